@@ -1,0 +1,49 @@
+import type { Exact } from './exact.js';
+
+/** A statement compiled by us: text with placeholders $1, $2 … and the values bound to them. Never holds a data value in its text. */
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly (string | number | bigint | boolean | null)[];
+}
+
+export type Cell = string | number | bigint | boolean | null;
+
+export interface SourceColumn {
+  readonly name: string;
+  /** How the engine stores it; csv columns are all text, so that no cast can fail on data. */
+  readonly type: 'text' | 'integer' | 'real' | 'boolean' | 'other';
+}
+
+/** A block of rows, column by column. */
+export interface Chunk {
+  readonly rows: number;
+  readonly columns: readonly (readonly Cell[])[];
+}
+
+/**
+ * A database, seen through what a release needs. The data is the view `fugu_data`; relation R is the view `fugu_relation_R` with columns c0, c1, …
+ * (deduplicated, no NULLs; a symmetric relation is closed under reversal). Every driver error is turned into a Fault without driver text.
+ */
+export interface Engine {
+  readonly dialect: 'duckdb' | 'postgres' | 'trino';
+  /** Name and stored type of the columns of `fugu_data`. */
+  columns(): Promise<readonly SourceColumn[]>;
+  /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */
+  size(): Promise<Exact<number>>;
+  /** Digest of the data as it is now; changes whenever the data does. */
+  snapshot(): Promise<string>;
+  /** A result small enough to hold. */
+  rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
+  /** A large result, block by block. */
+  stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
+  close(): Promise<void>;
+}
+
+export interface EngineLimits {
+  /** Bytes the engine may hold in memory, and spill to its private temp folder. */
+  readonly memory: number;
+  readonly spill: number;
+  /** Milliseconds one statement may take. */
+  readonly deadline: number;
+  readonly threads: number;
+}

@@ -1,0 +1,85 @@
+/** Every failure a user can meet. The list is closed: a new failure is a new line here, with its exit. */
+const exits = {
+  USAGE: 2,
+  POLICY_SYNTAX: 2,
+  POLICY_INVALID: 2,
+  POLICY_UNCONFIRMED: 2,
+  DATA_NOT_FOUND: 2,
+  DATA_MALFORMED: 2,
+  COLUMN_UNKNOWN: 2,
+  VALUE_UNKNOWN: 2,
+  QUERY_INVALID: 2,
+  QUERY_UNSUPPORTED: 2,
+  MODEL_INVALID: 2,
+  MODEL_TOO_LARGE: 2,
+  RELATION_UNKNOWN: 2,
+  PATTERN_SYNTAX: 2,
+  PATTERN_ARITY: 2,
+  PATTERN_UNSAFE: 2,
+  PATTERN_UNSATISFIABLE: 2,
+  PATTERN_UNSTABLE: 2,
+  DOMAIN_EXCEEDED: 2,
+  NOT_PRIVATE: 2,
+  BUDGET_INVALID: 2,
+  BUDGET_EXCEEDED: 3,
+  ACCESS_DENIED: 4,
+  LEDGER_MISMATCH: 2,
+  LEDGER_CORRUPT: 5,
+  LEDGER_BUSY: 5,
+  ENGINE_FAILED: 5,
+  ENGINE_DEADLINE: 5,
+  ENGINE_MEMORY: 5,
+  DISK_FULL: 5,
+  READ_ONLY: 5,
+  INTERNAL: 1,
+} as const;
+
+export type FaultCode = keyof typeof exits;
+
+/** Where in a file the fault was found; lines and columns count from one. */
+export interface FaultPlace {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** The one error users see: a sentence, a hint, a stable code. Never holds a value from the data. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  readonly code: FaultCode;
+  readonly hint: string;
+  readonly place: FaultPlace | undefined;
+  /** Numbers a program may want (asked, spent, remaining, size, limit). */
+  readonly details: Readonly<Record<string, number | string>>;
+
+  constructor(
+    code: FaultCode,
+    message: string,
+    hint: string,
+    more: { place?: FaultPlace; details?: Record<string, number | string> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.place = more.place;
+    this.details = more.details ?? {};
+  }
+
+  get exit(): number {
+    return exits[this.code];
+  }
+
+  toJSON() {
+    return {
+      error: {
+        code: this.code,
+        message: this.message,
+        hint: this.hint,
+        ...(this.place && { place: this.place }),
+        ...this.details,
+      },
+    };
+  }
+}
+
+export const faultCodes = Object.keys(exits) as readonly FaultCode[];

@@ -1,0 +1,127 @@
+import { Fault } from '../errors.js';
+
+/** An exact fraction in lowest terms; the denominator is positive. */
+export interface Rational {
+  readonly num: bigint;
+  readonly den: bigint;
+}
+
+function gcd(a: bigint, b: bigint): bigint {
+  let x = a < 0n ? -a : a;
+  let y = b < 0n ? -b : b;
+  while (y !== 0n) [x, y] = [y, x % y];
+  return x;
+}
+
+export function rational(num: bigint | number, den: bigint | number = 1n): Rational {
+  const n = BigInt(num);
+  const d = BigInt(den);
+  if (d === 0n) throw new RangeError('zero denominator');
+  const g = gcd(n, d) || 1n;
+  return d < 0n ? { num: -n / g, den: -d / g } : { num: n / g, den: d / g };
+}
+
+export const zero: Rational = rational(0);
+export const one: Rational = rational(1);
+
+const decimal = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$|^([+-]?)\.(\d+)(?:[eE]([+-]?\d{1,4}))?$/;
+/** Beyond this exponent a decimal is a typing error or an attack on memory, not a quantity. */
+const largestExponent = 308;
+
+/** Reads "0.3", "1e-6", "2/3" exactly; anything else (NaN, "1e400", "") is a fault naming `what`. */
+export function parseRational(text: string, what = 'number'): Rational {
+  const trimmed = text.trim();
+  const fraction = /^([+-]?\d+)\/(\d+)$/.exec(trimmed);
+  if (fraction && BigInt(fraction[2]!) !== 0n) return rational(BigInt(fraction[1]!), BigInt(fraction[2]!));
+  const m = decimal.exec(trimmed);
+  const exponent = m ? Number(m[4] ?? m[7] ?? '0') : Number.NaN;
+  if (!m || !(Math.abs(exponent) <= largestExponent))
+    throw new Fault(
+      'BUDGET_INVALID',
+      `The ${what} is not a usable number.`,
+      'Write a plain decimal such as 0.3 or 1e-6, or a fraction such as 2/3.',
+    );
+  const sign = (m[1] ?? m[5]) === '-' ? -1n : 1n;
+  const whole = m[2] ?? '';
+  const part = m[3] ?? m[6] ?? '';
+  const digits = BigInt(`${whole}${part}` || '0') * sign;
+  const shift = exponent - part.length;
+  return shift >= 0 ? rational(digits * 10n ** BigInt(shift)) : rational(digits, 10n ** BigInt(-shift));
+}
+
+/** The exact value of a finite double. */
+export function fromNumber(x: number): Rational {
+  if (!Number.isFinite(x)) throw new RangeError('not finite');
+  if (Number.isInteger(x)) return rational(BigInt(x));
+  let den = 1n;
+  let y = x;
+  while (!Number.isInteger(y)) {
+    y *= 2;
+    den *= 2n;
+  }
+  return rational(BigInt(y), den);
+}
+
+export const add = (a: Rational, b: Rational): Rational => rational(a.num * b.den + b.num * a.den, a.den * b.den);
+export const subtract = (a: Rational, b: Rational): Rational => rational(a.num * b.den - b.num * a.den, a.den * b.den);
+export const multiply = (a: Rational, b: Rational): Rational => rational(a.num * b.num, a.den * b.den);
+export const divide = (a: Rational, b: Rational): Rational => rational(a.num * b.den, a.den * b.num);
+export const negate = (a: Rational): Rational => ({ num: -a.num, den: a.den });
+export const compare = (a: Rational, b: Rational): -1 | 0 | 1 => {
+  const left = a.num * b.den;
+  const right = b.num * a.den;
+  return left < right ? -1 : left > right ? 1 : 0;
+};
+export const isZero = (a: Rational): boolean => a.num === 0n;
+export const isPositive = (a: Rational): boolean => a.num > 0n;
+export const equal = (a: Rational, b: Rational): boolean => a.num === b.num && a.den === b.den;
+export const minimum = (a: Rational, b: Rational): Rational => (compare(a, b) <= 0 ? a : b);
+export const maximum = (a: Rational, b: Rational): Rational => (compare(a, b) >= 0 ? a : b);
+export const sum = (list: Iterable<Rational>): Rational => {
+  let total = zero;
+  for (const x of list) total = add(total, x);
+  return total;
+};
+
+export function floor(a: Rational): bigint {
+  const q = a.num / a.den;
+  return a.num < 0n && q * a.den !== a.num ? q - 1n : q;
+}
+export const ceiling = (a: Rational): bigint => -floor(negate(a));
+
+/** "3/10": exact and readable back by parseRational; the ledger stores this. */
+export const toText = (a: Rational): string => (a.den === 1n ? `${a.num}` : `${a.num}/${a.den}`);
+
+const words = new DataView(new ArrayBuffer(8));
+/** The neighbouring double above (or below); the identity on +Infinity (or -Infinity) and NaN. */
+export function nextUp(x: number): number {
+  if (Number.isNaN(x) || x === Number.POSITIVE_INFINITY) return x;
+  if (x === 0) return Number.MIN_VALUE;
+  words.setFloat64(0, x);
+  const bits = words.getBigInt64(0);
+  words.setBigInt64(0, x > 0 ? bits + 1n : bits - 1n);
+  return words.getFloat64(0);
+}
+export const nextDown = (x: number): number => -nextUp(-x);
+
+/** The nearest double (for reports). */
+export function toNumber(a: Rational): number {
+  const n = Number(a.num);
+  const d = Number(a.den);
+  if (Number.isFinite(n) && Number.isFinite(d) && a.num === BigInt(n) && a.den === BigInt(d)) return n / d;
+  if (a.num === 0n) return 0;
+  const sign = a.num < 0n ? -1 : 1;
+  const top = a.num < 0n ? -a.num : a.num;
+  const shift = BigInt(top.toString(2).length - a.den.toString(2).length);
+  const scaled = shift > 64n ? top / (a.den << (shift - 64n)) : (top << (64n - shift)) / a.den;
+  return sign * Number(scaled) * 2 ** Number(shift - 64n);
+}
+/** The least double not below a (toNumber is within two ulps, so a short walk reaches it). */
+export function toNumberUp(a: Rational): number {
+  let x = toNumber(a);
+  while (Number.isFinite(x) && compare(fromNumber(x), a) < 0) x = nextUp(x);
+  for (let y = nextDown(x); Number.isFinite(y) && compare(fromNumber(y), a) >= 0; y = nextDown(x)) x = y;
+  return x;
+}
+/** The greatest double not above a. */
+export const toNumberDown = (a: Rational): number => -toNumberUp(negate(a));

@@ -1,0 +1,147 @@
+import type { Rational } from '../exact/rational.js';
+
+/** What the steward declared, parsed and checked. Everything downstream works on this and never on YAML. */
+export interface Policy {
+  /** Absolute path of the policy file and its folder; relative paths in it have been resolved against the folder. */
+  readonly file: string;
+  readonly directory: string;
+  /** Whose budget this is: policies with one population share one ledger account. */
+  readonly population: string;
+  readonly ledger: string;
+  readonly data: DataSource;
+  readonly protect: Protect;
+  readonly budget: Budget;
+  readonly columns: ReadonlyMap<string, Column>;
+  readonly relations: ReadonlyMap<string, Relation>;
+  /** Empty means `dependence: none`, which the steward must have written. */
+  readonly dependence: readonly Dependence[];
+  /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
+  readonly unconfirmed: readonly string[];
+  /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
+  readonly digest: string;
+}
+
+export interface DataSource {
+  /** A csv, parquet or duckdb path; a postgres:// or trino:// address is refused until those engines exist. */
+  readonly source: string;
+  readonly table?: string;
+  readonly codebook?: string;
+}
+
+export type SecretKind = 'row' | 'person' | 'answer' | 'step' | 'edge';
+export type Adversary = 'informed' | 'uninformed';
+
+export interface Protect {
+  readonly secret: SecretKind;
+  /** Column that names the person a row belongs to (secret `person`), or that names the row (ties and groups refer to it). */
+  readonly unit?: string;
+  /** Most rows one person may contribute; 1 unless the secret is `person`. */
+  readonly maxRows: number;
+  readonly adversary: Adversary;
+}
+
+export interface Budget {
+  /** Limit on what an attacker may gain about one record, ties included. */
+  readonly epsilon: Rational;
+  /** 0 for a pure guarantee. */
+  readonly delta: Rational;
+  /** Present when the steward chose epsilon by belief. */
+  readonly belief?: { readonly prior: Rational; readonly posterior: Rational };
+}
+
+export type Column = CategoryColumn | NumberColumn | MultiColumn | WeightColumn;
+interface ColumnBase {
+  readonly name: string;
+  readonly label?: string;
+  /** Codes that mean "no answer", as text. */
+  readonly missing: readonly string[];
+  /** Random forms, skip gates: known to everybody, no secret. */
+  readonly public?: boolean;
+}
+export interface CategoryColumn extends ColumnBase {
+  readonly type: 'category';
+  /** Declared codes as text, in display order; anything else in the data counts as missing. */
+  readonly values: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
+  /** Pool levels rarer than this share (a release decides on public or paid knowledge, never on the data). */
+  readonly pool?: number;
+}
+export interface NumberColumn extends ColumnBase {
+  readonly type: 'integer' | 'number';
+  /** Values are clamped into the bounds. */
+  readonly bounds: readonly [Rational, Rational];
+  /** Resolution a `number` is rounded to; integers use 1. */
+  readonly step: Rational;
+  /** Inner edges of the bins used when the column is shown as a histogram or used as a key. */
+  readonly bins?: readonly Rational[];
+}
+export interface MultiColumn extends ColumnBase {
+  readonly type: 'multi';
+  readonly values: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
+  readonly separator: string;
+}
+export interface WeightColumn extends ColumnBase {
+  readonly type: 'weight';
+  readonly bounds: readonly [Rational, Rational];
+  readonly step: Rational;
+}
+
+export interface Relation {
+  readonly name: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** Public size of the domain the columns range over. */
+  readonly domain: number;
+  readonly symmetric: boolean;
+  /** A public relation costs nothing and hides nothing. */
+  readonly private: boolean;
+}
+
+/** One declared dependence; each kind has one file in dependence/ that compiles it. oddsRatio Infinity = copies. */
+export type Dependence =
+  | GroupsDependence
+  | TiesDependence
+  | ColumnsDependence
+  | SequenceDependence
+  | GaussianDependence
+  | FactorsDependence;
+export interface GroupsDependence {
+  readonly kind: 'groups';
+  readonly by: readonly string[];
+  readonly column?: string;
+  readonly oddsRatio: number;
+  /** Members are independent given a hidden type of the group. */
+  readonly hidden: boolean;
+  /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
+  readonly maxSize?: number;
+}
+export interface TiesDependence {
+  readonly kind: 'ties';
+  readonly relation: string;
+  readonly column?: string;
+  readonly oddsRatio: number;
+  /** Column of the relation's table that holds each tie's own odds ratio. */
+  readonly oddsColumn?: string;
+  readonly reach: 'any' | 'direct';
+  readonly maxTies?: number;
+}
+export interface ColumnsDependence {
+  readonly kind: 'columns';
+  readonly network: string;
+}
+export interface SequenceDependence {
+  readonly kind: 'sequence';
+  readonly by: string;
+  readonly order: string;
+  readonly state: string;
+  readonly transition: string;
+}
+export interface GaussianDependence {
+  readonly kind: 'gaussian';
+  readonly precision: string;
+}
+export interface FactorsDependence {
+  readonly kind: 'factors';
+  readonly model: string;
+}
