@@ -35,9 +35,11 @@ const checked = (entries: Entries): Map<RecordClass, Rational> => {
 };
 
 /** Pure replace-one epsilon per class. */
-export const pureProfile = (entries: Entries): PureProfile => ({ noise: 'pure', perRecord: checked(entries) }) as PureProfile;
+export const pureProfile = (entries: Entries): PureProfile =>
+  ({ noise: 'pure', perRecord: checked(entries) }) as unknown as PureProfile;
 /** Replace-one rho-zCDP per class. */
-export const zcdpProfile = (entries: Entries): ZcdpProfile => ({ noise: 'zcdp', perRecord: checked(entries) }) as ZcdpProfile;
+export const zcdpProfile = (entries: Entries): ZcdpProfile =>
+  ({ noise: 'zcdp', perRecord: checked(entries) }) as unknown as ZcdpProfile;
 
 /** A mechanism proven for adding or removing a record: replacing is one removal and one addition, so it counts double. */
 export const fromAddRemove = (entries: Entries): PureProfile =>
@@ -62,7 +64,7 @@ export function fromApproximate(_epsilon: Rational, _delta: Rational): never {
 export function addProfiles<P extends Profile>(a: P, b: P): P {
   const total = new Map(a.perRecord);
   for (const [name, cost] of b.perRecord) total.set(name, add(total.get(name) ?? zero, cost));
-  return { noise: a.noise, perRecord: total } as P;
+  return { noise: a.noise, perRecord: total } as unknown as P;
 }
 
 export const emptyPure: PureProfile = pureProfile([]);
