@@ -1,0 +1,15 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** `npm run experiment -- NAME [OUT]`: each experiment writes CSV and SVG into its folder and prints what it found. */
+const experiments: Record<string, () => Promise<{ run(out: string): Promise<void> }>> = {};
+
+const [name = '', out = join('out', name)] = process.argv.slice(2);
+const load = experiments[name];
+if (!load) {
+  console.error(`experiments: ${Object.keys(experiments).join(', ') || 'none'}\nusage: npm run experiment -- NAME [OUT]`);
+  process.exit(2);
+}
+mkdirSync(out, { recursive: true });
+await (await load()).run(out);
+console.log(`written to ${out}`);

@@ -1,0 +1,86 @@
+import { Fault } from '../errors.js';
+
+const terminal = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+const paint = (code: string) => (text: string) => (terminal ? `\u001b[${code}m${text}\u001b[0m` : text);
+export const bold = paint('1');
+export const dim = paint('2');
+export const good = paint('32');
+export const warn = paint('33');
+
+/** One JSON document on stdout, or the human form; a command calls this once. */
+export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
+  process.stdout.write(json ? `${JSON.stringify(document, replacer, 2)}\n` : `${human()}\n`);
+}
+
+function replacer(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (value === Number.POSITIVE_INFINITY) return 'inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-inf';
+  return value instanceof Map ? Object.fromEntries(value) : value;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matching the colour codes this file writes
+const plainLength = (text: string) => text.replace(/\u001b\[\d+m/g, '').length;
+const numeric = /^[-+±<>≤≥~]?\s?[\d.,]+([eE][-+]?\d+)?\s?[%x]?$|^-$|^inf$/;
+
+/** Columns aligned by content: numbers to the right, words to the left. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((h, c) => Math.max(plainLength(h), ...rows.map((r) => plainLength(r[c] ?? ''))));
+  const right = header.map(
+    (_, c) => rows.length > 0 && rows.every((r) => numeric.test((r[c] ?? '').trim()) || (r[c] ?? '') === ''),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, c) => {
+        const gap = ' '.repeat(Math.max(0, widths[c]! - plainLength(cell)));
+        return right[c] ? gap + cell : cell + gap;
+      })
+      .join('  ')
+      .trimEnd();
+  return [bold(line(header)), dim(widths.map((w) => '-'.repeat(w)).join('  ')), ...rows.map(line)].join('\n');
+}
+
+/** A number for people: about four significant digits, thousands separated. */
+export function figure(x: number): string {
+  if (!Number.isFinite(x)) return x > 0 ? 'inf' : x < 0 ? '-inf' : 'nan';
+  if (x === 0) return '0';
+  const size = Math.abs(x);
+  if (size >= 1000) return Math.round(x).toLocaleString('en-US');
+  if (size < 1e-4) return x.toExponential(2);
+  return Number(x.toPrecision(4)).toString();
+}
+
+/** A progress bar on stderr, shown only on a terminal and only after a second. */
+export function progress(label: string): (done: number, total: number) => void {
+  const started = Date.now();
+  let last = 0;
+  return (done, total) => {
+    const now = Date.now();
+    if (!process.stderr.isTTY || now - started < 1000 || (now - last < 100 && done < total)) return;
+    last = now;
+    const filled = Math.round((24 * done) / Math.max(1, total));
+    process.stderr.write(
+      `\r${label} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
+    );
+    if (done >= total) process.stderr.write('\n');
+  };
+}
+
+/** Turns anything thrown into one sentence, a hint and an exit code. */
+export function fail(error: unknown, json: boolean): never {
+  const fault =
+    error instanceof Fault
+      ? error
+      : new Fault(
+          'INTERNAL',
+          'Something went wrong inside Fugu.',
+          'Run again with FUGU_DEBUG=1 and report what it prints; nothing was released.',
+        );
+  if (process.env.FUGU_DEBUG && !(error instanceof Fault)) console.error(error);
+  const place = fault.place
+    ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
+    : '';
+  if (json) process.stdout.write(`${JSON.stringify(fault, null, 2)}\n`);
+  else process.stderr.write(`fugu: ${place}${fault.message}\n  ${fault.hint} [${fault.code}]\n`);
+  process.exit(fault.exit);
+}
