@@ -14,6 +14,8 @@ export interface PureProfile {
   readonly noise: 'pure';
   /** epsilon of replacing one record of the class; a class that is absent is not touched. */
   readonly perRecord: ReadonlyMap<RecordClass, Rational>;
+  /** True when every class was noised on its own, so that the likelihood is a product over classes. */
+  readonly factored: boolean;
   readonly [replaceOne]: true;
 }
 export interface ZcdpProfile {
@@ -35,8 +37,8 @@ const checked = (entries: Entries): Map<RecordClass, Rational> => {
 };
 
 /** Pure replace-one epsilon per class. */
-export const pureProfile = (entries: Entries): PureProfile =>
-  ({ noise: 'pure', perRecord: checked(entries) }) as unknown as PureProfile;
+export const pureProfile = (entries: Entries, factored = false): PureProfile =>
+  ({ noise: 'pure', perRecord: checked(entries), factored }) as unknown as PureProfile;
 /** Replace-one rho-zCDP per class. */
 export const zcdpProfile = (entries: Entries): ZcdpProfile =>
   ({ noise: 'zcdp', perRecord: checked(entries) }) as unknown as ZcdpProfile;
@@ -64,10 +66,13 @@ export function fromApproximate(_epsilon: Rational, _delta: Rational): never {
 export function addProfiles<P extends Profile>(a: P, b: P): P {
   const total = new Map(a.perRecord);
   for (const [name, cost] of b.perRecord) total.set(name, add(total.get(name) ?? zero, cost));
-  return { noise: a.noise, perRecord: total } as unknown as P;
+  const factored = a.noise === 'pure' && b.noise === 'pure' && a.factored && b.factored;
+  return (a.noise === 'pure'
+    ? { noise: 'pure', perRecord: total, factored }
+    : { noise: 'zcdp', perRecord: total }) as unknown as P;
 }
 
-export const emptyPure: PureProfile = pureProfile([]);
+export const emptyPure: PureProfile = pureProfile([], true);
 export const emptyZcdp: ZcdpProfile = zcdpProfile([]);
 
 /** Everything a population has paid so far; what leakage is computed from. */
@@ -85,4 +90,5 @@ export const spend = (spent: Spent, profile: Profile): Spent =>
 export interface StoredProfile {
   readonly noise: 'pure' | 'zcdp';
   readonly perRecord: Readonly<Record<RecordClass, string>>;
+  readonly factored?: boolean;
 }

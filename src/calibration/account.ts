@@ -1,0 +1,135 @@
+import type { Amplifier } from '../dependence/amplifier.js';
+import type { PureProfile, RecordClass, Spent, ZcdpProfile } from '../dependence/profile.js';
+import { Fault } from '../errors.js';
+import {
+  add,
+  compare,
+  divide,
+  isPositive,
+  isZero,
+  maximum,
+  multiply,
+  type Rational,
+  rational,
+  toNumber,
+  zero,
+} from '../exact/rational.js';
+import type { Policy } from '../policy/policy.js';
+
+/**
+ * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
+ * at least one route, taken over everything spent, keeps it. Epsilons are never added: base costs are, and each route converts once.
+ */
+export interface Account {
+  /** Pinned in the ledger when the account opens. */
+  readonly terms: { readonly digest: string; readonly summary: string };
+  readonly epsilon: Rational;
+  readonly delta: Rational;
+  readonly routes: readonly Route[];
+}
+
+export interface Route {
+  readonly amplifier: Amplifier;
+  /** Largest total base epsilon per record when only pure noise is used. */
+  readonly pureCapacity: Rational;
+  /** Largest total rho per record; absent for a pure budget. */
+  readonly zcdpCapacity?: Rational;
+}
+
+export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): Account {
+  const { epsilon, delta } = policy.budget;
+  const routes = amplifiers.map((amplifier): Route => {
+    const pureCapacity = amplifier.largestBase(epsilon);
+    return isZero(delta)
+      ? { amplifier, pureCapacity }
+      : { amplifier, pureCapacity, zcdpCapacity: amplifier.largestRho(epsilon, delta) };
+  });
+  if (!routes.some((r) => isPositive(r.pureCapacity) || (r.zcdpCapacity && isPositive(r.zcdpCapacity))))
+    throw new Fault(
+      'BUDGET_INVALID',
+      'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
+      'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
+    );
+  return { terms: termsOf(policy), epsilon, delta, routes };
+}
+
+export function termsOf(policy: Policy): Account['terms'] {
+  const { budget, protect } = policy;
+  const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${protect.secret}`, `adversary ${protect.adversary}`];
+  if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
+  return { digest: policy.digest, summary: parts.join(', ') };
+}
+
+const within = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): Rational => {
+  let most = zero;
+  for (const [name, cost] of profile.perRecord) if (scope(name)) most = maximum(most, cost);
+  return most;
+};
+/** release/charge.ts books every class a route may speak about, so a route covers a total as soon as the total names its scope. */
+const covers = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): boolean =>
+  profile.perRecord.size === 0 || [...profile.perRecord.keys()].some(scope);
+
+/** Worst pure epsilon and worst rho (a pure epsilon counts epsilon^2/2) of one record under a route. */
+export function spentUnder(route: Route, spent: Spent): { pure: Rational; rho: Rational } | undefined {
+  const { scope, factoredOnly } = route.amplifier;
+  if (!covers(spent.pure, scope) || !covers(spent.zcdp, scope)) return undefined;
+  if (factoredOnly && !(spent.pure.factored && spent.zcdp.perRecord.size === 0)) return undefined;
+  const pure = within(spent.pure, scope);
+  const rho = add(within(spent.zcdp, scope), divide(multiply(pure, pure), rational(2)));
+  return { pure, rho };
+}
+
+/** Does this route prove that the total stays within the budget? */
+function keeps(route: Route, spent: Spent): boolean {
+  const total = spentUnder(route, spent);
+  if (!total) return false;
+  if (spent.zcdp.perRecord.size === 0 && compare(total.pure, route.pureCapacity) <= 0) return true;
+  return route.zcdpCapacity !== undefined && compare(total.rho, route.zcdpCapacity) <= 0;
+}
+
+export const isKept = (account: Account, spent: Spent): boolean => account.routes.some((route) => keeps(route, spent));
+
+/** The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted. */
+export function usedShare(account: Account, spent: Spent): Rational {
+  let best: Rational | undefined;
+  for (const route of account.routes) {
+    const total = spentUnder(route, spent);
+    if (!total) continue;
+    const shares: Rational[] = [];
+    if (spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity)) shares.push(divide(total.pure, route.pureCapacity));
+    if (route.zcdpCapacity && isPositive(route.zcdpCapacity)) shares.push(divide(total.rho, route.zcdpCapacity));
+    for (const share of shares) if (!best || compare(share, best) < 0) best = share;
+  }
+  return best ?? rational(1);
+}
+
+/** What an attacker may have gained so far about one record, ties included (epsilon at the account's delta); rounded up. */
+export function gained(account: Account, spent: Spent): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const route of account.routes) {
+    const total = spentUnder(route, spent);
+    if (!total) continue;
+    if (spent.zcdp.perRecord.size === 0) least = Math.min(least, isZero(total.pure) ? 0 : route.amplifier.leakage(total.pure));
+    if (!isZero(account.delta) && isPositive(total.rho))
+      least = Math.min(least, route.amplifier.approximate(total.rho, account.delta));
+  }
+  return least;
+}
+
+/** For Ledger.reserve: throws with asked, spent and remaining when the total would break the budget. */
+export const admission =
+  (account: Account) =>
+  (after: Spent, before: Spent): void => {
+    if (isKept(account, after)) return;
+    const total = toNumber(account.epsilon);
+    const used = toNumber(usedShare(account, before)) * total;
+    const asked = toNumber(usedShare(account, after)) * total - used;
+    const remaining = Math.max(0, total - used);
+    throw new Fault(
+      'BUDGET_EXCEEDED',
+      `The budget does not allow this: asked ${short(asked)}, spent ${short(used)} of ${short(total)}, remaining ${short(remaining)} (in epsilon, ties included).`,
+      'Ask for less with --epsilon, or for fewer columns; "fugu ledger POLICY" lists what was spent.',
+      { details: { asked, spent: used, remaining, total } },
+    );
+  };
+const short = (x: number) => Number(x.toPrecision(4)).toString();
