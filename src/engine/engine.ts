@@ -14,10 +14,10 @@ export interface SourceColumn {
   readonly type: 'text' | 'integer' | 'real' | 'boolean' | 'other';
 }
 
-/** A block of rows, column by column. */
+/** A block of rows, column by column; a column without NULLs may be a typed array, so index it, do not spread it. */
 export interface Chunk {
   readonly rows: number;
-  readonly columns: readonly (readonly Cell[])[];
+  readonly columns: readonly ArrayLike<Cell>[];
 }
 
 /**

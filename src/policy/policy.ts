@@ -1,3 +1,4 @@
+import type { FaultPlace } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
 
 /** What the steward declared, parsed and checked. Everything downstream works on this and never on YAML. */
@@ -19,6 +20,8 @@ export interface Policy {
   readonly unconfirmed: readonly string[];
   /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
   readonly digest: string;
+  /** Where each entry stands in the file ("protect.unit", "columns.age.bounds"), for faults found after reading. */
+  readonly places?: ReadonlyMap<string, FaultPlace>;
 }
 
 export interface DataSource {
@@ -45,8 +48,18 @@ export interface Budget {
   readonly epsilon: Rational;
   /** 0 for a pure guarantee. */
   readonly delta: Rational;
-  /** Present when the steward chose epsilon by belief. */
+  /** Present when the steward chose epsilon by belief: the statement that set epsilon. */
   readonly belief?: { readonly prior: Rational; readonly posterior: Rational };
+  /** Everything the steward wrote under `belief`; epsilon is the least that keeps all of them. */
+  readonly beliefs?: readonly Belief[];
+}
+
+/** An attacker who held `about` with probability `prior` holds it, after all releases, with at most `posterior` and at least `floor`. */
+export interface Belief {
+  readonly prior: Rational;
+  readonly posterior?: Rational;
+  readonly floor?: Rational;
+  readonly about?: string;
 }
 
 export type Column = CategoryColumn | NumberColumn | MultiColumn | WeightColumn;
