@@ -1,0 +1,24 @@
+import { ceiling, type Rational, rational, toNumber } from '../exact/rational.js';
+
+/** The noise one measure gets. Plain data: plans, receipts and the ledger's readers see exactly this. */
+export type Noise =
+  | { readonly kind: 'laplace'; readonly scale: Rational }
+  | { readonly kind: 'gaussian'; readonly variance: Rational }
+  /** Exponential mechanism with this epsilon over the measure's candidates. */
+  | { readonly kind: 'exponential'; readonly epsilon: Rational };
+
+/** Bits kept when a scale is rounded: small enough for the fast samplers, close enough (one part in a million) to waste nothing. */
+const precision = 20;
+
+/** Rounds a scale or variance up to a short fraction: more noise, never less. Short fractions are kept as they are. */
+export function roundUp(x: Rational): Rational {
+  const short = 1n << BigInt(precision + 1);
+  if (x.num <= short && x.den <= short) return x;
+  const shift = precision - Math.floor(Math.log2(toNumber(x)));
+  if (shift <= 0) return rational(ceiling(rational(x.num, x.den << BigInt(-shift))) << BigInt(-shift));
+  return rational(ceiling(rational(x.num << BigInt(shift), x.den)), 1n << BigInt(shift));
+}
+
+/** Variance of the noise, for expected errors only (the discrete laws are within a fraction of a unit of these). */
+export const varianceOf = (noise: Noise): number =>
+  noise.kind === 'laplace' ? 2 * toNumber(noise.scale) ** 2 : noise.kind === 'gaussian' ? toNumber(noise.variance) : Number.NaN;

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type Account, admission } from '../calibration/account.js';
+import { addProfiles, everyRecord, type Profile, pureProfile, zcdpProfile } from '../dependence/profile.js';
+import type { Engine } from '../engine/engine.js';
+import type { Entry, Ledger } from '../ledger/ledger.js';
+import type { Policy } from '../policy/policy.js';
+
+/** What every release needs, whatever is being asked. */
+export interface Desk {
+  readonly policy: Policy;
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  readonly account: Account;
+  readonly analyst: string;
+}
+
+/** One thing to be paid for and then answered. `T` is plain data (it is stored so that the same request on the same data replays it). */
+export interface Request<T> {
+  /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */
+  readonly canonical: string;
+  /** For the ledger's list; from the request's own text only. */
+  readonly label: string;
+  readonly profile: Profile;
+  /** Reads the data and adds the noise; runs only after the profile is durably booked. */
+  readonly execute: (engine: Engine) => Promise<T>;
+}
+
+export interface Charged<T> {
+  readonly answer: T;
+  readonly entry: Entry;
+  readonly replayed: boolean;
+  readonly snapshot: string;
+}
+
+/**
+ * The one way to the data: replay if this was answered before on this very data, else book durably, then read, then record.
+ * A failure after booking is never refunded: whether it failed may depend on the data.
+ */
+export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
+  const { policy, engine, ledger, account } = desk;
+  const snapshot = await engine.snapshot();
+  const key = createHash('sha256')
+    .update(JSON.stringify([policy.digest, snapshot, request.canonical]))
+    .digest('hex');
+  const before = await ledger.replay(policy.population, key);
+  if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true, snapshot };
+  const entry = await ledger.reserve({
+    population: policy.population,
+    terms: account.terms,
+    analyst: desk.analyst,
+    key,
+    label: request.label,
+    profile: bookEveryClass(policy, request.profile),
+    admit: admission(account),
+  });
+  const answer = await request.execute(engine);
+  await ledger.settle(entry, JSON.stringify(answer));
+  return { answer, entry, replayed: false, snapshot };
+}
+
+/** With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. */
+function bookEveryClass(policy: Policy, profile: Profile): Profile {
+  const whole = profile.perRecord.get(everyRecord);
+  if (policy.protect.secret !== 'answer' || whole === undefined || profile.perRecord.size > 1) return profile;
+  const columns = [...policy.columns.keys()].map((name) => [name, whole] as const);
+  return profile.noise === 'pure' ? addProfiles(profile, pureProfile(columns)) : addProfiles(profile, zcdpProfile(columns));
+}
