@@ -12,7 +12,10 @@ export interface CountedMeasure {
   readonly cells: readonly (readonly string[])[];
   /** What one integer unit is worth in the answer. */
   readonly grid: Rational;
-  /** Effect of replacing one record of a class, in integer units. Classes that are absent do not move the measure. */
+  /**
+   * Effect of replacing one record of a class, in integer units. Classes that are absent do not move the measure;
+   * a measure without classes depends on no secret (the number of rows when the secret is an answer) and needs no noise.
+   */
   readonly effects: ReadonlyMap<RecordClass, Effect>;
   readonly counting: Counting;
 }
@@ -21,56 +24,74 @@ export interface Effect {
   readonly l2squared: bigint;
 }
 
-/** Chosen by the exponential mechanism among finite public candidates: quantiles. */
+/**
+ * Chosen by the exponential mechanism among finite public candidates, once per group: quantiles.
+ * Counting gives, for each group and candidate (candidate fastest), the rows at the candidate; P(candidate) ~ exp(-sharpness x penalty).
+ * With d_g = how far one record moves any penalty of group g, `effects` bounds sum d_g (l1) and sum d_g^2 (l2squared) over the groups;
+ * the release is then 2 x sharpness x l1 pure, and sharpness^2 x l2squared / 2 in zCDP (an epsilon-DP selection is epsilon^2/8-zCDP).
+ */
 export interface SelectedMeasure {
   readonly mechanism: 'exponential';
   readonly name: string;
+  /** Labels of the groups; one group with no label when there are no keys. */
+  readonly cells: readonly (readonly string[])[];
   readonly candidates: readonly Rational[];
-  /** How far replacing one record can move any candidate's integer score. */
   readonly effects: ReadonlyMap<RecordClass, Effect>;
-  /** Twice the score is |2 x (rows below or at the candidate) x den - ...|: the compiler states the integer score from two counts. */
-  readonly score: (below: bigint, at: bigint, total: bigint) => bigint;
+  /** Integer penalties (0 is best) of one group's candidates from its counts. */
+  readonly penalties: (at: readonly bigint[]) => bigint[];
+  /** Penalty units per row of rank error. */
+  readonly perRank: number;
   readonly counting: Counting;
 }
 export type Measure = CountedMeasure | SelectedMeasure;
 
+/** Label of the cell that holds NULL, NaN, infinities, declared missing codes and codes outside the domain. */
+export const missingLabel = '(missing)';
+
 /**
- * How the exact integers are obtained, independent of any dialect; query/compile.ts turns it into SQL, release/measure.ts into a streaming count.
+ * How the exact integers are obtained, independent of any dialect; query/compile.ts turns it into SQL, query/count-rows.ts into a streaming count.
  * Rows are first cut to `maxRows` per person, then filtered, then keyed, then valued.
+ * A number column is read through its public grid only: position p = 0..last stands for bounds[0] + p x step (query/grid.ts).
  */
 export interface Counting {
   readonly filter: readonly RowTest[];
   /** Each key maps a row to one of `size` positions; the cell index is the mixed-radix number of the positions (last key fastest). */
   readonly keys: readonly RowKey[];
-  /** What a row adds to its cell: 1, or a clamped, quantised number, possibly times a weight. */
+  /** What a row adds to its cell. */
   readonly value: RowValue;
 }
+/** A missing cell passes only the test for being missing. */
 export type RowTest =
+  /** The code (or, with a separator, one of the codes) is (is not) among `codes`. */
   | { readonly kind: 'code'; readonly column: string; readonly codes: readonly string[]; readonly negate: boolean }
+  /** The grid position lies (does not lie) in [from, to]. */
+  | { readonly kind: 'range'; readonly column: string; readonly from: number; readonly to: number; readonly negate: boolean }
+  | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
+export type RowKey =
+  /** Position of the first group that has the code (one of the codes); missing is the last position, or drops the row. */
+  | {
+      readonly kind: 'code';
+      readonly column: string;
+      readonly groups: readonly (readonly string[])[];
+      readonly missing: 'cell' | 'drop';
+      readonly size: number;
+    }
+  /** How many of `edges` (grid positions, increasing) the grid position reaches; missing is the last position. */
+  | { readonly kind: 'bin'; readonly column: string; readonly edges: readonly number[]; readonly size: number }
+  /** floor(grid position / width); missing drops the row. */
+  | { readonly kind: 'grid'; readonly column: string; readonly width: number; readonly size: number }
+  /** A multi-select row adds to every option it names; options first, then missing. */
+  | { readonly kind: 'options'; readonly column: string; readonly codes: readonly string[]; readonly size: number };
+export type RowValue =
+  | { readonly kind: 'one' }
+  /** The weight in its integer units; missing adds nothing. */
+  | { readonly kind: 'weight'; readonly weight: string }
+  /** (u - origin)^power - shift for the number u in its integer units, times the weight; missing adds nothing. */
   | {
       readonly kind: 'number';
       readonly column: string;
-      readonly op: '=' | '!=' | '<' | '<=' | '>' | '>=';
-      readonly value: number;
-    }
-  | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
-export type RowKey =
-  /** Position of the code in `codes`; anything else is the last position (missing). */
-  | { readonly kind: 'code'; readonly column: string; readonly codes: readonly string[]; readonly size: number }
-  /** Bin of the clamped number between `edges`; missing is the last position. */
-  | { readonly kind: 'bin'; readonly column: string; readonly edges: readonly number[]; readonly size: number }
-  /** A multi-select row adds to every option it names; options first, then missing. */
-  | {
-      readonly kind: 'options';
-      readonly column: string;
-      readonly codes: readonly string[];
-      readonly separator: string;
-      readonly size: number;
+      readonly power: 1 | 2;
+      readonly origin: bigint;
+      readonly shift: bigint;
+      readonly weight?: string;
     };
-export type RowValue =
-  | { readonly kind: 'one' }
-  /** round((clamp(x) - origin) / step) as an integer, to the given power; missing adds nothing. */
-  | { readonly kind: 'number'; readonly column: string; readonly power: 1 | 2; readonly weight?: string }
-  /** 1 when the column has a usable number, else 0: the denominator of a mean. */
-  | { readonly kind: 'present'; readonly column: string; readonly weight?: string }
-  | { readonly kind: 'weight'; readonly column: string };

@@ -1,0 +1,78 @@
+import type { Measure } from './measure.js';
+import type { Query } from './query.js';
+
+/** Queries tied to a policy: the integers to be noised, and how noisy integers become answers. Made by query/bind.ts. */
+export interface BoundBatch {
+  readonly queries: readonly Query[];
+  /** Shared by the queries, each once. */
+  readonly measures: readonly Measure[];
+  /** One table per query, in order. `noisy` is parallel to `measures`. Public arithmetic only: safe on whatever post-processing made of the values. */
+  finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
+  /** What can be said about the errors before any data is read; parallel to `queries`. */
+  foresee(noise: readonly NoiseLaw[]): readonly Foreseen[];
+}
+
+/** The law of the noise on every cell of a measure. */
+export type NoiseLaw = AdditiveNoise | SelectionNoise;
+export interface AdditiveNoise {
+  readonly kind: 'laplace' | 'gaussian' | 'none';
+  /** In integer units: Laplace scale (P(k) ~ exp(-|k|/scale)), Gaussian sigma; 0 for none. */
+  readonly scale: number;
+}
+export interface SelectionNoise {
+  readonly kind: 'selection';
+  /** P(candidate) ~ exp(-sharpness x penalty); Infinity when nothing secret is touched. */
+  readonly sharpness: number;
+}
+
+export type NoisyMeasure = NoisyCounts | NoisySelection;
+export interface NoisyCounts {
+  readonly noise: AdditiveNoise;
+  /** One integer per cell of the measure. */
+  readonly values: readonly bigint[];
+}
+export interface NoisySelection {
+  readonly noise: SelectionNoise;
+  /** Index of the chosen candidate, per group. */
+  readonly chosen: readonly number[];
+}
+
+export interface AnswerTable {
+  readonly name: string;
+  readonly query: Query;
+  /** Names of the keys, then the name of the value. */
+  readonly columns: readonly string[];
+  readonly rows: readonly AnswerRow[];
+  /** How standardError, low and high were obtained from the noise. */
+  readonly error: ErrorKind;
+}
+/**
+ * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers, variance exact, interval by the union bound.
+ * propagated: a ratio; delta-method standard error, interval by interval arithmetic on 97.5 % intervals (at least 95 %).
+ * rank: a selected candidate; low and high are absent, `rankError` holds instead.
+ */
+export type ErrorKind = 'exact' | 'combined' | 'propagated' | 'rank';
+export interface AnswerRow {
+  /** One label per key; "(missing)" for missing. */
+  readonly keys: readonly string[];
+  /** Null when the noise left nothing to say (a mean over a noisy count of zero or less). */
+  readonly value: number | null;
+  readonly standardError: number | null;
+  /** 95 % interval. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Quantiles: with 95 % the answer's rank is off by at most this many rows more than the best candidate's. */
+  readonly rankError?: number;
+}
+
+/** Errors known from policy and noise alone. */
+export interface Foreseen {
+  readonly name: string;
+  readonly query: Query;
+  readonly cells: number;
+  readonly error: ErrorKind;
+  /** Standard error and 95 % half width of one answer. With `perRow` divide by the (unknown) number of rows in the cell: worst case over the data. */
+  readonly standardError: number;
+  readonly halfWidth: number;
+  readonly perRow: boolean;
+}
