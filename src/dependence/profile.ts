@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { add, isPositive, multiply, type Rational, rational, zero } from '../exact/rational.js';
+import { add, isPositive, multiply, parseRational, type Rational, rational, toText, zero } from '../exact/rational.js';
 
 /**
  * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
@@ -91,4 +91,17 @@ export interface StoredProfile {
   readonly noise: 'pure' | 'zcdp';
   readonly perRecord: Readonly<Record<RecordClass, string>>;
   readonly factored?: boolean;
+}
+
+/** Classes in code-unit order, so that equal profiles have equal text. */
+export const toStored = (profile: Profile): StoredProfile => ({
+  noise: profile.noise,
+  perRecord: Object.fromEntries(
+    [...profile.perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]),
+  ),
+});
+
+export function fromStored(stored: StoredProfile): Profile {
+  const entries = Object.entries(stored.perRecord).map(([name, cost]) => [name, parseRational(cost, 'stored cost')] as const);
+  return stored.noise === 'pure' ? pureProfile(entries) : zcdpProfile(entries);
 }

@@ -11,7 +11,9 @@ export interface Ledger {
   settle(entry: Entry, answer: string): Promise<void>;
   /** The recorded answer for a request key, if it was settled. */
   replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
-  spent(population: string): Promise<Spent>;
+  /** What a population has paid, or one analyst's part of it. */
+  spent(population: string, analyst?: string): Promise<Spent>;
+  account(population: string): Promise<Account | undefined>;
   entries(population: string): Promise<readonly Entry[]>;
   /** Walks the chain; never throws on a broken one. */
   verify(): Promise<Verification>;
@@ -26,6 +28,12 @@ export interface AccountTerms {
   readonly summary: string;
 }
 
+export interface Account {
+  readonly population: string;
+  readonly terms: AccountTerms;
+  readonly spent: Spent;
+}
+
 export interface Reservation {
   readonly population: string;
   readonly terms: AccountTerms;
@@ -35,7 +43,8 @@ export interface Reservation {
   /** What it was for, from the query text only. */
   readonly label: string;
   readonly profile: Profile;
-  readonly admit: (after: Spent, before: Spent) => void;
+  /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
+  readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
 }
 
 export interface Entry {
@@ -53,7 +62,10 @@ export interface Entry {
 
 export interface Verification {
   readonly ok: boolean;
+  /** Reservations walked. */
   readonly entries: number;
+  /** Hash of the last link of a sound chain: what a receipt can be compared with. */
+  readonly head?: string;
   /** Sequence of the first entry that does not fit the chain. */
   readonly brokenAt?: number;
   readonly reason?: string;

@@ -1,0 +1,209 @@
+import type Database from 'libsql';
+import { fromStored, nothingSpent, toStored } from '../dependence/profile.js';
+import { Fault } from '../errors.js';
+import {
+  type AccountState,
+  type AmendLink,
+  answerHash,
+  genesis,
+  type Link,
+  linkHash,
+  type OpenLink,
+  type SpendLink,
+  stateHash,
+} from './chain.js';
+import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
+import { asFault, corrupt, exclusively, inTurn, openFile } from './sqlite-file.js';
+import { verifyChain } from './sqlite-verify.js';
+import { book, emptyText, spentFromText, spentToText } from './total.js';
+
+interface AccountRow extends AccountState {
+  /** Sequence of the account's latest link, whose `after` pins this row. */
+  readonly head: number;
+}
+interface Stored {
+  readonly sequence: number;
+  readonly body: string;
+  readonly hash: string;
+}
+type Unlinked =
+  | Omit<OpenLink, 'sequence' | 'after'>
+  | Omit<SpendLink, 'sequence' | 'after'>
+  | Omit<AmendLink, 'sequence' | 'after'>;
+
+export async function openSqliteLedger(place: string): Promise<Ledger> {
+  const db = await openFile(place);
+  return ledgerOn(db, place);
+}
+
+function statements(db: Database.Database) {
+  const one = <Row>(sql: string, shape: (row: never[]) => Row) => {
+    const statement = db.prepare(sql).raw();
+    return (...values: unknown[]): Row | undefined => {
+      const row = statement.get(...values) as never[] | undefined;
+      return row && shape(row);
+    };
+  };
+  const stored = ([sequence, body, hash]: never[]): Stored => ({ sequence, body, hash });
+  return {
+    last: one('SELECT sequence, body, hash FROM entry ORDER BY sequence DESC LIMIT 1', stored),
+    link: one('SELECT sequence, body, hash FROM entry WHERE sequence = ?', stored),
+    account: one(
+      'SELECT digest, summary, totals, head FROM account WHERE population = ?',
+      ([digest, summary, totals, head]): AccountRow => ({
+        digest,
+        summary,
+        totals,
+        head,
+      }),
+    ),
+    analyst: one('SELECT totals FROM analyst WHERE population = ? AND analyst = ?', ([totals]): string => totals),
+    answered: one(
+      `SELECT e.sequence, e.body, e.hash, a.body, a.hash FROM entry e JOIN answer a USING (sequence)
+       WHERE e.key = ? AND e.population = ? ORDER BY e.sequence DESC LIMIT 1`,
+      ([sequence, body, hash, answer, bound]) => ({
+        entry: { sequence, body, hash } as Stored,
+        answer: answer as string,
+        bound: bound as string,
+      }),
+    ),
+    append: db.prepare('INSERT INTO entry (sequence, population, key, body, hash) VALUES (?, ?, ?, ?, ?)'),
+    keepAccount: db.prepare('INSERT OR REPLACE INTO account (population, digest, summary, totals, head) VALUES (?, ?, ?, ?, ?)'),
+    keepAnalyst: db.prepare('INSERT OR REPLACE INTO analyst (population, analyst, totals) VALUES (?, ?, ?)'),
+    answer: db.prepare('INSERT OR IGNORE INTO answer (sequence, body, hash) VALUES (?, ?, ?)'),
+  };
+}
+
+function ledgerOn(db: Database.Database, place: string): Ledger {
+  const sql = statements(db);
+
+  const checkFits = (link: Stored): void => {
+    const before = link.sequence === 1 ? genesis : sql.link(link.sequence - 1)?.hash;
+    if (before === undefined || linkHash(before, link.body) !== link.hash)
+      throw corrupt(place, `entry ${link.sequence} does not fit the chain`);
+  };
+
+  /** The account as last pinned by the chain: an account row changed behind the ledger's back is refused before anything is booked. */
+  const pinnedAccount = (population: string): AccountRow | undefined => {
+    const row = sql.account(population);
+    if (!row) return undefined;
+    const head = sql.link(row.head);
+    if (!head) throw corrupt(place, `entry ${row.head} is missing`);
+    checkFits(head);
+    const link = JSON.parse(head.body) as Link;
+    if (link.population !== population || link.after !== stateHash(row))
+      throw corrupt(place, `the account "${population}" does not agree with entry ${row.head}`);
+    return row;
+  };
+
+  const append = (link: Unlinked, state: AccountState): Stored => {
+    const last = sql.last();
+    if (last) checkFits(last);
+    const sequence = (last?.sequence ?? 0) + 1;
+    const body = JSON.stringify({ ...link, sequence, after: stateHash(state) });
+    const hash = linkHash(last?.hash ?? genesis, body);
+    sql.append.run(sequence, link.population, link.kind === 'spend' ? link.key : null, body, hash);
+    sql.keepAccount.run(link.population, state.digest, state.summary, state.totals, sequence);
+    return { sequence, body, hash };
+  };
+
+  const openAccount = (population: string, { digest, summary }: AccountTerms, at: number): AccountState => {
+    const state = { digest, summary, totals: emptyText };
+    append({ kind: 'open', population, at, digest, summary }, state);
+    return state;
+  };
+
+  const bookReservation = ({ population, terms, analyst, key, label, profile, admit }: Reservation): Entry => {
+    const at = Date.now();
+    const known = pinnedAccount(population);
+    if (known && known.digest !== terms.digest) throw otherTerms(population, known, terms, place);
+    const before = known ? spentFromText(known.totals) : nothingSpent;
+    const after = book(before, profile);
+    const byAnalyst = book(spentFromText(sql.analyst(population, analyst) ?? emptyText), profile);
+    admit(after, before, byAnalyst);
+    const { digest, summary } = known ?? openAccount(population, terms, at);
+    const link = { kind: 'spend', population, at, analyst, key, label, profile: toStored(profile) } as const;
+    const { sequence, hash } = append(link, { digest, summary, totals: spentToText(after) });
+    sql.keepAnalyst.run(population, analyst, spentToText(byAnalyst));
+    return { sequence, population, analyst, key, label, profile, at, settled: false, hash };
+  };
+
+  const read = <T>(work: () => T): Promise<T> => inTurn(place, work);
+  const write = <T>(work: () => T): Promise<T> => inTurn(place, () => exclusively(db, work));
+
+  return {
+    reserve: (reservation) => write(() => bookReservation(reservation)),
+    settle: (entry, answer) =>
+      write(() => {
+        if (sql.link(entry.sequence)?.hash !== entry.hash)
+          throw corrupt(place, `entry ${entry.sequence} is not the one that was reserved`);
+        sql.answer.run(entry.sequence, answer, answerHash(entry.hash, answer));
+      }),
+    replay: (population, key) =>
+      read(() => {
+        const found = sql.answered(key, population);
+        if (!found) return undefined;
+        if (answerHash(found.entry.hash, found.answer) !== found.bound)
+          throw corrupt(place, `the answer recorded for entry ${found.entry.sequence} was changed`);
+        return { entry: toEntry(found.entry, true), answer: found.answer };
+      }),
+    spent: (population, analyst) =>
+      read(() => {
+        const totals = analyst === undefined ? pinnedAccount(population)?.totals : sql.analyst(population, analyst);
+        return spentFromText(totals ?? emptyText);
+      }),
+    account: (population) =>
+      read((): Account | undefined => {
+        const row = pinnedAccount(population);
+        return row && { population, terms: { digest: row.digest, summary: row.summary }, spent: spentFromText(row.totals) };
+      }),
+    entries: (population) =>
+      read(() =>
+        (
+          db
+            .prepare(
+              `SELECT e.sequence, e.body, e.hash, a.sequence IS NOT NULL FROM entry e LEFT JOIN answer a USING (sequence)
+               WHERE e.population = ? AND e.key IS NOT NULL ORDER BY e.sequence`,
+            )
+            .raw()
+            .all(population) as [number, string, string, number][]
+        ).map(([sequence, body, hash, settled]) => toEntry({ sequence, body, hash }, settled === 1)),
+      ),
+    verify: () => read(() => verifyChain(db)),
+    amend: (population, terms, reason) =>
+      write(() => {
+        const known = pinnedAccount(population);
+        if (!known)
+          throw new Fault(
+            'LEDGER_MISMATCH',
+            `The ledger has no account for "${population}" yet.`,
+            'There is nothing to amend: the first release opens the account with the terms of its policy.',
+            { place: { file: place } },
+          );
+        const { digest, summary } = terms;
+        append({ kind: 'amend', population, at: Date.now(), digest, summary, reason }, { digest, summary, totals: known.totals });
+      }),
+    close: async () => {
+      try {
+        // Moves everything into the main file, so that copying it is a backup; harmless when another process is still writing.
+        db.pragma('wal_checkpoint(TRUNCATE)');
+        db.close();
+      } catch (error) {
+        throw asFault(error, place);
+      }
+    },
+  };
+}
+
+function toEntry({ sequence, body, hash }: Stored, settled: boolean): Entry {
+  const { population, analyst, key, label, profile, at } = JSON.parse(body) as SpendLink;
+  return { sequence, population, analyst, key, label, profile: fromStored(profile), at, settled, hash };
+}
+
+const otherTerms = (population: string, known: AccountTerms, asked: AccountTerms, place: string): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    `The budget of "${population}" was opened under other terms (${known.summary}) than this policy declares (${asked.summary}).`,
+    'Use the policy the account was opened with, name another population, or change the terms for good with "fugu ledger POLICY amend --reason TEXT".',
+    { place: { file: place } },
+  );
