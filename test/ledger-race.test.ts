@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { everyRecord } from '../src/dependence/profile.js';
+import { toText } from '../src/exact/rational.js';
+import { openLedger } from '../src/ledger/open.js';
+
+interface Line {
+  readonly sequence?: number;
+  readonly key?: string;
+  readonly hash?: string;
+  readonly refused?: { readonly asked: string; readonly spent: string; readonly remaining: string };
+}
+interface Spender {
+  readonly child: ChildProcess;
+  readonly firstLine: Promise<void>;
+  readonly done: Promise<{ lines: Line[]; code: number | null; errors: string }>;
+}
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-race-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs on dist/, which `npm test` builds first. */
+function spender(place: string, name: string, count: number | 'endless'): Spender {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'ledger-race-child.mjs'), place, name, String(count)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let errors = '';
+  let spoke: () => void = () => undefined;
+  const firstLine = new Promise<void>((resolve) => {
+    spoke = resolve;
+  });
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+    if (out.includes('\n')) spoke();
+  });
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const done = new Promise<{ lines: Line[]; code: number | null; errors: string }>((resolve) => {
+    child.on('close', (code) => {
+      spoke();
+      // A killed child may leave half a line: that reservation was not acknowledged.
+      const whole = out
+        .slice(0, out.lastIndexOf('\n') + 1)
+        .split('\n')
+        .filter(Boolean);
+      resolve({ lines: whole.map((line) => JSON.parse(line) as Line), code, errors });
+    });
+  });
+  return { child, firstLine, done };
+}
+
+describe('many processes and one budget', () => {
+  it('admits exactly what fits: 8 processes, 200 reservations each, room for 1,000', async () => {
+    const place = join(folder, 'ledger.db');
+    const finished = await Promise.all(Array.from({ length: 8 }, (_, i) => spender(place, `p${i}`, 200).done));
+    expect(finished.map((f) => f.errors).join('')).toBe('');
+    const lines = finished.flatMap((f) => f.lines);
+    const refusals = lines.filter((l) => l.refused);
+    expect(lines.length - refusals.length).toBe(1000);
+    expect(refusals.length).toBe(600);
+    for (const { refused } of refusals) expect(refused).toEqual({ asked: '1/1000', spent: '1', remaining: '0' });
+    const ledger = await openLedger(place);
+    expect(toText((await ledger.spent('town')).pure.perRecord.get(everyRecord)!)).toBe('1');
+    expect(new Set((await ledger.entries('town')).map((e) => e.key)).size).toBe(1000);
+    expect(await ledger.verify()).toMatchObject({ ok: true, entries: 1000 });
+    await ledger.close();
+  }, 60_000);
+
+  it('loses no acknowledged reservation over 50 kill -9 at random moments, and the chain still verifies', async () => {
+    const place = join(folder, 'ledger.db');
+    const acknowledged: Line[] = [];
+    for (let round = 0; round < 10; round++) {
+      const spenders = Array.from({ length: 5 }, (_, i) => spender(place, `r${round}p${i}`, 'endless'));
+      for (const { child, firstLine, done } of spenders) {
+        await firstLine;
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));
+        child.kill('SIGKILL');
+        const { lines, errors } = await done;
+        expect(errors).toBe('');
+        acknowledged.push(...lines);
+      }
+    }
+    const ledger = await openLedger(place);
+    const booked = new Map((await ledger.entries('town')).map((e) => [e.sequence, e.hash]));
+    expect(acknowledged.length).toBeGreaterThan(50);
+    expect(acknowledged.filter((a) => booked.get(a.sequence!) !== a.hash)).toEqual([]);
+    expect(await ledger.verify()).toMatchObject({ ok: true, entries: booked.size });
+    await ledger.close();
+  }, 60_000);
+});
