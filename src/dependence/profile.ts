@@ -99,9 +99,10 @@ export const toStored = (profile: Profile): StoredProfile => ({
   perRecord: Object.fromEntries(
     [...profile.perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]),
   ),
+  ...(profile.noise === 'pure' && profile.factored && { factored: true }),
 });
 
 export function fromStored(stored: StoredProfile): Profile {
   const entries = Object.entries(stored.perRecord).map(([name, cost]) => [name, parseRational(cost, 'stored cost')] as const);
-  return stored.noise === 'pure' ? pureProfile(entries) : zcdpProfile(entries);
+  return stored.noise === 'pure' ? pureProfile(entries, stored.factored === true) : zcdpProfile(entries);
 }

@@ -86,6 +86,19 @@ describe('the ledger', () => {
     expect(await again.verify()).toMatchObject({ ok: true, entries: 4 });
   });
 
+  it('remembers whether every release so far was factored over columns', async () => {
+    const ledger = await ledgerAt();
+    const factored = (key: string, yes: boolean) =>
+      ledger.reserve(asking({ key, profile: pureProfile([['age', rational(1, 10)]], yes) }));
+    await factored('a', true);
+    await factored('b', true);
+    expect((await ledger.spent('town')).pure.factored).toBe(true);
+    expect((await ledger.entries('town'))[0]!.profile).toMatchObject({ factored: true });
+    await factored('c', false);
+    await factored('d', true);
+    expect((await ledger.spent('town')).pure.factored).toBe(false);
+  });
+
   it('books nothing, not even the account, when admission is refused, and passes the fault through', async () => {
     const ledger = await ledgerAt();
     await expect(ledger.reserve(asking({ admit: limit('1/20') }))).rejects.toMatchObject({

@@ -22,20 +22,11 @@ export function book(before: Spent, profile: Profile): Spent {
   return { ...before, [kind]: { ...sum, perRecord } };
 }
 
-interface StoredSpent {
-  readonly pure: StoredProfile['perRecord'];
-  readonly zcdp: StoredProfile['perRecord'];
-}
-
-export const spentToText = (spent: Spent): string =>
-  JSON.stringify({ pure: toStored(spent.pure).perRecord, zcdp: toStored(spent.zcdp).perRecord } satisfies StoredSpent);
+export const spentToText = (spent: Spent): string => JSON.stringify([toStored(spent.pure), toStored(spent.zcdp)]);
 
 export function spentFromText(text: string): Spent {
-  const { pure, zcdp } = JSON.parse(text) as StoredSpent;
-  return {
-    pure: fromStored({ noise: 'pure', perRecord: pure }) as Spent['pure'],
-    zcdp: fromStored({ noise: 'zcdp', perRecord: zcdp }) as Spent['zcdp'],
-  };
+  const [pure, zcdp] = JSON.parse(text) as [StoredProfile, StoredProfile];
+  return { pure: fromStored(pure) as Spent['pure'], zcdp: fromStored(zcdp) as Spent['zcdp'] };
 }
 
 export const emptyText: string = spentToText(nothingSpent);
