@@ -33,7 +33,7 @@ export interface NoisePlan {
 export function chooseNoise(measures: readonly Measure[], account: Account, share: Rational, spent: Spent): readonly NoisePlan[] {
   const plans: NoisePlan[] = [];
   for (const route of account.routes) {
-    if (!measures.every((m) => [...m.effects.keys()].some(route.amplifier.scope))) continue;
+    if (!measures.every((m) => m.effects.size === 0 || [...m.effects.keys()].some(route.amplifier.scope))) continue;
     if (spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity))
       plans.push(pure(measures, route, multiply(route.pureCapacity, share), account, spent));
     if (!route.zcdpCapacity || !isPositive(route.zcdpCapacity)) continue;
@@ -48,15 +48,17 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
 }
 
 const rootDown = (x: Rational): Rational => fromNumber(sqrtDown(toNumberDown(x)));
-const cells = (m: Measure): number => (m.mechanism === 'additive' ? m.cells.length : 1);
+const cells = (m: Measure): number => m.cells.length;
 
 /** Laplace: epsilon_m proportional to cells^(1/3) minimises the total squared error in units of each measure's own effect. */
 function pure(measures: readonly Measure[], route: Route, base: Rational, account: Account, spent: Spent): NoisePlan {
   const { scope } = route.amplifier;
   const parts = allocate(measures, scope, (m) => cells(m) ** (1 / 3)).map((share) => multiply(base, share));
   const noise = measures.map((m, k): Noise => {
-    if (m.mechanism === 'exponential') return { kind: 'exponential', epsilon: parts[k]! };
-    return { kind: 'laplace', scale: roundUp(divide(rational(largest(m, scope, 'l1')), parts[k]!)) };
+    const effect = largest(m, scope, 'l1');
+    if (effect === 0n) return { kind: 'none' };
+    if (m.mechanism === 'exponential') return { kind: 'selection', sharpness: divide(parts[k]!, rational(2n * effect)) };
+    return { kind: 'laplace', scale: roundUp(divide(rational(effect), parts[k]!)) };
   });
   const profile = measures.reduce(
     (total, m, k) => addProfiles(total, pureProfile(costs(m, scope, 'l1', parts[k]!), isFactored(m))),
@@ -113,13 +115,16 @@ const isFactored = (m: Measure): boolean => [...m.effects.keys()].filter((name) 
  */
 const costs = (m: Measure, scope: Scope, size: 'l1' | 'l2squared', part: Rational): [RecordClass, Rational][] => {
   const most = largest(m, scope, size);
+  if (most === 0n) return [];
   return [...m.effects].map(([name, effect]) => [name, multiply(part, rational(effect[size], most))]);
 };
 
 function expectedError(measures: readonly Measure[], noise: readonly Noise[], scope: Scope): number {
   return measures.reduce((total, m, k) => {
     const law = noise[k]!;
-    if (law.kind === 'exponential') return total + 2 / toNumber(law.epsilon) ** 2;
-    return total + (cells(m) * varianceOf(law)) / Number(largest(m, scope, 'l1')) ** 2;
+    const effect = Number(largest(m, scope, 'l1'));
+    if (law.kind === 'none') return total;
+    if (law.kind === 'selection') return total + m.cells.length / (effect * toNumber(law.sharpness)) ** 2;
+    return total + (m.cells.length * varianceOf(law)) / effect ** 2;
   }, 0);
 }

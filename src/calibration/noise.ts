@@ -1,11 +1,14 @@
 import { ceiling, type Rational, rational, toNumber } from '../exact/rational.js';
+import type { NoiseLaw } from '../query/bound.js';
 
 /** The noise one measure gets. Plain data: plans, receipts and the ledger's readers see exactly this. */
 export type Noise =
   | { readonly kind: 'laplace'; readonly scale: Rational }
   | { readonly kind: 'gaussian'; readonly variance: Rational }
-  /** Exponential mechanism with this epsilon over the measure's candidates. */
-  | { readonly kind: 'exponential'; readonly epsilon: Rational };
+  /** Exponential mechanism: P(candidate) ~ exp(-sharpness x penalty). */
+  | { readonly kind: 'selection'; readonly sharpness: Rational }
+  /** The measure depends on no secret. */
+  | { readonly kind: 'none' };
 
 /** Bits kept when a scale is rounded: small enough for the fast samplers, close enough (one part in a million) to waste nothing. */
 const precision = 20;
@@ -19,6 +22,13 @@ export function roundUp(x: Rational): Rational {
   return rational(ceiling(rational(x.num << BigInt(shift), x.den)), 1n << BigInt(shift));
 }
 
-/** Variance of the noise, for expected errors only (the discrete laws are within a fraction of a unit of these). */
+/** Variance of additive noise, for expected errors only (the discrete laws are within a fraction of a unit of these). */
 export const varianceOf = (noise: Noise): number =>
-  noise.kind === 'laplace' ? 2 * toNumber(noise.scale) ** 2 : noise.kind === 'gaussian' ? toNumber(noise.variance) : Number.NaN;
+  noise.kind === 'laplace' ? 2 * toNumber(noise.scale) ** 2 : noise.kind === 'gaussian' ? toNumber(noise.variance) : 0;
+
+/** The same law as query/bound.ts speaks of it: plain doubles, for error bars. */
+export function lawOf(noise: Noise): NoiseLaw {
+  if (noise.kind === 'laplace') return { kind: 'laplace', scale: toNumber(noise.scale) };
+  if (noise.kind === 'gaussian') return { kind: 'gaussian', scale: Math.sqrt(toNumber(noise.variance)) };
+  return noise.kind === 'selection' ? { kind: 'selection', sharpness: toNumber(noise.sharpness) } : { kind: 'none', scale: 0 };
+}
