@@ -31,73 +31,73 @@ export interface NoisePlan {
 
 /** All candidates, best first; the caller takes the first (which fits if any does). */
 export function chooseNoise(measures: readonly Measure[], account: Account, share: Rational, spent: Spent): readonly NoisePlan[] {
-  const plans: NoisePlan[] = [];
+  const plans: Omit<NoisePlan, 'fits'>[] = [];
   for (const route of account.routes) {
-    if (!measures.every((m) => m.effects.size === 0 || [...m.effects.keys()].some(route.amplifier.scope))) continue;
-    if (spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity))
-      plans.push(pure(measures, route, multiply(route.pureCapacity, share), account, spent));
-    if (!route.zcdpCapacity || !isPositive(route.zcdpCapacity)) continue;
+    const { scope, factoredOnly } = route.amplifier;
+    if (!measures.every((m) => m.effects.size === 0 || [...m.effects.keys()].some(scope))) continue;
+    if (factoredOnly && !measures.every(isFactored)) continue;
+    const onlyPure = spent.zcdp.perRecord.size === 0;
+    if (onlyPure && isPositive(route.pureCapacity))
+      plans.push(under(laplace, measures, route, multiply(route.pureCapacity, share)));
+    if (factoredOnly || !route.zcdpCapacity || !isPositive(route.zcdpCapacity)) continue;
     const rho = multiply(route.zcdpCapacity, share);
-    if (!route.amplifier.factoredOnly) {
-      plans.push(gaussian(measures, route, rho, account, spent));
-      // Pure noise inside a zCDP account: epsilon costs epsilon^2/2.
-      if (spent.zcdp.perRecord.size > 0) plans.push(pure(measures, route, rootDown(multiply(rho, rational(2))), account, spent));
-    }
+    plans.push(under(gaussian, measures, route, rho));
+    // Pure noise inside a zCDP account: epsilon costs epsilon^2/2.
+    if (!onlyPure) plans.push(under(laplace, measures, route, rootDown(multiply(rho, two))));
   }
-  return plans.sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error);
+  return plans
+    .map((plan) => ({ ...plan, fits: isKept(account, spend(spent, plan.profile)) }))
+    .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error);
 }
 
 const rootDown = (x: Rational): Rational => fromNumber(sqrtDown(toNumberDown(x)));
-const cells = (m: Measure): number => m.cells.length;
 
-/** Laplace: epsilon_m proportional to cells^(1/3) minimises the total squared error in units of each measure's own effect. */
-function pure(measures: readonly Measure[], route: Route, base: Rational, account: Account, spent: Spent): NoisePlan {
-  const { scope } = route.amplifier;
-  const parts = allocate(measures, scope, (m) => cells(m) ** (1 / 3)).map((share) => multiply(base, share));
-  const noise = measures.map((m, k): Noise => {
-    const effect = largest(m, scope, 'l1');
-    if (effect === 0n) return { kind: 'none' };
-    if (m.mechanism === 'exponential') return { kind: 'selection', sharpness: divide(parts[k]!, rational(2n * effect)) };
-    return { kind: 'laplace', scale: roundUp(divide(rational(effect), parts[k]!)) };
-  });
-  const profile = measures.reduce(
-    (total, m, k) => addProfiles(total, pureProfile(costs(m, scope, 'l1', parts[k]!), isFactored(m))),
-    emptyPure,
-  );
-  return {
-    route,
-    kind: 'laplace',
-    noise,
-    profile,
-    error: expectedError(measures, noise, scope),
-    fits: isKept(account, spend(spent, profile)),
-  };
+interface Law {
+  readonly kind: 'laplace' | 'gaussian';
+  readonly size: 'l1' | 'l2squared';
+  /** Shares that minimise the total squared error, in units of each measure's own effect. */
+  readonly weight: (cells: number) => number;
+  readonly additive: (effect: Rational, part: Rational) => Noise;
+  readonly sharpness: (effect: Rational, part: Rational) => Rational;
+  readonly profile: (costs: readonly (readonly [RecordClass, Rational])[], factored: boolean) => Profile;
+  readonly start: Profile;
 }
+const two = rational(2);
+/** epsilon = effect / scale; a selection costs 2 x sharpness x effect. */
+const laplace: Law = {
+  kind: 'laplace',
+  size: 'l1',
+  weight: Math.cbrt,
+  additive: (effect, epsilon) => ({ kind: 'laplace', scale: roundUp(divide(effect, epsilon)) }),
+  sharpness: (effect, epsilon) => divide(epsilon, multiply(two, effect)),
+  profile: pureProfile,
+  start: emptyPure,
+};
+/** rho = effect^2 / (2 variance); a selection costs sharpness^2 x effect^2 / 2 (an epsilon-DP selection is epsilon^2/8-zCDP). */
+const gaussian: Law = {
+  kind: 'gaussian',
+  size: 'l2squared',
+  weight: Math.sqrt,
+  additive: (effect, rho) => ({ kind: 'gaussian', variance: roundUp(divide(effect, multiply(two, rho))) }),
+  sharpness: (effect, rho) => rootDown(divide(multiply(two, rho), effect)),
+  profile: zcdpProfile,
+  start: emptyZcdp,
+};
 
-/** Gaussian: rho_m proportional to cells^(1/2) does the same. */
-function gaussian(measures: readonly Measure[], route: Route, rho: Rational, account: Account, spent: Spent): NoisePlan {
+function under(law: Law, measures: readonly Measure[], route: Route, budget: Rational): Omit<NoisePlan, 'fits'> {
   const { scope } = route.amplifier;
-  const parts = allocate(measures, scope, (m) => Math.sqrt(cells(m))).map((share) => multiply(rho, share));
+  const parts = allocate(measures, scope, (m) => law.weight(m.cells.length)).map((share) => multiply(budget, share));
   const noise = measures.map((m, k): Noise => {
-    // The exponential mechanism with epsilon is epsilon^2/8-zCDP.
-    if (m.mechanism === 'exponential') return { kind: 'exponential', epsilon: rootDown(multiply(parts[k]!, rational(8))) };
-    return {
-      kind: 'gaussian',
-      variance: roundUp(divide(rational(largest(m, scope, 'l2squared')), multiply(parts[k]!, rational(2)))),
-    };
+    const effect = largest(m, scope, law.size);
+    if (effect === 0n) return { kind: 'none' };
+    if (m.mechanism === 'exponential') return { kind: 'selection', sharpness: law.sharpness(rational(effect), parts[k]!) };
+    return law.additive(rational(effect), parts[k]!);
   });
   const profile = measures.reduce(
-    (total, m, k) => addProfiles(total, zcdpProfile(costs(m, scope, 'l2squared', parts[k]!))),
-    emptyZcdp,
+    (total, m, k) => addProfiles(total, law.profile(costs(m, scope, law.size, parts[k]!), isFactored(m))),
+    law.start,
   );
-  return {
-    route,
-    kind: 'gaussian',
-    noise,
-    profile,
-    error: expectedError(measures, noise, scope),
-    fits: isKept(account, spend(spent, profile)),
-  };
+  return { route, kind: law.kind, noise, profile, error: expectedError(measures, noise, scope) };
 }
 
 type Scope = (record: RecordClass) => boolean;
