@@ -56,7 +56,7 @@ export function mulUp(a: number, b: number): number {
   const p = a * b;
   if (isExactRange(a) && isExactRange(b) && isExactRange(p)) return productError(a, b, p) <= 0 ? p : stepUp(p);
   if (a === 0 || b === 0 || a - a !== 0 || b - b !== 0) return p;
-  return stepUp(p);
+  return a > 0 === b > 0 ? stepUp(p) : Math.min(0, stepUp(p));
 }
 export const mulDown = (a: number, b: number): number => 0 - mulUp(-a, b);
 
@@ -74,7 +74,7 @@ export function divUp(a: number, b: number): number {
     return r === 0 || r > 0 !== b > 0 ? q : stepUp(q);
   }
   if (a === 0 || b === 0 || a - a !== 0 || b - b !== 0) return q;
-  return stepUp(q);
+  return a > 0 === b > 0 ? stepUp(q) : Math.min(0, stepUp(q));
 }
 export const divDown = (a: number, b: number): number => 0 - divUp(-a, b);
 
@@ -88,6 +88,3 @@ export function sqrtDown(x: number): number {
   if (isExactRange(x)) return remainder(x, s, s) >= 0 ? s : stepDown(s);
   return x === 0 || s - s !== 0 ? s : Math.max(0, stepDown(s));
 }
-
-/** A bound of hi + lo on the side of `side` (+1 above, -1 below). */
-export const roundSum = (hi: number, lo: number, side: 1 | -1): number => (side > 0 ? addUp(hi, lo) : addDown(hi, lo));

@@ -95,6 +95,9 @@ export const toText = (a: Rational): string => (a.den === 1n ? `${a.num}` : `${a
 const words = new DataView(new ArrayBuffer(8));
 /** The neighbouring double above (or below); the identity on +Infinity (or -Infinity) and NaN. */
 export function nextUp(x: number): number {
+  // Away from the underflow range x + step rounds to the neighbour (outward.proof.md, lemma 1); no bits are touched.
+  const size = Math.abs(x);
+  if (size > 2 ** -900 && size < Number.MAX_VALUE) return x + size * (2 ** -53 * (1 + 2 ** -52));
   if (Number.isNaN(x) || x === Number.POSITIVE_INFINITY) return x;
   if (x === 0) return Number.MIN_VALUE;
   words.setFloat64(0, x);
@@ -114,11 +117,13 @@ export function toNumber(a: Rational): number {
   const top = a.num < 0n ? -a.num : a.num;
   const shift = BigInt(top.toString(2).length - a.den.toString(2).length);
   const scaled = shift > 64n ? top / (a.den << (shift - 64n)) : (top << (64n - shift)) / a.den;
-  return sign * Number(scaled) * 2 ** Number(shift - 64n);
+  // Two factors, because 2^(shift - 64) alone underflows where the result is still a small double.
+  const exponent = Number(shift - 64n);
+  return exponent < -1000 ? sign * Number(scaled) * 2 ** -1000 * 2 ** (exponent + 1000) : sign * Number(scaled) * 2 ** exponent;
 }
 /** The least double not below a (toNumber is within two ulps, so a short walk reaches it). */
 export function toNumberUp(a: Rational): number {
-  let x = toNumber(a);
+  let x = Math.max(toNumber(a), -Number.MAX_VALUE);
   while (Number.isFinite(x) && compare(fromNumber(x), a) < 0) x = nextUp(x);
   for (let y = nextDown(x); Number.isFinite(y) && compare(fromNumber(y), a) >= 0; y = nextDown(x)) x = y;
   return x;
