@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { Fault } from '../errors.js';
+import { codeText } from './code.js';
+import { detectDelimiter, parseCsv } from './csv.js';
+import { didYouMean } from './suggest.js';
+
+/** What the codebook says about one column. */
+export interface CodebookEntry {
+  readonly label?: string;
+  readonly values: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
+  readonly missing: readonly string[];
+}
+export type Codebook = ReadonlyMap<string, CodebookEntry>;
+
+const needed = ['name', 'value', 'label'] as const;
+const known = [...needed, 'missing'];
+const yes = new Set(['1', 'true', 'yes', 'y', 'x', 'missing', 'na']);
+const no = new Set(['', '0', 'false', 'no', 'n']);
+
+/** A CSV with the columns name, value, label and perhaps missing: one line per code; a line without a value labels the column itself. */
+export async function readCodebook(file: string): Promise<Codebook> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch {
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      'The codebook cannot be read.',
+      'Check data.codebook in the policy; it is relative to the policy.',
+      {
+        place: { file },
+      },
+    );
+  }
+  return parseCodebook(text, file);
+}
+
+export function parseCodebook(text: string, file: string): Codebook {
+  const malformed = (message: string, hint: string, line?: number) =>
+    new Fault('DATA_MALFORMED', message, hint, { place: { file, ...(line && { line }) } });
+  const rows = parseCsv(text, detectDelimiter(text.split(/\r?\n/, 1)[0] ?? ''));
+  if (!rows) throw malformed('A quote in the codebook is never closed.', 'Every " needs its partner.');
+  const [head, ...lines] = rows;
+  if (!head) throw malformed('The codebook is empty.', 'Its first line is name,value,label,missing.');
+  const header = head.cells.map((c) => c.trim().toLowerCase());
+  for (const name of needed)
+    if (!header.includes(name))
+      throw malformed(
+        `The codebook has no column "${name}".`,
+        'Its first line is name,value,label,missing (missing may be left out).',
+        head.line,
+      );
+  for (const name of header)
+    if (!known.includes(name))
+      throw malformed(`The codebook has an unknown column "${name}".`, didYouMean(name, known), head.line);
+  const at = (cells: readonly string[], name: string) => (cells[header.indexOf(name)] ?? '').trim();
+
+  interface Draft {
+    label?: string;
+    values: string[];
+    labels: Map<string, string>;
+    missing: string[];
+  }
+  const entries = new Map<string, Draft>();
+  for (const { line, cells } of lines) {
+    if (cells.length > header.length)
+      throw malformed('A codebook line has more cells than its header.', 'Put quotes around a label that holds a comma.', line);
+    const name = at(cells, 'name');
+    if (name === '') throw malformed('A codebook line has no name.', 'Every line starts with the name of a column.', line);
+    const entry: Draft = entries.get(name) ?? { values: [], labels: new Map(), missing: [] };
+    entries.set(name, entry);
+    const value = codeText(at(cells, 'value'));
+    const label = at(cells, 'label');
+    if (value === '') {
+      if (label !== '') entry.label = label;
+      continue;
+    }
+    if (entry.values.includes(value) || entry.missing.includes(value))
+      throw malformed(`The codebook lists a code of "${name}" twice.`, 'Each code of a column stands on one line.', line);
+    const mark = at(cells, 'missing').toLowerCase();
+    if (!yes.has(mark) && !no.has(mark))
+      throw malformed('The missing mark is not understood.', 'Write yes or leave it empty.', line);
+    (yes.has(mark) ? entry.missing : entry.values).push(value);
+    if (label !== '') entry.labels.set(value, label);
+  }
+  return entries;
+}

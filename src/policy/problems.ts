@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import { Fault } from '../errors.js';
+import type { Path, YamlFile } from './yaml-file.js';
+
+type Issue = z.core.$ZodIssue;
+
+/** A fault at one place of the policy file. */
+export const invalid = (yaml: YamlFile, path: Path, message: string, hint: string): Fault =>
+  new Fault('POLICY_INVALID', message, hint, { place: yaml.place(path) });
+
+/** The first thing wrong in file order, in words. */
+export function firstProblem(issues: readonly Issue[], yaml: YamlFile): Fault {
+  const found = issues
+    .map((issue) => innermost(issue))
+    .map(({ issue, path }) => ({ issue, path, place: placeOf(issue, path, yaml) }));
+  // A key misspelt and the key it stands for are two complaints about one line; the first says more.
+  const rank = (issue: Issue) => (issue.code === 'unrecognized_keys' ? 0 : 1);
+  const [first] = found.sort(
+    (a, b) => a.place.line! - b.place.line! || rank(a.issue) - rank(b.issue) || a.place.column! - b.place.column!,
+  );
+  const [message, hint] = words(first!.issue, first!.path);
+  return new Fault('POLICY_INVALID', message, hint, { place: first!.place, details: { problems: found.length } });
+}
+
+const placeOf = (issue: Issue, path: Path, yaml: YamlFile) =>
+  issue.code === 'unrecognized_keys' ? yaml.placeOfKey([...path, issue.keys[0]!]) : yaml.place(path);
+
+/** What went wrong in the alternative that came closest: the one whose complaint lies deepest. */
+function innermost(issue: Issue, before: Path = []): { issue: Issue; path: Path } {
+  const path = [...before, ...(issue.path as (string | number)[])];
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return { issue, path };
+  const inner = issue.errors.flatMap((alternative) => alternative.map((one) => innermost(one, path)));
+  const deepest = inner.reduce((a, b) => (b.path.length > a.path.length ? b : a));
+  return deepest.path.length > path.length ? deepest : (unknownKey(issue, path) ?? { issue, path });
+}
+
+/** A misspelt key inside an alternative has no deeper path, but says more than the alternative. */
+function unknownKey(issue: Issue & { code: 'invalid_union' }, path: Path) {
+  const found = issue.errors.flat().find((one) => one.code === 'unrecognized_keys');
+  return found && { issue: found, path };
+}
+
+function words(issue: Issue, path: Path): [string, string] {
+  const name = path.length > 0 ? `"${path.join('.')}"` : 'the policy';
+  const [message, hint] = issue.message.split('\n');
+  if (message && !message.startsWith('Invalid') && !message.startsWith('Too '))
+    return [message.replace('This section', `The section ${name}`), hint || usage(path)];
+  if (issue.code === 'invalid_key')
+    return [`The name ${name} cannot be used.`, 'Use letters, digits and underscores, not starting with a digit.'];
+  if (issue.code === 'too_small') return [`${name} has too few entries.`, usage(path)];
+  if (issue.code === 'too_big') return [`${name} has too many entries.`, usage(path)];
+  return [`${name} is missing or not in the form expected.`, usage(path)];
+}
+
+const usage = (path: Path): string =>
+  path[0] === 'columns'
+    ? 'For example age: {type: integer, bounds: [17, 90], missing: [-1]} or party: {type: category, values: [dem, rep]}.'
+    : 'See docs/policy.md, or policy.schema.json in an editor.';

@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { Fault } from '../errors.js';
+import { declareBudget } from './budget.js';
+import { type Codebook, readCodebook } from './codebook.js';
+import { declareColumns } from './columns.js';
+import { declareDependence, modelFile } from './dependence.js';
+import { digestTerms } from './digest.js';
+import type { Column, DataSource, Dependence, Policy, Protect, Relation } from './policy.js';
+import { canonicalPath, defaultLedger, defaultPopulation } from './population.js';
+import { firstProblem, invalid } from './problems.js';
+import { type PolicyFile, policyShape } from './schema.js';
+import { didYouMean } from './suggest.js';
+import { parseYaml, type YamlFile } from './yaml-file.js';
+
+/** Reads and checks a policy file. Touches no data: columns that only the data can confirm are checked when the engine opens. */
+export async function readPolicy(file: string): Promise<Policy> {
+  const path = resolve(file);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    throw new Fault('POLICY_SYNTAX', 'The policy file cannot be read.', 'Check its path; `fugu init DATA` drafts a policy.', {
+      place: { file },
+    });
+  }
+  return parsePolicy(text, path);
+}
+
+export async function parsePolicy(text: string, file: string): Promise<Policy> {
+  const yaml = parseYaml(text, file);
+  const parsed = policyShape.safeParse(yaml.value);
+  if (!parsed.success) throw firstProblem(parsed.error.issues, yaml);
+  const entry = parsed.data;
+  const directory = dirname(file);
+
+  const data = declareSource(entry.data, directory, yaml);
+  const codebook: Codebook = data.codebook === undefined ? new Map() : await readCodebook(data.codebook);
+  const columns = declareColumns(entry.columns ?? {}, codebook, yaml);
+  const relations = declareRelations(entry.relations ?? {}, directory, yaml);
+  const dependence = declareDependence(entry.dependence, { directory, columns, relations, yaml });
+  const protect = declareProtect(entry.protect, relations, dependence, yaml);
+  const budget = declareBudget(entry.budget, yaml);
+  const contents = await readModels(dependence, yaml);
+  const source = await canonicalPath(data.source);
+  return {
+    file,
+    directory,
+    population: entry.population ?? defaultPopulation(source, data.table),
+    ledger: entry.ledger === undefined ? defaultLedger(source) : declareLedger(entry.ledger, directory, yaml),
+    data,
+    protect,
+    budget,
+    columns,
+    relations,
+    dependence,
+    unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
+    digest: digestTerms(protect, budget, dependence, relations, contents),
+    places: yaml.places(),
+  };
+}
+
+const address = /^([a-z][a-z0-9+.-]+):\/\//i;
+const fromFolder = (path: string, directory: string) => resolve(directory, path);
+
+function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlFile): DataSource {
+  const scheme = address.exec(entry.source)?.[1];
+  if (scheme)
+    throw invalid(
+      yaml,
+      ['data', 'source'],
+      `Data at a ${scheme}:// address cannot be read.`,
+      'Use a csv, csv.gz, parquet or duckdb file.',
+    );
+  return {
+    source: fromFolder(entry.source, directory),
+    ...(entry.table !== undefined && { table: entry.table }),
+    ...(entry.codebook !== undefined && { codebook: fromFolder(entry.codebook, directory) }),
+  };
+}
+
+function declareLedger(entry: string, directory: string, yaml: YamlFile): string {
+  if (address.test(entry))
+    throw invalid(yaml, ['ledger'], 'A ledger at an address is not supported.', 'Name a file, such as .fugu/ledger.db.');
+  return fromFolder(entry, directory);
+}
+
+function declareRelations(
+  entries: NonNullable<PolicyFile['relations']>,
+  directory: string,
+  yaml: YamlFile,
+): ReadonlyMap<string, Relation> {
+  const relations = new Map<string, Relation>();
+  for (const [name, entry] of Object.entries(entries)) {
+    const path = ['relations', name, 'columns'];
+    const repeated = entry.columns.find((c, i) => entry.columns.indexOf(c) !== i);
+    if (repeated !== undefined)
+      throw invalid(yaml, path, `The relation "${name}" lists "${repeated}" twice.`, 'List each column once.');
+    if (entry.symmetric && entry.columns.length !== 2)
+      throw invalid(yaml, path, `The symmetric relation "${name}" does not have two columns.`, 'Only a pair can be reversed.');
+    relations.set(name, {
+      name,
+      // A table of the data's own database has no file ending.
+      table: /\.[A-Za-z]+$/.test(entry.table) ? fromFolder(entry.table, directory) : entry.table,
+      columns: entry.columns,
+      domain: entry.domain,
+      symmetric: entry.symmetric ?? false,
+      private: entry.private ?? true,
+    });
+  }
+  return relations;
+}
+
+function declareProtect(
+  entry: PolicyFile['protect'],
+  relations: ReadonlyMap<string, Relation>,
+  dependence: readonly Dependence[],
+  yaml: YamlFile,
+): Protect {
+  const wrong = (key: string, message: string, hint: string) => invalid(yaml, ['protect', key], message, hint);
+  if (entry.secret === 'person') {
+    if (entry.unit === undefined)
+      throw wrong('secret', 'The secret is a person, but no column says whose a row is.', 'Add unit: respondent_id.');
+    if (entry.maxRows === undefined)
+      throw wrong(
+        'secret',
+        'How many rows one person may have is not said.',
+        'Add maxRows: 5; further rows of a person are left out.',
+      );
+  } else if ((entry.maxRows ?? 1) !== 1)
+    throw wrong(
+      'maxRows',
+      `maxRows does not go with the secret "${entry.secret}".`,
+      'It limits the rows of a person: secret: person, unit: id.',
+    );
+  if (entry.secret === 'edge' && ![...relations.values()].some((r) => r.private))
+    throw wrong('secret', 'The secret is an edge, but no private relation is declared.', 'Declare one under relations:.');
+  if (entry.secret === 'step' && !dependence.some((d) => d.kind === 'sequence'))
+    throw wrong(
+      'secret',
+      'The secret is a step, but no sequence is declared.',
+      'Add a dependence of kind sequence, or protect a row.',
+    );
+  return {
+    secret: entry.secret,
+    ...(entry.unit !== undefined && { unit: entry.unit }),
+    maxRows: entry.maxRows ?? 1,
+    adversary: entry.adversary ?? 'informed',
+  };
+}
+
+function declareUnconfirmed(names: readonly string[], columns: ReadonlyMap<string, Column>, yaml: YamlFile): readonly string[] {
+  for (const [i, name] of names.entries())
+    if (!columns.has(name))
+      throw invalid(
+        yaml,
+        ['unconfirmed', i],
+        `The unconfirmed column "${name}" is not declared.`,
+        didYouMean(name, [...columns.keys()], 'Declared columns'),
+      );
+  return [...new Set(names)];
+}
+
+async function readModels(dependence: readonly Dependence[], yaml: YamlFile): Promise<ReadonlyMap<string, Buffer>> {
+  const contents = new Map<string, Buffer>();
+  for (const [i, declared] of dependence.entries()) {
+    const model = modelFile(declared);
+    if (!model) continue;
+    try {
+      contents.set(model.file, await readFile(model.file));
+    } catch {
+      throw invalid(
+        yaml,
+        ['dependence', i, model.key],
+        `The ${model.key} file cannot be read.`,
+        'Its path is relative to the policy.',
+      );
+    }
+  }
+  return contents;
+}

@@ -1,0 +1,271 @@
+import { z } from 'zod';
+import { Fault } from '../errors.js';
+import { compare, isPositive, one, parseRational, type Rational, zero } from '../exact/rational.js';
+import { codeText } from './code.js';
+import { didYouMean } from './suggest.js';
+
+/**
+ * The shape of the policy file. Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
+ * which is made from this file, describes what people type.
+ */
+const complain = (ctx: z.RefinementCtx, message: string, hint: string) => {
+  ctx.addIssue({ code: 'custom', message: `${message}\n${hint}` });
+  return z.NEVER;
+};
+/** A section with a fixed set of keys; messages are "sentence\nhint". */
+const section = <T extends z.ZodRawShape>(shape: T, usage: string) =>
+  z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys')
+        return `This section is ${issue.input === undefined ? 'missing' : 'not in the form expected'}.\n${usage}`;
+      const key = String((issue.keys as string[])[0]);
+      return `Unknown key "${key}".\n${didYouMean(key, Object.keys(shape), 'Keys known here')}`;
+    },
+  });
+const typed = (error: string) => z.union([z.number(), z.string()], { error });
+
+const decimal = (what: string) =>
+  typed(`The ${what} must be one number.`).transform((value, ctx): Rational => {
+    try {
+      return parseRational(String(value), what);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return complain(ctx, error.message, error.hint);
+    }
+  });
+const decimalWhere = (what: string, holds: (x: Rational) => boolean, rule: string, hint: string) =>
+  decimal(what).superRefine((x, ctx) => {
+    if (!holds(x)) complain(ctx, `The ${what} must be ${rule}.`, hint);
+  });
+const probability = (what: string) =>
+  decimalWhere(
+    what,
+    (x) => isPositive(x) && compare(x, one) < 0,
+    'above 0 and below 1',
+    'It is a probability: write 0.1 for ten percent.',
+  );
+
+const whole = (what: string, least: number) =>
+  typed(`The ${what} must be one whole number.`).transform((value, ctx) => {
+    const text = String(value).trim();
+    const n = /^\+?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return n >= least
+      ? n
+      : complain(ctx, `The ${what} must be a whole number of at least ${least}.`, `Write it without sign, point or exponent.`);
+  });
+
+const flag = (what: string) =>
+  z
+    .union([z.boolean(), z.enum(['true', 'false'])], { error: `${what} must be true or false.` })
+    .transform((v) => String(v) === 'true');
+
+const word = (what: string) =>
+  z
+    .string({ error: `The ${what} must be a name.` })
+    .trim()
+    .min(1, { error: `The ${what} is empty.` });
+const code = z
+  .union([z.string(), z.number(), z.boolean()], { error: 'A code must be one word or number.' })
+  .transform((v) => codeText(String(v)));
+const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' });
+
+/** How far a tie reaches, as an odds ratio: at least one, or inf for copies. */
+const oddsRatio = z
+  .union([z.number(), z.string()], { error: 'The odds ratio must be one number.' })
+  .transform((value, ctx): Rational | 'inf' => {
+    const text = String(value).trim();
+    if (/^\.?inf(inity)?$/i.test(text)) return 'inf';
+    try {
+      const ratio = parseRational(text, 'odds ratio');
+      if (compare(ratio, one) >= 0) return ratio;
+      return complain(
+        ctx,
+        `The odds ratio ${text} is below one.`,
+        '1 means strangers, 4 alike, 81 that two people agree nine times in ten, inf copies. For a ratio r below one write 1/r.',
+      );
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return complain(ctx, error.message, `${error.hint} inf means copies.`);
+    }
+  });
+
+const described = { label: z.string().optional(), missing: codes.optional(), public: flag('public').optional() };
+const bounds = z.tuple([decimal('lower bound'), decimal('upper bound')], {
+  error: 'The bounds must be a list of two numbers, such as [0, 100].',
+});
+const options = z
+  .union([codes, z.record(z.string(), z.string())], {
+    error: 'The values must be a list of codes, or codes with their labels: {1: Yes, 2: No}.',
+  })
+  .describe('The codes this column may hold, as a list or with labels: {1: Yes, 2: No}. Anything else counts as missing.');
+const bins = z
+  .union([z.array(decimal('bin edge')), z.union([z.number(), z.string()])], {
+    error: 'The bins must be a list of edges or a number of bins.',
+  })
+  .describe('Inner edges of the bins, or how many bins of equal width.');
+
+const numeric = { ...described, bounds, step: decimal('step').optional(), bins: bins.optional() };
+const columnShape = z.discriminatedUnion(
+  'type',
+  [
+    section({ type: z.literal('category'), values: options, pool: probability('pool').optional(), ...described }, ''),
+    section({ type: z.literal('integer'), ...numeric }, ''),
+    section({ type: z.literal('number'), ...numeric }, ''),
+    section(
+      {
+        type: z.literal('multi'),
+        values: options,
+        separator: z.string().min(1).optional().describe('What stands between two options in one cell; ";" when absent.'),
+        ...described,
+      },
+      '',
+    ),
+    section({ type: z.literal('weight'), bounds, step: decimal('step').optional(), ...described }, ''),
+  ],
+  { error: 'A column needs a type: category, integer, number, multi or weight.' },
+);
+
+const belief = section(
+  {
+    prior: probability('prior'),
+    posterior: probability('posterior').optional(),
+    floor: probability('floor').optional().describe('The posterior may not fall below this.'),
+    about: z.string().optional().describe('What is believed, in words.'),
+  },
+  'A belief is {prior: 0.1, posterior: 0.3}.',
+);
+
+const budgetShape = section(
+  {
+    epsilon: decimalWhere(
+      'epsilon',
+      isPositive,
+      'above 0',
+      'Usual choices lie between 0.1 and 10; `fugu epsilon` helps to choose.',
+    ).optional(),
+    delta: decimalWhere(
+      'delta',
+      (x) => compare(x, zero) >= 0 && compare(x, one) < 0,
+      'at least 0 and below 1',
+      'Leave it out for a pure guarantee, or write something far below one in the number of rows, such as 1e-6.',
+    ).optional(),
+    belief: z
+      .union([belief, z.array(belief).min(1)], { error: 'A belief is {prior: 0.1, posterior: 0.3}, or a list of those.' })
+      .optional(),
+  },
+  'Write budget: {epsilon: 1} or budget: {belief: {prior: 0.1, posterior: 0.3}}.',
+);
+
+const strength = { column: word('column').optional(), oddsRatio: oddsRatio.optional() };
+const dependenceShape = z.discriminatedUnion(
+  'kind',
+  [
+    section(
+      {
+        kind: z.literal('groups'),
+        by: z.union([word('by column'), z.array(word('by column')).min(1)], {
+          error: 'Write by: household_id, or a list of columns.',
+        }),
+        hidden: flag('hidden').optional(),
+        maxSize: whole('maxSize', 1).optional(),
+        ...strength,
+      },
+      'Write {kind: groups, by: household_id}.',
+    ),
+    section(
+      {
+        kind: z.literal('ties'),
+        relation: word('relation'),
+        oddsColumn: word('oddsColumn').optional(),
+        reach: z.enum(['any', 'direct'], { error: 'reach must be any or direct.' }).optional(),
+        maxTies: whole('maxTies', 1).optional(),
+        ...strength,
+      },
+      'Write {kind: ties, relation: friend}.',
+    ),
+    section({ kind: z.literal('columns'), network: word('network') }, 'Write {kind: columns, network: wave1.json}.'),
+    section(
+      {
+        kind: z.literal('sequence'),
+        by: word('by column'),
+        order: word('order column'),
+        state: word('state column'),
+        transition: word('transition'),
+      },
+      'Write {kind: sequence, by: person, order: week, state: place, transition: weekly.json}.',
+    ),
+    section({ kind: z.literal('gaussian'), precision: word('precision') }, 'Write {kind: gaussian, precision: q.json}.'),
+    section({ kind: z.literal('factors'), model: word('model') }, 'Write {kind: factors, model: model.json}.'),
+  ],
+  { error: 'A dependence needs a kind: groups, ties, columns, sequence, gaussian or factors.' },
+);
+
+export const policyShape = section(
+  {
+    $schema: z.string().optional(),
+    population: word('population')
+      .optional()
+      .describe('Whose budget this is: policies with one population share one ledger account.'),
+    ledger: word('ledger').optional().describe('Where spending is recorded; beside the data when absent.'),
+    data: section(
+      {
+        source: word('source').describe('A csv, csv.gz, parquet or duckdb file.'),
+        table: word('table').optional(),
+        codebook: word('codebook')
+          .optional()
+          .describe('A CSV file with the columns name, value, label and, if you like, missing.'),
+      },
+      'Write data: {source: survey.csv}.',
+    ),
+    protect: section(
+      {
+        secret: z.enum(['row', 'person', 'answer', 'step', 'edge'], {
+          error: 'The secret must be row, person, answer, step or edge.',
+        }),
+        unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
+        maxRows: whole('maxRows', 1).optional(),
+        adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
+      },
+      'Write protect: {secret: row}.',
+    ),
+    budget: budgetShape,
+    columns: z
+      .record(z.string(), columnShape, { error: 'Write one line per column: age: {type: integer, bounds: [17, 90]}.' })
+      .optional(),
+    relations: z
+      .record(
+        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
+        section(
+          {
+            table: word('table'),
+            columns: z.array(word('column')).min(1),
+            domain: whole('domain', 1),
+            symmetric: flag('symmetric').optional(),
+            private: flag('private').optional(),
+          },
+          'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.',
+        ),
+        { error: 'Write one line per relation: friend: {table: friends.csv, columns: [a, b], domain: 200000}.' },
+      )
+      .optional(),
+    dependence: z
+      .union([z.literal('none'), z.array(dependenceShape).min(1)], {
+        error:
+          'What is known about dependence between records must be written: silence is not an assumption.\nWrite dependence: none if records are independent, or a list such as - {kind: groups, by: household_id}.',
+      })
+      .describe('none, or a list of declared dependences. It must be written.'),
+    unconfirmed: z
+      .array(word('column'))
+      .optional()
+      .describe('Columns whose domain was read from the data and not yet confirmed.'),
+  },
+  'A policy starts with the four lines data:, protect:, budget:, dependence:.',
+).describe('A Fugu policy: what is protected, from whom, with which budget.');
+
+export type PolicyFile = z.output<typeof policyShape>;
+export type ColumnEntry = z.output<typeof columnShape>;
+export type DependenceEntry = z.output<typeof dependenceShape>;
+export type BudgetEntry = z.output<typeof budgetShape>;
+
+/** For editors; policy.schema.json is this, written by a test run with UPDATE_SCHEMA=1. */
+export const policyJsonSchema = (): object => z.toJSONSchema(policyShape, { io: 'input', target: 'draft-7' });
