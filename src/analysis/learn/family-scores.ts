@@ -1,0 +1,141 @@
+import { type CellCounter, cellCounter } from './cell-counter.js';
+import type { CodedTable } from './coded.js';
+
+/**
+ * For a set T of columns, L(T) = sum over joint cells of N log N. The maximised log-likelihood of a child X given parents P is
+ * L(P + X) - L(P), so every family of every network is a difference of two numbers computed once per column set.
+ */
+export interface FamilyScores {
+  /** L(T) by bit mask; meaningful for every set a surviving family needs. */
+  readonly value: Float64Array;
+  /** Bit X of candidates[P]: parents P of child X survived the bound below. */
+  readonly candidates: Int32Array;
+  /** Every P that survived for some child, in ascending order (so subsets come first), and its number of joint cells. */
+  readonly sets: Int32Array;
+  readonly cells: Float64Array;
+}
+
+/**
+ * BIC(X | P) = L(P+X) - L(P) - w (r_X - 1) q(P), w = log(n)/2, q(P) the number of joint parent cells.
+ *
+ * Lossless bound: adding Y to any parents S that contain P' gains I(X;Y|S) <= min( L(X|all) - L(X|P'), L(Y|all) - L(Y|P') ), because more
+ * conditioning never lowers a maximised likelihood, and it costs at least w (r_X - 1) q(P') (r_Y - 1). When the cost is not below the gain,
+ * P' + Y and everything above it is no better than the same parents without Y. Survivors are closed under subsets, so they are built by size.
+ */
+export function familyScores(table: CodedTable, maxParents: number): FamilyScores {
+  const k = table.columns.length;
+  const everyone = (1 << k) - 1;
+  const weight = Math.log(Math.max(table.rows, 2)) / 2;
+  const counter = cellCounter(table);
+  const ceiling = Float64Array.from(table.levels, (_, x) => counter.likelihoodGivenAll(x));
+
+  const value = new Float64Array(1 << k);
+  const known = new Uint8Array(1 << k);
+  const candidates = new Int32Array(1 << k);
+  candidates[0] = everyone;
+  computeMissing([0, ...table.levels.map((_, x) => 1 << x)], value, known, counter, k);
+
+  /** Log-likelihood still to be gained for x by knowing more than `given`. */
+  const room = (x: number, given: number): number => ceiling[x]! - (value[given | (1 << x)]! - value[given]!);
+  const survives = (x: number, set: number, cells: number, other: boolean): boolean => {
+    for (let left = set; left !== 0; left &= left - 1) {
+      const y = 31 - Math.clz32(left & -left);
+      const smaller = set ^ (1 << y);
+      const radix = table.levels[y]!;
+      const cost = weight * (table.levels[x]! - 1) * (cells / radix) * (radix - 1);
+      if (cost >= (other ? room(y, smaller) : room(x, smaller))) return false;
+    }
+    return true;
+  };
+
+  const all: { set: number; cells: number }[] = [{ set: 0, cells: 1 }];
+  let level = all.slice();
+  for (let size = 1; size <= Math.min(maxParents, k - 1) && level.length > 0; size++) {
+    let grown = extend(level, candidates, table.levels, k);
+    grown = grown.filter(({ set, cells }) => keep(candidates, set, (x) => survives(x, set, cells, false)));
+    computeMissing(
+      grown.map((g) => g.set),
+      value,
+      known,
+      counter,
+      k,
+    );
+    grown = grown.filter(({ set, cells }) => keep(candidates, set, (x) => survives(x, set, cells, true)));
+    computeMissing(
+      grown.flatMap((g) => members(candidates[g.set]!).map((x) => g.set | (1 << x))),
+      value,
+      known,
+      counter,
+      k,
+    );
+    all.push(...grown);
+    level = grown;
+  }
+  all.sort((a, b) => a.set - b.set);
+  return {
+    value,
+    candidates,
+    sets: Int32Array.from(all, (s) => s.set),
+    cells: Float64Array.from(all, (s) => s.cells),
+  };
+}
+
+/** Sets one larger whose every subset one smaller survived for a common child. */
+function extend(
+  level: readonly { set: number; cells: number }[],
+  candidates: Int32Array,
+  levels: readonly number[],
+  k: number,
+): { set: number; cells: number }[] {
+  const grown: { set: number; cells: number }[] = [];
+  for (const { set, cells } of level)
+    for (let c = set === 0 ? 0 : 32 - Math.clz32(set); c < k; c++) {
+      const next = set | (1 << c);
+      let common = ~next;
+      for (let left = next; left !== 0; left &= left - 1) common &= candidates[next ^ (left & -left)]!;
+      if (common === 0) continue;
+      candidates[next] = common;
+      grown.push({ set: next, cells: cells * levels[c]! });
+    }
+  return grown;
+}
+
+/** Drops the children that fail the test; true when one is left. */
+function keep(candidates: Int32Array, set: number, test: (x: number) => boolean): boolean {
+  let kept = 0;
+  for (const x of members(candidates[set]!)) if (test(x)) kept |= 1 << x;
+  candidates[set] = kept;
+  return kept !== 0;
+}
+
+export const members = (set: number): number[] => {
+  const list: number[] = [];
+  for (let s = set; s !== 0; s &= s - 1) list.push(31 - Math.clz32(s & -s));
+  return list;
+};
+
+/** Computes L of the sets not yet known, in the order in which neighbours share their first columns. */
+function computeMissing(
+  wanted: readonly number[],
+  value: Float64Array,
+  known: Uint8Array,
+  counter: CellCounter,
+  k: number,
+): void {
+  const missing: number[] = [];
+  for (const set of wanted)
+    if (known[set] === 0) {
+      known[set] = 1;
+      missing.push(set);
+    }
+  const reversed = (set: number): number => {
+    let r = 0;
+    for (let b = 0; b < k; b++) r = (r << 1) | ((set >> b) & 1);
+    return r;
+  };
+  const order = Int32Array.from(missing, reversed).sort();
+  for (let i = order.length - 1; i >= 0; i--) {
+    const set = reversed(order[i]!);
+    value[set] = counter.likelihood(members(set));
+  }
+}

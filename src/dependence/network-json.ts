@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { Fault } from '../errors.js';
+import { makeNetwork, type Network, networkFormat } from './network.js';
+
+const origin = z.discriminatedUnion('learned', [
+  z.strictObject({ learned: z.literal('unpaid') }),
+  z.strictObject({ learned: z.literal('paid'), epsilon: z.string(), delta: z.string() }),
+  z.strictObject({ learned: z.literal('public'), from: z.string() }),
+]);
+const document = z.strictObject({
+  format: z.literal(networkFormat),
+  name: z.string().default('network'),
+  origin: origin.optional(),
+  columns: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        values: z.array(z.string()).min(1),
+        parents: z.array(z.string()).default([]),
+        table: z.array(z.number()),
+      }),
+    )
+    .min(1),
+});
+
+/** Our own file: what `fugu learn columns` writes and `dependence: [{kind: columns, network}]` reads. */
+export function readNetworkJson(text: string, file: string): Network {
+  const refuse = (message: string): Fault =>
+    new Fault('MODEL_INVALID', message, 'See docs/guides/survey.md for the form of a network file.', { place: { file } });
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw refuse('The network file is not JSON.');
+  }
+  const result = document.safeParse(parsed);
+  if (!result.success) {
+    const issue = result.error.issues[0]!;
+    throw refuse(`The network file is not right at ${issue.path.join('.') || 'the top'}: ${issue.message}.`);
+  }
+  const { columns, name } = result.data;
+  const position = new Map(columns.map((c, i) => [c.name, i]));
+  const variables = columns.map((c) => ({
+    name: c.name,
+    values: c.values,
+    parents: c.parents.map((p) => {
+      const at = position.get(p);
+      if (at === undefined) throw refuse(`Column "${c.name}" has a parent that is not in the file.`);
+      return at;
+    }),
+    table: Float64Array.from(c.table),
+  }));
+  return makeNetwork(name, variables, result.data.origin, { file });
+}
+
+export const writeNetworkJson = (network: Network): string =>
+  `${JSON.stringify(
+    {
+      format: networkFormat,
+      name: network.name,
+      ...(network.origin && { origin: network.origin }),
+      columns: network.variables.map((v) => ({
+        name: v.name,
+        values: v.values,
+        parents: v.parents.map((p) => network.variables[p]!.name),
+        table: [...v.table],
+      })),
+    },
+    null,
+    1,
+  )}\n`;
