@@ -33,6 +33,8 @@ export interface MeanQuery extends Asked {
 export interface VarianceQuery extends Asked {
   readonly kind: 'variance';
   readonly column: string;
+  /** Divide by n (population) instead of n - 1. */
+  readonly population?: boolean;
 }
 /** Share of the rows whose column takes one of the values. */
 export interface ShareQuery extends Asked {
@@ -51,6 +53,7 @@ export interface CrosstabQuery extends Asked {
 export interface QuantileQuery extends Asked {
   readonly kind: 'quantile';
   readonly column: string;
+  /** Shares strictly between 0 and 1, at most three decimals: 0.5 is the median. */
   readonly at: readonly number[];
 }
 

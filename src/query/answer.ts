@@ -1,0 +1,127 @@
+import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
+import type { AdditiveNoise, AnswerRow, AnswerTable, ErrorKind, Foreseen, NoiseLaw, NoisyCounts, NoisyMeasure } from './bound.js';
+import { answerName } from './label.js';
+import { deviation, halfWidth } from './noise-law.js';
+import type { Query } from './query.js';
+import type { BoundQuery } from './scope.js';
+
+/** A number that is known up to noise: value, standard deviation and half width for a given miss probability. */
+export interface Noisy {
+  readonly value: Rational;
+  readonly deviation: number;
+  readonly half: (alpha: number) => number;
+}
+
+/** `factor` times the cells of a measure that make up answer cell i. */
+export interface Term {
+  readonly measure: number;
+  readonly factor: Rational;
+  readonly cells: (i: number) => readonly number[];
+}
+export const sameCell = (i: number): readonly number[] => [i];
+
+const counts = (noisy: readonly NoisyMeasure[], index: number): NoisyCounts => {
+  const found = noisy[index];
+  if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no counts`);
+  return found;
+};
+const additive = (noise: readonly NoiseLaw[], index: number): AdditiveNoise => {
+  const found = noise[index];
+  if (!found || found.kind === 'selection') throw new RangeError(`measure ${index} has no additive noise`);
+  return found;
+};
+
+interface Part {
+  readonly factor: number;
+  readonly noise: AdditiveNoise;
+}
+/** Independent noises add in variance; their half widths add when each may miss with an equal part of alpha. */
+const spread = (parts: readonly Part[]) => ({
+  deviation: Math.hypot(...parts.map(({ factor, noise }) => factor * deviation(noise))),
+  half: (alpha: number) => parts.reduce((sum, { factor, noise }) => sum + factor * halfWidth(noise, alpha / parts.length), 0),
+});
+
+/** The noisy sum of the terms in answer cell i. */
+export function noisySum(terms: readonly Term[], noisy: readonly NoisyMeasure[], i: number): Noisy {
+  let value = zero;
+  const parts: Part[] = [];
+  for (const { measure, factor, cells } of terms) {
+    const { noise, values } = counts(noisy, measure);
+    for (const cell of cells(i)) {
+      value = add(value, multiply(factor, rational(values[cell]!)));
+      parts.push({ factor: Math.abs(toNumber(factor)), noise });
+    }
+  }
+  return { value, ...spread(parts) };
+}
+
+/** The noise of the terms in an answer cell, before any value is known. */
+export const noiseOf = (terms: readonly Term[], noise: readonly NoiseLaw[]): Omit<Noisy, 'value'> =>
+  spread(
+    terms.flatMap(({ measure, factor, cells }) =>
+      cells(0).map(() => ({ factor: Math.abs(toNumber(factor)), noise: additive(noise, measure) })),
+    ),
+  );
+
+export const miss = 0.05;
+
+export interface Layout {
+  readonly query: Query;
+  readonly columns: readonly string[];
+  readonly cells: readonly (readonly string[])[];
+}
+
+export const table = (
+  { query, columns, cells }: Layout,
+  error: ErrorKind,
+  row: (i: number) => Omit<AnswerRow, 'keys'>,
+): AnswerTable => ({
+  name: answerName(query),
+  query,
+  columns,
+  rows: cells.map((keys, i) => ({ keys, ...row(i) })),
+  error,
+});
+
+export const foreseen = (
+  { query, cells }: Layout,
+  error: ErrorKind,
+  standardError: number,
+  half: number,
+  perRow: boolean,
+): Foreseen => ({ name: answerName(query), query, cells: cells.length, error, standardError, halfWidth: half, perRow });
+
+/** An answer that is a sum of noisy integers. */
+export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery {
+  const error: ErrorKind = terms.length === 1 && terms[0]!.cells(0).length === 1 ? 'exact' : 'combined';
+  return {
+    finish: (noisy) =>
+      table(layout, error, (i) => {
+        const sum = noisySum(terms, noisy, i);
+        const value = toNumber(sum.value);
+        const half = sum.half(miss);
+        return { value, standardError: sum.deviation, low: value - half, high: value + half };
+      }),
+    foresee: (noise) => {
+      const known = noiseOf(terms, noise);
+      return foreseen(layout, error, known.deviation, known.half(miss), false);
+    },
+  };
+}
+
+export const clip = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
+/** Quotient of two intervals; `within` when the divisor may be zero or less. */
+export function quotient(
+  top: readonly [number, number],
+  bottom: readonly [number, number],
+  within: readonly [number, number],
+): readonly [number, number] {
+  if (bottom[0] <= 0) return within;
+  const ends = [top[0] / bottom[0], top[0] / bottom[1], top[1] / bottom[0], top[1] / bottom[1]];
+  return [clip(Math.min(...ends), ...within), clip(Math.max(...ends), ...within)];
+}
+export const around = (noisy: Noisy, alpha: number): readonly [number, number] => {
+  const value = toNumber(noisy.value);
+  const half = noisy.half(alpha);
+  return [value - half, value + half];
+};

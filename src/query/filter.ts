@@ -1,0 +1,69 @@
+import { Fault } from '../errors.js';
+import { parseRational, type Rational } from '../exact/rational.js';
+import type { Policy } from '../policy/policy.js';
+import { codesOf, columnNamed, declaredCode, isCoded } from './domain.js';
+import { gridOf, positionsWhere } from './grid.js';
+import type { RowTest } from './measure.js';
+import type { Condition } from './query.js';
+
+function quantity(column: string, literal: string | number): Rational {
+  try {
+    return parseRational(String(literal));
+  } catch {
+    throw new Fault(
+      'QUERY_INVALID',
+      `The condition on number column "${column}" compares with something that is not a number.`,
+      'Write a plain number such as 30 or 0.5.',
+    );
+  }
+}
+
+const codeOps = { '=': false, '!=': true, in: false, 'not in': true } as const;
+
+/** A condition as SQL would take it: a missing cell passes none but "missing". Numbers are compared by grid position. */
+function testsOf(condition: Condition, policy: Policy): RowTest[] {
+  const column = columnNamed(policy, condition.column);
+  if (!('value' in condition) && !('values' in condition))
+    return [{ kind: 'missing', column: column.name, negate: condition.op === 'present' }];
+  if (isCoded(column)) {
+    if (!(condition.op in codeOps))
+      throw new Fault(
+        'QUERY_INVALID',
+        `Column "${column.name}" holds codes, which have no order: "${condition.op}" cannot compare them.`,
+        'Use =, !=, in or not in.',
+      );
+    const negate = codeOps[condition.op as keyof typeof codeOps];
+    const literals = 'values' in condition ? condition.values : [condition.value];
+    const named = new Set(literals.map((v) => declaredCode(column, v)));
+    // "not these" of a category is "one of the others"; a multi-select row may name both, so there the negation stays.
+    const codes = codesOf(column).filter((code) => named.has(code) !== (negate && column.type === 'category'));
+    return [{ kind: 'code', column: column.name, codes, negate: negate && column.type === 'multi' }];
+  }
+  const grid = gridOf(column);
+  const range = (op: '=' | '!=' | '<' | '<=' | '>' | '>=', literal: string | number): RowTest => ({
+    kind: 'range',
+    column: column.name,
+    ...positionsWhere(grid, op, quantity(column.name, literal)),
+  });
+  if ('value' in condition) return [range(condition.op, condition.value)];
+  if (condition.op === 'not in') return condition.values.map((value) => range('!=', value));
+  if (condition.values.length === 1) return [range('=', condition.values[0]!)];
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `"in" with several values is not supported on number column "${column.name}".`,
+    'Use a range (>= and <=), or declare the column as a category.',
+  );
+}
+
+/** Sorted and deduplicated, so that two queries with one meaning share one measure. */
+export function filterOf(where: readonly Condition[] | undefined, policy: Policy): readonly RowTest[] {
+  return tidy((where ?? []).flatMap((condition) => testsOf(condition, policy)));
+}
+
+export function tidy(tests: readonly RowTest[]): readonly RowTest[] {
+  const byText = new Map(tests.map((test) => [JSON.stringify(test), test]));
+  return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, test]) => test);
+}
+
+/** Only rows in which the column has a usable value. */
+export const present = (column: string): RowTest => ({ kind: 'missing', column, negate: true });

@@ -1,0 +1,109 @@
+import { Fault } from '../../errors.js';
+import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
+import { foreseen, table } from '../answer.js';
+import type { AnswerRow, NoiseLaw, NoisyMeasure, SelectionNoise } from '../bound.js';
+import { numberNamed } from '../domain.js';
+import { rankEffects } from '../effects.js';
+import { present } from '../filter.js';
+import { gridOf, numberAt } from '../grid.js';
+import { mostCells } from '../keys.js';
+import { valueName } from '../label.js';
+import type { Counting, RowKey, SelectedMeasure } from '../measure.js';
+import type { QuantileQuery } from '../query.js';
+import { type BoundQuery, cellsOfRows, only, rowsOf, type Scope } from '../scope.js';
+
+const mostCandidates = 10_000;
+
+/**
+ * Penalty of candidate c for the share num/den: how far num x total lies outside [den x below(c), den x (below(c) + at(c))].
+ * Zero exactly where c is that quantile of the rows.
+ */
+export function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): bigint[] {
+  let total = 0n;
+  for (const n of at) total += n;
+  const target = num * total;
+  let below = 0n;
+  return at.map((n) => {
+    const over = den * below - target;
+    below += n;
+    const under = target - den * below;
+    return over > 0n ? over : under > 0n ? under : 0n;
+  });
+}
+
+/** With 95 %, the chosen candidate's penalty is within (ln candidates + ln 20) / sharpness of the best. */
+const rankError = ({ sharpness }: SelectionNoise, { candidates, perRank }: SelectedMeasure): number =>
+  (Math.log(candidates.length) + Math.log(20)) / sharpness / perRank;
+/** Root mean square of that excess, from the same exponential tail. */
+const rankDeviation = ({ sharpness }: SelectionNoise, { candidates, perRank }: SelectedMeasure): number => {
+  const log = Math.log(candidates.length);
+  return Math.sqrt(log * log + 2 * log + 2) / sharpness / perRank;
+};
+const selection = (noise: NoiseLaw | undefined): SelectionNoise => {
+  if (noise?.kind !== 'selection') throw new RangeError('a quantile needs selection noise');
+  return noise;
+};
+
+export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
+  if (query.weight !== undefined)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Weighted quantiles are not supported.',
+      'Leave out "weight", or ask for a weighted mean.',
+    );
+  const { policy } = scope;
+  const rows = rowsOf(policy, query);
+  const grid = gridOf(numberNamed(policy, query.column));
+  const width = Math.ceil((grid.last + 1) / mostCandidates);
+  const size = Math.floor(grid.last / width) + 1;
+  const candidates: Rational[] = Array.from({ length: size }, (_, j) => numberAt(grid, j * width));
+  const groups = cellsOfRows(rows);
+  if (groups.length * size > mostCells)
+    throw new Fault(
+      'DOMAIN_EXCEEDED',
+      `The quantiles need ${groups.length * size} counters; at most ${mostCells} fit.`,
+      'Use fewer keys or a coarser step.',
+      { details: { size: groups.length * size, limit: mostCells } },
+    );
+  const key: RowKey = { kind: 'grid', column: query.column, width, size };
+  const counting: Counting = {
+    filter: only(rows, present(query.column)).filter,
+    keys: [...rows.keys.map((k) => k.key), key],
+    value: { kind: 'one' },
+  };
+  const chosen = query.at.map((at) => {
+    const { num, den } = parseRational(String(at));
+    const measure: SelectedMeasure = {
+      mechanism: 'exponential',
+      name: `quantile ${at} of ${query.column}`,
+      cells: groups,
+      candidates,
+      effects: rankEffects(policy, counting, num, den),
+      penalties: (counts) => rankPenalties(counts, num, den),
+      perRank: Number(den),
+      counting,
+    };
+    return { at, measure, index: scope.select(measure) };
+  });
+  const several = query.at.length > 1;
+  const layout = {
+    query,
+    columns: [...(query.by ?? []), ...(several ? ['at'] : []), query.name ?? (several ? query.column : valueName(query))],
+    cells: groups.flatMap((keys) => query.at.map((at) => (several ? [...keys, `${at}`] : keys))),
+  };
+  const row = (noisy: readonly NoisyMeasure[], i: number): Omit<AnswerRow, 'keys'> => {
+    const { index, measure } = chosen[i % chosen.length]!;
+    const found = noisy[index];
+    if (!found || !('chosen' in found)) throw new RangeError(`measure ${index} has no selection`);
+    const value = toNumber(candidates[found.chosen[Math.floor(i / chosen.length)]!]!);
+    return { value, standardError: null, low: null, high: null, rankError: rankError(found.noise, measure) };
+  };
+  return {
+    finish: (noisy) => table(layout, 'rank', (i) => row(noisy, i)),
+    foresee: (noise) => {
+      const all = chosen.map(({ index, measure }) => [selection(noise[index]), measure] as const);
+      const worst = (error: typeof rankError) => Math.max(...all.map(([law, measure]) => error(law, measure)));
+      return foreseen(layout, 'rank', worst(rankDeviation), worst(rankError), false);
+    },
+  };
+}

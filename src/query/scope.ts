@@ -1,0 +1,116 @@
+import { one, type Rational } from '../exact/rational.js';
+import type { Policy } from '../policy/policy.js';
+import { sameCell, type Term } from './answer.js';
+import type { AnswerTable, Foreseen, NoiseLaw, NoisyMeasure } from './bound.js';
+import { weightNamed } from './domain.js';
+import { sumEffects } from './effects.js';
+import { filterOf, present, tidy } from './filter.js';
+import { gridOf } from './grid.js';
+import { cellsOf, keysOf, type LabelledKey } from './keys.js';
+import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from './measure.js';
+import type { Query } from './query.js';
+
+/** One query tied to the measures it needs. */
+export interface BoundQuery {
+  finish(noisy: readonly NoisyMeasure[]): AnswerTable;
+  foresee(noise: readonly NoiseLaw[]): Foreseen;
+}
+
+/** The rows a query is about. */
+export interface Rows {
+  readonly filter: readonly RowTest[];
+  readonly keys: readonly LabelledKey[];
+  readonly weight?: string;
+}
+
+/** Where the queries of a batch meet: a measure asked for twice is measured once. */
+export interface Scope {
+  readonly policy: Policy;
+  readonly batch: readonly Query[];
+  /** Index of the measure that adds `value` over the rows, per cell of their keys. */
+  total(rows: Rows, value: RowValue, grid: Rational, name: string): number;
+  /** How many rows (or how much weight) there are, per cell. */
+  rowCount(rows: Rows): Term;
+  /** How many of them have a usable value of a number column. */
+  presentCount(rows: Rows, column: string): Term;
+  select(measure: SelectedMeasure): number;
+}
+
+export const rowsOf = (policy: Policy, query: Query, alsoBy: readonly string[] = []): Rows => {
+  if (query.weight !== undefined) weightNamed(policy, query.weight);
+  return {
+    filter: filterOf(query.where, policy),
+    keys: keysOf(policy, [...(query.by ?? []), ...alsoBy]),
+    ...(query.weight !== undefined && { weight: query.weight }),
+  };
+};
+export const only = (rows: Rows, ...tests: RowTest[]): Rows => ({ ...rows, filter: tidy([...rows.filter, ...tests]) });
+export const cellsOfRows = (rows: Rows): readonly (readonly string[])[] => cellsOf(rows.keys);
+
+export const textOf = (value: unknown): string => JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
+
+/**
+ * A grouped COUNT(*) beside a grouped AVG(x) would count the same rows twice. Counting once, split by whether x is there, halves what a row moves
+ * (2 instead of 2 + 2). Alone in one cell, or when the secret is a single answer, two counts are no dearer, so they stay apart.
+ */
+function splitColumns(policy: Policy, batch: readonly Query[]): ReadonlyMap<string, string> {
+  const split = new Map<string, string>();
+  if (policy.protect.secret === 'answer') return split;
+  const about = (query: Query) => textOf(rowsOf(policy, query));
+  const counted = new Set(batch.filter((query) => query.kind === 'count' && query.by?.length).map(about));
+  for (const query of batch)
+    if ((query.kind === 'mean' || query.kind === 'variance') && query.by?.length) {
+      const key = about(query);
+      if (counted.has(key) && !split.has(key)) split.set(key, query.column);
+    }
+  return split;
+}
+
+export function openScope(policy: Policy, batch: readonly Query[]): Scope & { readonly measures: readonly Measure[] } {
+  const measures: Measure[] = [];
+  const known = new Map<string, number>();
+  const split = splitColumns(policy, batch);
+  const once = (key: string, make: () => Measure): number => {
+    const index = known.get(key) ?? measures.push(make()) - 1;
+    known.set(key, index);
+    return index;
+  };
+  const total: Scope['total'] = ({ filter, keys }, value, grid, name) => {
+    const counting: Counting = { filter, keys: keys.map(({ key }) => key), value };
+    return once(textOf(counting), () => ({
+      mechanism: 'additive',
+      name,
+      cells: cellsOf(keys),
+      grid,
+      effects: sumEffects(policy, counting),
+      counting,
+    }));
+  };
+  const count = (rows: Rows, name: string, cells: Term['cells']): Term => {
+    const { weight } = rows;
+    const factor = weight === undefined ? one : gridOf(weightNamed(policy, weight)).unit;
+    const value: RowValue = weight === undefined ? { kind: 'one' } : { kind: 'weight', weight };
+    return { measure: total(rows, value, factor, weight === undefined ? name : `${name}, weighted`), factor, cells };
+  };
+  const bySplit = (rows: Rows, column: string): Rows => ({
+    ...rows,
+    keys: [...rows.keys, { key: { kind: 'bin', column, edges: [], size: 2 }, labels: [column, `no ${column}`] }],
+  });
+  return {
+    policy,
+    batch,
+    measures,
+    total,
+    rowCount(rows) {
+      const column = split.get(textOf(rows));
+      return column === undefined
+        ? count(rows, 'count', sameCell)
+        : count(bySplit(rows, column), 'count', (i) => [2 * i, 2 * i + 1]);
+    },
+    presentCount: (rows, column) =>
+      split.get(textOf(rows)) === column
+        ? count(bySplit(rows, column), 'count', (i) => [2 * i])
+        : count(only(rows, present(column)), `count with ${column}`, sameCell),
+    select: (measure) => once(textOf([measure.counting, measure.name]), () => measure),
+  };
+}
