@@ -1,0 +1,124 @@
+import type { Engine, Statement } from '../../engine/engine.js';
+import type { BoundPattern, Goal, SymbolFilter } from './bind.js';
+
+type Dialect = Engine['dialect'];
+
+/** The exact answer as one number in one row. */
+export function compilePattern(q: BoundPattern, dialect: Dialect = 'duckdb'): Statement {
+  const join = joinOf(q, [...q.goals.keys()], dialect);
+  if (q.sum) {
+    const [low, high] = q.sum.bounds;
+    const value = number(join.expression(q.sum.symbol), dialect);
+    const clamped = `CASE WHEN ${value} IS NULL THEN 0 WHEN ${value} <= ${low} THEN ${low} WHEN ${value} >= ${high} THEN ${high} ELSE CAST(ROUND(${value}) AS BIGINT) END`;
+    return statement(
+      join,
+      `SELECT CAST(COALESCE(SUM(CAST(${clamped} AS ${wide(dialect)})), 0) AS VARCHAR) FROM ${join.from}${join.where}`,
+    );
+  }
+  if (q.head.length === q.variables.length) return statement(join, `SELECT COUNT(*) FROM ${join.from}${join.where}`);
+  const columns = q.head.map((s, i) => `${join.expression(s)} AS h${i}`).join(', ');
+  return statement(join, `SELECT COUNT(*) FROM (SELECT DISTINCT ${columns} FROM ${join.from}${join.where}) h`);
+}
+
+/**
+ * The largest number of ways the goals `part` can be met once the symbols of `boundary` are fixed: what one changed tuple can combine with. The boundary is
+ * every symbol `part` shares with the other goals.
+ */
+export function compileLargest(
+  q: BoundPattern,
+  part: readonly number[],
+  boundary: readonly number[],
+  dialect: Dialect = 'duckdb',
+): Statement {
+  const join = joinOf(q, part, dialect);
+  if (boundary.length === 0) return statement(join, `SELECT COUNT(*) FROM ${join.from}${join.where}`);
+  const keys = boundary.map((s) => join.expression(s)).join(', ');
+  return statement(
+    join,
+    `SELECT COALESCE(MAX(c), 0) FROM (SELECT COUNT(*) AS c FROM ${join.from}${join.where} GROUP BY ${keys}) h`,
+  );
+}
+
+/** How many results each value of one symbol takes part in. */
+export function compilePerValue(q: BoundPattern, symbol: number, dialect: Dialect = 'duckdb'): Statement {
+  const join = joinOf(q, [...q.goals.keys()], dialect);
+  return statement(join, `SELECT COUNT(*) AS c FROM ${join.from}${join.where} GROUP BY ${join.expression(symbol)}`);
+}
+
+/** How many different values the relations used hold; larger than the declared domain is a broken promise. */
+export function compileDomainCheck(q: BoundPattern, relation: number): Statement {
+  const { name, columns } = q.relations[relation]!;
+  const values = columns.map((_, i) => `SELECT CAST(c${i} AS VARCHAR) AS v FROM ${view(name)}`).join(' UNION ');
+  return { sql: `SELECT COUNT(*) FROM (${values}) d`, values: [] };
+}
+
+interface Join {
+  readonly from: string;
+  readonly where: string;
+  readonly values: readonly string[];
+  readonly expression: (symbol: number) => string;
+}
+const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
+const view = (relation: string): string => `"fugu_relation_${relation.replaceAll('"', '""')}"`;
+
+/** Names come from the policy and are quoted; every constant is bound. Each next goal shares a symbol with those before it if one does. */
+function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect): Join {
+  const values: string[] = [];
+  const bind = (text: string): string => `$${values.push(text)}`;
+  const expressions = new Map<number, string>();
+  const constantTests: string[] = [];
+  let from = '';
+  for (const [step, goal] of ordered(q, part).entries()) {
+    const alias = `t${step + 1}`;
+    const on: string[] = [];
+    for (const [i, s] of goal.symbols.entries()) {
+      const column = `${alias}.c${i}`;
+      const seen = expressions.get(s);
+      if (s < q.constants.length) (step === 0 ? constantTests : on).push(`CAST(${column} AS VARCHAR) = ${bind(q.constants[s]!)}`);
+      else if (seen === undefined) expressions.set(s, column);
+      else (step === 0 ? constantTests : on).push(`${column} = ${seen}`);
+    }
+    const source = `${view(q.relations[goal.relation]!.name)} ${alias}`;
+    from += step === 0 ? source : on.length > 0 ? ` JOIN ${source} ON ${on.join(' AND ')}` : ` CROSS JOIN ${source}`;
+  }
+  const expression = (s: number): string => expressions.get(s)!;
+  const here = (s: number) => s < q.constants.length || expressions.has(s);
+  const side = (s: number) => (s < q.constants.length ? bind(q.constants[s]!) : `CAST(${expression(s)} AS VARCHAR)`);
+  const differ = q.unequal
+    .filter(([a, b]) => here(a) && here(b))
+    .map(([a, b]) => (a < q.constants.length ? `${side(b)} <> ${side(a)}` : `${expression(a)} <> ${expression(b)}`));
+  const filters = q.filters.filter((f) => here(f.symbol)).map((f) => filterText(f, expression, bind, dialect));
+  const tests = [...constantTests, ...differ, ...filters];
+  return { from, where: tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '', values, expression };
+}
+
+const filterText = (
+  f: SymbolFilter,
+  expression: (s: number) => string,
+  bind: (text: string) => string,
+  dialect: Dialect,
+): string => `${number(expression(f.symbol), dialect)} ${f.op} CAST(${bind(f.value)} AS ${double(dialect)})`;
+
+/** A cast that gives NULL, never an error, on text that is no number: an error would tell about the data. */
+const number = (expression: string, dialect: Dialect): string =>
+  dialect === 'postgres'
+    ? `CASE WHEN CAST(${expression} AS VARCHAR) ~ '^-?[0-9]{1,15}(\\.[0-9]{1,15})?$' THEN CAST(CAST(${expression} AS VARCHAR) AS DOUBLE PRECISION) END`
+    : `TRY_CAST(${expression} AS DOUBLE)`;
+const double = (dialect: Dialect): string => (dialect === 'postgres' ? 'DOUBLE PRECISION' : 'DOUBLE');
+const wide = (dialect: Dialect): string =>
+  dialect === 'duckdb' ? 'HUGEINT' : dialect === 'postgres' ? 'NUMERIC(38,0)' : 'DECIMAL(38,0)';
+
+function ordered(q: BoundPattern, part: readonly number[]): Goal[] {
+  const left = part.map((i) => q.goals[i]!);
+  const bound = new Set<number>();
+  const result: Goal[] = [];
+  const score = (g: Goal) =>
+    g.symbols.filter((s) => bound.has(s)).length * 2 + (g.symbols.some((s) => s < q.constants.length) ? 1 : 0);
+  while (left.length > 0) {
+    const best = left.reduce((a, g) => (score(g) > score(a) ? g : a));
+    left.splice(left.indexOf(best), 1);
+    for (const s of best.symbols) if (s >= q.constants.length) bound.add(s);
+    result.push(best);
+  }
+  return result;
+}

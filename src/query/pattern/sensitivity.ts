@@ -1,0 +1,106 @@
+import type { BoundPattern } from './bind.js';
+
+/**
+ * Bounds that hold for every database over the declared domains (sensitivity.proof.md). All in assignments of the head (for a sum: times the largest
+ * absolute value it may add).
+ */
+export interface Bounds {
+  /** No answer is larger. */
+  readonly most: bigint;
+  /** No answer is smaller: 0 unless a sum may add negative values. */
+  readonly least: bigint;
+  /** How far one tuple, added, removed or replaced by another, can move the answer. */
+  readonly globalSensitivity: bigint;
+}
+
+export function bounds(q: BoundPattern): Bounds {
+  const largest = q.sum ? magnitude(q.sum.bounds) : 1n;
+  const counted = q.sum ? everyVariable(q) : q.head;
+  const all = ways(q, counted, []);
+  const sensitivity = privateRelations(q).reduce((worst, relation) => {
+    const total = q.goals
+      .filter((g) => g.relation === relation)
+      .reduce(
+        (sum, g) =>
+          sum +
+          ways(
+            q,
+            counted.filter((s) => !g.symbols.includes(s)),
+            g.symbols,
+          ),
+        0n,
+      );
+    // One tuple of a symmetric relation can be met in two directions by each goal.
+    const directed = q.relations[relation]!.symmetric ? 2n * total : total;
+    return larger(directed, worst);
+  }, 0n);
+  return {
+    most: q.sum ? all * (q.sum.bounds[1] > 0n ? q.sum.bounds[1] : 0n) : all,
+    least: q.sum ? all * (q.sum.bounds[0] < 0n ? q.sum.bounds[0] : 0n) : 0n,
+    globalSensitivity: largest * smaller(sensitivity, all),
+  };
+}
+
+export const smaller = (a: bigint, b: bigint): bigint => [a, b][Number(b < a)]!;
+export const larger = (a: bigint, b: bigint): bigint => [a, b][Number(b > a)]!;
+const magnitude = ([low, high]: readonly [bigint, bigint]): bigint => {
+  const a = low < 0n ? -low : low;
+  const b = high < 0n ? -high : high;
+  return larger(a, b);
+};
+export const everyVariable = (q: BoundPattern): number[] => q.variables.map((_, i) => q.constants.length + i);
+export const privateRelations = (q: BoundPattern): number[] => [...q.relations.keys()].filter((r) => q.relations[r]!.private);
+
+/** Orders longer than this are not all tried; any order is a valid bound. */
+const mostPermuted = 6;
+
+/**
+ * How many ways `free` can be bound once `fixed` is. A variable has as many choices as its smallest declared domain, less the largest set of already
+ * bound symbols of that same domain which must differ from it and from one another.
+ */
+export function ways(q: BoundPattern, free: readonly number[], fixed: readonly number[]): bigint {
+  const differ = (a: number, b: number): boolean =>
+    (a < q.constants.length && b < q.constants.length && a !== b) ||
+    q.unequal.some(([x, y]) => (x === a && y === b) || (x === b && y === a));
+  const occursIn = (s: number, relation: number): boolean =>
+    q.goals.some((g) => g.relation === relation && g.symbols.includes(s));
+  const domainOf = new Map<number, number>();
+  for (const s of free) {
+    const mine = [...q.relations.keys()].filter((r) => occursIn(s, r));
+    domainOf.set(
+      s,
+      mine.reduce((best, r) => (q.relations[r]!.domain < q.relations[best]!.domain ? r : best), mine[0]!),
+    );
+  }
+  const choices = (s: number, bound: readonly number[]): bigint => {
+    const relation = domainOf.get(s)!;
+    const rivals = bound.filter((b) => differ(s, b) && occursIn(b, relation));
+    const left = BigInt(q.relations[relation]!.domain) - BigInt(largestClique(rivals, differ));
+    return left > 0n ? left : 0n;
+  };
+  const search = (left: readonly number[], bound: readonly number[]): bigint => {
+    if (left.length === 0) return 1n;
+    const firsts = left.length <= mostPermuted ? left : left.slice(0, 1);
+    return firsts
+      .map(
+        (s) =>
+          choices(s, bound) *
+          search(
+            left.filter((x) => x !== s),
+            [...bound, s],
+          ),
+      )
+      .reduce(smaller);
+  };
+  return search(free, [...new Set(fixed)]);
+}
+
+function largestClique(items: readonly number[], differ: (a: number, b: number) => boolean): number {
+  const grow = (from: number, chosen: readonly number[]): number => {
+    let best = chosen.length;
+    for (let i = from; i < items.length; i++)
+      if (chosen.every((c) => differ(c, items[i]!))) best = Math.max(best, grow(i + 1, [...chosen, items[i]!]));
+    return best;
+  };
+  return grow(0, []);
+}
