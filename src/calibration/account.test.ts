@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Amplifier } from '../dependence/amplifier.js';
+import { nothingSpent, pureProfile, spend, zcdpProfile } from '../dependence/profile.js';
+import { Fault } from '../errors.js';
+import { compare, multiply, one, parseRational, type Rational, rational, sum, toNumber } from '../exact/rational.js';
+import type { CountedMeasure } from '../query/measure.js';
+import { type Account, admission, gained, isKept, usedShare } from './account.js';
+import { allocate } from './allocate.js';
+import { chooseNoise } from './choose.js';
+import { roundUp } from './noise.js';
+
+/** Ties that multiply every pure cost by `factor`, and rho by its square: enough to test the bookkeeping. */
+const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
+  name: `x${factor}`,
+  scope: (c) => c === '*',
+  leakage: (base) => toNumber(base) * factor,
+  largestBase: (epsilon) => multiply(epsilon, rational(1, factor)),
+  approximate: (rho) => factor * Math.sqrt(toNumber(rho)),
+  largestRho: (epsilon) => multiply(multiply(epsilon, epsilon), rational(1, 20 * factor * factor)),
+  whatIf: () => [],
+  factoredOnly: false,
+  assumptions: [],
+  how: '',
+  ...more,
+});
+const accountOf = (epsilon: string, delta: string, amplifiers: Amplifier[]): Account => {
+  const e = parseRational(epsilon);
+  const d = parseRational(delta);
+  return {
+    terms: { digest: 'd', summary: '' },
+    epsilon: e,
+    delta: d,
+    routes: amplifiers.map((amplifier) => ({
+      amplifier,
+      pureCapacity: amplifier.largestBase(e),
+      ...(d.num > 0n && { zcdpCapacity: amplifier.largestRho(e, d) }),
+    })),
+  };
+};
+const histogram = (name: string, cells: number, classes: readonly string[] = ['*']): CountedMeasure => ({
+  mechanism: 'additive',
+  name,
+  cells: Array.from({ length: cells }, (_, k) => [`${k}`]),
+  grid: one,
+  effects: new Map(classes.map((c) => [c, { l1: 2n, l2squared: 2n }])),
+  counting: { filter: [], keys: [], value: { kind: 'one' } },
+});
+const star = (cost: string) => pureProfile([['*', parseRational(cost)]]);
+
+describe('an account', () => {
+  it('admits exactly what fits and refuses the next with the numbers', () => {
+    const account = accountOf('1', '0', [times(3)]);
+    let spent = nothingSpent;
+    for (let k = 0; k < 10; k++) spent = spend(spent, star('1/30'));
+    expect(isKept(account, spent)).toBe(true);
+    expect(toNumber(usedShare(account, spent))).toBe(1);
+    const after = spend(spent, star('1/3000'));
+    expect(() => admission(account)(after, spent)).toThrow(Fault);
+    try {
+      admission(account)(after, spent);
+    } catch (error) {
+      expect((error as Fault).code).toBe('BUDGET_EXCEEDED');
+      expect((error as Fault).details).toMatchObject({ spent: 1, remaining: 0, total: 1 });
+      expect((error as Fault).details.asked).toBeCloseTo(0.001, 9);
+    }
+  });
+
+  it('counts pure noise as epsilon squared over two once Gaussian noise is in it', () => {
+    const account = accountOf('1', '1e-6', [times(1)]);
+    const pureOnly = spend(nothingSpent, star('0.9'));
+    expect(isKept(account, pureOnly)).toBe(true);
+    expect(isKept(account, spend(pureOnly, zcdpProfile([['*', parseRational('0.001')]])))).toBe(false);
+    const mixed = spend(spend(nothingSpent, star('0.2')), zcdpProfile([['*', parseRational('0.03')]]));
+    expect(isKept(account, mixed)).toBe(true);
+    expect(gained(account, mixed)).toBeCloseTo(Math.sqrt(0.05), 9);
+  });
+
+  it('is kept when one of its routes keeps it, and a factored route only speaks of factored releases', () => {
+    const columns = times(1, { scope: (c) => c !== '*', factoredOnly: true });
+    const account = accountOf('1', '0', [times(5), columns]);
+    const perColumn = (factored: boolean) =>
+      spend(
+        nothingSpent,
+        pureProfile(
+          [
+            ['*', parseRational('0.9')],
+            ['a', parseRational('0.5')],
+            ['b', parseRational('0.4')],
+          ],
+          factored,
+        ),
+      );
+    expect(isKept(account, perColumn(true))).toBe(true);
+    expect(isKept(account, perColumn(false))).toBe(false);
+  });
+});
+
+describe('allocation', () => {
+  it('never gives the measures of one class more than the whole', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ cells: fc.integer({ min: 1, max: 500 }), classes: fc.subarray(['a', 'b', 'c', 'd'], { minLength: 1 }) }),
+          { minLength: 1, maxLength: 12 },
+        ),
+        (list) => {
+          const measures = list.map((m, k) => histogram(`${k}`, m.cells, m.classes));
+          const shares = allocate(
+            measures,
+            () => true,
+            (m) => Math.cbrt(m.cells.length),
+          );
+          for (const name of ['a', 'b', 'c', 'd']) {
+            const total = sum(shares.filter((_, k) => measures[k]!.effects.has(name)));
+            expect(compare(total, one)).toBeLessThanOrEqual(0);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('the choice of noise', () => {
+  it('takes Gaussian noise for hundreds of columns and Laplace noise for one', () => {
+    const account = accountOf('1', '1e-6', [times(1)]);
+    const many = Array.from({ length: 300 }, (_, k) => histogram(`q${k}`, 5));
+    expect(chooseNoise(many, account, one, nothingSpent)[0]!.kind).toBe('gaussian');
+    expect(chooseNoise(many.slice(0, 1), account, one, nothingSpent)[0]!.kind).toBe('laplace');
+  });
+
+  it('books a cost that the noise really keeps and that fits the share', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }),
+        fc.integer({ min: 1, max: 100 }),
+        (sizes, part) => {
+          const account = accountOf('2', '0', [times(3)]);
+          const measures = sizes.map((cells, k) => histogram(`q${k}`, cells));
+          const share = rational(part, 100);
+          const [plan] = chooseNoise(measures, account, share, nothingSpent);
+          const booked = plan!.profile.perRecord.get('*')!;
+          const used = sum(
+            plan!.noise.map((n): Rational => (n.kind === 'laplace' ? { num: 2n * n.scale.den, den: n.scale.num } : one)),
+          );
+          expect(compare(used, booked)).toBeLessThanOrEqual(0);
+          expect(compare(booked, multiply(account.routes[0]!.pureCapacity, share))).toBeLessThanOrEqual(0);
+        },
+      ),
+    );
+  });
+});
+
+describe('rounding of scales', () => {
+  it('goes up by at most a millionth and gives short fractions', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 40n }), fc.bigInt({ min: 1n, max: 10n ** 40n }), (n, d) => {
+        const x = rational(n, d);
+        const up = roundUp(x);
+        expect(compare(up, x)).toBeGreaterThanOrEqual(0);
+        expect(toNumber(up) / toNumber(x)).toBeLessThan(1 + 2e-6);
+      }),
+    );
+  });
+});

@@ -1,0 +1,52 @@
+/** Made-up people for `fugu demo`: households whose members resemble each other. A fixed generator, so that every run tells the same story. */
+export interface DemoSurvey {
+  readonly csv: string;
+  readonly people: number;
+  readonly households: number;
+}
+
+const questions = {
+  party: ['left', 'centre', 'right', 'none'],
+  vote: ['yes', 'no', 'undecided'],
+  trust: ['1', '2', '3', '4', '5'],
+  news: ['tv', 'web', 'paper', 'none'],
+  religion: ['a', 'b', 'none'],
+  smoker: ['yes', 'no'],
+  car: ['yes', 'no'],
+  sport: ['daily', 'weekly', 'never'],
+  pets: ['cat', 'dog', 'both', 'none'],
+  commute: ['walk', 'bike', 'bus', 'car', 'home'],
+} as const;
+export const demoQuestions = questions;
+
+/** A small linear congruential generator: good enough for a story, never used for noise. */
+function storyteller(seed: number) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  return { next, pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]! };
+}
+
+export function demoSurvey(households = 1600): DemoSurvey {
+  const { next, pick } = storyteller(20261115);
+  const names = Object.keys(questions) as (keyof typeof questions)[];
+  const lines = [`person,household,${names.join(',')},age,media`];
+  let person = 0;
+  for (let home = 1; home <= households; home++) {
+    const members = 1 + Math.floor(next() * next() * 6);
+    const habit = Object.fromEntries(names.map((q) => [q, pick(questions[q])]));
+    for (let m = 0; m < members; m++) {
+      const answers = names.map((q) => {
+        const roll = next();
+        if (roll < 0.02) return '';
+        return roll < 0.62 ? habit[q]! : pick(questions[q]);
+      });
+      const age = Math.round(18 + 70 * (0.5 * next() + 0.5 * next()));
+      const media = ['tv', 'web', 'paper'].filter(() => next() < 0.45).join(';');
+      lines.push(`p${++person},h${home},${answers.join(',')},${age},${media}`);
+    }
+  }
+  return { csv: `${lines.join('\n')}\n`, people: person, households };
+}

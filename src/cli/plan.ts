@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import type { Plan } from '../release/plan.js';
+import { type AskWords, readAsk, withAskOptions } from './ask.js';
+import { bold, dim, emit, figure, table, warn } from './output.js';
+import { withSession } from './session.js';
+
+export function register(program: Command): void {
+  withAskOptions(program.command('plan').description('cost and error of a release; spends nothing')).action(
+    async (file: string, words: AskWords) => {
+      const plan = await withSession(file, (session) => {
+        const { query, options } = readAsk(words, session);
+        return session.plan(query, options);
+      });
+      emit(words.json, plan, () => planText(plan));
+    },
+  );
+}
+
+/** The plan for people: what it costs, how wrong it will be, what is promised. */
+export function planText(plan: Plan): string {
+  const { budget } = plan;
+  const lines = [
+    bold(`Plan: ${plan.label}`),
+    `  uses epsilon ${figure(plan.epsilon)} of ${figure(budget.total)}${budget.delta ? ` (delta ${budget.delta})` : ''}; spent ${figure(budget.spent)}, remaining ${figure(budget.remaining)}`,
+    `  ${plan.why}`,
+    `  ${dim(plan.route)}`,
+  ];
+  if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
+  lines.push(
+    '',
+    table(
+      ['answer', 'cells', '95 % error', ''],
+      plan.errors
+        .slice(0, 40)
+        .map((e) => [e.name, `${e.cells}`, figure(e.halfWidth), e.perRow ? 'divided by the number of rows in the cell' : '']),
+    ),
+  );
+  if (plan.errors.length > 40) lines.push(dim(`… and ${plan.errors.length - 40} more`));
+  if (plan.whatIf.length > 0)
+    lines.push(
+      '',
+      bold('If the declared ties were too weak, an attacker could gain (epsilon)'),
+      table(
+        ['if', 'epsilon'],
+        plan.whatIf.map((w) => [w.change, figure(w.leakage)]),
+      ),
+    );
+  lines.push(
+    '',
+    bold('What is promised'),
+    ...plan.guarantee.sentences.map((s) => `  ${s}`),
+    ...plan.guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
+  );
+  return lines.join('\n');
+}

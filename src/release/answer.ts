@@ -1,0 +1,82 @@
+import { lawOf, type Noise, varianceOf } from '../calibration/noise.js';
+import type { Engine } from '../engine/engine.js';
+import { parseRational } from '../exact/rational.js';
+import { gaussianSampler } from '../noise/discrete-gaussian.js';
+import { laplaceSampler } from '../noise/discrete-laplace.js';
+import { selectByPenalty } from '../noise/exponential.js';
+import type { Policy } from '../policy/policy.js';
+import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
+import type { Measure } from '../query/measure.js';
+import { countCells } from './count.js';
+import { type StoredNoise, storeNoise } from './plan.js';
+import { tidy } from './tidy.js';
+
+/** A batch's noisy integers as plain data: what the ledger keeps for replay. */
+export interface NoisyAnswer {
+  readonly measures: readonly NoisyVector[];
+}
+export interface NoisyVector {
+  readonly noise: StoredNoise;
+  /** Integers as text (additive), or the chosen candidate of each group. */
+  readonly values?: readonly string[];
+  readonly chosen?: readonly number[];
+}
+
+/** Draws the noise, then counts, then adds: in this order, so that the time the noise takes cannot depend on the data. */
+export async function answerBatch(
+  engine: Engine,
+  policy: Policy,
+  bound: BoundBatch,
+  noise: readonly Noise[],
+): Promise<NoisyAnswer> {
+  const drawn = bound.measures.map((m, k) => (m.mechanism === 'additive' ? drawNoise(noise[k]!, m.cells.length) : []));
+  const exact = (await countCells(engine, policy, bound.measures)).map((cells) => cells.open());
+  return {
+    measures: bound.measures.map((m, k): NoisyVector => {
+      const stored = storeNoise(noise[k]!);
+      if (m.mechanism === 'additive') return { noise: stored, values: exact[k]!.map((x, c) => `${x + drawn[k]![c]!}`) };
+      return { noise: stored, chosen: choose(m, exact[k]!, noise[k]!) };
+    }),
+  };
+}
+
+function drawNoise(noise: Noise, cells: number): bigint[] {
+  if (noise.kind === 'none') return new Array<bigint>(cells).fill(0n);
+  if (noise.kind === 'selection') throw new RangeError('selection noise is not additive');
+  const draw = noise.kind === 'laplace' ? laplaceSampler(noise.scale) : gaussianSampler(noise.variance);
+  return Array.from({ length: cells }, draw);
+}
+
+function choose(measure: Extract<Measure, { mechanism: 'exponential' }>, counts: readonly bigint[], noise: Noise): number[] {
+  const width = measure.candidates.length;
+  return measure.cells.map((_, group) => {
+    const penalties = measure.penalties(counts.slice(group * width, (group + 1) * width));
+    if (noise.kind === 'selection') return selectByPenalty(penalties, noise.sharpness);
+    return penalties.indexOf(penalties.reduce((a, b) => (b < a ? b : a)));
+  });
+}
+
+/** Turns stored noisy integers into tables; public arithmetic only. */
+export function finishBatch(bound: BoundBatch, answer: NoisyAnswer, tidied: boolean): readonly AnswerTable[] {
+  const laws = answer.measures.map((m) => fromStoredNoise(m.noise));
+  const raw = answer.measures.map((m) => (m.values ?? []).map(BigInt));
+  const values = tidied
+    ? tidy(
+        bound.measures,
+        raw.map((v) => v.map(Number)),
+        laws.map(varianceOf),
+      )
+    : raw;
+  return bound.finish(
+    answer.measures.map((m, k) => {
+      const law = lawOf(laws[k]!);
+      return (m.chosen ? { noise: law, chosen: m.chosen } : { noise: law, values: values[k]! }) as NoisyMeasure;
+    }),
+  );
+}
+
+function fromStoredNoise(stored: StoredNoise): Noise {
+  if (stored.kind === 'laplace') return { kind: 'laplace', scale: parseRational(stored.scale) };
+  if (stored.kind === 'gaussian') return { kind: 'gaussian', variance: parseRational(stored.variance) };
+  return stored.kind === 'selection' ? { kind: 'selection', sharpness: parseRational(stored.sharpness) } : { kind: 'none' };
+}

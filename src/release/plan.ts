@@ -1,0 +1,72 @@
+import type { NoisePlan } from '../calibration/choose.js';
+import type { Guarantee } from '../calibration/guarantee.js';
+import type { Noise } from '../calibration/noise.js';
+import type { WhatIf } from '../dependence/amplifier.js';
+import { toNumber, toText } from '../exact/rational.js';
+import type { Foreseen } from '../query/bound.js';
+import type { Measure } from '../query/measure.js';
+
+/** What a release would cost and how wrong it would be. Plain data; made without reading the data or spending anything. */
+export interface Plan {
+  readonly label: string;
+  /** Share of the whole budget this would use, in epsilon of the policy (ties included). */
+  readonly epsilon: number;
+  readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  readonly fits: boolean;
+  readonly mechanism: 'laplace' | 'gaussian';
+  /** Which proven route from noise to leakage was taken, and why this noise. */
+  readonly route: string;
+  readonly why: string;
+  readonly measures: readonly PlannedMeasure[];
+  readonly errors: readonly Foreseen[];
+  readonly candidates: readonly {
+    readonly mechanism: string;
+    readonly route: string;
+    readonly error: number;
+    readonly fits: boolean;
+  }[];
+  readonly whatIf: readonly WhatIf[];
+  readonly guarantee: Guarantee;
+}
+
+export interface PlannedMeasure {
+  readonly name: string;
+  readonly cells: number;
+  readonly noise: StoredNoise;
+  /** Half width of the 95 % interval of one cell, in the answer's own unit; absent for selections. */
+  readonly error95?: number;
+}
+
+/** Noise as text fractions: exact, for receipts. */
+export type StoredNoise =
+  | { readonly kind: 'laplace'; readonly scale: string }
+  | { readonly kind: 'gaussian'; readonly variance: string }
+  | { readonly kind: 'selection'; readonly sharpness: string }
+  | { readonly kind: 'none' };
+
+export function storeNoise(noise: Noise): StoredNoise {
+  if (noise.kind === 'laplace') return { kind: 'laplace', scale: toText(noise.scale) };
+  if (noise.kind === 'gaussian') return { kind: 'gaussian', variance: toText(noise.variance) };
+  return noise.kind === 'selection' ? { kind: 'selection', sharpness: toText(noise.sharpness) } : { kind: 'none' };
+}
+
+export function planMeasure(measure: Measure, noise: Noise): PlannedMeasure {
+  const planned = { name: measure.name, cells: measure.cells.length, noise: storeNoise(noise) };
+  if (measure.mechanism === 'exponential' || noise.kind === 'selection') return planned;
+  const units =
+    noise.kind === 'laplace'
+      ? Math.log(20) * toNumber(noise.scale)
+      : noise.kind === 'gaussian'
+        ? 1.96 * Math.sqrt(toNumber(noise.variance))
+        : 0;
+  return { ...planned, error95: units * toNumber(measure.grid) };
+}
+
+export function explainChoice(plans: readonly NoisePlan[]): string {
+  const [best, ...others] = plans;
+  if (!best) return '';
+  const next = others.find((p) => p.kind !== best.kind && p.fits);
+  if (!next) return `${best.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise is the only kind this budget allows.`;
+  const ratio = Math.sqrt(next.error / best.error);
+  return `${best.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise: its expected error is ${ratio.toPrecision(2)} times smaller than with ${next.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise.`;
+}

@@ -1,0 +1,56 @@
+import type { Guarantee } from '../calibration/guarantee.js';
+import type { WhatIf } from '../dependence/amplifier.js';
+import type { StoredProfile } from '../dependence/profile.js';
+import type { Entry } from '../ledger/ledger.js';
+import type { Policy } from '../policy/policy.js';
+import type { AnswerTable } from '../query/bound.js';
+import type { Plan, PlannedMeasure } from './plan.js';
+
+/** The noisy answer and the proof of what was promised. */
+export interface Release {
+  readonly tables: readonly AnswerTable[];
+  readonly receipt: Receipt;
+}
+
+/** Plain data, safe to publish: nothing in it depends on the data except through the noisy answer. */
+export interface Receipt {
+  readonly fugu: string;
+  readonly label: string;
+  readonly population: string;
+  readonly at: string;
+  readonly guarantee: Guarantee;
+  /** epsilon of the policy's budget used by this release, and what is left after it. */
+  readonly epsilon: number;
+  readonly mechanism: string;
+  readonly why: string;
+  readonly measures: readonly PlannedMeasure[];
+  readonly profile: StoredProfile;
+  readonly whatIf: readonly WhatIf[];
+  readonly ledger: { readonly entry: number; readonly hash: string; readonly replayed: boolean };
+}
+
+export const version = '0.1.0';
+
+export function receiptOf(parts: {
+  policy: Policy;
+  plan: Plan;
+  profile: StoredProfile;
+  entry: Entry;
+  replayed: boolean;
+}): Receipt {
+  const { policy, plan, entry, replayed, profile } = parts;
+  return {
+    fugu: version,
+    label: plan.label,
+    population: policy.population,
+    at: new Date(entry.at).toISOString(),
+    guarantee: plan.guarantee,
+    epsilon: plan.epsilon,
+    mechanism: plan.mechanism,
+    why: plan.why,
+    measures: plan.measures,
+    profile,
+    whatIf: plan.whatIf,
+    ledger: { entry: entry.sequence, hash: entry.hash, replayed },
+  };
+}

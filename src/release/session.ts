@@ -1,0 +1,186 @@
+import { type Account, gained, openAccount, usedShare } from '../calibration/account.js';
+import { chooseNoise, type NoisePlan } from '../calibration/choose.js';
+import { guarantee } from '../calibration/guarantee.js';
+import { lawOf } from '../calibration/noise.js';
+import { declaredAmplifiers } from '../dependence/declared.js';
+import { type Spent, type StoredProfile, toStored } from '../dependence/profile.js';
+import type { Engine } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import {
+  compare,
+  divide,
+  isPositive,
+  isZero,
+  one,
+  parseRational,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+} from '../exact/rational.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Policy } from '../policy/policy.js';
+import { bindBatch } from '../query/bind.js';
+import type { BoundBatch } from '../query/bound.js';
+import { canonical, parseBatch } from '../query/parse.js';
+import type { Batch } from '../query/query.js';
+import { answerBatch, finishBatch, type NoisyAnswer } from './answer.js';
+import { type Charged, charge, type Desk, type Request } from './charge.js';
+import { explainChoice, type Plan, planMeasure } from './plan.js';
+import { type Release, receiptOf } from './receipt.js';
+
+export interface SessionParts {
+  readonly policy: Policy;
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  /** Who asks; the ledger lists it. */
+  readonly analyst?: string;
+}
+
+export interface AskOptions {
+  /** How much of the policy's epsilon to use; a tenth of it when absent. */
+  readonly epsilon?: string;
+  /** Use everything that remains (surveys). */
+  readonly all?: boolean;
+  /** Clamp counts at zero and make totals agree. */
+  readonly tidy?: boolean;
+  readonly label?: string;
+}
+
+/** One steward's policy, one database, one ledger: plan for free, release for budget. */
+export async function createSession(parts: SessionParts): Promise<Session> {
+  const { policy } = parts;
+  if (policy.unconfirmed.length > 0)
+    throw new Fault(
+      'POLICY_UNCONFIRMED',
+      `${policy.unconfirmed.length} column${policy.unconfirmed.length === 1 ? ' has' : 's have'} a domain or bounds that were read from the data and not confirmed.`,
+      `Look at them with "fugu confirm ${policy.file}", then accept them with "fugu confirm ${policy.file} --all".`,
+    );
+  const account = openAccount(policy, await declaredAmplifiers(policy, parts.engine));
+  return new Session({ ...parts, account, analyst: parts.analyst ?? 'local' });
+}
+
+export class Session {
+  readonly desk: Desk;
+  constructor(desk: Desk) {
+    this.desk = desk;
+  }
+
+  get policy(): Policy {
+    return this.desk.policy;
+  }
+  get account(): Account {
+    return this.desk.account;
+  }
+
+  spent(): Promise<Spent> {
+    return this.desk.ledger.spent(this.policy.population);
+  }
+
+  /** Pays for and runs one request; analysis and patterns are made of these. */
+  charge<T>(request: Request<T>): Promise<Charged<T>> {
+    return charge(this.desk, request);
+  }
+
+  /** Cost, scale, error bars and remaining budget; spends nothing and reads no private value. */
+  async plan(query: unknown, options: AskOptions = {}): Promise<Plan> {
+    const prepared = await this.prepare(query, options);
+    return this.describe(prepared);
+  }
+
+  async release(query: unknown, options: AskOptions = {}): Promise<Release> {
+    const prepared = await this.prepare(query, options);
+    const { bound, best, asked } = prepared;
+    const plan = this.describe(prepared);
+    const { answer, entry, replayed } = await this.charge<Recorded>({
+      canonical: JSON.stringify(['batch', asked, canonical({ queries: bound.queries })]),
+      label: plan.label,
+      profile: best.profile,
+      execute: async (engine) => ({
+        plan,
+        profile: toStored(best.profile),
+        noisy: await answerBatch(engine, this.policy, bound, best.noise),
+      }),
+    });
+    // A replayed answer is told with the plan it was made under, not with today's.
+    const tables = finishBatch(bound, answer.noisy, options.tidy === true);
+    return { tables, receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, entry, replayed }) };
+  }
+
+  /** The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. */
+  share(options: AskOptions, spent: Spent): Rational {
+    const remaining = subtract(one, usedShare(this.account, spent));
+    if (options.epsilon !== undefined) {
+      const epsilon = parseRational(options.epsilon, 'epsilon');
+      if (!isPositive(epsilon))
+        throw new Fault(
+          'BUDGET_INVALID',
+          'The epsilon to spend must be above zero.',
+          'Ask for a positive part of the budget, for example --epsilon 0.1.',
+        );
+      return divide(epsilon, this.account.epsilon);
+    }
+    if (options.all) return isPositive(remaining) ? remaining : one;
+    return compare(remaining, rational(1, 10)) < 0 && isPositive(remaining) ? remaining : rational(1, 10);
+  }
+
+  private async prepare(query: unknown, options: AskOptions): Promise<Prepared> {
+    const batch: Batch = parseBatch(query);
+    const bound = bindBatch(batch, this.policy);
+    const spent = await this.spent();
+    const share = this.share(options, spent);
+    const plans = chooseNoise(bound.measures, this.account, share, spent);
+    const best = plans[0];
+    if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
+    const label =
+      options.label ??
+      bound.queries
+        .map((q) => q.name ?? q.kind)
+        .join(', ')
+        .slice(0, 120);
+    const asked = options.epsilon ?? (options.all ? 'all' : 'tenth');
+    return { bound, plans, best, share, spent, label, asked };
+  }
+
+  private describe({ bound, plans, best, share, spent, label }: Prepared): Plan {
+    const { account, policy } = this;
+    const total = toNumber(account.epsilon);
+    const used = toNumber(usedShare(account, spent)) * total;
+    return {
+      label,
+      epsilon: toNumber(share) * total,
+      budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
+      fits: best.fits,
+      mechanism: best.kind,
+      route: best.route.amplifier.how,
+      why: explainChoice(plans),
+      measures: bound.measures.map((m, k) => planMeasure(m, best.noise[k]!)),
+      errors: bound.foresee(best.noise.map(lawOf)),
+      candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
+      whatIf: isZero(best.route.pureCapacity) ? [] : best.route.amplifier.whatIf(best.route.pureCapacity),
+      guarantee: guarantee(policy, account, best.route),
+    };
+  }
+
+  /** What an attacker may have gained so far about one record, ties included. */
+  async gained(): Promise<number> {
+    return gained(this.account, await this.spent());
+  }
+}
+
+/** What the ledger keeps for replay. */
+interface Recorded {
+  readonly plan: Plan;
+  readonly profile: StoredProfile;
+  readonly noisy: NoisyAnswer;
+}
+
+interface Prepared {
+  readonly bound: BoundBatch;
+  readonly plans: readonly NoisePlan[];
+  readonly best: NoisePlan;
+  readonly share: Rational;
+  readonly spent: Spent;
+  readonly label: string;
+  readonly asked: string;
+}

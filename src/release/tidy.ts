@@ -1,0 +1,61 @@
+import type { Measure } from '../query/measure.js';
+
+/**
+ * Post-processing that survey tables want: no negative counts, and one total. Every measure that puts each row into exactly one cell estimates the
+ * same number of rows; their totals are averaged (weight 1/variance) and each such measure is moved to the nearest non-negative vector with that total.
+ * Only public numbers go in, so it costs nothing; it trades unbiasedness of small cells for lower error.
+ */
+export function tidy(
+  measures: readonly Measure[],
+  values: readonly (readonly number[])[],
+  variances: readonly number[],
+): bigint[][] {
+  const partitions = measures.map(isPartition);
+  let weighted = 0;
+  let weights = 0;
+  measures.forEach((m, k) => {
+    if (!partitions[k] || !(variances[k]! > 0)) return;
+    const weight = 1 / (variances[k]! * m.cells.length);
+    weighted += weight * values[k]!.reduce((a, b) => a + b, 0);
+    weights += weight;
+  });
+  const total = weights > 0 ? Math.max(0, Math.round(weighted / weights)) : 0;
+  return measures.map((_, k) => {
+    if (!(variances[k]! > 0) || !isCount(measures[k]!)) return values[k]!.map((v) => BigInt(Math.round(v)));
+    return partitions[k]
+      ? wholeNumbers(projectToTotal(values[k]!, total))
+      : values[k]!.map((v) => BigInt(Math.max(0, Math.round(v))));
+  });
+}
+
+const isCount = (m: Measure): boolean => m.mechanism === 'additive' && m.counting.value.kind === 'one';
+const isPartition = (m: Measure): boolean =>
+  isCount(m) &&
+  m.counting.filter.length === 0 &&
+  m.counting.keys.length > 0 &&
+  m.counting.keys.every((key) => key.kind === 'bin' || (key.kind === 'code' && key.missing === 'cell'));
+
+/** The nearest vector (Euclidean) with non-negative entries and the given total. */
+export function projectToTotal(values: readonly number[], total: number): number[] {
+  const sorted = [...values].sort((a, b) => b - a);
+  let running = 0;
+  let shift = 0;
+  for (let k = 0; k < sorted.length; k++) {
+    running += sorted[k]!;
+    const candidate = (running - total) / (k + 1);
+    if (k + 1 === sorted.length || sorted[k + 1]! <= candidate) {
+      shift = candidate;
+      break;
+    }
+  }
+  return values.map((v) => Math.max(0, v - shift));
+}
+
+/** Rounds to whole numbers and keeps the (whole) total: the largest remainders are rounded up. */
+function wholeNumbers(values: readonly number[]): bigint[] {
+  const floors = values.map(Math.floor);
+  const missing = Math.round(values.reduce((a, b) => a + b, 0)) - floors.reduce((a, b) => a + b, 0);
+  const order = values.map((v, k) => [v - floors[k]!, k] as const).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  for (const [, k] of order.slice(0, Math.max(0, missing))) floors[k]!++;
+  return floors.map(BigInt);
+}
