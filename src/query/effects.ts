@@ -28,8 +28,8 @@ const reachOf = (interval: Interval): Reach => {
   return { most: larger(-low, high), range: high - low };
 };
 
-/** Every per-row value fits 62 bits, so 2^64 rows fit the 127 bits of HUGEINT: sums cannot overflow. */
-export const largestValue = 2n ** 62n;
+/** Every per-row value, and every step on the way to it, fits 62 bits, so 2^64 rows fit the 127 bits of HUGEINT: sums cannot overflow. */
+export const largestValue = 2n ** 61n;
 
 const weightInterval = (policy: Policy, name: string | undefined): Interval => {
   if (name === undefined) return { low: 1n, high: 1n };
@@ -59,7 +59,7 @@ export function valueInterval(policy: Policy, value: RowValue): Interval {
   if (larger(absolute(interval.low), absolute(interval.high)) > largestValue)
     throw new Fault(
       'QUERY_UNSUPPORTED',
-      'The declared grid is too fine for this query: a single row could exceed 62 bits.',
+      'The declared grid is too fine for this query: a single row could exceed 61 bits.',
       'Declare a coarser step or narrower bounds for the column.',
     );
   return interval;
@@ -112,7 +112,8 @@ function answerEffect(column: string, { counting, cells, row, within }: Shape): 
   };
 }
 
-function columnsOf({ filter, keys, value }: Counting): readonly string[] {
+/** The columns a counting reads. */
+export function columnsOf({ filter, keys, value }: Counting): readonly string[] {
   const names = [...filter.map((test) => test.column), ...keys.map((key) => key.column)];
   if (value.kind === 'number') names.push(value.column);
   if (value.kind !== 'one' && value.weight !== undefined) names.push(value.weight);

@@ -1,0 +1,55 @@
+import type { Cell } from '../engine/engine.js';
+import { trimCode } from './domain.js';
+import { numberFromText } from './grid.js';
+
+/**
+ * How a cell of each stored type is matched with declared codes (which are text): text by trimmed text, integers and reals by number,
+ * so that a code "1" finds 1 and 1.0. The same tables serve SQL (as bound values) and the streaming count.
+ */
+export interface CodeTables {
+  readonly text: ReadonlyMap<string, number>;
+  readonly integer: ReadonlyMap<string, number>;
+  readonly real: ReadonlyMap<number, number>;
+}
+
+const integerText = (code: string): string | undefined => {
+  const x = numberFromText(code);
+  if (Number.isSafeInteger(x)) return `${x === 0 ? 0 : x}`;
+  return /^[+-]?\d+$/.test(code) ? `${BigInt(code.replace('+', ''))}` : undefined;
+};
+
+export function codeTables(codes: readonly string[]): CodeTables {
+  const text = new Map<string, number>();
+  const integer = new Map<string, number>();
+  const real = new Map<number, number>();
+  codes.forEach((code, i) => {
+    if (!text.has(code)) text.set(code, i);
+    const whole = integerText(code);
+    if (whole !== undefined && !integer.has(whole)) integer.set(whole, i);
+    const number = numberFromText(code);
+    if (Number.isFinite(number) && !real.has(number)) real.set(number, i);
+  });
+  return { text, integer, real };
+}
+
+/** Index of the cell's code, -1 when it is none. */
+export function codeIndex({ text, integer, real }: CodeTables, cell: Cell): number {
+  if (cell === null) return -1;
+  if (typeof cell === 'string') return text.get(trimCode(cell)) ?? -1;
+  if (typeof cell === 'number') return real.get(cell) ?? -1;
+  return (typeof cell === 'bigint' ? integer.get(`${cell}`) : text.get(`${cell}`)) ?? -1;
+}
+
+/** Reals that are no plain integers name no option. */
+export const plainReal = 1e15;
+/** The text of a multi-select cell. */
+export function optionText(cell: Cell): string | undefined {
+  if (cell === null) return undefined;
+  if (typeof cell === 'number')
+    return Number.isInteger(cell) && Math.abs(cell) < plainReal ? `${cell === 0 ? 0 : cell}` : undefined;
+  return `${cell}`;
+}
+
+/** The number in a cell; NaN when there is none. */
+export const numberOf = (cell: Cell): number =>
+  cell === null ? Number.NaN : typeof cell === 'string' ? numberFromText(cell) : Number(cell);

@@ -1,0 +1,47 @@
+import type { Statement } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+
+/** The few places where databases differ. Expressions in, expressions out; none of them can fail on data. */
+export interface Dialect {
+  identifier(name: string): string;
+  /** Text without the blanks that codes ignore. */
+  trimmed(text: string): string;
+  /** The number in a text cell by the grammar of grid.ts, else NULL, NaN or an infinity. */
+  numberInText(text: string): string;
+  /** The trimmed parts of a text as a list; an empty list for NULL. */
+  parts(text: string, separator: string): string;
+  hasAny(list: string, items: readonly string[]): string;
+  digest(text: string): string;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const blanks = `' ' || chr(9) || chr(13) || chr(10)`;
+
+const duckdb: Dialect = {
+  identifier: quoted,
+  trimmed: (text) => `trim(${text}, ${blanks})`,
+  // TRY_CAST reads the grammar plus digit separators ("1_000"), NaN and infinities.
+  numberInText: (text) => `TRY_CAST(CASE WHEN contains(${text}, '_') THEN NULL ELSE ${text} END AS DOUBLE)`,
+  parts: (text, separator) =>
+    `coalesce(list_transform(string_split(${text}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
+  hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),
+  digest: (text) => `md5(${text})`,
+};
+
+const dialects: Readonly<Record<string, Dialect>> = { duckdb };
+export function dialectNamed(name: string): Dialect {
+  const found = dialects[name];
+  if (found) return found;
+  throw new Fault('QUERY_UNSUPPORTED', `Queries cannot yet run on ${name}.`, 'Use a CSV, Parquet or DuckDB file.');
+}
+
+/** Collects the values bound to a statement. */
+export class Binder {
+  readonly values: Statement['values'][number][] = [];
+  text(value: string): string {
+    this.values.push(value);
+    return `CAST($${this.values.length} AS VARCHAR)`;
+  }
+  /** Doubles go through text: a literal such as 0.1 would be read as a decimal. */
+  readonly real = (x: number): string => `CAST('${x}' AS DOUBLE)`;
+}

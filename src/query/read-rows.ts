@@ -1,0 +1,126 @@
+import type { Policy } from '../policy/policy.js';
+import type { ColumnView } from './column-view.js';
+import { codesOf, columnNamed, isCoded } from './domain.js';
+import type { RowKey, RowTest, RowValue } from './measure.js';
+import { columnGrid } from './read-column.js';
+
+export type Views = ReadonlyMap<string, ColumnView>;
+/** Fills an array with one number per row of the current chunk. */
+export type Filler<T> = (out: T, rows: number) => void;
+
+const lookup = (policy: Policy, column: string, place: (code: string) => number): ((index: number) => number) => {
+  const declared = columnNamed(policy, column);
+  const table = isCoded(declared) ? codesOf(declared).map(place) : [];
+  return (index) => (index < 0 ? -1 : table[index]!);
+};
+
+/** Clears the mask where the test fails. */
+export function testRows(policy: Policy, views: Views, test: RowTest): Filler<Uint8Array> {
+  const view = views.get(test.column)!;
+  if (test.kind === 'code' && columnNamed(policy, test.column).type === 'multi') {
+    const wanted = lookup(policy, test.column, (code) => (test.codes.includes(code) ? 1 : 0));
+    return (mask, rows) => {
+      for (let i = 0; i < rows; i++) {
+        const named = view.options(i);
+        if (named.length === 0 || named.some((o) => wanted(o) === 1) === test.negate) mask[i] = 0;
+      }
+    };
+  }
+  const codes = test.kind === 'code' ? new Set(test.codes) : undefined;
+  const wanted = test.kind === 'code' ? lookup(policy, test.column, (code) => (codes!.has(code) ? 1 : 0)) : undefined;
+  const passes =
+    test.kind === 'missing'
+      ? (index: number) => index < 0 !== test.negate
+      : test.kind === 'range'
+        ? (index: number) => index >= 0 && (index >= test.from && index <= test.to) !== test.negate
+        : (index: number) => index >= 0 && (wanted!(index) === 1) !== test.negate;
+  return (mask, rows) => {
+    const indices = view.indices();
+    for (let i = 0; i < rows; i++) if (!passes(indices[i]!)) mask[i] = 0;
+  };
+}
+
+/** Position of each row for a key that gives one position; -1 drops the row. */
+export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kind: 'options' }>): Filler<Int32Array> {
+  const view = views.get(key.column)!;
+  const each =
+    (place: (index: number) => number): Filler<Int32Array> =>
+    (out, rows) => {
+      const indices = view.indices();
+      for (let i = 0; i < rows; i++) out[i] = place(indices[i]!);
+    };
+  if (key.kind === 'grid') return each((p) => (p < 0 ? -1 : Math.floor(p / key.width)));
+  if (key.kind === 'bin') {
+    const { edges, size } = key;
+    return each((p) => {
+      if (p < 0) return size - 1;
+      let from = 0;
+      let to = edges.length;
+      while (from < to) {
+        const middle = (from + to) >> 1;
+        if (p < edges[middle]!) to = middle;
+        else from = middle + 1;
+      }
+      return from;
+    });
+  }
+  const last = key.missing === 'cell' ? key.size - 1 : -1;
+  const group = lookup(policy, key.column, (code) => key.groups.findIndex((codes) => codes.includes(code)));
+  const place = (index: number) => {
+    const found = group(index);
+    return found < 0 ? last : found;
+  };
+  if (columnNamed(policy, key.column).type !== 'multi') return each(place);
+  return (out, rows) => {
+    for (let i = 0; i < rows; i++) {
+      const places = view
+        .options(i)
+        .map(group)
+        .filter((p) => p >= 0);
+      out[i] = places.length > 0 ? Math.min(...places) : last;
+    }
+  };
+}
+
+/** Value of each row: exact doubles when they fit, else BigInt; undefined adds nothing. */
+export function valueRows(policy: Policy, views: Views, value: RowValue): (i: number) => bigint | undefined {
+  const unit = (column: string): ((i: number) => bigint | undefined) => {
+    const grid = columnGrid(policy, column);
+    const view = views.get(column)!;
+    return (i) => {
+      const p = view.indices()[i]!;
+      return p < 0 ? undefined : grid.lowUnits + BigInt(p) * grid.stride;
+    };
+  };
+  if (value.kind === 'one') return () => 1n;
+  const weight = value.weight === undefined ? () => 1n : unit(value.weight);
+  if (value.kind === 'weight') return weight;
+  const number = unit(value.column);
+  return (i) => {
+    const w = weight(i);
+    const u = number(i);
+    return w === undefined || u === undefined ? undefined : ((u - value.origin) ** BigInt(value.power) - value.shift) * w;
+  };
+}
+/** The same in doubles; NaN adds nothing. Used only when every intermediate fits 2^53. */
+export function smallValueRows(policy: Policy, views: Views, value: RowValue): (i: number) => number {
+  const unit = (column: string, origin: bigint): ((i: number) => number) => {
+    const grid = columnGrid(policy, column);
+    const view = views.get(column)!;
+    const start = Number(grid.lowUnits - origin);
+    const stride = Number(grid.stride);
+    return (i) => {
+      const p = view.indices()[i]!;
+      return p < 0 ? Number.NaN : start + p * stride;
+    };
+  };
+  if (value.kind === 'one') return () => 1;
+  const weight = value.weight === undefined ? () => 1 : unit(value.weight, 0n);
+  if (value.kind === 'weight') return weight;
+  const number = unit(value.column, value.origin);
+  const shift = Number(value.shift);
+  return (i) => {
+    const u = number(i);
+    return ((value.power === 1 ? u : u * u) - shift) * weight(i);
+  };
+}
