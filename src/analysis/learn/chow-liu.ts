@@ -1,4 +1,4 @@
-import { levelCount, type PairTables } from '../../calibration/survey-pairs.js';
+import { levelCount, type PairTables } from '../../dependence/pair-tables.js';
 
 export interface Forest {
   /** Parent of each column, or -1 at a root. */

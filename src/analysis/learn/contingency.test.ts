@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { levelCount } from '../../calibration/survey-pairs.js';
+import { levelCount } from '../../dependence/pair-tables.js';
 import { chowLiu, informationGain } from './chow-liu.js';
 import { type CodedTable, splitColumns } from './coded.js';
 import { pairTables, pairTablesGiven, tripleTable } from './contingency.js';

@@ -1,23 +1,10 @@
-import { cellStarts, type PairTables } from '../../calibration/survey-pairs.js';
-import { Fault } from '../../errors.js';
+import { cellStarts, type PairTables } from '../../dependence/pair-tables.js';
 import type { CodedTable, Codes } from './coded.js';
-
-/** 8,192 cells make a 256 MB matrix. */
-const largestMatrix = 8192;
 
 /** All two-column tables of the survey. */
 export function pairTables(table: CodedTable): PairTables {
   const start = cellStarts(table.levels);
   const cells = start[table.levels.length]!;
-  if (cells > largestMatrix)
-    throw new Fault(
-      'MODEL_TOO_LARGE',
-      `Pairwise tables over ${cells} answers are too many.`,
-      'Pool rare answers or leave columns out.',
-      {
-        details: { size: cells, limit: largestMatrix },
-      },
-    );
   const counts = new Uint32Array(cells * cells);
   const scratch = new Uint32Array(Math.max(...table.levels, 0) ** 2);
   for (let i = 0; i < table.columns.length; i++)

@@ -1,0 +1,56 @@
+import { fromNumber, type Rational, toNumberDown, toNumberUp, zero } from '../exact/rational.js';
+import type { Amplifier } from './amplifier.js';
+import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './pairwise-leakage.js';
+
+/** Who vouches for the tables. */
+export type TableOrigin =
+  | { readonly kind: 'public'; readonly from: string }
+  | { readonly kind: 'unpaid' }
+  | { readonly kind: 'paid' };
+
+const voucher: Record<TableOrigin['kind'], string> = {
+  public: 'The two-column tables come from a public source and describe this population.',
+  unpaid:
+    'The two-column tables were learned from the protected rows themselves and not paid for: what they reveal is not counted.',
+  paid: 'The spread of the two-column tables was released privately and is part of the spent budget.',
+};
+
+/** The route "uninformed attacker, one answer, columns noised one by one, two-column tables known". */
+export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin): Amplifier {
+  const columns = new Set(spread.names);
+  const sampled =
+    spread.confidence < 1
+      ? [
+          `The tables are a sample of independent respondents; the bound holds with probability ${spread.confidence} over that sample.`,
+        ]
+      : ['The two-column tables are exactly right.'];
+  return {
+    name: 'pairwise',
+    scope: (record) => columns.has(record),
+    leakage: (base: Rational) => pairwiseLeakage(spread, toNumberUp(base)),
+    largestBase: (epsilon: Rational) => fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon))),
+    approximate: () => Number.POSITIVE_INFINITY,
+    largestRho: () => zero,
+    whatIf: (base: Rational) =>
+      [0.05, 0.1].map((more) => ({
+        change: `every answer predicts every other ${100 * more} points better than the tables say`,
+        leakage: pairwiseLeakage(widened(spread, more), toNumberUp(base)),
+      })),
+    factoredOnly: true,
+    assumptions: [
+      'Respondents are independent of one another.',
+      'The attacker knows how answers go together in the population, but no other answer of the person.',
+      voucher[origin.kind],
+      ...sampled,
+    ],
+    how: 'Pairwise bound: columns are noised one by one, and two-column tables limit what the other answers say about one (no graph, every joint with these tables).',
+  };
+}
+
+const widened = (spread: PairwiseSpread, more: number): PairwiseSpread => ({
+  ...spread,
+  tilts: spread.tilts.map(({ tilt, spread: s }) => ({
+    tilt,
+    spread: Math.min(s + more * (spread.columns - 1), tilt * (spread.columns - 1)),
+  })),
+});
