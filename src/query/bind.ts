@@ -1,6 +1,5 @@
 import type { Policy } from '../policy/policy.js';
 import type { BoundBatch } from './bound.js';
-import { isWeight } from './domain.js';
 import { bindCount, bindCrosstab, bindHistogram } from './kinds/count.js';
 import { bindMean } from './kinds/mean.js';
 import { bindQuantile } from './kinds/quantile.js';
@@ -31,10 +30,4 @@ export function bindBatch(batch: Batch, policy: Policy): BoundBatch {
     finish: (noisy) => bound.map((query) => query.finish(noisy)),
     foresee: (noise) => bound.map((query) => query.foresee(noise)),
   };
-}
-
-/** One histogram per declared column; weights and the column that names the unit are no questions. */
-export function surveyBatch(policy: Policy): Batch {
-  const columns = [...policy.columns.values()].filter((column) => !isWeight(column) && column.name !== policy.protect.unit);
-  return { queries: columns.map((column) => ({ kind: 'histogram', column: column.name })) };
 }

@@ -1,5 +1,7 @@
 import { Fault } from '../errors.js';
+import { codeText } from '../policy/code.js';
 import type { CategoryColumn, Column, MultiColumn, NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
+import { didYouMean, suggest } from '../policy/suggest.js';
 
 export const isCoded = (column: Column): column is CategoryColumn | MultiColumn =>
   column.type === 'category' || column.type === 'multi';
@@ -15,37 +17,13 @@ export function codesOf(column: CategoryColumn | MultiColumn): readonly string[]
   return [...new Set(column.values.map(trimCode))].filter((code) => !missing.has(code));
 }
 
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
-    row = next;
-  }
-  return row[b.length]!;
-}
-
-/** The nearest name, when it is near enough to be a slip of the finger. */
-export function nearest(asked: string, names: Iterable<string>): string | undefined {
-  const lower = asked.toLowerCase().slice(0, 64);
-  let best: { name: string; far: number } | undefined;
-  for (const name of names) {
-    const far = distance(lower, name.toLowerCase().slice(0, 64));
-    if (far <= Math.max(1, Math.floor(lower.length / 3)) && (!best || far < best.far)) best = { name, far };
-  }
-  return best?.name;
-}
-
 export function columnNamed(policy: Policy, name: string): Column {
   const column = policy.columns.get(name);
   if (column) return column;
-  const near = nearest(name, policy.columns.keys());
-  const few = [...policy.columns.keys()].slice(0, 8).join(', ');
   throw new Fault(
     'COLUMN_UNKNOWN',
     `The policy declares no column "${name}".`,
-    near ? `Did you mean "${near}"?` : `Declared columns: ${few}${policy.columns.size > 8 ? ', …' : ''}.`,
+    didYouMean(name, [...policy.columns.keys()], 'Declared columns'),
   );
 }
 
@@ -74,10 +52,10 @@ export function weightNamed(policy: Policy, name: string): WeightColumn {
 
 /** A code the query names must be in the declared domain. */
 export function declaredCode(column: CategoryColumn | MultiColumn, literal: string | number): string {
-  const code = trimCode(String(literal));
+  const code = codeText(String(literal));
   const codes = codesOf(column);
   if (codes.includes(code)) return code;
-  const near = nearest(code, codes);
+  const near = suggest(code, codes);
   throw new Fault(
     'VALUE_UNKNOWN',
     `The value "${code}" is not in the declared domain of column "${column.name}".`,

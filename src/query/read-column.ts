@@ -1,22 +1,23 @@
 import type { SourceColumn } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Column, Policy } from '../policy/policy.js';
+import { didYouMean } from '../policy/suggest.js';
 import { type CodeTables, codeTables, plainReal } from './codes.js';
 import type { Binder, Dialect } from './dialect.js';
-import { codesOf, isCoded, nearest } from './domain.js';
+import { codesOf, isCoded } from './domain.js';
 import { type Grid, gridOf } from './grid.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
   const found = source.find((column) => column.name === name);
   if (found) return found;
-  const near = nearest(
-    name,
-    source.map((column) => column.name),
-  );
   throw new Fault(
     'COLUMN_UNKNOWN',
     `The data has no column "${name}", though the policy declares it.`,
-    near ? `Is it called "${near}"?` : 'Compare the header of the data with the policy.',
+    didYouMean(
+      name,
+      source.map((column) => column.name),
+      'Columns of the data',
+    ),
   );
 }
 
