@@ -102,6 +102,15 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
     measures,
     total,
     rowCount(rows) {
+      // COUNT(x) beside COUNT(*) and AVG(x) is one half of the split count.
+      const asked = rows.filter.find((test) => {
+        const rest = { ...rows, filter: rows.filter.filter((other) => other !== test) };
+        return test.kind === 'missing' && test.negate && split.get(textOf(rest)) === test.column;
+      });
+      if (asked) {
+        const rest = { ...rows, filter: rows.filter.filter((other) => other !== asked) };
+        return count(bySplit(rest, asked.column), 'count', (i) => [2 * i]);
+      }
       const column = split.get(textOf(rows));
       return column === undefined
         ? count(rows, 'count', sameCell)
