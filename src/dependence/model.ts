@@ -7,6 +7,11 @@ export interface Model {
   /** The numeric values record j may take, in table order; an odds-ratio-only record may have any. */
   readonly values: readonly (readonly number[])[];
   readonly factors: readonly Factor[];
+  /**
+   * Records whose own weights are left open: the class holds every distribution that multiplies a non-negative function of one such
+   * record onto the factors (a chain with initial law "any"). Absent: the factors are the whole model.
+   */
+  readonly anyPrior?: readonly number[];
 }
 
 /** Either a weight table (C order over `records`, last fastest) or a declared odds ratio between the records. */
@@ -20,3 +25,5 @@ export interface OddsFactor {
   /** At least 1; Infinity means copies. */
   readonly oddsRatio: number;
 }
+
+export const isTable = (factor: Factor): factor is TableFactor => 'table' in factor;

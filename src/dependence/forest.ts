@@ -1,0 +1,63 @@
+import { closed, open, pushThrough } from './push.js';
+import type { Walk } from './walk.js';
+
+/** Sums of positive numbers rounded up: two roundings of half a unit each are more than undone (informed.proof.md, "Rounding"). */
+export const roundedUp = 1 + 2 ** -51;
+
+/**
+ * The theorem on factor forests, exact after one pass each way. `effects` and the result are by position in the walk; components that have loops
+ * are left alone. Result: e_u + sum over the factors of u of push(B(f,u), D(f,u)).
+ */
+export function forestPass(w: Walk, effects: Float64Array): Float64Array {
+  const { parent, parentOdds, childEnd, childOdds, looped, factorStart, componentStart } = w;
+  const total = effects.slice();
+  /** What each walked factor sends to the node that introduced it. */
+  const sent = new Float64Array(parent.length);
+  const through = pusher();
+  for (let c = w.components - 1; c >= 0; c--) {
+    if (looped[c]) continue;
+    const begin = factorStart[c]!;
+    for (let f = factorStart[c + 1]! - 1; f >= begin; f--) {
+      let effect = 0;
+      for (let x = f === begin ? componentStart[c]! + 1 : childEnd[f - 1]!; x < childEnd[f]!; x++)
+        effect = (effect + total[x]!) * roundedUp;
+      const message = through(effect, parentOdds[f]!);
+      sent[f] = message;
+      total[parent[f]!] = (total[parent[f]!]! + message) * roundedUp;
+    }
+  }
+  const below = total.slice();
+  for (let c = 0; c < w.components; c++) {
+    if (looped[c]) continue;
+    const begin = factorStart[c]!;
+    for (let f = begin; f < factorStart[c + 1]!; f++) {
+      const from = f === begin ? componentStart[c]! + 1 : childEnd[f - 1]!;
+      const to = childEnd[f]!;
+      // The parent's whole sum without what this factor sent it.
+      const beyond = Math.max(0, (total[parent[f]!]! - sent[f]!) * roundedUp);
+      let all = beyond;
+      if (to - from > 1) for (let x = from; x < to; x++) all = (all + below[x]!) * roundedUp;
+      for (let x = from; x < to; x++) {
+        const effect = to - from === 1 ? beyond : Math.max(0, (all - below[x]!) * roundedUp);
+        total[x] = (total[x]! + through(effect, childOdds[x]!)) * roundedUp;
+      }
+    }
+  }
+  return total;
+}
+
+/** `push` that remembers the last D: most graphs have few different ones. */
+export function pusher(): (effect: number, logOdds: number) => number {
+  let last = -1;
+  let shut = 0;
+  let passing = 0;
+  return (effect, logOdds) => {
+    if (!(effect > 0) || logOdds === 0) return 0;
+    if (logOdds !== last) {
+      last = logOdds;
+      shut = closed(logOdds);
+      passing = open(logOdds);
+    }
+    return pushThrough(effect, logOdds, shut, passing);
+  };
+}

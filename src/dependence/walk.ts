@@ -1,0 +1,156 @@
+import type { FactorGraph } from './factor-graph.js';
+
+/**
+ * A breadth-first walk over the whole graph. Positions are places in `order`; the nodes a factor introduces stand side by side, and factors
+ * come in the order of the nodes that introduce them, so a pass over factors in either direction touches memory in sequence.
+ */
+export interface Walk {
+  /** order[position] = node. */
+  readonly order: Uint32Array;
+  /** Positions of component c are componentStart[c] .. componentStart[c+1]; its factors factorStart[c] .. factorStart[c+1]. */
+  readonly componentStart: Uint32Array;
+  readonly factorStart: Uint32Array;
+  readonly components: number;
+  /** 1 where the component has a loop (or two factors over the same records). */
+  readonly looped: Uint8Array;
+  /** Per walked factor: the position of the node that introduced it, D towards that node, and the end of its own nodes' positions. */
+  readonly parent: Uint32Array;
+  readonly parentOdds: Float64Array;
+  readonly childEnd: Uint32Array;
+  /** Per position: D of the factor that introduced the node towards it; 0 for a first node. */
+  readonly childOdds: Float64Array;
+}
+
+export const walk = (graph: FactorGraph): Walk => (graph.pairwise ? walkPairs(graph) : walkFactors(graph));
+
+/** The same walk where every factor is a pair: a component is a tree exactly when it has one tie less than nodes. */
+function walkPairs(graph: FactorGraph): Walk {
+  const { nodes, member, logOdds, nodeStart, incidence, commonOdds } = graph;
+  const order = new Uint32Array(nodes);
+  const childOdds = new Float64Array(nodes);
+  const seen = new Uint8Array(nodes);
+  const parent = new Uint32Array(graph.factors);
+  const parentOdds = new Float64Array(graph.factors);
+  const childEnd = new Uint32Array(graph.factors);
+  const componentStart = new Uint32Array(nodes + 1);
+  const factorStart = new Uint32Array(nodes + 1);
+  const looped = new Uint8Array(nodes);
+  let components = 0;
+  let tail = 0;
+  let f = 0;
+  for (let root = 0; root < nodes; root++) {
+    if (seen[root] === 1) continue;
+    seen[root] = 1;
+    let head = tail;
+    let ends = 0;
+    order[tail++] = root;
+    while (head < tail) {
+      const position = head++;
+      const u = order[position]!;
+      const to = nodeStart[u + 1]!;
+      for (let k = nodeStart[u]!; k < to; k++) {
+        const p = incidence[k]!;
+        const w = member[p ^ 1]!;
+        ends++;
+        if (seen[w] === 1) continue;
+        seen[w] = 1;
+        parent[f] = position;
+        parentOdds[f] = commonOdds ?? logOdds[p]!;
+        childOdds[tail] = commonOdds ?? logOdds[p ^ 1]!;
+        order[tail++] = w;
+        childEnd[f++] = tail;
+      }
+    }
+    looped[components] = ends / 2 === tail - componentStart[components]! - 1 ? 0 : 1;
+    componentStart[++components] = tail;
+    factorStart[components] = f;
+  }
+  return finish(order, components, componentStart, factorStart, looped, parent, parentOdds, childEnd, childOdds);
+}
+
+function walkFactors(graph: FactorGraph): Walk {
+  const { nodes, factors, start, member, logOdds, factorOf, nodeStart, incidence } = graph;
+  const order = new Uint32Array(nodes);
+  const childOdds = new Float64Array(nodes);
+  /** 1 + the factor that introduced a node; 0 unseen, `first` for the first of a component. */
+  const introduced = new Uint32Array(nodes);
+  const first = 0xffffffff;
+  const walked = new Uint8Array(factors);
+  const parent = new Uint32Array(factors);
+  const parentOdds = new Float64Array(factors);
+  const childEnd = new Uint32Array(factors);
+  const componentStart = new Uint32Array(nodes + 1);
+  const factorStart = new Uint32Array(nodes + 1);
+  const looped = new Uint8Array(nodes);
+  let components = 0;
+  let tail = 0;
+  let f = 0;
+  for (let root = 0; root < nodes; root++) {
+    if (introduced[root] !== 0) continue;
+    introduced[root] = first;
+    let head = tail;
+    order[tail++] = root;
+    let loop = 0;
+    while (head < tail) {
+      const position = head++;
+      const u = order[position]!;
+      const own = introduced[u]!;
+      for (let k = nodeStart[u]!; k < nodeStart[u + 1]!; k++) {
+        const p = incidence[k]!;
+        const factor = factorOf[p]!;
+        if (own === factor + 1) continue;
+        if (walked[factor] === 1) {
+          loop = 1;
+          continue;
+        }
+        walked[factor] = 1;
+        parent[f] = position;
+        parentOdds[f] = logOdds[p]!;
+        for (let q = start[factor]!; q < start[factor + 1]!; q++) {
+          if (q === p) continue;
+          const w = member[q]!;
+          if (introduced[w] !== 0) {
+            loop = 1;
+            continue;
+          }
+          introduced[w] = factor + 1;
+          childOdds[tail] = logOdds[q]!;
+          order[tail++] = w;
+        }
+        childEnd[f++] = tail;
+      }
+    }
+    looped[components++] = loop;
+    componentStart[components] = tail;
+    factorStart[components] = f;
+  }
+  return finish(order, components, componentStart, factorStart, looped, parent, parentOdds, childEnd, childOdds);
+}
+
+function finish(
+  order: Uint32Array,
+  components: number,
+  componentStart: Uint32Array,
+  factorStart: Uint32Array,
+  looped: Uint8Array,
+  parent: Uint32Array,
+  parentOdds: Float64Array,
+  childEnd: Uint32Array,
+  childOdds: Float64Array,
+): Walk {
+  return {
+    order,
+    components,
+    componentStart: componentStart.subarray(0, components + 1),
+    factorStart: factorStart.subarray(0, components + 1),
+    looped: looped.subarray(0, components),
+    parent,
+    parentOdds,
+    childEnd,
+    childOdds,
+  };
+}
+
+/** The nodes of one component. */
+export const nodesOf = (w: Walk, component: number): Uint32Array =>
+  w.order.subarray(w.componentStart[component]!, w.componentStart[component + 1]!);
