@@ -1,4 +1,8 @@
 /** Made-up people for `fugu demo`: households whose members resemble each other. A fixed generator, so that every run tells the same story. */
+/**
+ * Given the household's habits the members answer independently: the habit with 30 %, else anything. So a household is a hidden type, and with five
+ * values to choose from the odds ratio between an answer and the type is (0.44/0.14)^2 < 10, which is what the demo declares.
+ */
 export interface DemoSurvey {
   readonly csv: string;
   readonly people: number;
@@ -29,7 +33,7 @@ function storyteller(seed: number) {
   return { next, pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]! };
 }
 
-export function demoSurvey(households = 1600): DemoSurvey {
+export function demoSurvey(households = 4000): DemoSurvey {
   const { next, pick } = storyteller(20261115);
   const names = Object.keys(questions) as (keyof typeof questions)[];
   const lines = [`person,household,${names.join(',')},age,media`];
@@ -41,7 +45,7 @@ export function demoSurvey(households = 1600): DemoSurvey {
       const answers = names.map((q) => {
         const roll = next();
         if (roll < 0.02) return '';
-        return roll < 0.62 ? habit[q]! : pick(questions[q]);
+        return roll < 0.32 ? habit[q]! : pick(questions[q]);
       });
       const age = Math.round(18 + 70 * (0.5 * next() + 0.5 * next()));
       const media = ['tv', 'web', 'paper'].filter(() => next() < 0.45).join(';');

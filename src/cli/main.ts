@@ -4,7 +4,11 @@ import { Fault } from '../errors.js';
 import { fail } from './output.js';
 
 /** Each command is one file that registers itself; only the one asked for is loaded. */
-const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {};
+const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {
+  demo: () => import('./demo.js'),
+  plan: () => import('./plan.js'),
+  release: () => import('./release.js'),
+};
 
 async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('fugu')

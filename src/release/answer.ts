@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import { parseRational } from '../exact/rational.js';
 import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
-import { selectByPenalty } from '../noise/exponential.js';
+import { chooseExponential } from '../noise/exponential.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import type { Measure } from '../query/measure.js';
@@ -51,8 +51,8 @@ function choose(measure: Extract<Measure, { mechanism: 'exponential' }>, counts:
   const width = measure.candidates.length;
   return measure.cells.map((_, group) => {
     const penalties = measure.penalties(counts.slice(group * width, (group + 1) * width));
-    if (noise.kind === 'selection') return selectByPenalty(penalties, noise.sharpness);
-    return penalties.indexOf(penalties.reduce((a, b) => (b < a ? b : a)));
+    if (noise.kind === 'selection') return chooseExponential({ scores: penalties.map((p) => -p) }, noise.sharpness);
+    return penalties.reduce((best, p, k) => (p < penalties[best]! ? k : best), 0);
   });
 }
 

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { type Account, admission } from '../calibration/account.js';
 import { addProfiles, everyRecord, type Profile, pureProfile, zcdpProfile } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
+import { snapshotKey } from './snapshot-key.js';
 
 /** What every release needs, whatever is being asked. */
 export interface Desk {
@@ -29,7 +29,6 @@ export interface Charged<T> {
   readonly answer: T;
   readonly entry: Entry;
   readonly replayed: boolean;
-  readonly snapshot: string;
 }
 
 /**
@@ -39,11 +38,9 @@ export interface Charged<T> {
 export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
   const { policy, engine, ledger, account } = desk;
   const snapshot = await engine.snapshot();
-  const key = createHash('sha256')
-    .update(JSON.stringify([policy.digest, snapshot, request.canonical]))
-    .digest('hex');
+  const key = snapshotKey(policy.ledger)(JSON.stringify([policy.digest, snapshot, request.canonical]));
   const before = await ledger.replay(policy.population, key);
-  if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true, snapshot };
+  if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true };
   const entry = await ledger.reserve({
     population: policy.population,
     terms: account.terms,
@@ -54,8 +51,9 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
     admit: admission(account),
   });
   const answer = await request.execute(engine);
-  await ledger.settle(entry, JSON.stringify(answer));
-  return { answer, entry, replayed: false, snapshot };
+  // Data that changed meanwhile: the answer stands, but it is no answer for the snapshot it would be replayed for.
+  if ((await engine.snapshot()) === snapshot) await ledger.settle(entry, JSON.stringify(answer));
+  return { answer, entry, replayed: false };
 }
 
 /** With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. */

@@ -1,22 +1,37 @@
 import type { Engine } from '../engine/engine.js';
-import type { Exact } from '../engine/exact.js';
+import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
-import { compileCounting, readCells } from '../query/compile.js';
+import { compileMeasures, compileStream, readCounts } from '../query/compile.js';
 import { rowCounter } from '../query/count-rows.js';
 import type { Measure } from '../query/measure.js';
 
-/** Up to this many cells (rows x columns) a table with many measures is read once and counted here; longer ones are counted by the database. */
-const streamedCells = 20_000_000;
+type Cells = Exact<readonly bigint[]>;
 
-/** The exact integers of every measure: planned by shape, same integers either way. */
-export async function countCells(
-  engine: Engine,
-  policy: Policy,
-  measures: readonly Measure[],
-): Promise<readonly Exact<readonly bigint[]>[]> {
-  const rows = (await engine.size()).open();
-  const many = measures.length >= 4;
-  return many && rows * measures.length <= streamedCells
-    ? countStreaming(engine, policy, measures)
-    : countByDatabase(engine, policy, measures);
+/** Rows x measures up to which a table is read once and counted here; longer ones are counted by the database, one GROUP BY per key set. */
+const streamedCells = 200_000_000;
+const manyMeasures = 8;
+
+/** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
+export async function countCells(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const wide = measures.length >= manyMeasures && (await engine.size()).open() * measures.length <= streamedCells;
+  return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
+}
+
+export async function countStreaming(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
+  const counter = rowCounter(measures, columns, policy);
+  for await (const chunk of engine.stream(statement)) {
+    const block = chunk.open();
+    counter.add(block.columns, block.rows);
+  }
+  return counter.totals().map((cells) => new Exact(cells));
+}
+
+export async function countByDatabase(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const counted = new Array<Cells>(measures.length);
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
+    const rows = (await engine.rows(plan.statement)).open();
+    for (const [index, cells] of readCounts(plan, measures, rows)) counted[index] = new Exact(cells);
+  }
+  return counted;
 }

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { Fault } from '../errors.js';
+import type { ColumnsDependence, Dependence, Policy } from '../policy/policy.js';
+import type { Amplifier } from './amplifier.js';
+import { readBif } from './bif.js';
+import { combine } from './factor-graph.js';
+import { factorsGraph, modelGraph } from './factors.js';
+import { gaussianGraph } from './gaussian.js';
+import { graphAmplifier } from './graph-amplifier.js';
+import { type Network, networkModel } from './network.js';
+import { readNetworkJson } from './network-json.js';
+
+/** The declared network over the answers of one person: our JSON, or BIF by its ending. */
+export function readNetwork(dependence: ColumnsDependence): Network {
+  const file = dependence.network;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      'The column network named in the policy cannot be read.',
+      'Paths are taken relative to the policy file.',
+      { place: { file } },
+    );
+  }
+  return /\.bif$/i.test(file) ? readBif(text, file) : readNetworkJson(text, file);
+}
+
+/** What a reader must know about where the network came from. */
+export function networkOrigin({ origin }: Network): string {
+  if (!origin) return 'The column network was declared by the steward.';
+  if (origin.learned === 'unpaid')
+    return 'The column network was LEARNED FROM THE DATA AND NOT PAID FOR: the guarantee does not cover what the choice of network reveals.';
+  return origin.learned === 'paid'
+    ? `The column network was learned from the data and paid for (epsilon ${origin.epsilon}, delta ${origin.delta}).`
+    : `The column network was learned from public data (${origin.from}).`;
+}
+
+/** The route for secret `answer`: the answers of one person are the records, and the declared network ties them. */
+export function columnsAmplifier(list: readonly Dependence[], policy: Policy): Amplifier {
+  const names = [...policy.columns.values()].filter((c) => !c.public).map((c) => c.name);
+  const indexOf = (name: string) => (names.includes(name) ? names.indexOf(name) : undefined);
+  const networks = list.filter((d): d is ColumnsDependence => d.kind === 'columns').map(readNetwork);
+  const assumptions = [
+    'Different rows are independent of one another.',
+    'Answers of one person follow a distribution on the declared column network whose odds ratios stay below those of its tables.',
+    ...networks.map(networkOrigin),
+  ];
+  const shared = {
+    name: 'columns',
+    scope: (record: string) => names.includes(record),
+    adversary: policy.protect.adversary,
+    reach: 'any' as const,
+    assumptions,
+  };
+  for (const network of networks)
+    coverEveryColumn(
+      names,
+      network.variables.map((v) => v.name),
+    );
+  const graphs = list.map((d) => {
+    if (d.kind === 'factors') return factorsGraph(d, names.length, indexOf);
+    if (d.kind === 'gaussian') return gaussianGraph(d, names.length, indexOf);
+    const { network: file } = d as ColumnsDependence;
+    return modelGraph(networkModel(readNetwork(d as ColumnsDependence)), file, names.length, indexOf);
+  });
+  return graphAmplifier({
+    ...shared,
+    graph: combine(graphs),
+    how: 'Dependence calculus over the declared ties between columns.',
+  });
+}
+
+/** A column the network does not mention would count as independent of all others, which nobody said. */
+function coverEveryColumn(names: readonly string[], known: readonly string[]): void {
+  const missing = names.find((name) => !known.includes(name));
+  if (missing !== undefined)
+    throw new Fault(
+      'POLICY_INVALID',
+      `The column network does not mention the declared column "${missing}".`,
+      'Add it to the network (without parents if it is independent), or mark the column public: true.',
+    );
+}

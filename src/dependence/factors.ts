@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { Fault } from '../errors.js';
+import type { FactorsDependence } from '../policy/policy.js';
+import { type FactorGraph, type FactorSpec, fromFactors } from './factor-graph.js';
+import type { Model } from './model.js';
+import { readModel } from './model-file.js';
+import { graphsOf } from './model-graph.js';
+
+/** A model file whose records are named by the unit column (or, for secret `answer`, by column names). */
+export function readFactors(dependence: FactorsDependence): Model {
+  let text: string;
+  try {
+    text = readFileSync(dependence.model, 'utf8');
+  } catch {
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      'The model file named in the policy cannot be read.',
+      'Paths are taken relative to the policy file.',
+      {
+        place: { file: dependence.model },
+      },
+    );
+  }
+  return readModel(text, dependence.model);
+}
+
+export const factorsGraph = (
+  dependence: FactorsDependence,
+  count: number,
+  indexOf: (id: string) => number | undefined,
+): FactorGraph => modelGraph(readFactors(dependence), dependence.model, count, indexOf);
+
+/** A model's ties on the records of the data. */
+export function modelGraph(model: Model, file: string, count: number, indexOf: (id: string) => number | undefined): FactorGraph {
+  const index = model.ids.map((id) => {
+    const at = indexOf(id);
+    if (at === undefined)
+      throw new Fault(
+        'MODEL_INVALID',
+        'A model file names a record that is not in the data.',
+        'Its ids must be values of the unit column (or declared columns, for secret answer).',
+        { place: { file } },
+      );
+    return at;
+  });
+  const graph = graphsOf(model)[0]!;
+  const factors: FactorSpec[] = [];
+  for (let f = 0; f < graph.factors; f++) {
+    const from = graph.start[f]!;
+    const to = graph.start[f + 1]!;
+    factors.push({
+      members: Array.from(graph.member.subarray(from, to), (u) => index[u]!),
+      logOdds: Array.from(graph.logOdds.subarray(from, to)),
+    });
+  }
+  return fromFactors(count, factors);
+}

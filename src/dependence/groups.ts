@@ -1,0 +1,70 @@
+import { Fault } from '../errors.js';
+import { logUp } from '../exact/outward.js';
+import type { GroupsDependence } from '../policy/policy.js';
+import { combine, type FactorGraph, untied } from './factor-graph.js';
+import { fromGroups, noGroup } from './group-graph.js';
+import { type RecordTable, text } from './records.js';
+
+/** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
+export function groupsGraph(dependence: GroupsDependence, records: RecordTable): FactorGraph {
+  if (dependence.maxSize !== undefined) return boundedGroups(dependence, records, dependence.maxSize);
+  return combine(
+    dependence.by.map((name) => fromGroups(groupOf(records, name), strength(dependence.oddsRatio), tieOf(dependence))),
+  );
+}
+
+/** With a public bound on the size the noise is that of the largest group allowed, so it reveals nothing about the groups there are. */
+function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSize: number): FactorGraph {
+  if (dependence.by.length > 1)
+    throw new Fault(
+      'POLICY_INVALID',
+      'maxSize bounds one grouping, but several columns are listed.',
+      'Declare one groups entry per column.',
+    );
+  const sizes = new Map<number, number>();
+  for (const group of groupOf(records, dependence.by[0]!)) if (group !== noGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  for (const size of sizes.values())
+    if (size > maxSize)
+      throw new Fault(
+        'DOMAIN_EXCEEDED',
+        `Some groups of "${dependence.by[0]}" are larger than the declared maxSize ${maxSize}.`,
+        'Raise maxSize, or leave it out to take the groups themselves as public knowledge.',
+      );
+  if (maxSize < 2) return untied(records.count);
+  const group = new Uint32Array(records.count).fill(noGroup);
+  group.fill(0, 0, maxSize);
+  return fromGroups(group, strength(dependence.oddsRatio), tieOf(dependence));
+}
+
+/** "pairs": the declared ratio holds between any two members, everything else fixed. Copies make one joint factor. */
+const tieOf = (d: GroupsDependence) => (d.hidden ? 'hidden' : d.oddsRatio === Number.POSITIVE_INFINITY ? 'together' : 'pairs');
+export const strength = (oddsRatio: number): number =>
+  oddsRatio === Number.POSITIVE_INFINITY ? oddsRatio : oddsRatio === 1 ? 0 : logUp(oddsRatio);
+
+/** The group of every record. A person whose rows name several groups joins them: more ties than there are, never fewer. */
+function groupOf(records: RecordTable, name: string): Uint32Array {
+  const ids = new Map<string, number>();
+  const parent: number[] = [];
+  const find = (g: number): number => {
+    let root = g;
+    while (parent[root]! !== root) root = parent[root] = parent[parent[root]!]!;
+    return root;
+  };
+  const group = new Uint32Array(records.count).fill(noGroup);
+  const cells = records.column(name);
+  for (let r = 0; r < cells.length; r++) {
+    const cell = cells[r];
+    if (cell === null || cell === undefined || cell === '') continue;
+    const key = text(cell);
+    let id = ids.get(key);
+    if (id === undefined) {
+      id = parent.length;
+      ids.set(key, id);
+      parent.push(id);
+    }
+    const record = records.recordOf[r]!;
+    if (group[record] === noGroup) group[record] = id;
+    else parent[find(group[record]!)] = find(id);
+  }
+  return group.map((g) => (g === noGroup ? noGroup : find(g)));
+}
