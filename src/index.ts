@@ -1,0 +1,16 @@
+/** The library: everything the command line does, as functions over plain data. */
+
+export type { Engine, EngineLimits } from './engine/engine.js';
+export { openEngine } from './engine/open.js';
+export { Fault, type FaultCode, faultCodes } from './errors.js';
+export type { Ledger } from './ledger/ledger.js';
+export { openLedger } from './ledger/open.js';
+export type { Policy } from './policy/policy.js';
+export { readPolicy } from './policy/read.js';
+export type { AnswerRow, AnswerTable } from './query/bound.js';
+export type { Batch, Query } from './query/query.js';
+export { parseSql } from './query/sql.js';
+export { surveyBatch } from './query/survey.js';
+export type { Plan } from './release/plan.js';
+export type { Receipt, Release } from './release/receipt.js';
+export { type AskOptions, createSession, type Session, type SessionParts } from './release/session.js';

@@ -1,0 +1,18 @@
+// Child of release-race.test.ts: whole releases, each a different question, against a shared ledger.
+import { createSession, openEngine, openLedger, readPolicy } from '../dist/index.js';
+
+const [policyFile, name, count] = process.argv.slice(2);
+const policy = await readPolicy(policyFile);
+const engine = await openEngine(policy, { threads: 1 });
+const ledger = await openLedger(policy.ledger);
+const session = await createSession({ policy, engine, ledger, analyst: name });
+for (let k = 0; k < Number(count); k++) {
+  try {
+    const { receipt } = await session.release({ kind: 'count', name: `${name}-${k}` }, { epsilon: '0.001' });
+    process.stdout.write(`${JSON.stringify({ entry: receipt.ledger.entry })}\n`);
+  } catch (error) {
+    process.stdout.write(`${JSON.stringify({ refused: error.code, ...error.details })}\n`);
+  }
+}
+await ledger.close();
+await engine.close();
