@@ -1,5 +1,9 @@
 import { Fault } from '../errors.js';
 import { makeNetwork, type Network, type Variable } from './network.js';
+import { readOrigin } from './network-json.js';
+
+/** BIF has no field for who paid for a network, so it travels in a comment that is read back. */
+const originComment = /^\/\/ fugu origin: (.*)$/m;
 
 /** Reads the Bayesian Interchange Format (0.15, as bnlearn and pgmpy write it): variables, tables, rows by parent values, `default`. */
 export function readBif(text: string, file: string): Network {
@@ -69,14 +73,16 @@ export function readBif(text: string, file: string): Network {
       });
     return v;
   });
-  return makeNetwork(name, complete, undefined, { file });
+  const origin = readOrigin(originComment.exec(text)?.[1] ?? '');
+  return makeNetwork(name, complete, origin, { file });
 }
 
 const quoteless = /^[A-Za-z0-9_.+-][^\s(){}[\]|,;"]*$/;
 const token = (text: string): string => (quoteless.test(text) ? text : `"${text.replaceAll('"', "'")}"`);
 
 export function writeBif(network: Network): string {
-  const lines = [`network ${token(network.name)} {`, '}'];
+  const lines = network.origin ? [`// fugu origin: ${JSON.stringify(network.origin)}`] : [];
+  lines.push(`network ${token(network.name)} {`, '}');
   for (const v of network.variables)
     lines.push(
       `variable ${token(v.name)} {`,

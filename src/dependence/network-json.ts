@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '../errors.js';
-import { makeNetwork, type Network, networkFormat } from './network.js';
+import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
 
 const origin = z.discriminatedUnion('learned', [
   z.strictObject({ learned: z.literal('unpaid') }),
@@ -22,6 +22,15 @@ const document = z.strictObject({
     )
     .min(1),
 });
+
+/** An origin written elsewhere (a comment of a BIF file); undefined when it is not one. */
+export function readOrigin(text: string): NetworkOrigin | undefined {
+  try {
+    return origin.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Our own file: what `fugu learn columns` writes and `dependence: [{kind: columns, network}]` reads. */
 export function readNetworkJson(text: string, file: string): Network {

@@ -30,6 +30,7 @@ describe('a network', () => {
   it('keeps who paid for it', () => {
     const unpaid = { ...montyHall, origin: { learned: 'unpaid' } as const };
     expect(readNetworkJson(writeNetworkJson(unpaid), 'n.json').origin).toEqual({ learned: 'unpaid' });
+    expect(readBif(writeBif(unpaid), 'n.bif').origin).toEqual({ learned: 'unpaid' });
   });
 
   it('has a joint table that sums to one and no impossible game', () => {

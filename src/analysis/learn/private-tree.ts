@@ -69,8 +69,7 @@ export function learnTree(
 
 /** Half the budget for structure, half for tables, both split evenly over the edges. */
 function plan(budget: TreeBudget, edges: number, rows: number, chance: Chance) {
-  // replacing a row moves n sum |N_ab - N_a N_b / n| by at most 6n; and two cells of every table
-  const reach = rational(6 * Math.max(rows, 1));
+  const reach = rational(scoreGrid(rows).reach);
   const share = rational(1, 2 * edges);
   if (budget.noise === 'pure') {
     const each = multiply(budget.epsilon, share);
@@ -81,11 +80,22 @@ function plan(budget: TreeBudget, edges: number, rows: number, chance: Chance) {
   return { sharpness: divide(root, reach), draw: chance.gaussian(divide(rational(1), each)) };
 }
 
-/** sum over cells of |n N_ab - N_a N_b|: whole numbers, n times the L1 distance from independence in counts. */
+/**
+ * Replacing a row moves sum |n N_ab - N_a N_b| by at most 6n. Scores are counted in units of about a 64th of that: coarse enough for the exact
+ * sampler to be quick, at the price of one unit more reach.
+ */
+export function scoreGrid(rows: number): { readonly unit: bigint; readonly reach: bigint } {
+  const most = 6n * BigInt(Math.max(rows, 1));
+  const unit = most / 64n > 1n ? most / 64n : 1n;
+  return { unit, reach: most / unit + 1n };
+}
+
+/** sum over cells of |n N_ab - N_a N_b| in grid units: n times the L1 distance from independence in counts. */
 function scores(table: CodedTable): (i: number, j: number) => bigint {
   const pairs = pairTables(table);
   const cells = pairs.start[table.levels.length]!;
   const n = BigInt(table.rows);
+  const { unit } = scoreGrid(table.rows);
   const known = new Map<number, bigint>();
   return (i, j) => {
     const key = Math.min(i, j) * table.levels.length + Math.max(i, j);
@@ -99,6 +109,7 @@ function scores(table: CodedTable): (i: number, j: number) => bigint {
             BigInt(pairs.counts[a * cells + a]!) * BigInt(pairs.counts[b * cells + b]!);
           sum += apart < 0n ? -apart : apart;
         }
+      sum /= unit;
       known.set(key, sum);
     }
     return sum;

@@ -1,0 +1,107 @@
+import { basename } from 'node:path';
+import type { Network, NetworkOrigin } from '../../dependence/network.js';
+import { type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise-leakage.js';
+import { everyRecord, pureProfile, zcdpProfile } from '../../dependence/profile.js';
+import type { Engine } from '../../engine/engine.js';
+import { Fault } from '../../errors.js';
+import { isPositive, multiply, toNumber, toText } from '../../exact/rational.js';
+import { gaussianSampler } from '../../noise/discrete-gaussian.js';
+import { laplaceSampler } from '../../noise/discrete-laplace.js';
+import { chooseExponential } from '../../noise/exponential.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Session } from '../../release/session.js';
+import { chowLiu } from './chow-liu.js';
+import { splitColumns } from './coded.js';
+import { pairTables } from './contingency.js';
+import { fitNetwork } from './fit.js';
+import { learnChunks } from './learn-chunks.js';
+import { type Chance, learnTree, type PrivateTree, type TreeBudget, treeNetwork } from './private-tree.js';
+import { readSurvey, surveyColumns } from './read-survey.js';
+
+type Progress = (done: number, total: number) => void;
+type Unpaid = Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }>;
+
+export interface UnpaidLearning {
+  /** Exact networks of at most this many columns each; a Chow-Liu forest over all columns when absent. */
+  readonly chunk?: number;
+  readonly maxParents?: number;
+  readonly origin: Unpaid;
+  readonly progress?: Progress;
+}
+
+/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+export async function learnUnpaid(engine: Engine, policy: Policy, options: UnpaidLearning): Promise<Network> {
+  const survey = await readSurvey(engine, policy);
+  const table = survey.table.open();
+  const name = basename(policy.file).replace(/\.[^.]*$/, '');
+  if (options.chunk === undefined) {
+    const forest = chowLiu(pairTables(table));
+    const parents = [...forest.parent].map((p) => (p < 0 ? [] : [p]));
+    return fitNetwork(name, table, survey.values, parents, options.origin);
+  }
+  const chunks = splitColumns(table.names.length, options.chunk);
+  const structures = await learnChunks(table, chunks, options);
+  const parents: (readonly number[])[] = [];
+  structures.forEach((structure, k) => {
+    structure.parents.forEach((list, x) => {
+      parents[chunks[k]![x]!] = list.map((p) => chunks[k]![p]!);
+    });
+  });
+  return fitNetwork(name, table, survey.values, parents, options.origin);
+}
+
+/** Only the three numbers the pairwise bound needs leave this function. */
+export async function learnSpread(engine: Engine, policy: Policy, confidence: number): Promise<PairwiseSpread> {
+  const open = surveyColumns(policy).filter((name) => policy.columns.get(name)?.public !== true);
+  const survey = await readSurvey(engine, policy, open);
+  return pairwiseSpread([pairTables(survey.table.open())], { confidence });
+}
+
+const exactChance: Chance = {
+  select: (penalties, sharpness) => chooseExponential({ scores: penalties.map((p) => -p) }, sharpness),
+  laplace: (scale) => laplaceSampler(scale),
+  gaussian: (variance) => gaussianSampler(variance),
+};
+
+/** A tree learned within `epsilon` of the policy's budget, booked before any row is read; Gaussian noise where the budget has a delta. */
+export async function learnPaid(session: Session, epsilon: string, progress?: Progress): Promise<Network> {
+  const { policy, account } = session;
+  if (policy.protect.secret === 'edge' || policy.protect.maxRows > 1)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A network can be learned privately only when one row is one person.',
+      'Protect rows or answers, or declare maxRows: 1.',
+    );
+  const names = surveyColumns(policy);
+  const share = session.share({ epsilon }, await session.spent());
+  const route = account.routes.find((r) => r.amplifier.scope(everyRecord)) ?? account.routes[0]!;
+  const budget: TreeBudget =
+    route.zcdpCapacity && isPositive(route.zcdpCapacity)
+      ? { noise: 'zcdp', rho: multiply(route.zcdpCapacity, share) }
+      : { noise: 'pure', epsilon: multiply(route.pureCapacity, share) };
+  const profile =
+    budget.noise === 'pure' ? pureProfile([[everyRecord, budget.epsilon]]) : zcdpProfile([[everyRecord, budget.rho]]);
+  const { answer } = await session.charge<{
+    parent: readonly number[];
+    tables: readonly (readonly number[])[];
+    values: string[][];
+  }>({
+    canonical: JSON.stringify(['learn columns', epsilon, names]),
+    label: `learn a tree over ${names.length} columns`,
+    profile,
+    execute: async (engine) => {
+      const survey = await readSurvey(engine, policy, names);
+      const tree = learnTree(survey.table.open(), budget, exactChance, progress);
+      return {
+        parent: tree.parent,
+        tables: tree.tables.map((t) => [...t]),
+        values: survey.values.map((v) => [...v]),
+      };
+    },
+  });
+  const tree: PrivateTree = { parent: answer.parent, tables: answer.tables.map((t) => Float64Array.from(t)) };
+  return treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, answer.values, {
+    epsilon,
+    delta: budget.noise === 'zcdp' ? `${toNumber(account.delta)}` : toText({ num: 0n, den: 1n }),
+  });
+}

@@ -1,0 +1,73 @@
+import type { Engine } from '../../engine/engine.js';
+import { Exact } from '../../engine/exact.js';
+import { Fault } from '../../errors.js';
+import type { Policy } from '../../policy/policy.js';
+import { bindBatch } from '../../query/bind.js';
+import { viewColumn } from '../../query/column-view.js';
+import { compileStream } from '../../query/compile.js';
+import { isWeight } from '../../query/domain.js';
+import { keyOf } from '../../query/keys.js';
+import { keyRows } from '../../query/read-rows.js';
+import type { CodedTable } from './coded.js';
+
+/** Columns a network can speak about: declared, with one answer per row. */
+export function surveyColumns(policy: Policy): readonly string[] {
+  const names = [...policy.columns.values()]
+    .filter((c) => !isWeight(c) && c.type !== 'multi' && c.name !== policy.protect.unit)
+    .map((c) => c.name);
+  if (names.length === 0)
+    throw new Fault(
+      'POLICY_INVALID',
+      'The policy declares no column a network could speak about.',
+      'Declare category or number columns.',
+    );
+  return names;
+}
+
+export interface SurveyRows {
+  /** Public: the declared answers of each column, "(missing)" last. */
+  readonly values: readonly (readonly string[])[];
+  readonly names: readonly string[];
+  readonly table: Exact<CodedTable>;
+}
+
+/** Every row's answers as codes, read through the policy exactly as a histogram of the column would count them. */
+export async function readSurvey(
+  engine: Engine,
+  policy: Policy,
+  names: readonly string[] = surveyColumns(policy),
+): Promise<SurveyRows> {
+  const keys = names.map((name) => keyOf(policy, name));
+  const { measures } = bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
+  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
+  const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
+  const fillers = keys.map(({ key }) => {
+    if (key.kind === 'options') throw new RangeError('a multi-select column has no single answer');
+    return keyRows(policy, views, key);
+  });
+  const blocks: Uint16Array[][] = names.map(() => []);
+  let rows = 0;
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    columns.forEach((name, c) => {
+      views.get(name)!.turn(chunk.columns[c]!, chunk.rows);
+    });
+    const place = new Int32Array(chunk.rows);
+    fillers.forEach((fill, c) => {
+      fill(place, chunk.rows);
+      blocks[c]!.push(Uint16Array.from(place));
+    });
+    rows += chunk.rows;
+  }
+  const joined = blocks.map((list) => {
+    const codes = new Uint16Array(rows);
+    let at = 0;
+    for (const block of list) {
+      codes.set(block, at);
+      at += block.length;
+    }
+    return codes;
+  });
+  const levels = keys.map(({ labels }) => labels.length);
+  return { names, values: keys.map(({ labels }) => labels), table: new Exact({ names, levels, rows, columns: joined }) };
+}

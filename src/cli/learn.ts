@@ -1,0 +1,123 @@
+import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { largestChunk } from '../analysis/learn/best-structure.js';
+import { learnPaid, learnSpread, learnUnpaid } from '../analysis/learn/learn-columns.js';
+import { writeBif } from '../dependence/bif.js';
+import type { NetworkOrigin } from '../dependence/network.js';
+import { writeNetworkJson } from '../dependence/network-json.js';
+import { largestPairwiseBase } from '../dependence/pairwise-leakage.js';
+import { writeSpread } from '../dependence/spread-file.js';
+import { Fault } from '../errors.js';
+import { toNumber } from '../exact/rational.js';
+import { emit, figure, progress } from './output.js';
+import { withSession } from './session.js';
+
+interface LearnWords {
+  readonly out: string;
+  readonly epsilon?: string;
+  readonly chunk?: string;
+  readonly maxParents?: string;
+  readonly pairwise?: boolean;
+  readonly confidence: string;
+  readonly public?: boolean;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  const learn =
+    program.commands.find((c) => c.name() === 'learn') ??
+    program.command('learn').description('estimate a model of how values go together');
+  learn
+    .command('columns')
+    .description('how the answers of one person go together: a tree, exact networks in chunks, or what the pairwise bound needs')
+    .argument('<policy>', 'policy file')
+    .requiredOption('--out <file>', 'where to write it: .json, or .bif for a network')
+    .option('--epsilon <part>', "pay for it with this part of the policy's epsilon; without it the file is marked unpaid")
+    .option('--chunk <k>', `unpaid: exact networks of at most k columns (up to ${largestChunk}) instead of one forest`)
+    .option('--max-parents <m>', 'with --chunk: at most m parents each')
+    .option('--pairwise', 'unpaid: only the three numbers the pairwise bound needs')
+    .option('--confidence <c>', 'with --pairwise: probability over the sample', '0.95')
+    .option('--public', 'the rows are public already (an earlier wave): mark the file so')
+    .option('--json', 'one JSON document on stdout')
+    .action(learnColumns);
+}
+
+const whole = (text: string | undefined, what: string, most: number): number | undefined => {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new Fault('USAGE', `${what} must be a whole number from 1 to ${most}.`, 'For example --chunk 10.');
+  return value;
+};
+
+async function learnColumns(file: string, words: LearnWords): Promise<void> {
+  const chunk = whole(words.chunk, '--chunk', largestChunk);
+  const maxParents = whole(words.maxParents, '--max-parents', largestChunk);
+  const confidence = Number(words.confidence);
+  if (!(confidence > 0 && confidence < 1)) throw new Fault('USAGE', '--confidence must lie between 0 and 1.', 'Write 0.95.');
+  if (words.epsilon !== undefined && (words.pairwise || words.public || chunk !== undefined))
+    throw new Fault(
+      'USAGE',
+      'A paid model is a tree over all columns.',
+      'Leave out --chunk, --pairwise and --public, or leave out --epsilon (unpaid, marked in the file).',
+    );
+  await withSession(file, async (session, { policy, engine }) => {
+    const origin: Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }> = words.public
+      ? { learned: 'public', from: basename(policy.data.source) }
+      : { learned: 'unpaid' };
+    if (words.pairwise) {
+      const spread = await learnSpread(engine, policy, confidence);
+      const vouched = words.public
+        ? ({ kind: 'public', from: basename(policy.data.source) } as const)
+        : ({ kind: 'unpaid' } as const);
+      write(words.out, writeSpread({ spread, origin: vouched }));
+      const epsilon = toNumber(policy.budget.epsilon);
+      const ratio = epsilon / spread.columns / largestPairwiseBase(spread, epsilon);
+      emit(
+        words.json,
+        { written: words.out, origin: vouched, columns: spread.columns, confidence, noiseOverComposition: ratio },
+        () =>
+          [
+            `Wrote ${words.out}: pairwise bound for ${spread.columns} columns, ${100 * confidence} % over the sample.`,
+            `At epsilon ${epsilon} a histogram of every column needs ${figure(ratio)} of the noise of composition (uninformed attacker, one answer).`,
+            paidWords(vouched.kind),
+          ].join('\n'),
+      );
+      return;
+    }
+    const network =
+      words.epsilon !== undefined
+        ? await learnPaid(session, words.epsilon, progress('learning'))
+        : await learnUnpaid(engine, policy, {
+            origin,
+            progress: progress('learning'),
+            ...(chunk !== undefined && { chunk }),
+            ...(maxParents !== undefined && { maxParents }),
+          });
+    write(words.out, /\.bif$/i.test(words.out) ? writeBif(network) : writeNetworkJson(network));
+    const edges = network.variables.reduce((sum, v) => sum + v.parents.length, 0);
+    emit(words.json, { written: words.out, columns: network.variables.length, edges, origin: network.origin }, () =>
+      [
+        `Wrote ${words.out}: ${network.variables.length} columns, ${edges} edges.`,
+        paidWords(network.origin!.learned),
+        'A learned network describes the sample. It lowers no noise unless you declare it, and then whatever it misses is unprotected.',
+      ].join('\n'),
+    );
+  });
+}
+
+const paidWords = (how: 'paid' | 'unpaid' | 'public'): string =>
+  ({
+    paid: 'It was paid for from the budget and may be published.',
+    unpaid: 'NOT PAID FOR: it was read off the protected rows. Keep it as private as the data; the file is marked.',
+    public: 'Marked as learned from public rows.',
+  })[how];
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch {
+    throw new Fault('READ_ONLY', 'The model file cannot be written.', 'Choose another --out.', { place: { file } });
+  }
+}
