@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { nextUp } from '../exact/rational.js';
 import type { TableOrigin } from './pairwise-amplifier.js';
 import type { PairwiseSpread } from './pairwise-leakage.js';
 
@@ -46,7 +47,7 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
   const { columns, confidence, tilts, worst, origin } = result.data;
   const others = columns.length - 1;
   // the value for disjoint laws is the most there is, so a larger number is a mistake and a bound at the same time
-  const capped = tilts.map((t) => ({ tilt: t.tilt, spread: Math.min(t.spread, t.tilt * others) }));
+  const capped = tilts.map((t) => ({ tilt: t.tilt, spread: Math.min(t.spread, nextUp(t.tilt * others)) }));
   return { spread: { columns: columns.length, names: columns, confidence, tilts: capped, worst }, origin };
 }
 
