@@ -9,9 +9,10 @@ import {
   type CodeReading,
   codeReading,
   columnGrid,
+  type NumberReading,
   numberExpression,
+  numberReading,
   optionTextExpression,
-  positionExpression,
   rawCell,
   sourceColumn,
   tablesOf,
@@ -87,7 +88,7 @@ class Compiler {
     this.#source = source;
   }
 
-  /** Rows -> grid positions -> filtered groups by raw codes -> cells. Codes are looked up once per distinct code, not once per row. */
+  /** Rows -> filtered groups by raw codes and bins -> cells. Codes are looked up once per distinct code, not once per row. */
   statement(countings: readonly Counting[]): Statement {
     const { filter, keys } = countings[0]!;
     const names = [...new Set(countings.flatMap(columnsOf))];
@@ -104,18 +105,13 @@ class Compiler {
         alias.get(name)!,
       ]),
     );
-    const placed = names.map((name) => {
-      const c = alias.get(name)!;
-      return coded(name) ? c : `${positionExpression(this.#binder, at(name), columnGrid(this.#policy, name), c)} AS ${c}`;
-    });
-    const rows = `SELECT ${placed.length > 0 ? placed.join(', ') : 'nothing'} FROM (${read})`;
 
     const tests = filter.map((test) => this.#test(test, alias.get(test.column)!));
     const inner = keys.map((key, i) => `${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`);
-    const sums = countings.map(({ value }, j) => `${this.#sum(value, alias)} AS a${j}`);
+    const sums = countings.map(({ value }, j) => `${this.#sum(value, alias, filter)} AS a${j}`);
     const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
     const by = keys.length > 0 ? ` GROUP BY ${keys.map((_, i) => i + 1).join(', ')}` : '';
-    const grouped = `SELECT ${[...inner, ...sums].join(', ')} FROM (${rows})${where}${by}`;
+    const grouped = `SELECT ${[...inner, ...sums].join(', ')} FROM (${read})${where}${by}`;
 
     const joins: string[] = [];
     const positions = keys.map((key, i) => this.#position(key, i, joins));
@@ -172,17 +168,26 @@ class Compiler {
     if (values.length === 0) return 'false';
     return `coalesce(${this.#reading(column).expression(raw)} IN (${values.join(', ')}), false)`;
   }
+  #number(column: string, x: string): NumberReading {
+    return numberReading(this.#binder, sourceColumn(this.#source, column), columnGrid(this.#policy, column), x);
+  }
   #answered(column: string, raw: string): string {
     const codes = this.#codes(column);
-    return isCoded(columnNamed(this.#policy, column)) ? this.#has(column, raw, codes) : `${raw} IS NOT NULL`;
+    return isCoded(columnNamed(this.#policy, column)) ? this.#has(column, raw, codes) : this.#number(column, raw).present;
   }
 
   #test(test: RowTest, raw: string): string {
     if (test.kind === 'missing')
-      return test.negate ? this.#answered(test.column, raw) : `NOT (${this.#answered(test.column, raw)})`;
+      return test.negate ? this.#answered(test.column, raw) : `(${this.#answered(test.column, raw)}) IS NOT TRUE`;
     if (test.kind === 'range') {
-      const inside = `${raw} BETWEEN ${test.from} AND ${test.to}`;
-      return test.negate ? `NOT (${inside})` : inside;
+      const { present, reaches } = this.#number(test.column, raw);
+      if (test.from > test.to) return test.negate ? present : 'false';
+      const { last } = columnGrid(this.#policy, test.column);
+      const inside = [
+        ...(test.from > 0 ? [reaches(test.from)] : []),
+        ...(test.to < last ? [`NOT (${reaches(test.to + 1)})`] : []),
+      ].join(' AND ');
+      return [present, ...(inside ? [test.negate ? `NOT (${inside})` : inside] : test.negate ? ['false'] : [])].join(' AND ');
     }
     const has = this.#has(test.column, raw, test.codes);
     return test.negate ? `(${this.#answered(test.column, raw)} AND NOT ${has})` : has;
@@ -190,10 +195,14 @@ class Compiler {
 
   /** What rows are grouped by: raw codes, or the bin of a number. */
   #groupedBy(key: RowKey, raw: string): string {
-    if (key.kind === 'grid') return `CAST(${raw} // ${key.width} AS BIGINT)`;
+    if (key.kind === 'grid') {
+      const { present, position } = this.#number(key.column, raw);
+      return `CASE WHEN ${present} THEN ${position} // ${key.width} END`;
+    }
     if (key.kind !== 'bin') return raw;
-    const steps = key.edges.map((edge, i) => `WHEN ${raw} < ${edge} THEN ${i}`);
-    return `CASE WHEN ${raw} IS NULL THEN ${key.size - 1} ${steps.join(' ')} ELSE ${key.edges.length} END`;
+    const { present, reaches } = this.#number(key.column, raw);
+    const steps = key.edges.map((edge, i) => `WHEN NOT (${reaches(edge)}) THEN ${i}`);
+    return `CASE WHEN ${present} THEN ${steps.length > 0 ? `CASE ${steps.join(' ')} ELSE ${steps.length} END` : '0'} ELSE ${key.size - 1} END`;
   }
 
   /** Position of a group's raw key; adds the joins it needs. */
@@ -226,12 +235,16 @@ class Compiler {
     return `coalesce(d${i}.position, ${last})`;
   }
 
-  #sum(value: RowValue, alias: ReadonlyMap<string, string>): string {
+  #sum(value: RowValue, alias: ReadonlyMap<string, string>, filter: readonly RowTest[]): string {
     if (value.kind === 'one') return 'count(*)';
     const units = (column: string, origin: bigint): string => {
       const grid = columnGrid(this.#policy, column);
       const start = grid.lowUnits - origin;
-      const scaled = grid.stride === 1n ? alias.get(column)! : `${alias.get(column)} * ${grid.stride}`;
+      const { present, position } = this.#number(column, alias.get(column)!);
+      // The filter of a mean or sum already keeps out rows without the number.
+      const known = filter.some((test) => test.column === column && test.kind === 'missing' && test.negate);
+      const place = known ? position : `CASE WHEN ${present} THEN ${position} END`;
+      const scaled = grid.stride === 1n ? place : `${place} * ${grid.stride}`;
       return start === 0n ? scaled : `(${scaled} + (${start}))`;
     };
     if (value.kind === 'weight') return `sum(${units(value.weight, 0n)})`;

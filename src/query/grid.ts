@@ -74,6 +74,17 @@ export function positionOf(grid: Grid, x: number): number {
   return grid.last;
 }
 
+/** The smallest double at position p or above (p >= 1). positionOf never falls as x grows, since each of its roundings is monotone. */
+export function firstAt(grid: Grid, p: number): number {
+  const bare = { ...grid, missing: [] };
+  let below = grid.from;
+  let at = grid.top;
+  for (let middle = (below + at) / 2; middle > below && middle < at; middle = (below + at) / 2)
+    if (positionOf(bare, middle) >= p) at = middle;
+    else below = middle;
+  return at;
+}
+
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
 /** The positions whose number compares so with x; `from > to` when there is none. */
 export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from: number; to: number; negate: boolean } {

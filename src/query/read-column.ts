@@ -5,7 +5,7 @@ import { didYouMean } from '../policy/suggest.js';
 import { type CodeTables, codeTables, plainReal } from './codes.js';
 import type { Binder, Dialect } from './dialect.js';
 import { codesOf, isCoded } from './domain.js';
-import { type Grid, gridOf } from './grid.js';
+import { firstAt, type Grid, gridOf } from './grid.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
   const found = source.find((column) => column.name === name);
@@ -32,19 +32,34 @@ export const numberExpression = (dialect: Dialect, source: SourceColumn): string
   return source.type === 'text' || source.type === 'other' ? dialect.numberInText(raw) : `CAST(${raw} AS DOUBLE)`;
 };
 
-/** Grid position of the number x, NULL when missing: positionOf of grid.ts, written so that no row can make it fail. */
-export function positionExpression(binder: Binder, source: SourceColumn, grid: Grid, x: string): string {
-  if (source.type === 'integer' && grid.by === 1 && Number.isSafeInteger(grid.from)) {
-    const missing = grid.missing.filter((code) => Number.isSafeInteger(code));
-    const skip = missing.length > 0 ? `WHEN ${x} IN (${missing.join(', ')}) THEN NULL ` : '';
-    return `CASE ${skip}WHEN ${x} < ${grid.from} THEN 0 WHEN ${x} < ${grid.top} THEN TRY_CAST(${x} AS BIGINT) - (${grid.from}) WHEN ${x} >= ${grid.top} THEN ${grid.last} END`;
-  }
-  const { real } = binder;
-  const y = source.type === 'integer' ? `CAST(${x} AS DOUBLE)` : x;
-  const skip = grid.missing.length > 0 ? `WHEN ${y} IN (${grid.missing.map(real).join(', ')}) THEN NULL ` : '';
-  const quantised = `TRY_CAST(floor((${y} - ${real(grid.from)}) / ${real(grid.by)} + ${real(0.5)}) AS BIGINT)`;
-  // NaN sorts above every number, so the last bound keeps out NaN and +infinity, the first -infinity.
-  return `CASE ${skip}WHEN ${y} < ${real(grid.from)} THEN CASE WHEN ${y} >= ${real(-Number.MAX_VALUE)} THEN 0 END WHEN ${y} < ${real(grid.top)} THEN ${quantised} WHEN ${y} <= ${real(Number.MAX_VALUE)} THEN ${grid.last} END`;
+/** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf. */
+export interface NumberReading {
+  /** Neither NULL nor NaN nor infinite nor a missing code. */
+  readonly present: string;
+  /** x has a grid position of at least p. */
+  readonly reaches: (p: number) => string;
+  /** The grid position, for x that is present. */
+  readonly position: string;
+}
+export function numberReading(binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  const whole =
+    source.type === 'integer' && Number.isSafeInteger(Math.floor(grid.from)) && Number.isSafeInteger(Math.ceil(grid.top));
+  const y = source.type === 'integer' && !whole ? `CAST(${x} AS DOUBLE)` : x;
+  const literal = (value: number): string => (whole ? `${Math.ceil(value)}` : binder.real(value));
+  const missing = whole ? grid.missing.filter(Number.isSafeInteger) : grid.missing;
+  // NaN sorts above every number, so the range keeps out NaN and both infinities.
+  const finite = whole
+    ? `${y} IS NOT NULL`
+    : `${y} BETWEEN ${binder.real(-Number.MAX_VALUE)} AND ${binder.real(Number.MAX_VALUE)}`;
+  const clamped = `CASE WHEN ${y} < ${binder.real(grid.from)} THEN ${binder.real(grid.from)} WHEN ${y} < ${binder.real(grid.top)} THEN ${y} ELSE ${binder.real(grid.top)} END`;
+  return {
+    present: missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(literal).join(', ')}))` : finite,
+    reaches: (p) => `${y} >= ${literal(firstAt(grid, p))}`,
+    position:
+      whole && grid.by === 1
+        ? `CASE WHEN ${y} < ${grid.from} THEN 0 WHEN ${y} < ${grid.top} THEN TRY_CAST(${y} AS BIGINT) - (${grid.from}) ELSE ${grid.last} END`
+        : `TRY_CAST(floor((${clamped} - ${binder.real(grid.from)}) / ${binder.real(grid.by)} + ${binder.real(0.5)}) AS BIGINT)`,
+  };
 }
 
 /** How a coded cell is compared: an expression of the raw cell, and what cells with each declared code (by index) look like. */
