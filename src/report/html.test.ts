@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { parseRational } from '../exact/rational.js';
+import type { Column, Policy } from '../policy/policy.js';
+import type { AnswerTable } from '../query/bound.js';
+import type { Release } from '../release/receipt.js';
+import { answerCsv } from './csv.js';
+import { htmlReport } from './html.js';
+import { reportOf } from './report.js';
+
+const hostile = '<script>alert("x")</script> & co';
+const party: Column = {
+  name: 'party',
+  type: 'category',
+  label: hostile,
+  values: ['d', 'r'],
+  labels: new Map([
+    ['d', 'Democrat'],
+    ['r', hostile],
+  ]),
+  missing: [],
+};
+const row = (keys: string[], value: number | null, half = 12) => ({
+  keys,
+  value,
+  standardError: value === null ? null : half / 2,
+  low: value === null ? null : value - half,
+  high: value === null ? null : value + half,
+});
+const histogram: AnswerTable = {
+  name: 'party',
+  query: { kind: 'histogram', column: 'party' },
+  columns: ['party', 'count'],
+  error: 'exact',
+  rows: [row(['d'], 1204), row(['r'], -3), row(['(missing)'], null)],
+};
+const policy = {
+  budget: { epsilon: parseRational('1'), delta: parseRational('0') },
+  columns: new Map([['party', party]]),
+} as unknown as Policy;
+const release = (tables: readonly AnswerTable[], over: Partial<Release['receipt']['guarantee']> = {}): Release => ({
+  tables,
+  receipt: {
+    fugu: '0.1.0',
+    label: 'everything',
+    population: 'town',
+    at: '2026-07-31T08:15:00.000Z',
+    guarantee: {
+      certified: true,
+      secret: 'row',
+      adversary: 'informed',
+      epsilon: 1,
+      delta: 0,
+      assumptions: ['households are strangers to one another'],
+      how: 'group privacy',
+      sentences: ['Protected: one row.', 'Odds move by at most 2.72.'],
+      ...over,
+    },
+    epsilon: 0.25,
+    mechanism: 'laplace',
+    why: 'less error',
+    measures: [],
+    profile: { noise: 'pure', perRecord: { '*': '1/4' } },
+    whatIf: [
+      { change: 'odds ratios twice as large', leakage: 1.5 },
+      { change: 'copies', leakage: Number.POSITIVE_INFINITY },
+    ],
+    ledger: { entry: 7, hash: 'abc123', replayed: false },
+  },
+});
+const page = (tables: readonly AnswerTable[] = [histogram], over = {}) => htmlReport(reportOf(release(tables, over), policy));
+
+/** Every opened tag is closed in order. */
+function unbalanced(html: string): string[] {
+  const open: string[] = [];
+  for (const [, slash, name, self] of html.matchAll(/<(\/?)([a-z][a-z0-9]*)\b[^>]*?(\/?)>/g)) {
+    if (self || ['meta', 'br'].includes(name!)) continue;
+    if (!slash) open.push(name!);
+    else if (open.pop() !== name) return [`</${name}>`];
+  }
+  return open;
+}
+
+describe('the HTML report', () => {
+  it('asks nothing of the network and runs no script', () => {
+    const html = page();
+    expect(html).not.toMatch(/https?:|\bsrc=|@import|url\(|<script|<link|<iframe/);
+    expect(html).toContain("default-src 'none'");
+  });
+
+  it('is well formed and shows hostile labels as text', () => {
+    const html = page();
+    expect(unbalanced(html)).toEqual([]);
+    expect(html).toContain('&lt;script&gt;');
+  });
+
+  it('states the promise, its assumption, what an attacker may believe and the receipt', () => {
+    const html = page();
+    for (const said of [
+      'Protected: one row.',
+      'households are strangers',
+      '10 of 100',
+      'at most 24 of 100',
+      'abc123',
+      'odds ratios twice as large',
+      '34 %',
+    ])
+      expect(html).toContain(said);
+    expect(html).toMatch(/copies<\/td><td class="n">∞<\/td><td class="n">100 %/);
+  });
+
+  it('says "except with probability delta" whenever there is a delta, and "as published" when nothing is certified', () => {
+    expect(page()).not.toContain('except with probability');
+    expect(page([histogram], { delta: 1e-6 })).toContain('except with probability 0.000001');
+    expect(page([histogram], { certified: false })).toContain('as published');
+  });
+
+  it('shows every number with its error and says where there is none', () => {
+    const html = page();
+    expect(html).toMatch(/1,204[\s\S]*± 12/);
+    expect(html).toContain('no answer');
+    expect(html).toContain('1,192 to 1,216');
+  });
+
+  it('draws one number as a tile, many levels as columns, two keys as panels', () => {
+    const total: AnswerTable = { ...histogram, name: 'all', query: { kind: 'count' }, columns: ['count'], rows: [row([], 2213)] };
+    expect(page([total])).toMatch(/class="tile">2,213/);
+    const levels = Array.from({ length: 60 }, (_, k) => row([String(k)], k));
+    const age: AnswerTable = {
+      ...histogram,
+      name: 'age',
+      query: { kind: 'histogram', column: 'age' },
+      columns: ['age', 'count'],
+      rows: levels,
+    };
+    expect(page([age]).match(/<rect/g)!.length).toBe(60);
+    const cross: AnswerTable = {
+      ...histogram,
+      name: 'both',
+      query: { kind: 'crosstab', columns: ['party', 'sex'] },
+      columns: ['party', 'sex', 'count'],
+      rows: ['d', 'r'].flatMap((p) => ['f', 'm'].map((s) => row([p, s], 10))),
+    };
+    const html = page([cross]);
+    expect(html).toContain('<h4>Democrat</h4>');
+    expect(html.match(/<h4>/g)!.length).toBe(2);
+  });
+
+  it('stays small and has an index with 150 tables', () => {
+    const html = page(Array.from({ length: 150 }, (_, k) => ({ ...histogram, name: `q${k}` })));
+    expect(html).toContain('href="#a149"');
+    expect(html.length).toBeLessThan(2_000_000);
+    expect(unbalanced(html)).toEqual([]);
+  });
+});
+
+describe('the CSV of an answer', () => {
+  it('holds codes, values and intervals, quoted where needed', () => {
+    expect(answerCsv(histogram)).toBe('party,count,standard_error,low,high\nd,1204,6,1192,1216\nr,-3,6,-15,9\n(missing),,,,\n');
+    expect(answerCsv({ ...histogram, rows: [row(['a,"b"'], 1)] })).toContain('"a,""b""",1');
+  });
+});

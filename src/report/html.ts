@@ -1,0 +1,145 @@
+import { percent } from '../calibration/belief-words.js';
+import { barChart, barDomain, halfWidth } from './bar-chart.js';
+import { beliefRanges, crowd } from './belief-picture.js';
+import { columnChart } from './column-chart.js';
+import { style } from './html-style.js';
+import { mark } from './mark.js';
+import { brief, estimate } from './number.js';
+import type { AnswerSection, ReleaseReport } from './report.js';
+import { inline, escapeText as safe } from './svg.js';
+
+/** One file that needs nothing else: no script, no font, no request. Safe to mail, to print and to open offline. */
+export function htmlReport(report: ReleaseReport): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta name="referrer" content="no-referrer">
+<title>${safe(report.title)} · Fugu</title>
+<style>${style}</style>
+</head>
+<body>
+${heading(report)}
+<main>
+${promise(report)}
+${answers(report)}
+${receipt(report)}
+</main>
+<footer>Made by Fugu: private statistics for data whose records know each other. Every number here is noisy on purpose; the error bars say by how much.</footer>
+</body>
+</html>
+`;
+}
+
+const paragraph = (text: string, name = ''): string => `<p${name ? ` class="${name}"` : ''}>${safe(text)}</p>`;
+const day = (at: string): string => at.slice(0, 16).replace('T', ' ').concat(' UTC');
+
+function heading({ title, population, at, certified }: ReleaseReport): string {
+  const badge = certified ? '<span class="badge good">certified</span>' : '<span class="badge warn">as published</span>';
+  return `<header><div>${mark}<div><h1>${safe(title)}</h1>
+<p class="sub">${safe(population)} · released ${safe(day(at))} · ${badge}</p></div></div></header>`;
+}
+
+function promise(report: ReleaseReport): string {
+  const [first = '', ...rest] = report.promise;
+  const assumptions = report.assumptions.map((a) => `<p class="assume"><b>This holds if:</b> ${safe(a)}</p>`).join('');
+  return `<h2 id="promise">What is promised</h2>
+<div class="promise">
+<section class="card">${paragraph(first, 'lead')}<ul>${rest.map((s) => `<li>${safe(s)}</li>`).join('')}</ul>${assumptions}</section>
+${beliefCard(report)}
+</div>
+<div class="two">${rangeCard(report)}${budgetCard(report)}</div>`;
+}
+
+function beliefCard({ belief, delta }: ReleaseReport): string {
+  const { people } = belief;
+  const of = people.of.toLocaleString('en-US');
+  const before = `${people.before.toLocaleString('en-US')} of ${of}`;
+  const after = `${people.atMost.toLocaleString('en-US')} of ${of}`;
+  const except = delta > 0 ? ` (except with probability ${delta})` : '';
+  return `<section class="card"><p class="label">What an attacker can come to believe</p>
+<div class="crowds">
+<div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percent(belief.prior)}</p></div>
+<div class="arrow" aria-hidden="true">→</div>
+<div>${inline(crowd(people.atMost, people.of, `${after} people filled in`))}<p><b>at most ${after}</b>among those whom all releases together make most suspect</p></div>
+</div>
+${paragraph(`Everything the attacker infers from tied records is included${except}.`, 'small')}</section>`;
+}
+
+const rangeCard = ({ belief }: ReleaseReport): string =>
+  `<section class="card"><p class="label">How far a belief can move</p>${inline(beliefRanges(belief.rows))}</section>`;
+
+function budgetCard({ epsilon, delta, spentHere, whatIf, how, belief }: ReleaseReport): string {
+  const share = Math.min(100, (100 * spentHere) / epsilon);
+  const rows = whatIf
+    .map((w) => `<tr><td>${safe(w.change)}</td><td class="n">${safe(w.epsilon)}</td><td class="n">${safe(w.belief)}</td></tr>`)
+    .join('');
+  const table =
+    whatIf.length === 0
+      ? ''
+      : `<p class="label" style="margin-top:22px">If the declaration were too weak</p>
+<table><thead><tr><th>if in truth</th><th class="n">epsilon</th><th class="n">${percent(belief.prior)} becomes</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return `<section class="card"><p class="label">Budget</p>
+<div class="meter" role="img" aria-label="${share.toFixed(1)} percent of the budget used by this release"><i style="width:${share.toFixed(2)}%"></i></div>
+${paragraph(`This release used ${brief(share)} % of the population's budget (epsilon ${brief(spentHere)} of ${brief(epsilon)}${delta > 0 ? `, delta ${delta}` : ''}).`)}
+${paragraph(`How the noise was chosen: ${how}`, 'small')}${table}</section>`;
+}
+
+function answers(report: ReleaseReport): string {
+  const { answers } = report;
+  const index =
+    answers.length > 8
+      ? `<nav class="card" aria-label="Questions" style="margin-bottom:18px"><ul class="index">${answers
+          .map((a, k) => `<li><a href="#a${k}">${safe(a.title)}</a></li>`)
+          .join('')}</ul></nav>`
+      : '';
+  const one = answers.length === 1 ? ' one' : '';
+  return `<h2 id="answers">${answers.length === 1 ? 'The answer' : `The ${answers.length} answers`}</h2>${index}
+<div class="answers${one}">${answers.map((a, k) => answerCard(a, k, answers.length === 1)).join('\n')}</div>`;
+}
+
+function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
+  const note = answer.note ? `<p class="note">${safe(answer.note)}</p>` : '';
+  const head = `<tr>${answer.columns.map((c, i) => `<th${i >= answer.columns.length - 2 ? ' class="n"' : ''}>${safe(c)}</th>`).join('')}</tr>`;
+  const body = answer.rows
+    .map((r) => `<tr>${r.map((c, i) => `<td${i >= r.length - 2 ? ' class="n"' : ''}>${safe(c)}</td>`).join('')}</tr>`)
+    .join('');
+  return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}</figcaption>
+${picture(answer, wide)}
+<details><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
+}
+
+/** Levels beyond which upright columns read better than a tall list of bars. */
+const manyLevels = 24;
+
+function picture({ panels, title, measure }: AnswerSection, wide: boolean): string {
+  const [only] = panels;
+  if (panels.length === 1 && only!.bars.length === 1) {
+    const bar = only!.bars[0]!;
+    const { value, error } = estimate(bar.value, halfWidth(bar));
+    return `<p class="tile">${safe(value)} <small>${safe(bar.note ?? error)}</small></p><p class="small">${safe(measure)}</p>`;
+  }
+  if (panels.length === 1) {
+    const { bars } = only!;
+    const label = `${measure} by ${title}, with 95 percent error bars; the numbers are in the table below`;
+    const width = wide ? 1016 : 476;
+    return inline(bars.length > manyLevels ? columnChart({ bars, label, width }) : barChart({ bars, label, width }));
+  }
+  const domain = barDomain(panels.flatMap((p) => p.bars));
+  const drawn = panels.map(
+    ({ caption = '', bars }) =>
+      `<div><h4>${safe(caption)}</h4>${inline(barChart({ bars, label: `${measure}, ${caption}`, width: 330, domain }))}</div>`,
+  );
+  return `<div class="panels">${drawn.join('')}</div>`;
+}
+
+function receipt(report: ReleaseReport): string {
+  const lines = report.receipt
+    .map(
+      ([name, value]) => `<dt>${safe(name)}</dt><dd>${name.includes('hash') ? `<code>${safe(value)}</code>` : safe(value)}</dd>`,
+    )
+    .join('');
+  return `<h2 id="receipt">Receipt</h2><section class="card"><dl>${lines}</dl></section>`;
+}

@@ -1,0 +1,131 @@
+import { brief, tick } from './number.js';
+import {
+  clip,
+  colour,
+  type Drawing,
+  element,
+  line,
+  linear,
+  logarithmic,
+  series as palette,
+  path,
+  type Scale,
+  textWidth,
+  words,
+} from './svg.js';
+
+export interface Series {
+  readonly name: string;
+  readonly points: readonly { readonly x: number; readonly y: number; readonly low?: number; readonly high?: number }[];
+  /** Drawn dashed: somebody else's numbers. */
+  readonly dashed?: boolean;
+}
+export interface LineChart {
+  readonly series: readonly Series[];
+  readonly xLabel: string;
+  readonly yLabel: string;
+  readonly label: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly logX?: boolean;
+  readonly logY?: boolean;
+  readonly xDomain?: readonly [number, number];
+  readonly yDomain?: readonly [number, number];
+  readonly percentY?: boolean;
+}
+
+const span = (numbers: readonly number[]): [number, number] => [Math.min(...numbers), Math.max(...numbers)];
+
+/** Lines over a shared axis, with a band where a series has one, and its name at the line's end (or in a legend when ends collide). */
+export function lineChart(chart: LineChart): Drawing {
+  const { series, width = 520, height = 300 } = chart;
+  const all = series.flatMap((s) => s.points);
+  const xs = chart.xDomain ?? span(all.map((p) => p.x));
+  const ys = chart.yDomain ?? widen(span(all.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y])), chart.logY === true);
+  const label = (t: number) => (chart.percentY ? `${brief(t * 100)} %` : tick(t));
+  const top = series.length > 1 ? 30 : 12;
+  const plot = { left: 56, right: width - 14, top, bottom: height - 42 };
+  const x = (chart.logX ? logarithmic : linear)(
+    xs,
+    [plot.left, plot.right],
+    Math.max(2, Math.floor((plot.right - plot.left) / 80)),
+  );
+  const y = (chart.logY ? logarithmic : linear)(
+    ys,
+    [plot.bottom, plot.top],
+    Math.max(2, Math.floor((plot.bottom - plot.top) / 45)),
+  );
+  const axes = [
+    ...y.ticks.flatMap((t) => [
+      line(plot.left, y(t), plot.right, y(t), { stroke: colour.rule }),
+      words(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': 10.5, fill: colour.muted }),
+    ]),
+    ...x.ticks.map((t) =>
+      words(x(t), plot.bottom + 15, tick(t), { 'text-anchor': 'middle', 'font-size': 10.5, fill: colour.muted }),
+    ),
+    line(plot.left, plot.bottom, plot.right, plot.bottom, { stroke: colour.muted }),
+    words((plot.left + plot.right) / 2, height - 8, chart.xLabel, {
+      'text-anchor': 'middle',
+      'font-size': 11,
+      fill: colour.muted,
+    }),
+    words(-(plot.top + plot.bottom) / 2, 12, chart.yLabel, {
+      transform: 'rotate(-90)',
+      'text-anchor': 'middle',
+      'font-size': 11,
+      fill: colour.muted,
+    }),
+  ];
+  const drawn = series.map((s, k) => drawSeries(s, palette[k % palette.length]!, x, y));
+  return {
+    width,
+    height,
+    label: chart.label,
+    body: [...axes, ...drawn, series.length > 1 ? legend(series, plot.left, width - plot.left) : ''].join(''),
+  };
+}
+
+function widen([low, high]: [number, number], log: boolean): [number, number] {
+  if (log) return [low / 1.15, high * 1.15];
+  const room = (high - low || Math.abs(high) || 1) * 0.06;
+  return [low >= 0 && low - room < 0 ? 0 : low - room, high + room];
+}
+
+function drawSeries(s: Series, stroke: string, x: Scale, y: Scale): string {
+  const points = [...s.points].sort((a, b) => a.x - b.x);
+  const banded = points.filter((p) => p.low !== undefined && p.high !== undefined);
+  const band =
+    banded.length > 1
+      ? element('path', {
+          d: `${path([...banded.map((p) => [x(p.x), y(p.high!)] as const), ...banded.toReversed().map((p) => [x(p.x), y(p.low!)] as const)])}Z`,
+          fill: stroke,
+          'fill-opacity': 0.16,
+        })
+      : '';
+  const track = element('path', {
+    d: path(points.map((p) => [x(p.x), y(p.y)])),
+    fill: 'none',
+    stroke,
+    'stroke-width': 2,
+    'stroke-linejoin': 'round',
+    ...(s.dashed && { 'stroke-dasharray': '5 4' }),
+  });
+  const dots = points.length <= 40 ? points.map((p) => element('circle', { cx: x(p.x), cy: y(p.y), r: 2.6, fill: stroke })) : [];
+  return [band, track, ...dots].join('');
+}
+
+function legend(series: readonly Series[], left: number, room: number): string {
+  let at = left;
+  return series
+    .map((s, k) => {
+      const name = clip(s.name, Math.max(60, room / series.length - 26), 11);
+      const stroke = palette[k % palette.length]!;
+      const drawn = [
+        line(at, 11, at + 16, 11, { stroke, 'stroke-width': 2.5, ...(s.dashed && { 'stroke-dasharray': '4 3' }) }),
+        words(at + 20, 15, name, { 'font-size': 11, fill: colour.ink }),
+      ];
+      at += 34 + textWidth(name, 11);
+      return drawn.join('');
+    })
+    .join('');
+}

@@ -1,0 +1,137 @@
+import { type BeliefRow, beliefRows, posteriorAtMost } from '../calibration/belief.js';
+import { type NaturalFrequency, naturalFrequency, percent } from '../calibration/belief-words.js';
+import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
+import type { Column, Policy } from '../policy/policy.js';
+import type { AnswerTable } from '../query/bound.js';
+import type { Query } from '../query/query.js';
+import type { Receipt, Release } from '../release/receipt.js';
+import type { Bar } from './bar-chart.js';
+import { brief, estimate } from './number.js';
+
+/** Everything a report shows, as plain data. HTML is one way to show it. */
+export interface ReleaseReport {
+  readonly title: string;
+  readonly population: string;
+  readonly at: string;
+  readonly certified: boolean;
+  readonly promise: readonly string[];
+  readonly assumptions: readonly string[];
+  readonly how: string;
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly spentHere: number;
+  readonly belief: { readonly prior: number; readonly people: NaturalFrequency; readonly rows: readonly BeliefRow[] };
+  readonly whatIf: readonly { readonly change: string; readonly epsilon: string; readonly belief: string }[];
+  readonly answers: readonly AnswerSection[];
+  readonly receipt: readonly (readonly [string, string])[];
+}
+
+export interface AnswerSection {
+  readonly title: string;
+  /** The question's wording, when the codebook has one. */
+  readonly note?: string;
+  readonly measure: string;
+  readonly panels: readonly { readonly caption?: string; readonly bars: readonly Bar[] }[];
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly error: string;
+}
+
+const errorWords: Record<AnswerTable['error'], string> = {
+  exact: 'Error bars: 95 % interval of the noise on each number.',
+  combined: 'Error bars: at least 95 %, over the several noisy numbers each value is made of.',
+  propagated: 'Error bars: at least 95 %, carried through the ratio.',
+  rank: 'The error is one of rank: with 95 % probability the answer is off by at most that many rows.',
+};
+
+export function reportOf(release: Release, policy: Policy): ReleaseReport {
+  const { receipt } = release;
+  const { guarantee } = receipt;
+  const epsilon = fromNumber(guarantee.epsilon);
+  const prior = policy.budget.belief?.prior ?? parseRational('0.1');
+  return {
+    title: release.tables.length === 1 ? release.tables[0]!.name : receipt.label,
+    population: receipt.population,
+    at: receipt.at,
+    certified: guarantee.certified,
+    promise: guarantee.sentences,
+    assumptions: guarantee.assumptions,
+    how: guarantee.how,
+    epsilon: guarantee.epsilon,
+    delta: guarantee.delta,
+    spentHere: receipt.epsilon,
+    belief: { prior: toNumber(prior), people: naturalFrequency(prior, epsilon, guarantee.delta), rows: beliefRows(epsilon) },
+    whatIf: receipt.whatIf.map(({ change, leakage }) => ({ change, epsilon: brief(leakage), belief: beliefAt(prior, leakage) })),
+    answers: release.tables.map((table) => answerSection(table, policy)),
+    receipt: receiptLines(receipt),
+  };
+}
+
+const beliefAt = (prior: Rational, leakage: number): string =>
+  Number.isFinite(leakage) ? percent(posteriorAtMost(prior, fromNumber(leakage)), 'up') : '100 %';
+
+function receiptLines(receipt: Receipt): (readonly [string, string])[] {
+  return [
+    ['Population', receipt.population],
+    ['Released', receipt.at],
+    ['Epsilon used here', brief(receipt.epsilon)],
+    [
+      'Whole budget',
+      `epsilon ${brief(receipt.guarantee.epsilon)}${receipt.guarantee.delta > 0 ? `, delta ${receipt.guarantee.delta}` : ''}`,
+    ],
+    ['Noise', receipt.mechanism],
+    ['Why', receipt.why],
+    ['Ledger entry', `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer; nothing was spent)' : ''}`],
+    ['Entry hash', receipt.ledger.hash],
+    ['Fugu', receipt.fugu],
+  ];
+}
+
+const missing = '(missing)';
+
+/** The columns whose values are the keys of a table, in order, where the query says so. */
+const keyColumns = (query: Query): readonly string[] => [
+  ...(query.by ?? []),
+  ...(query.kind === 'histogram' ? [query.column] : query.kind === 'crosstab' ? query.columns : []),
+];
+
+const labelOf = (column: Column | undefined, code: string): string =>
+  code === missing ? 'no answer' : ((column && 'labels' in column ? column.labels.get(code) : undefined) ?? code);
+
+export function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
+  const named = keyColumns(table.query).map((name) => policy.columns.get(name));
+  const rows = table.rows.map((row) => ({ ...row, labels: row.keys.map((key, k) => labelOf(named[k], key)) }));
+  const bar = (row: (typeof rows)[number], label: string): Bar => ({
+    label,
+    value: row.value,
+    low: row.low,
+    high: row.high,
+    quiet: row.keys.includes(missing),
+    ...(row.rankError !== undefined && { note: `± ${brief(row.rankError)} rows` }),
+  });
+  const measure = table.columns.at(-1)!;
+  const keys = table.columns.slice(0, -1);
+  const groups = keys.length >= 2 ? [...new Set(rows.map((r) => r.labels.slice(0, -1).join(' · ')))] : [];
+  const panels =
+    groups.length > 0
+      ? groups.map((caption) => ({
+          caption,
+          bars: rows.filter((r) => r.labels.slice(0, -1).join(' · ') === caption).map((r) => bar(r, r.labels.at(-1)!)),
+        }))
+      : [{ bars: rows.map((r) => bar(r, r.labels[0] ?? measure)) }];
+  const asked = 'column' in table.query ? policy.columns.get(table.query.column) : undefined;
+  return {
+    title: table.name,
+    ...(asked?.label && asked.label !== table.name && { note: asked.label }),
+    measure,
+    panels,
+    columns: [...keys, measure, table.error === 'rank' ? 'rank error' : '95 % interval'],
+    rows: rows.map((r) => {
+      const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
+      const interval =
+        r.rankError !== undefined ? `± ${brief(r.rankError)} rows` : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
+      return [...r.labels, estimate(r.value, half).value, interval];
+    }),
+    error: errorWords[table.error],
+  };
+}

@@ -1,0 +1,144 @@
+/** Drawing with text: every chart is a string of SVG whose colours are CSS variables with a fallback, so it stands alone or takes its page's theme. */
+export const colour = {
+  ink: 'var(--ink, #16232e)',
+  muted: 'var(--muted, #5b6b78)',
+  rule: 'var(--rule, #dde4e8)',
+  bar: 'var(--bar, #1f6f8b)',
+  soft: 'var(--bar-soft, #c4dce4)',
+  accent: 'var(--accent, #cf5f22)',
+  paper: 'var(--card, #ffffff)',
+} as const;
+
+/** For several series side by side; told apart by lightness as well as hue. */
+export const series: readonly string[] = [
+  'var(--s1, #1f6f8b)',
+  'var(--s2, #cf5f22)',
+  'var(--s3, #6d5bae)',
+  'var(--s4, #3f8f52)',
+  'var(--s5, #b0872b)',
+  'var(--s6, #a3456f)',
+];
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+export const escapeText = (text: string): string => text.replace(/[&<>"']/g, (c) => entities[c]!);
+
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+const round = (x: number) => Math.round(x * 100) / 100;
+/** An element; attribute values are escaped, children are markup already. */
+export function element(name: string, attributes: Attributes, ...children: string[]): string {
+  const written = Object.entries(attributes)
+    .filter(([, v]) => v !== undefined)
+    .map(([k, v]) => ` ${k}="${typeof v === 'number' ? round(v) : escapeText(v!)}"`)
+    .join('');
+  return children.length === 0 ? `<${name}${written}/>` : `<${name}${written}>${children.join('')}</${name}>`;
+}
+
+export const words = (x: number, y: number, text: string, more: Attributes = {}): string =>
+  element('text', { x, y, 'font-size': 12, fill: colour.ink, ...more }, escapeText(text));
+export const line = (x1: number, y1: number, x2: number, y2: number, more: Attributes = {}): string =>
+  element('line', { x1, y1, x2, y2, stroke: colour.ink, ...more });
+export const path = (points: readonly (readonly [number, number])[]): string =>
+  points.map(([x, y], k) => `${k === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('');
+
+/** A guess good enough to lay out labels: average width of a sans-serif glyph. */
+export const textWidth = (text: string, size = 12): number => {
+  let em = 0;
+  for (const c of text) em += /[ilj.,:;|'!()[\]]/.test(c) ? 0.3 : /[mwMW%@]/.test(c) ? 0.9 : /[A-Z]/.test(c) ? 0.68 : 0.56;
+  return em * size;
+};
+export function clip(text: string, room: number, size = 12): string {
+  if (textWidth(text, size) <= room) return text;
+  let cut = text;
+  while (cut.length > 1 && textWidth(`${cut}…`, size) > room) cut = cut.slice(0, -1);
+  return `${cut.trimEnd()}…`;
+}
+
+export interface Scale {
+  (value: number): number;
+  readonly ticks: readonly number[];
+}
+
+/** Round numbers that cover the span. */
+export function niceTicks(low: number, high: number, count: number): number[] {
+  const span = high - low || 1;
+  const rough = span / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999)!;
+  const ticks: number[] = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) ticks.push(Number((k * step).toPrecision(12)));
+  return ticks;
+}
+
+export function linear(domain: readonly [number, number], range: readonly [number, number], count = 4): Scale {
+  const [a, b] = domain[0] === domain[1] ? [domain[0], domain[0] + 1] : domain;
+  const scale = (v: number) => range[0] + ((v - a) / (b - a)) * (range[1] - range[0]);
+  return Object.assign(scale, { ticks: niceTicks(a, b, count) });
+}
+
+export function logarithmic(domain: readonly [number, number], range: readonly [number, number]): Scale {
+  const [a, b] = [Math.log10(domain[0]), Math.log10(domain[1])];
+  const scale = (v: number) => range[0] + ((Math.log10(v) - a) / (b - a || 1)) * (range[1] - range[0]);
+  const decades: number[] = [];
+  for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k++) decades.push(10 ** k);
+  const ticks = decades.length >= 2 ? decades : [...new Set([domain[0], ...decades, domain[1]])];
+  return Object.assign(scale, { ticks });
+}
+
+export interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  /** What a screen reader says. */
+  readonly label: string;
+  readonly body: string;
+}
+
+const fonts = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
+
+/** For use inside a page: scales to its container, never above its own width. */
+export const inline = ({ width, height, label, body }: Drawing): string =>
+  element(
+    'svg',
+    { viewBox: `0 0 ${round(width)} ${round(height)}`, width, height, role: 'img', 'aria-label': label, class: 'chart' },
+    body,
+  );
+
+/** A file of its own, on white. */
+export const standalone = ({ width, height, label, body }: Drawing): string =>
+  `${element(
+    'svg',
+    {
+      xmlns: 'http://www.w3.org/2000/svg',
+      viewBox: `0 0 ${round(width)} ${round(height)}`,
+      width,
+      height,
+      role: 'img',
+      'aria-label': label,
+      'font-family': fonts,
+    },
+    element('rect', { width, height, fill: colour.paper }),
+    body,
+  )}\n`;
+
+/** Drawings in a grid, one caption above each. */
+export function smallMultiples(panels: readonly { caption: string; drawing: Drawing }[], across: number, label: string): Drawing {
+  const gap = 24;
+  const head = 22;
+  const cellWidth = Math.max(...panels.map((p) => p.drawing.width));
+  const cellHeight = Math.max(...panels.map((p) => p.drawing.height)) + head;
+  const rows = Math.ceil(panels.length / across);
+  const body = panels.map(({ caption, drawing }, k) =>
+    element(
+      'g',
+      { transform: `translate(${(k % across) * (cellWidth + gap)} ${Math.floor(k / across) * (cellHeight + gap)})` },
+      words(4, 14, clip(caption, cellWidth - 8, 13), { 'font-size': 13, 'font-weight': 600 }),
+      element('g', { transform: `translate(0 ${head})` }, drawing.body),
+    ),
+  );
+  const columns = Math.min(across, panels.length);
+  return {
+    width: columns * cellWidth + (columns - 1) * gap,
+    height: rows * cellHeight + (rows - 1) * gap,
+    label,
+    body: body.join(''),
+  };
+}
