@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, constants, stat } from 'node:fs/promises';
+import { Fault } from '../errors.js';
+
+export type FileKind = 'csv' | 'parquet' | 'duckdb';
+
+/** What can be told about a file without reading it. */
+export interface FileState {
+  readonly path: string;
+  readonly kind: FileKind;
+  readonly bytes: number;
+  /** Same mark, same content, unless someone works against us. */
+  readonly mark: string;
+  readonly modified: number;
+}
+
+const kinds: readonly [RegExp, FileKind][] = [
+  [/\.(csv|tsv|txt)(\.gz)?$/i, 'csv'],
+  [/\.(parquet|pq)$/i, 'parquet'],
+  [/\.(duckdb|ddb|db)$/i, 'duckdb'],
+];
+
+const missing = (path: string, message: string, hint: string) =>
+  new Fault('DATA_NOT_FOUND', message, hint, { place: { file: path } });
+
+export async function lookAt(path: string): Promise<FileState> {
+  const kind = kinds.find(([ending]) => ending.test(path))?.[1];
+  if (!kind)
+    throw missing(
+      path,
+      'The kind of the data file is not known.',
+      'Its name must end in .csv, .tsv, .txt (each also .gz), .parquet or .duckdb.',
+    );
+  // The engine would read these as patterns and open several files, or other ones.
+  if (/[*?[\]{}]/.test(path)) throw missing(path, 'The path of the data holds one of * ? [ ] { }.', 'Rename the file or folder.');
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  if (!found)
+    throw missing(path, 'The data file does not exist.', 'Check the path; in a policy it is relative to the policy file.');
+  if (!found.isFile()) throw missing(path, 'The data is not a file.', 'Name one csv, parquet or duckdb file.');
+  await access(path, constants.R_OK).catch(() => {
+    throw missing(path, 'The data file cannot be read.', 'Check its permissions.');
+  });
+  if (found.size === 0n)
+    throw new Fault('DATA_MALFORMED', 'The data file is empty.', 'Its first line must name the columns.', {
+      place: { file: path },
+    });
+  return {
+    path,
+    kind,
+    bytes: Number(found.size),
+    mark: [path, found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(':'),
+    modified: Number(found.mtimeMs),
+  };
+}
+
+export const changedMeanwhile = (): Fault =>
+  new Fault('ENGINE_FAILED', 'The data changed while it was being read.', 'Try again when nobody is writing to it.');
+
+const digests = new Map<string, string>();
+/** Two writes within one clock tick of the file system can leave the same mark; a file that young is read again. */
+const youngest = 2000;
+
+/** SHA-256 of the content; remembered while the file stays untouched. */
+export async function contentDigest(file: FileState): Promise<string> {
+  const known = digests.get(file.mark);
+  if (known !== undefined) return known;
+  const started = Date.now();
+  const hash = createHash('sha256');
+  try {
+    for await (const block of createReadStream(file.path, { highWaterMark: 1 << 20 })) hash.update(block as Buffer);
+  } catch {
+    throw missing(file.path, 'The data file cannot be read.', 'Check its permissions.');
+  }
+  if ((await lookAt(file.path)).mark !== file.mark) throw changedMeanwhile();
+  const digest = hash.digest('hex');
+  if (started - file.modified > youngest) digests.set(file.mark, digest);
+  return digest;
+}

@@ -1,0 +1,293 @@
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeEngine } from '../../test/engine-contract.js';
+import { Fault } from '../errors.js';
+import type { Engine } from './engine.js';
+import { openEngine } from './open.js';
+import { sweepTempFolders } from './temp-folder.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-duckdb-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const quote = (cell: string | null) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`);
+const csv = (table: readonly (readonly (string | null)[])[]) => `${table.map((row) => row.map(quote).join(',')).join('\n')}\n`;
+let made = 0;
+function file(ending: string, content?: string | Buffer): string {
+  const path = join(folder, `data-${made++}${ending}`);
+  if (content !== undefined) writeFileSync(path, content);
+  return path;
+}
+async function duck(path: string, ...statements: string[]): Promise<void> {
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  for (const sql of statements) await connection.run(sql);
+  connection.closeSync();
+  instance.closeSync();
+}
+async function fault(promise: Promise<unknown>): Promise<Fault> {
+  const found = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(found).toBeInstanceOf(Fault);
+  return found as Fault;
+}
+const scalar = async (engine: Engine, sql: string) => (await engine.rows({ sql, values: [] })).open()[0]![0];
+const friendOf = (table: string) => [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true }];
+
+const paths = new WeakMap<Engine, string>();
+describeEngine('a csv file', {
+  open: async (table, friend) => {
+    const source = file('.csv', csv(table));
+    const engine = await openEngine({ source, relations: friendOf(file('.csv', csv(friend))) });
+    paths.set(engine, source);
+    return engine;
+  },
+  grow: async (engine) => appendFileSync(paths.get(engine)!, '6,20,dem,new\n'),
+});
+describeEngine('a csv file too large to hold', {
+  open: async (table, friend) => {
+    const source = file('.csv', csv([...table]));
+    appendFileSync(source, '\n'.repeat(9_000_000));
+    const engine = await openEngine({ source, relations: friendOf(file('.csv', csv(friend))) }, { memory: 64 * 2 ** 20 });
+    paths.set(engine, source);
+    return engine;
+  },
+  grow: async (engine) => appendFileSync(paths.get(engine)!, '6,20,dem,new\n'),
+});
+describeEngine('a parquet file', {
+  open: async (table, friend) => {
+    const source = file('.parquet');
+    const parts = [file('.csv', csv(table)), file('.csv', csv(friend)), file('.parquet')];
+    await duck(
+      ':memory:',
+      `COPY (FROM read_csv('${parts[0]}', all_varchar=true)) TO '${source}'`,
+      `COPY (FROM read_csv('${parts[1]}')) TO '${parts[2]}'`,
+    );
+    const engine = await openEngine({ source, relations: friendOf(parts[2]!) });
+    paths.set(engine, source);
+    return engine;
+  },
+  grow: async (engine) => {
+    const source = paths.get(engine)!;
+    await duck(
+      ':memory:',
+      `CREATE TABLE t AS FROM '${source}'`,
+      "INSERT INTO t VALUES (6, 1, 'a', 'b')",
+      `COPY t TO '${source}'`,
+    );
+  },
+});
+
+describe('csv files', () => {
+  const odd: [string, string, number][] = [
+    ['CRLF line ends', 'a,b\r\n1,2\r\n3,4\r\n', 2],
+    ['no last line end', 'a,b\n1,2\n3,4', 2],
+    ['empty lines', 'a,b\n1,2\n\n\n3,4\n', 2],
+    ['a line break in a cell', 'a,b\n1,"x\ny"\n3,4\n', 2],
+    ['semicolons', 'a;b\n1,5;2\n3;4\n', 2],
+    ['tabs', 'a\tb\n1\t2\n', 1],
+    ['a byte order mark', '\uFEFFa,b\n1,2\n', 1],
+    ['only a header', 'a,b\n', 0],
+    ['a nameless first column', ',b\n1,2\n', 1],
+    ['doubled quotes in the header', '"a ""x""",b\n1,2\n', 1],
+  ];
+  it.each(odd)('with %s are read', async (_name, content, rows) => {
+    const engine = await openEngine({ source: file('.csv', content) });
+    expect((await engine.size()).open()).toBe(rows);
+    expect(await engine.columns()).toHaveLength(2);
+    await engine.close();
+  });
+
+  it('that are packed are read', async () => {
+    const engine = await openEngine({ source: file('.csv.gz', gzipSync('a,b\n1,2\n')) });
+    expect((await engine.size()).open()).toBe(1);
+    await engine.close();
+  });
+
+  it('have their codes brought to one spelling, and only theirs', async () => {
+    const source = file('.csv', 'party,version\n 1.0 ,1.0\n2,2\n1,10\n10,1\n');
+    const engine = await openEngine({ source, codes: new Set(['party']) });
+    expect(await scalar(engine, "SELECT string_agg(party, ' ' ORDER BY party) FROM fugu_data")).toBe('1 1 10 2');
+    expect(await scalar(engine, "SELECT string_agg(version, ' ' ORDER BY version) FROM fugu_data")).toBe('1 1.0 10 2');
+    await engine.close();
+  });
+
+  const broken: [string, string | Buffer, string, number | undefined][] = [
+    ['too few cells', 'a,b\n1,2\nsecret\n', '.csv', 3],
+    ['too many cells', 'a,b\n1,2\nsecret,2,3\n', '.csv', 3],
+    ['an open quote', 'a,b\n1,"secret\n2,3\n', '.csv', 2],
+    ['bytes that are no text', Buffer.from([0x61, 0x0a, 0xff, 0xfe, 0x80, 0x0a]), '.csv', 2],
+    ['two columns of one name', 'a,A\n1,2\n', '.csv', 1],
+    ['zero bytes', Buffer.from([0x61, 0, 0x0a]), '.csv', 1],
+    ['nothing in it', '', '.csv', undefined],
+    ['something else in a .gz', 'a,b\n1,2\n', '.csv.gz', 1],
+    ['a cut .gz', gzipSync(`a,b\n${'1,2\n'.repeat(90000)}`).subarray(0, 120), '.csv.gz', undefined],
+    ['something else in a .parquet', 'secret', '.parquet', undefined],
+    ['something else in a .duckdb', 'secret', '.duckdb', undefined],
+  ];
+  it.each(broken)('with %s are refused without quoting them', async (_name, content, ending, line) => {
+    const f = await fault(openEngine({ source: file(ending, content) }));
+    expect(f.code).toBe('DATA_MALFORMED');
+    expect(f.place?.line).toBe(line);
+    expect(`${f.message} ${f.hint} ${JSON.stringify(f.details)}`).not.toMatch(/secret|CSV Error|Original Line/);
+  });
+
+  it('that are too large to hold are checked to the last line before anything is asked', async () => {
+    const source = file('.csv', `a,b\n${'1,2\n'.repeat(100_000)}secret\n`);
+    const f = await fault(openEngine({ source }, { memory: 2 ** 20 * 3 }));
+    expect(['DATA_MALFORMED', 'ENGINE_MEMORY']).toContain(f.code);
+  });
+
+  it('that are missing, folders, unreadable or of unknown kind are refused', async () => {
+    const sub = join(folder, 'folder.csv');
+    mkdirSync(sub);
+    for (const source of [join(folder, 'nowhere.csv'), sub, file('.xlsx', 'x'), join(folder, '*.csv')])
+      expect((await fault(openEngine({ source }))).code).toBe('DATA_NOT_FOUND');
+    const hidden = file('.csv', 'a\n1\n');
+    chmodSync(hidden, 0);
+    if (process.getuid?.() !== 0) expect((await fault(openEngine({ source: hidden }))).code).toBe('DATA_NOT_FOUND');
+  });
+});
+
+describe('a duckdb file', () => {
+  it('is read when it has one table, and asks which when it has several', async () => {
+    const source = file('.duckdb');
+    await duck(source, 'CREATE TABLE people AS SELECT range AS id, range::VARCHAR AS party FROM range(7)');
+    const engine = await openEngine({ source });
+    expect((await engine.size()).open()).toBe(7);
+    await engine.close();
+    await duck(source, 'CREATE TABLE visits AS SELECT 1 AS a, 2 AS b');
+    const f = await fault(openEngine({ source }));
+    expect([f.code, f.hint]).toEqual(['DATA_NOT_FOUND', expect.stringMatching(/people, visits/)]);
+    expect((await fault(openEngine({ source, table: 'peeple' }))).hint).toMatch(/"people"/);
+    const chosen = await openEngine({ source, table: 'people', relations: friendOf('visits') });
+    expect(await scalar(chosen, 'SELECT count(*) FROM fugu_relation_friend')).toBe(2n);
+    await expect(chosen.rows({ sql: 'INSERT INTO fugu_source.main.people VALUES (1, 2)', values: [] })).rejects.toBeInstanceOf(
+      Fault,
+    );
+    await chosen.close();
+  });
+
+  it('shows every type as text, integer, real or boolean', async () => {
+    const source = file('.duckdb');
+    await duck(
+      source,
+      `CREATE TABLE t AS SELECT 1::TINYINT a, 2::HUGEINT b, 1.5::DECIMAL(5,2) c, 2.0::DOUBLE d, true e, DATE '2020-01-02' f, 'x'::ENUM('x','y') g, [1, 2] h, NULL::INTEGER i`,
+    );
+    const engine = await openEngine({ source });
+    expect((await engine.columns()).map((c) => c.type)).toEqual([
+      'integer',
+      'integer',
+      'real',
+      'real',
+      'boolean',
+      'text',
+      'text',
+      'text',
+      'integer',
+    ]);
+    expect((await engine.rows({ sql: 'SELECT * FROM fugu_data', values: [] })).open()).toEqual([
+      [1, 2n, 1.5, 2, true, '2020-01-02', 'x', '[1, 2]', null],
+    ]);
+    await engine.close();
+  });
+});
+
+describe('limits', () => {
+  it('end a statement at its deadline', async () => {
+    const engine = await openEngine({ source: file('.csv', 'a\n1\n') }, { deadline: 300 });
+    const f = await fault(
+      engine.rows({ sql: 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b', values: [] }),
+    );
+    expect(f.code).toBe('ENGINE_DEADLINE');
+    expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
+    await engine.close();
+  });
+
+  it('end a statement that needs more memory and spill than allowed, and leave nothing behind', async () => {
+    const before = readdirSync(tmpdir()).filter((n) => n.startsWith('fugu-engine-')).length;
+    const engine = await openEngine({ source: file('.csv', 'a\n1\n') }, { memory: 48 * 2 ** 20, spill: 16 * 2 ** 20 });
+    const sql = 'SELECT count(*) FROM (SELECT DISTINCT repeat(range::VARCHAR, 9) FROM range(3000000))';
+    expect(['DISK_FULL', 'ENGINE_MEMORY']).toContain((await fault(engine.rows({ sql, values: [] }))).code);
+    expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
+    await engine.close();
+    expect(readdirSync(tmpdir()).filter((n) => n.startsWith('fugu-engine-')).length).toBeLessThanOrEqual(before);
+  });
+
+  it('sweep what dead processes left behind and nothing else', async () => {
+    const { hostname } = await import('node:os');
+    const host = hostname().replace(/[^A-Za-z0-9]/g, '');
+    const dead = join(folder, `fugu-engine-${host}-999999999-abc`);
+    const alive = join(folder, `fugu-engine-${host}-${process.pid}-abc`);
+    const elsewhere = join(folder, 'fugu-engine-otherhost-999999999-abc');
+    for (const path of [dead, alive, elsewhere]) mkdirSync(path);
+    expect(await sweepTempFolders(folder)).toBe(1);
+    expect([dead, alive, elsewhere].map((p) => existsSync(p))).toEqual([false, true, true]);
+  });
+
+  it('notice data that changes between snapshot and reading', async () => {
+    const source = file('.parquet');
+    await duck(':memory:', `COPY (SELECT range AS a FROM range(10)) TO '${source}'`);
+    const engine = await openEngine({ source });
+    await engine.snapshot();
+    await duck(':memory:', `COPY (SELECT range AS a FROM range(11)) TO '${source}'`);
+    expect((await fault(engine.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] }))).message).toMatch(/changed/);
+    await engine.snapshot();
+    expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(11n);
+    await engine.close();
+  });
+});
+
+describe('reading blocks', () => {
+  it('gives the same cells as the driver, whatever their length, type and NULLs', async () => {
+    const source = file('.duckdb');
+    await duck(
+      source,
+      `CREATE TABLE t AS SELECT range AS id, CASE WHEN range % 3 = 0 THEN NULL ELSE (range % 7)::INTEGER END AS i, (range / 4)::DOUBLE AS d,
+       CASE WHEN range % 5 = 0 THEN NULL ELSE repeat('é', (range % 9)::INTEGER) || (range % 100) END AS s, range % 2 = 0 AS b FROM range(5000)`,
+    );
+    const engine = await openEngine({ source });
+    let row = 0;
+    for await (const block of engine.stream({ sql: 'SELECT * FROM fugu_data ORDER BY id', values: [] })) {
+      const { rows, columns } = block.open();
+      for (let k = 0; k < rows; k++, row++) {
+        const expected = [
+          BigInt(row),
+          row % 3 === 0 ? null : row % 7,
+          row / 4,
+          row % 5 === 0 ? null : 'é'.repeat(row % 9) + (row % 100),
+          row % 2 === 0,
+        ];
+        expect(columns.map((c) => c[k])).toEqual(expected);
+      }
+    }
+    expect(row).toBe(5000);
+    await engine.close();
+  });
+
+  it('gives each tie its strongest odds ratio, and a copy where it cannot be read', async () => {
+    const source = file('.csv', 'id\n1\n');
+    const table = file('.csv', 'a,b,odds\n1,2,3\n2,1,5\n1,3,\n3,4,nan\n');
+    const engine = await openEngine({
+      source,
+      relations: [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true, odds: 'odds' }],
+    });
+    const found = (
+      await engine.rows({ sql: 'SELECT c0, c1, odds FROM fugu_relation_friend WHERE c0 < c1 ORDER BY 1, 2', values: [] })
+    ).open();
+    expect(found).toEqual([
+      ['1', '2', 5],
+      ['1', '3', Number.POSITIVE_INFINITY],
+      ['3', '4', Number.POSITIVE_INFINITY],
+    ]);
+    await engine.close();
+  });
+});

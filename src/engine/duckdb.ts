@@ -1,0 +1,246 @@
+import { rm } from 'node:fs/promises';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { Fault } from '../errors.js';
+import { changedMeanwhile, contentDigest, type FileState, lookAt } from './data-file.js';
+import { readChunk } from './duckdb-cells.js';
+import { duckdbFault } from './duckdb-fault.js';
+import { attached, name, type Scan, scanFile, text } from './duckdb-scan.js';
+import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
+import { Exact } from './exact.js';
+import type { EngineSource, RelationSource } from './source.js';
+import { digestOf } from './source.js';
+import { makeTempFolder } from './temp-folder.js';
+
+/** A CSV whose text fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
+const loadedShare = 8;
+
+interface Loaded {
+  readonly files: readonly FileState[];
+  readonly scan: Scan;
+  /** Rows of a CSV that is not held: counting them is what proves that every line can be read. */
+  readonly rows?: number;
+  /** The data is held by the engine, so later changes of the file cannot show. */
+  readonly held: boolean;
+}
+
+export async function openDuckdb(source: EngineSource, limits: EngineLimits): Promise<Engine> {
+  const files = await Promise.all(filesOf(source).map(lookAt));
+  const folder = await makeTempFolder();
+  let instance: DuckDBInstance | undefined;
+  try {
+    instance = await DuckDBInstance.create(':memory:', {
+      memory_limit: `${Math.ceil(limits.memory / 1024)}KiB`,
+      temp_directory: folder,
+      max_temp_directory_size: `${Math.ceil(limits.spill / 1024)}KiB`,
+      threads: String(limits.threads),
+      preserve_insertion_order: 'false',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
+    const engine = new DuckdbEngine(source, limits, folder, instance);
+    await engine.seal(files);
+    await engine.load();
+    return engine;
+  } catch (error) {
+    instance?.closeSync();
+    await rm(folder, { recursive: true, force: true });
+    throw duckdbFault(error);
+  }
+}
+
+const isFile = (relation: RelationSource) => /\.[A-Za-z]+$/.test(relation.table);
+const filesOf = (source: EngineSource): string[] => [
+  ...new Set([source.source, ...source.relations.filter(isFile).map((r) => r.table)]),
+];
+
+class DuckdbEngine implements Engine {
+  readonly dialect = 'duckdb';
+  readonly #source: EngineSource;
+  readonly #limits: EngineLimits;
+  readonly #folder: string;
+  readonly #instance: DuckDBInstance;
+  #loaded!: Loaded;
+  #size: number | undefined;
+  #loading: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(source: EngineSource, limits: EngineLimits, folder: string, instance: DuckDBInstance) {
+    this.#source = source;
+    this.#limits = limits;
+    this.#folder = folder;
+    this.#instance = instance;
+  }
+
+  /** Attaches the data read-only, then takes away every other file, the network, extensions, and the right to change that. */
+  async seal(files: readonly FileState[]): Promise<void> {
+    const data = files[0]!;
+    await this.#use(
+      async (connection) => {
+        if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
+        const paths = files.flatMap(({ path }) => [path, `${path}.wal`]);
+        await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
+        await connection.run('SET enable_external_access = false');
+        await connection.run('SET lock_configuration = true');
+      },
+      { file: data.path },
+    );
+  }
+
+  async load(): Promise<void> {
+    const files = await Promise.all(filesOf(this.#source).map(lookAt));
+    const data = files[0]!;
+    const options = { codes: this.#source.codes, memory: this.#limits.memory };
+    this.#loaded = await this.#use(
+      async (connection) => {
+        const scan = await scanFile(connection, data, this.#source.table, options);
+        const select = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
+        const unpacked = data.bytes * (data.path.toLowerCase().endsWith('.gz') ? loadedShare : 1);
+        const held = data.kind === 'csv' && unpacked * loadedShare <= this.#limits.memory;
+        if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${select}`);
+        await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : select}`);
+        const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
+        if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
+        return { files, scan, held, ...(rows !== undefined && { rows }) };
+      },
+      { file: data.path },
+    );
+    this.#size = this.#loaded.rows;
+    for (const relation of this.#source.relations) {
+      const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
+      await this.#use((connection) => this.#loadRelation(connection, relation, file, options), { file: file.path });
+    }
+  }
+
+  async #loadRelation(
+    connection: DuckDBConnection,
+    relation: RelationSource,
+    file: FileState,
+    options: { codes: ReadonlySet<string>; memory: number },
+  ): Promise<void> {
+    const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, {
+      ...options,
+      codes: new Set(),
+    });
+    const wanted = [...relation.columns, ...(relation.odds === undefined ? [] : [relation.odds])].map((own) => {
+      const column = scan.columns.find((c) => c.name === own);
+      if (column) return column.expression;
+      throw new Fault(
+        'COLUMN_UNKNOWN',
+        `The table of relation "${relation.name}" has no column "${own}".`,
+        `Its columns: ${scan.columns.map((c) => c.name).join(', ')}.`,
+        { place: { file: file.path } },
+      );
+    });
+    const keys = relation.columns.map((_, i) => `c${i}`);
+    const pairs = (order: readonly number[]) =>
+      `SELECT ${order.map((from, to) => `${wanted[from]} AS c${to}`).join(', ')}${
+        relation.odds === undefined ? '' : `, ${wanted.at(-1)} AS odds`
+      } FROM ${scan.from}`;
+    const straight = pairs(keys.map((_, i) => i));
+    const all = relation.symmetric ? `${straight} UNION ALL ${pairs([1, 0])}` : straight;
+    const filled = keys.map((k) => `${k} IS NOT NULL`).join(' AND ');
+    // A tie whose strength cannot be read counts as a copy.
+    const odds = `, max(CASE WHEN isnan(x) THEN 'infinity'::DOUBLE ELSE x END) AS odds`;
+    const body =
+      relation.odds === undefined
+        ? `SELECT DISTINCT ${keys.join(', ')} FROM (${all}) WHERE ${filled}`
+        : `SELECT ${keys.join(', ')}${odds} FROM (SELECT *, coalesce(try_cast(odds AS DOUBLE), 'infinity'::DOUBLE) AS x FROM (${all})) WHERE ${filled} GROUP BY ${keys.join(', ')}`;
+    await connection.run(`CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${body}`);
+  }
+
+  async columns(): Promise<readonly SourceColumn[]> {
+    return this.#loaded.scan.columns.map(({ name: own, type }) => ({ name: own, type }));
+  }
+
+  async size(): Promise<Exact<number>> {
+    this.#size ??= await this.#use((connection) => count(connection, 'fugu_data'));
+    return new Exact(this.#size);
+  }
+
+  async snapshot(): Promise<string> {
+    // One at a time, so that a change is taken in once.
+    const turn = this.#loading.then(async () => {
+      const now = await Promise.all(this.#loaded.files.map(({ path }) => lookAt(path)));
+      if (!sameMarks(now, this.#loaded.files)) await this.load();
+    });
+    this.#loading = turn.catch(() => undefined);
+    await turn;
+    return digestOf(this.#source, await Promise.all(this.#loaded.files.map(contentDigest)));
+  }
+
+  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return this.#use(async (connection) => {
+      const result = await connection.run(statement.sql, [...statement.values]);
+      const rows: Cell[][] = [];
+      for (const chunk of await result.fetchAllChunks()) {
+        const { rows: length, columns } = readChunk(chunk);
+        for (let i = 0; i < length; i++) rows.push(columns.map((column) => column[i]!));
+      }
+      await this.#refuseChange();
+      return new Exact(rows);
+    });
+  }
+
+  async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    const { connection, late, done } = await this.#connect();
+    try {
+      const result = await connection.stream(statement.sql, [...statement.values]);
+      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+        yield new Exact(readChunk(chunk));
+      await this.#refuseChange();
+    } catch (error) {
+      throw duckdbFault(error, { late: late() });
+    } finally {
+      done();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#instance.closeSync();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** An answer over two states of a file belongs to neither. Relations, and a held CSV, were copied when they were loaded. */
+  async #refuseChange(): Promise<void> {
+    const { held, files } = this.#loaded;
+    if (!held && (await lookAt(files[0]!.path)).mark !== files[0]!.mark) throw changedMeanwhile();
+  }
+
+  async #connect() {
+    if (this.#closed) throw new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
+    const connection = await this.#instance.connect();
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      connection.interrupt();
+    }, this.#limits.deadline);
+    return {
+      connection,
+      late: () => late,
+      done: () => {
+        clearTimeout(timer);
+        connection.closeSync();
+      },
+    };
+  }
+
+  async #use<T>(work: (connection: DuckDBConnection) => Promise<T>, more: { file?: string } = {}): Promise<T> {
+    const { connection, late, done } = await this.#connect();
+    try {
+      return await work(connection);
+    } catch (error) {
+      throw duckdbFault(error, { ...more, late: late() });
+    } finally {
+      done();
+    }
+  }
+}
+
+const sameMarks = (a: readonly FileState[], b: readonly FileState[]) => a.every((file, i) => file.mark === b[i]!.mark);
+
+async function count(connection: DuckDBConnection, from: string): Promise<number> {
+  const found = await connection.runAndReadAll(`SELECT count(*) FROM ${from}`);
+  return Number(found.getRows()[0]![0]);
+}

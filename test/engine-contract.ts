@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Cell, Engine } from '../src/engine/engine.js';
+import { Fault } from '../src/errors.js';
+
+/**
+ * What every engine must do. `open` receives a table (first row = names, null = NULL) under the policy's data view, and a symmetric relation `friend`
+ * given as rows (a, b).
+ */
+export interface EngineUnderTest {
+  readonly open: (
+    table: readonly (readonly (string | null)[])[],
+    friend: readonly (readonly (string | null)[])[],
+  ) => Promise<Engine>;
+  /** Makes the data under an open engine have one more row. */
+  readonly grow: (engine: Engine) => Promise<void>;
+}
+
+const people = [
+  ['id', 'age', 'party', 'note'],
+  ['1', '30', 'dem', 'plain'],
+  ['2', null, 'rep', 'quote " and, comma'],
+  ['3', 'NaN', null, "apostrophe '"],
+  ['4', '1e999', 'dem', 'línea ünïcode 試験'],
+  ['5', 'secret-value', 'other', null],
+] as const;
+const friends = [
+  ['a', 'b'],
+  ['1', '2'],
+  ['2', '1'],
+  ['1', '2'],
+  ['3', null],
+  ['4', '4'],
+] as const;
+
+export function describeEngine(kind: string, { open, grow }: EngineUnderTest): void {
+  describe(`${kind} as an engine`, () => {
+    let engine: Engine;
+    beforeAll(async () => {
+      engine = await open(people, friends);
+    });
+    afterAll(() => engine.close());
+    const rows = async (sql: string, values: readonly (string | number | bigint | boolean | null)[] = []) =>
+      (await engine.rows({ sql, values })).open();
+
+    it('names its columns in order', async () => {
+      expect((await engine.columns()).map((c) => c.name)).toEqual(['id', 'age', 'party', 'note']);
+    });
+
+    it('knows its size', async () => {
+      expect((await engine.size()).open()).toBe(5);
+    });
+
+    it('binds values and never pastes them', async () => {
+      const sql = 'SELECT count(*) FROM fugu_data WHERE note = $1';
+      expect(await rows(sql, ["apostrophe '"])).toEqual([[1n]]);
+      expect(await rows(sql, ["x' OR '1'='1"])).toEqual([[0n]]);
+    });
+
+    it('returns NULL, text and wide integers as they are', async () => {
+      const found = await rows('SELECT id, party FROM fugu_data ORDER BY id');
+      expect(found.map((r) => r[1])).toEqual(['dem', 'rep', null, 'dem', 'other']);
+      expect(await rows('SELECT CAST(9007199254740993 AS BIGINT)')).toEqual([[9007199254740993n]]);
+    });
+
+    it('streams the same cells as it returns', async () => {
+      const sql = 'SELECT id, note FROM fugu_data';
+      const streamed: Cell[][] = [];
+      for await (const block of engine.stream({ sql, values: [] })) {
+        const { rows: n, columns } = block.open();
+        for (let i = 0; i < n; i++) streamed.push(columns.map((c) => c[i]!));
+      }
+      const sorted = (list: readonly (readonly Cell[])[]) => [...list].sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
+      expect(sorted(streamed)).toEqual(sorted(await rows(sql)));
+    });
+
+    it('can be left in the middle of a stream', async () => {
+      for await (const block of engine.stream({ sql: 'SELECT id FROM fugu_data', values: [] })) {
+        expect(block.open().rows).toBeGreaterThan(0);
+        break;
+      }
+      expect((await engine.size()).open()).toBe(5);
+    });
+
+    it('answers several statements at once', async () => {
+      const sql = 'SELECT count(*) FROM fugu_data WHERE party = $1';
+      const found = await Promise.all(['dem', 'rep', 'other', 'none'].map((p) => rows(sql, [p])));
+      expect(found.map((r) => r[0]![0])).toEqual([2n, 1n, 1n, 0n]);
+    });
+
+    it('shows a relation without repeats and NULLs, closed under reversal', async () => {
+      const found = await rows('SELECT c0, c1 FROM fugu_relation_friend ORDER BY 1, 2');
+      expect(found.map((r) => r.map(String))).toEqual([
+        ['1', '2'],
+        ['2', '1'],
+        ['4', '4'],
+      ]);
+    });
+
+    it('never repeats what the driver says about the data', async () => {
+      const failed = await engine
+        .rows({ sql: 'SELECT CAST(age AS INTEGER) FROM fugu_data', values: [] })
+        .catch((e: unknown) => e);
+      expect(failed).toBeInstanceOf(Fault);
+      expect(JSON.stringify(failed)).not.toMatch(/secret-value|1e999|Conversion|CAST/i);
+      const broken = await engine.rows({ sql: 'SELECT nothing FROM nowhere', values: [] }).catch((e: unknown) => e);
+      expect((broken as Fault).code).toBe('ENGINE_FAILED');
+      expect((broken as Fault).message).not.toMatch(/nowhere/);
+    });
+
+    it('cannot write, read other files or change its limits', async () => {
+      for (const sql of [
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "COPY (SELECT 1) TO '/tmp/fugu-should-not-exist.csv'",
+        'SET memory_limit = $1',
+        'INSTALL httpfs',
+      ])
+        await expect(engine.rows({ sql, values: [] })).rejects.toBeInstanceOf(Fault);
+    });
+
+    it('keeps its snapshot while the data stays, and changes it with the data', async () => {
+      const fresh = await open(people, friends);
+      try {
+        const before = await fresh.snapshot();
+        expect(await fresh.snapshot()).toBe(before);
+        await grow(fresh);
+        const after = await fresh.snapshot();
+        expect(after).not.toBe(before);
+        expect((await fresh.size()).open()).toBe(6);
+      } finally {
+        await fresh.close();
+      }
+    });
+
+    it('refuses to answer once closed', async () => {
+      const fresh = await open(people, friends);
+      await fresh.close();
+      await fresh.close();
+      await expect(fresh.rows({ sql: 'SELECT 1', values: [] })).rejects.toBeInstanceOf(Fault);
+    });
+  });
+}
