@@ -113,7 +113,7 @@ describe('doubles and rationals', () => {
   });
 
   it('the upper double is the least one not below', () => {
-    const wide = fc.tuple(anyRational, fc.integer({ min: -330, max: 290 })).map(([a, e]) => multiply(a, tenTo(e)));
+    const wide = fc.tuple(anyRational, fc.integer({ min: -330, max: 265 })).map(([a, e]) => multiply(a, tenTo(e)));
     fc.assert(
       fc.property(wide, (a) => {
         const up = toNumberUp(a);

@@ -19,7 +19,14 @@ const floorDivide = (a: bigint, b: bigint): bigint => (a >= 0n ? a / b : -((-a +
 const ceilingDivide = (a: bigint, b: bigint): bigint => -floorDivide(-a, b);
 const floorShift = (a: bigint, bits: bigint): bigint => a >> bits;
 const ceilingShift = (a: bigint, bits: bigint): bigint => -(-a >> bits);
-const open = (f: Fixed, bits: bigint): Enclosure => ({ low: rational(f.low, 1n << bits), high: rational(f.high, 1n << bits) });
+/** n / 2^bits in lowest terms: only twos can cancel, so no greatest common divisor is needed. */
+function dyadic(n: bigint, bits: bigint): Rational {
+  if (n === 0n) return zero;
+  const twos = BigInt((n & -n).toString(2).length - 1);
+  const shared = twos < bits ? twos : bits;
+  return { num: n >> shared, den: 1n << (bits - shared) };
+}
+const open = (f: Fixed, bits: bigint): Enclosure => ({ low: dyadic(f.low, bits), high: dyadic(f.high, bits) });
 
 /** Bits that leave about `digits` correct ones in a result of the size of x. */
 function bitsFor(x: Rational, digits: number): bigint {
@@ -84,7 +91,11 @@ const negative = (e: Enclosure): Enclosure => ({
   low: { num: -e.high.num, den: e.high.den },
   high: { num: -e.low.num, den: e.low.den },
 });
-const inverse = (e: Enclosure): Enclosure => ({ low: rational(e.high.den, e.high.num), high: rational(e.low.den, e.low.num) });
+/** Of an enclosure of positive numbers. */
+const inverse = (e: Enclosure): Enclosure => ({
+  low: { num: e.high.den, den: e.high.num },
+  high: { num: e.low.den, den: e.low.num },
+});
 const flip = (x: Rational): Rational => ({ num: -x.num, den: x.den });
 
 export const slowExp = (x: Rational, digits = 160): Enclosure => {

@@ -91,20 +91,30 @@ function check(candidates: Candidates, rate: Rational): void {
   if (scores.length === 0 || multiplicities?.every((m) => m === 0n)) throw new RangeError('nothing to choose from');
 }
 
-export function chooseExponential(candidates: Candidates, rate: Rational, source: Digits = cryptoBits): number {
+/** Draws of one choice; the sums of weights are kept between draws. */
+export function exponentialSampler(candidates: Candidates, rate: Rational, source: Digits = cryptoBits): () => number {
   check(candidates, rate);
   const { scores, multiplicities } = candidates;
   const isPossible = (i: number): boolean => multiplicities === undefined || multiplicities[i]! > 0n;
-  const best = scores.reduce(
-    (a, b, i) => (isPossible(i) && (a === undefined || b > a) ? b : a),
-    undefined as bigint | undefined,
-  )!;
+  const best = scores.reduce<bigint | undefined>((a, b, i) => (isPossible(i) && (a === undefined || b > a) ? b : a), undefined)!;
   const gaps = scores.map((s) => (s > best ? 0n : best - s));
   const last = scores.findLastIndex((_, i) => isPossible(i));
-  const point = new LazyReal(source);
   const base = BigInt(source.base);
-  for (let digits = 4, bits = 192; ; digits *= 2, bits *= 2) {
-    const found = locate(sumsOf(candidates, gaps, rate, bits), last, point.prefix(digits), base ** BigInt(digits));
-    if (found >= 0) return found;
-  }
+  const kept = new Map<number, Sums>();
+  const sums = (bits: number): Sums => {
+    const known = kept.get(bits) ?? sumsOf(candidates, gaps, rate, bits);
+    kept.set(bits, known);
+    return known;
+  };
+  return () => {
+    const point = new LazyReal(source);
+    for (let digits = 4, bits = 192; ; digits *= 2, bits *= 2) {
+      const found = locate(sums(bits), last, point.prefix(digits), base ** BigInt(digits));
+      if (found >= 0) return found;
+    }
+  };
 }
+
+/** One draw: the index chosen. */
+export const chooseExponential = (candidates: Candidates, rate: Rational, source: Digits = cryptoBits): number =>
+  exponentialSampler(candidates, rate, source)();

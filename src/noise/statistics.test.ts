@@ -182,14 +182,14 @@ describe('the precision attack', () => {
     return proofs;
   };
 
-  it('reads the count off floating-point noise in one output of seven or more', () => {
+  it('reads the count off floating-point noise in more than one output of seven', () => {
     const uniform = (): number => cryptoBits.below(2 ** 53) / 2 ** 53;
     const floating = (count: number): number => {
       const u = uniform() - 0.5;
       return count - Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
     };
-    const share = proofsOfZero(floating) / many;
-    expect(share).toBeGreaterThan(0.1);
+    // 0.39 with this test of reachability; a weaker one in the literature of this project found 0.145.
+    expect(proofsOfZero(floating) / many).toBeGreaterThan(0.145);
   });
 
   it('reads nothing off ours: 0 of 200,000', () => {
