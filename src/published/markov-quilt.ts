@@ -1,0 +1,181 @@
+import { Fault } from '../errors.js';
+import { anyStartGaps, ChainInfluence, priorGaps } from './chain-influence.js';
+import { type Matrix, matrix, stationary, times } from './matrix.js';
+
+/** A Markov chain of `length` records; `any` stands for every starting distribution. */
+export interface Chain {
+  readonly transition: readonly (readonly number[])[];
+  readonly initial: 'stationary' | 'any' | readonly number[];
+  readonly length: number;
+}
+
+/** The Markov quilt mechanism's noise for a sum that one record moves by at most one: worst record and the quilt it uses. */
+export interface Quilt {
+  readonly scale: number;
+  /** Records count from one; the records of the quilt, null where the near set reaches the end of the chain. */
+  readonly record: number;
+  readonly left: number | null;
+  readonly right: number | null;
+  readonly influence: number;
+  /** Records inside the quilt. */
+  readonly near: number;
+}
+
+interface Choice {
+  readonly score: number;
+  readonly a: number | null;
+  readonly b: number | null;
+  readonly influence: number;
+  readonly near: number;
+}
+
+/** MQMExact of Song, Wang and Chaudhuri (SIGMOD'17) over all records, ends included. See markov-quilt.proof.md. */
+export function quiltOnChain(chain: Chain, epsilon: number): Quilt {
+  const transition = checked(chain);
+  const search = new QuiltSearch(new ChainInfluence(transition), epsilon, chain.length);
+  let worst: { record: number; choice: Choice } | undefined;
+  for (const { record, prior } of records(chain, transition, search)) {
+    // A record that can use the worst record's quilt, or one side of it, at no higher score cannot be worse: skip its own search.
+    if (worst && search.bound(record, prior, worst.choice) <= worst.choice.score) continue;
+    const choice = search.best(record, prior);
+    if (!worst || choice.score > worst.choice.score) worst = { record, choice };
+  }
+  const { record, choice } = worst!;
+  return {
+    scale: choice.score,
+    record,
+    left: choice.a && record - choice.a,
+    right: choice.b && record + choice.b,
+    influence: choice.influence,
+    near: choice.near,
+  };
+}
+
+class QuiltSearch {
+  readonly #influence: ChainInfluence;
+  readonly #epsilon: number;
+  readonly #length: number;
+  constructor(influence: ChainInfluence, epsilon: number, length: number) {
+    this.#influence = influence;
+    this.#epsilon = epsilon;
+    this.#length = length;
+  }
+
+  #score(near: number, influence: number): number {
+    return influence < this.#epsilon ? near / (this.#epsilon - influence) : Number.POSITIVE_INFINITY;
+  }
+
+  /** The least score of one record. A quilt with `near` records scores at least near/epsilon, which ends each loop. */
+  best(record: number, prior: Float64Array): Choice {
+    const before = record - 1;
+    const after = this.#length - record;
+    let best: Choice = { score: this.#score(this.#length, 0), a: null, b: null, influence: 0, near: this.#length };
+    const consider = (near: number, influence: number, a: number | null, b: number | null) => {
+      const score = this.#score(near, influence);
+      if (score < best.score) best = { score, a, b, influence, near };
+    };
+    const within = (near: number) => near / this.#epsilon < best.score;
+    for (let b = 1; b <= after && within(record + b - 1); b++) consider(record + b - 1, this.#influence.rightAlone(b), null, b);
+    const alone: number[] = [];
+    const leftAlone = (a: number) => {
+      alone[a] ??= this.#influence.both(prior, a);
+      return alone[a];
+    };
+    for (let a = 1; a <= before && within(a + after); a++) consider(a + after, leftAlone(a), a, null);
+    for (let near = 1; near < this.#length && within(near); near++)
+      for (let a = Math.max(1, near + 1 - after); a <= Math.min(near, before); a++) {
+        const b = near + 1 - a;
+        // Each side alone influences no more than both.
+        const least = Math.max(leftAlone(a), this.#influence.rightAlone(b));
+        if (this.#score(near, least) < best.score) consider(near, this.#influence.both(prior, a, b), a, b);
+      }
+    return best;
+  }
+
+  /** A score this record certainly reaches with a quilt like `like` (or what is left of it at an end). */
+  bound(record: number, prior: Float64Array, like: Choice): number {
+    const a = like.a !== null && like.a <= record - 1 ? like.a : null;
+    const b = like.b !== null && like.b <= this.#length - record ? like.b : null;
+    const near = (a === null ? record : a) + (b === null ? this.#length - record + 1 : b) - 1;
+    const influence =
+      a === null ? (b === null ? 0 : this.#influence.rightAlone(b)) : this.#influence.both(prior, a, b === null ? undefined : b);
+    return this.#score(near, influence);
+  }
+}
+
+/** Every record whose surroundings differ: once the marginal stops moving, the records far from both ends are all alike. */
+function* records(chain: Chain, transition: Matrix, search: QuiltSearch): Generator<{ record: number; prior: Float64Array }> {
+  const start = marginals(chain, transition);
+  let settled: { record: number; prior: Float64Array } | undefined;
+  let reach = 0;
+  for (let record = 1; record <= chain.length; record++) {
+    if (!settled) {
+      const { prior, moving } = start.next().value!;
+      if (!moving) settled = { record, prior };
+      if (!settled) {
+        yield { record, prior };
+        continue;
+      }
+      const middle = Math.max(record, Math.ceil(chain.length / 2));
+      reach = search.best(middle, prior).near;
+      yield { record: middle, prior };
+    }
+    yield { record, prior: settled.prior };
+    // Beyond the reach of the best quilt nothing depends on where the record stands.
+    const next = chain.length - reach - 1;
+    if (record > settled.record + reach + 1 && record < next) record = next;
+  }
+}
+
+function* marginals(chain: Chain, transition: Matrix): Generator<{ prior: Float64Array; moving: boolean }, never> {
+  if (chain.initial === 'stationary') {
+    const prior = priorGaps(stationaryOf(transition));
+    for (;;) yield { prior, moving: false };
+  }
+  if (chain.initial === 'any') {
+    let power: Matrix = {
+      size: transition.size,
+      cells: transition.cells.map((_, c) => (c % (transition.size + 1) === 0 ? 1 : 0)),
+    };
+    for (;;) {
+      const next = times(power, transition);
+      const moving = power.cells.some((x, c) => Math.abs(x - next.cells[c]!) > 1e-14 * x);
+      yield { prior: anyStartGaps(power), moving };
+      power = next;
+    }
+  }
+  let now = Float64Array.from(chain.initial);
+  for (;;) {
+    const next = new Float64Array(now.length);
+    now.forEach((p, s) => {
+      for (let t = 0; t < now.length; t++) next[t]! += p * transition.cells[s * now.length + t]!;
+    });
+    yield { prior: priorGaps(now), moving: now.some((p, s) => Math.abs(p - next[s]!) > 1e-14 * p) };
+    now = next;
+  }
+}
+
+export function stationaryOf(transition: Matrix): Float64Array {
+  const pi = stationary(transition);
+  if (!pi)
+    throw new Fault(
+      'MODEL_INVALID',
+      'The chain has no single stationary distribution.',
+      'Give `initial` as a distribution or as "any".',
+    );
+  return pi;
+}
+
+function checked(chain: Chain): Matrix {
+  const k = chain.transition.length;
+  const fair = (row: readonly number[]) =>
+    row.length === k && row.every((p) => p >= 0) && Math.abs(row.reduce((s, p) => s + p, 0) - 1) < 1e-9;
+  const ok = k > 0 && chain.transition.every(fair) && Number.isInteger(chain.length) && chain.length > 0;
+  if (!ok || (Array.isArray(chain.initial) && !fair(chain.initial)))
+    throw new Fault(
+      'MODEL_INVALID',
+      'The chain is not a Markov chain.',
+      'Rows of `transition` (and `initial`) must be probabilities that sum to one.',
+    );
+  return matrix(chain.transition);
+}
