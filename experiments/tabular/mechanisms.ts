@@ -1,0 +1,138 @@
+import { bestStructure } from '../../src/analysis/learn/best-structure.js';
+import { type CodedTable, splitColumns } from '../../src/analysis/learn/coded.js';
+import { pairTables } from '../../src/analysis/learn/contingency.js';
+import { learnChunks } from '../../src/analysis/learn/learn-chunks.js';
+import type { Calibrate } from '../../src/attack/survey-audit.js';
+import { chooseSurvey } from '../../src/calibration/survey.js';
+import type { PairTables } from '../../src/dependence/pair-tables.js';
+import { largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../src/dependence/pairwise-leakage.js';
+import {
+  dependentSensitivity,
+  type TabularChunk,
+  type TabularReadingName,
+  tabularReadings,
+} from '../../src/published/tabular.js';
+import { largestRho } from './rho.js';
+
+/** One survey with everything that is computed once. */
+export interface Prepared {
+  readonly year: string;
+  readonly table: CodedTable;
+  /** Levels below 5 % pooled. */
+  readonly pooled: CodedTable;
+  readonly pairs: PairTables;
+  readonly spread: PairwiseSpread;
+  readonly chunks: ReadonlyMap<number, readonly TabularChunk[]>;
+}
+
+export const mostParents = 2;
+export const delta = 1e-6;
+
+export async function learnTabular(table: CodedTable, k: number): Promise<readonly TabularChunk[]> {
+  const columns = splitColumns(table.names.length, k);
+  const structures = await learnChunks(table, columns, { maxParents: mostParents });
+  return structures.map((s, i) => ({ columns: columns[i]!, parents: s.parents }));
+}
+
+export async function prepare(year: string, table: CodedTable, pool: CodedTable, sizes: readonly number[]): Promise<Prepared> {
+  const chunks = new Map<number, readonly TabularChunk[]>();
+  for (const k of sizes) chunks.set(k, await learnTabular(table, k));
+  const pairs = pairTables(table);
+  return { year, table, pooled: pool, pairs, spread: pairwiseSpread([pairTables(pool)], { confidence: 0.95 }), chunks };
+}
+
+/** Noise of one mechanism on one survey: scale per column (Laplace b or Gaussian sigma). */
+export interface Drawn {
+  readonly kind: 'laplace' | 'gaussian';
+  readonly levels: readonly number[];
+  readonly scales: readonly number[];
+}
+
+export interface Mechanism {
+  readonly name: string;
+  readonly certified: boolean;
+  /** Whether its tables have the pooled levels. */
+  readonly pooled: boolean;
+  readonly draw: (survey: Prepared, epsilon: number, k: number) => Drawn;
+  /** The same mechanism on a small survey, for exact audits; absent for (epsilon, delta) noise. */
+  readonly small?: Calibrate;
+}
+
+const equal = (levels: readonly number[], scale: number): Drawn => ({ kind: 'laplace', levels, scales: levels.map(() => scale) });
+
+const algorithm =
+  (reading: TabularReadingName) =>
+  (survey: Prepared, epsilon: number, k: number): Drawn => {
+    const scales = new Array<number>(survey.table.levels.length).fill(0);
+    const n = scales.length;
+    for (const chunk of survey.chunks.get(k)!) {
+      const ds = dependentSensitivity(survey.pairs, chunk, tabularReadings[reading]);
+      for (const c of chunk.columns) scales[c] = (n * ds) / (Math.min(k, n) * epsilon);
+    }
+    return { kind: 'laplace', levels: survey.table.levels, scales };
+  };
+
+const algorithmSmall =
+  (reading: TabularReadingName): Calibrate =>
+  (table, epsilon) => {
+    const chunk = { columns: table.names.map((_, c) => c), parents: bestStructure(table, mostParents).parents };
+    const ds = dependentSensitivity(pairTables(table), chunk, tabularReadings[reading]);
+    return table.names.map(() => (2 * epsilon) / ds);
+  };
+
+const published = (name: string, reading: TabularReadingName): Mechanism => ({
+  name,
+  certified: false,
+  pooled: false,
+  draw: algorithm(reading),
+  small: algorithmSmall(reading),
+});
+
+export const mechanisms: readonly Mechanism[] = [
+  {
+    name: 'Laplace n/epsilon (paper baseline)',
+    certified: false,
+    pooled: false,
+    draw: ({ table }, epsilon) => equal(table.levels, table.levels.length / epsilon),
+    small: (table, epsilon) => table.names.map(() => (2 * epsilon) / table.names.length),
+  },
+  {
+    name: 'Laplace 2n/epsilon',
+    certified: true,
+    pooled: false,
+    draw: ({ table }, epsilon) => equal(table.levels, (2 * table.levels.length) / epsilon),
+    small: (table, epsilon) => table.names.map(() => epsilon / table.names.length),
+  },
+  published('Algorithm 1, zeros ignored', 'zeros-ignored'),
+  published('Algorithm 1, joint ratios', 'joint'),
+  published('Algorithm 1, add one', 'add-one'),
+  published('Algorithm 1, largest row', 'max-row'),
+  published('Algorithm 1, clipped', 'clipped'),
+  {
+    name: 'Gaussian, whole row, delta 1e-6',
+    certified: true,
+    pooled: false,
+    draw: ({ table }, epsilon) => {
+      const columns = table.names.map((name, c) => ({ name, cells: table.levels[c]! }));
+      const choice = chooseSurvey(columns, {
+        secret: 'row',
+        adversary: 'informed',
+        epsilon,
+        delta,
+        rho: largestRho(epsilon, delta),
+      });
+      const gaussian = choice.candidates.find((c) => c.name === 'Gaussian')!;
+      return { kind: 'gaussian', levels: table.levels, scales: gaussian.parts.map((p) => p.scale) };
+    },
+  },
+  {
+    name: 'Laplace, pairwise bound, 95 % radius, pooled 5 %',
+    certified: true,
+    pooled: true,
+    draw: ({ pooled, spread }, epsilon) => equal(pooled.levels, 2 / largestPairwiseBase(spread, epsilon)),
+    small: (table, epsilon) => {
+      const base = largestPairwiseBase(pairwiseSpread([pairTables(table)]), epsilon);
+      return table.names.map(() => base);
+    },
+  },
+];
