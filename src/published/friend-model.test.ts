@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { equation18 } from './dpm.js';
+import { backstrom, FriendCoefficients, type FriendLaw, friendDpm, type Grid } from './friend-model.js';
+
+/** The definition, cell by cell. */
+function naive({ side, step }: Grid, { b, c }: FriendLaw, scale: number): number {
+  const cells = Array.from({ length: side * side }, (_, k) => [Math.floor(k / side), k % side] as const);
+  const apart = (u: readonly [number, number], v: readonly [number, number]) =>
+    (Math.abs(u[0] - v[0]) + Math.abs(u[1] - v[1])) * step;
+  const far = cells.map((v) => Math.max(...cells.map((w) => apart(v, w))));
+  const diameter = Math.max(...far);
+  const logs = cells.map((u) => {
+    const weights = cells.map((v) => (apart(u, v) + b) ** -c);
+    const mass = weights.reduce((s, w) => s + w, 0);
+    return Math.log(weights.reduce((s, w, k) => s + (w / mass) * Math.exp(far[k]! / scale), 0));
+  });
+  return (Math.max(...logs) * scale) / diameter;
+}
+
+describe('the friend model', () => {
+  it('gives the coefficient of the definition, for odd and even grids', () => {
+    for (const [side, step, scale] of [
+      [2, 1, 1],
+      [5, 0.5, 3],
+      [6, 2, 0.7],
+      [20, 1, 10],
+    ] as const)
+      for (const law of [backstrom, { b: 1, c: 2 }]) {
+        const grid = { side, step };
+        expect(new FriendCoefficients(grid).at(scale, [law])[0]).toBeCloseTo(naive(grid, law, scale), 10);
+      }
+  });
+
+  it('is Eq. 18 of the perturbation mechanism on a line of two places', () => {
+    const law = { b: 0.5, c: 1 };
+    // On a 2 x 2 grid distances are 0,1,1,2 and every cell's farthest point is 2 away, so rho is one, as for every binary record.
+    expect(new FriendCoefficients({ side: 2, step: 1 }).at(4, [law])[0]).toBeCloseTo(1, 12);
+    expect(equation18([Float64Array.of(0.7, 0.3)], [0, 1], 4)).toBeCloseTo(1, 12);
+  });
+
+  it('never exceeds group noise on a star and uses less than it on a wide grid', () => {
+    const friends = Array.from({ length: 9 }, (_, k) => ({ from: 0, to: k + 1, ...backstrom }));
+    const { scale } = friendDpm({ side: 20, step: 1 }, friends, 10, 2, 1);
+    expect(scale).toBeLessThan(20);
+    expect(scale).toBeGreaterThan(2 * (1 + 9 / 2));
+  });
+
+  it('survives scales where the exponentials would overflow', () => {
+    expect(new FriendCoefficients({ side: 20, step: 1 }).at(1e-3, [backstrom])[0]).toBeLessThanOrEqual(1);
+  });
+});
