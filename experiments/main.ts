@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** `npm run experiment -- NAME [OUT]`: each experiment writes CSV and SVG into its folder and prints what it found. */
-const experiments: Record<string, () => Promise<{ run(out: string): Promise<void> }>> = {};
+const experiments: Record<string, () => Promise<{ run(out: string): Promise<void> }>> = {
+  tabular: () => import('./tabular/run.js'),
+};
 
 const [name = '', out = join('out', name)] = process.argv.slice(2);
 const load = experiments[name];

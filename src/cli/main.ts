@@ -6,6 +6,8 @@ import { fail } from './output.js';
 /** Each command is one file that registers itself; only the one asked for is loaded. */
 const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {
   demo: () => import('./demo.js'),
+  learn: () => import('./learn.js'),
+  ledger: () => import('./ledger.js'),
   plan: () => import('./plan.js'),
   release: () => import('./release.js'),
 };
