@@ -43,7 +43,7 @@ function plainAnswers(query: unknown, rows: readonly Row[], p: Policy = policy):
       const width = measure.candidates.length;
       const chosen = measure.cells.map((_, g) => {
         const penalties = measure.penalties(counts[i]!.slice(g * width, (g + 1) * width));
-        return penalties.indexOf(penalties.reduce((a, b) => (b < a ? b : a)));
+        return penalties.indexOf([...penalties].sort((a, b) => Number(a - b))[0]!);
       });
       return { noise: { kind: 'selection', sharpness: Number.POSITIVE_INFINITY }, chosen };
     }),

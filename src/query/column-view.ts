@@ -1,65 +1,107 @@
 import type { Cell } from '../engine/engine.js';
-import type { CategoryColumn, Column, MultiColumn } from '../policy/policy.js';
+import type { Column, MultiColumn } from '../policy/policy.js';
 import { codeIndex, codeTables, numberOf, optionText } from './codes.js';
 import { codesOf, isCoded, trimCode } from './domain.js';
 import { gridOf, positionOf } from './grid.js';
 
 export type Cells = ArrayLike<Cell>;
 
-/** Most distinct cells remembered per column; beyond it cells are read anew (garbage must not fill the memory). */
-const mostRemembered = 50_000;
-
-/** Remembers the reading of each distinct cell. */
-function remembered<T>(read: (cell: Cell) => T): (cell: Cell) => T {
-  const known = new Map<Cell, T>();
-  return (cell) => {
-    const found = known.get(cell);
-    if (found !== undefined) return found;
-    const value = read(cell);
-    if (known.size < mostRemembered) known.set(cell, value);
-    return value;
-  };
-}
-
 /** A column of the current chunk, read through the policy. Readings are made on first use and shared by all measures. */
 export interface ColumnView {
   turn(cells: Cells, rows: number): void;
-  /** Codes: index in the declared domain. Numbers: grid position. -1 is missing. (Multi-select: 0 when any option is named.) */
+  /** Codes: index in the declared domain (multi-select: 0 when any option is named). Numbers: grid position. -1 is missing. */
   indices(): Float64Array;
+  /** sums[place[index + 1]] += 1 for every row, without storing indices. */
+  count(place: Int32Array, sums: Float64Array): void;
   /** Multi-select: the options named by row i. */
   options(i: number): readonly number[];
 }
 
+/** Most distinct cells remembered per column; beyond it cells are read anew (garbage must not fill the memory). */
+const mostRemembered = 50_000;
+/** Small whole numbers, which most stored codes are, are remembered in an array. */
+const small = 256;
+const unread = -2;
+
+/** Reads cells through `read`, each distinct one once. */
+interface CellReader {
+  fill(cells: Cells, rows: number, out: Float64Array): void;
+  /** sums[place[index + 1]] += 1 for every cell. */
+  count(cells: Cells, rows: number, place: Int32Array, sums: Float64Array): void;
+}
+function cellReader(read: (cell: Cell) => number): CellReader {
+  const known = new Map<Cell, number>();
+  const direct = new Int32Array(small).fill(unread);
+  const look = (cell: Cell): number => {
+    if (typeof cell === 'number' && cell >= 0 && cell < small && Number.isInteger(cell)) {
+      direct[cell] = read(cell);
+      return direct[cell]!;
+    }
+    const found = known.get(cell);
+    if (found !== undefined) return found;
+    const index = read(cell);
+    if (known.size < mostRemembered) known.set(cell, index);
+    return index;
+  };
+  /** A fraction finds nothing at direct[cell] and is looked up. */
+  const countNumbers = (cells: ArrayLike<number>, rows: number, place: Int32Array, sums: Float64Array): void => {
+    for (let i = 0; i < rows; i++) {
+      const cell = cells[i]!;
+      const index: number | undefined = cell >= 0 && cell < small ? direct[cell] : undefined;
+      sums[place[(index === undefined || index === unread ? look(cell) : index) + 1]!]! += 1;
+    }
+  };
+  return {
+    fill(cells, rows, out) {
+      for (let i = 0; i < rows; i++) {
+        const cell = cells[i] ?? null;
+        const index = typeof cell === 'number' && cell >= 0 && cell < small ? direct[cell] : undefined;
+        out[i] = index === undefined || index === unread ? look(cell) : index;
+      }
+    },
+    count(cells, rows, place, sums) {
+      if (ArrayBuffer.isView(cells) && typeof cells[0] === 'number')
+        countNumbers(cells as unknown as ArrayLike<number>, rows, place, sums);
+      else for (let i = 0; i < rows; i++) sums[place[look(cells[i] ?? null) + 1]!]! += 1;
+    },
+  };
+}
+
 function optionReader(column: MultiColumn): (cell: Cell) => readonly number[] {
   const { text } = codeTables(codesOf(column));
-  return remembered((cell) => {
-    const whole = optionText(cell);
-    if (whole === undefined) return [];
-    const named = new Set(whole.split(column.separator).map((part) => text.get(trimCode(part)) ?? -1));
+  const known = new Map<Cell, readonly number[]>();
+  return (cell) => {
+    const found = known.get(cell);
+    if (found) return found;
+    const parts = optionText(cell)?.split(column.separator) ?? [];
+    const named = new Set(parts.map((part) => text.get(trimCode(part)) ?? -1));
     named.delete(-1);
-    return [...named].sort((a, b) => a - b);
-  });
+    const list = [...named].sort((a, b) => a - b);
+    if (known.size < mostRemembered) known.set(cell, list);
+    return list;
+  };
 }
 
-function codeReader(column: CategoryColumn): (cell: Cell) => number {
-  const tables = codeTables(codesOf(column));
-  return remembered((cell) => codeIndex(tables, cell));
-}
-
-function indexReader(column: Column): (cell: Cell) => number {
+function readerOf(column: Column, options: (cell: Cell) => readonly number[]): CellReader {
+  if (column.type === 'multi') return cellReader((cell) => (options(cell).length > 0 ? 0 : -1));
   if (isCoded(column)) {
-    if (column.type === 'category') return codeReader(column);
-    const read = optionReader(column);
-    return (cell) => (read(cell).length > 0 ? 0 : -1);
+    const tables = codeTables(codesOf(column));
+    return cellReader((cell) => codeIndex(tables, cell));
   }
   const grid = gridOf(column);
-  const inText = remembered((cell) => positionOf(grid, numberOf(cell)));
-  return (cell) => (typeof cell === 'string' ? inText(cell) : positionOf(grid, numberOf(cell)));
+  const texts = cellReader((cell) => positionOf(grid, numberOf(cell)));
+  return {
+    ...texts,
+    fill(cells, rows, out) {
+      if (rows > 0 && typeof cells[0] === 'string') texts.fill(cells, rows, out);
+      else for (let i = 0; i < rows; i++) out[i] = positionOf(grid, numberOf(cells[i] ?? null));
+    },
+  };
 }
 
 export function viewColumn(column: Column): ColumnView {
-  const read = indexReader(column);
   const options = column.type === 'multi' ? optionReader(column) : () => [];
+  const reader = readerOf(column, options);
   let cells: Cells = [];
   let rows = 0;
   let fresh = false;
@@ -73,9 +115,12 @@ export function viewColumn(column: Column): ColumnView {
     indices() {
       if (fresh) return buffer;
       if (buffer.length < rows) buffer = new Float64Array(rows);
-      for (let i = 0; i < rows; i++) buffer[i] = read(cells[i] ?? null);
+      reader.fill(cells, rows, buffer);
       fresh = true;
       return buffer;
+    },
+    count(place, sums) {
+      reader.count(cells, rows, place, sums);
     },
     options: (i) => options(cells[i] ?? null),
   };

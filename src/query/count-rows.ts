@@ -4,7 +4,7 @@ import { cellCount } from './compile.js';
 import { columnNamed } from './domain.js';
 import { columnsOf, valueInterval } from './effects.js';
 import type { Counting, Measure, RowKey, RowTest } from './measure.js';
-import { type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
+import { codePlaces, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
 import { textOf } from './scope.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of compile.ts. */
@@ -36,8 +36,8 @@ function tallyOf(policy: Policy, views: Views, { filter, keys, value }: Counting
   const narrow = smallValueRows(policy, views, value);
   let pending = 0;
   const flush = () => {
-    sums.forEach((sum, cell) => {
-      if (sum !== 0) exact[cell]! += BigInt(sum);
+    exact.forEach((_, cell) => {
+      if (sums[cell] !== 0) exact[cell]! += BigInt(sums[cell]!);
     });
     sums.fill(0);
     pending = 0;
@@ -63,26 +63,37 @@ function tallyOf(policy: Policy, views: Views, { filter, keys, value }: Counting
       for (const option of named) spread(put, i, k + 1, cell * key.size + option);
     }
   };
-  const countPlain = (rows: number, keep: Uint8Array | undefined, at: Int32Array) => {
-    for (let i = 0; i < rows; i++) {
-      const cell = at[i]!;
-      if (cell >= 0 && (keep === undefined || keep[i] === 1)) sums[cell]! += 1;
-    }
+  const at = value.kind === 'one' && keys.length === 1 ? places[0] : undefined;
+  const countOnes = (rows: number, keep: Uint8Array | undefined, cells: Int32Array) => {
+    for (let i = 0; i < rows; i++) if (cells[i]! >= 0 && (keep === undefined || keep[i] === 1)) sums[cells[i]!]! += 1;
   };
-  const plain = value.kind === 'one' && keys.length === 1 ? places[0] : undefined;
   return {
     add(rows) {
       if ((pending + rows) * most >= exactDouble) flush();
       const put = rows * most < exactDouble ? putNarrow : putWide;
       pending += rows;
       const keep = mask?.();
-      if (plain) countPlain(rows, keep, plain());
+      if (at) countOnes(rows, keep, at());
       else for (let i = 0; i < rows; i++) if (keep === undefined || keep[i] === 1) spread(put, i, 0, 0);
     },
     totals() {
       flush();
       return exact;
     },
+  };
+}
+
+/** The histogram of a category over all rows, the bulk of every survey, needs neither mask nor stored positions. */
+function histogramTally(policy: Policy, views: Views, { filter, keys, value }: Counting): Tally | undefined {
+  const [key, other] = keys;
+  if (filter.length > 0 || value.kind !== 'one' || other || key?.kind !== 'code') return undefined;
+  if (columnNamed(policy, key.column).type !== 'category') return undefined;
+  const view = views.get(key.column)!;
+  const place = codePlaces(policy, key, key.size);
+  const sums = new Float64Array(key.size + 1);
+  return {
+    add: () => view.count(place, sums),
+    totals: () => Array.from(sums.subarray(0, key.size), BigInt),
   };
 }
 
@@ -131,7 +142,9 @@ export function rowCounter(measures: readonly Measure[], columnNames: readonly s
       }),
     positions: (key) => once(key, () => perChunk((n) => new Int32Array(n), keyRows(policy, views, key))),
   };
-  const tallies = measures.map(({ counting }) => tallyOf(policy, views, counting, shared));
+  const tallies = measures.map(
+    ({ counting }) => histogramTally(policy, views, counting) ?? tallyOf(policy, views, counting, shared),
+  );
   return {
     add(columns, count) {
       chunk += 1;

@@ -40,9 +40,10 @@ const count = (policy: Policy, measure: Measure, rows: readonly Row[]): Vector =
   return counter.totals()[0]!;
 };
 
+const largest = (list: readonly bigint[]): bigint => [...list].sort((a, b) => Number(b - a))[0] ?? 0n;
 const farther = (a: Effect, b: Effect): Effect => ({
-  l1: a.l1 > b.l1 ? a.l1 : b.l1,
-  l2squared: a.l2squared > b.l2squared ? a.l2squared : b.l2squared,
+  l1: largest([a.l1, b.l1]),
+  l2squared: largest([a.l2squared, b.l2squared]),
 });
 const nothing: Effect = { l1: 0n, l2squared: 0n };
 function apart(a: Vector, b: Vector): Effect {
@@ -255,12 +256,7 @@ describe('the stated effect on the penalties of a quantile', () => {
       fc.assert(
         fc.property(table, one, one, (others, a, b) => {
           const [p, q] = [a, b].map((row) => penalties(row ? [...others, row] : others)) as [bigint[][], bigint[][]];
-          const moves = p.map((list, g) =>
-            list.reduce((d, x, k) => {
-              const far = x > q[g]![k]! ? x - q[g]![k]! : q[g]![k]! - x;
-              return far > d ? far : d;
-            }, 0n),
-          );
+          const moves = p.map((list, g) => largest(list.map((x, k) => apart([x], [q[g]![k]!]).l1)));
           most = farther(
             most,
             apart(
@@ -292,7 +288,7 @@ describe('the stated effect of one answer on the penalties of a quantile', () =>
           bigint[],
           bigint[],
         ];
-        return sum + u.reduce((d, x, k) => (apart([x], [v[k]!]).l1 > d ? apart([x], [v[k]!]).l1 : d), 0n);
+        return sum + largest(u.map((x, k) => apart([x], [v[k]!]).l1));
       }, 0n);
     };
     const most: Record<string, bigint> = { x: 0n, party: 0n };

@@ -40,6 +40,20 @@ export function testRows(policy: Policy, views: Views, test: RowTest): Filler<Ui
   };
 }
 
+type CodeKey = Extract<RowKey, { kind: 'code' }>;
+const groupOf = (key: CodeKey): ((code: string) => number) => {
+  const groups = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
+  return (code) => groups.get(code) ?? -1;
+};
+/** Position of every code index plus one (so of missing first); rows to be left out go to `dropped`. */
+export function codePlaces(policy: Policy, key: CodeKey, dropped: number): Int32Array {
+  const last = key.missing === 'cell' ? key.size - 1 : dropped;
+  const declared = columnNamed(policy, key.column);
+  const group = groupOf(key);
+  const places = isCoded(declared) ? codesOf(declared).map((code) => group(code)) : [];
+  return Int32Array.from([last, ...places.map((p) => (p < 0 ? last : p))]);
+}
+
 /** Position of each row for a key that gives one position; -1 drops the row. */
 export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kind: 'options' }>): Filler<Int32Array> {
   const view = views.get(key.column)!;
@@ -64,13 +78,16 @@ export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kin
       return from;
     });
   }
+  const declared = columnNamed(policy, key.column);
+  if (declared.type !== 'multi') {
+    const table = codePlaces(policy, key, -1);
+    return (out, rows) => {
+      const indices = view.indices();
+      for (let i = 0; i < rows; i++) out[i] = table[indices[i]! + 1]!;
+    };
+  }
   const last = key.missing === 'cell' ? key.size - 1 : -1;
-  const group = lookup(policy, key.column, (code) => key.groups.findIndex((codes) => codes.includes(code)));
-  const place = (index: number) => {
-    const found = group(index);
-    return found < 0 ? last : found;
-  };
-  if (columnNamed(policy, key.column).type !== 'multi') return each(place);
+  const group = lookup(policy, key.column, groupOf(key));
   return (out, rows) => {
     for (let i = 0; i < rows; i++) {
       const places = view
