@@ -1,0 +1,62 @@
+/** One line of the table of figures: our time for a piece of work, a peer's for the same, both taken in this run. */
+export interface Bench {
+  readonly name: string;
+  readonly goal: Goal;
+  run(): Promise<Measured | Skipped>;
+}
+
+/** What the ratio to the peer, or our own time in seconds, may be at most. */
+export type Goal = { readonly ratio: number } | { readonly seconds: number };
+
+export interface Measured {
+  /** Seconds for one unit of work. */
+  readonly ours: number;
+  readonly peer?: { readonly name: string; readonly seconds: number };
+}
+
+export interface Skipped {
+  readonly skipped: string;
+}
+
+const now = (): number => Number(process.hrtime.bigint()) / 1e9;
+
+/** The best of `rounds` runs, in seconds per call; `calls` says how often one run does the work. A first run warms up. */
+export async function secondsPer(
+  work: () => unknown,
+  { rounds = 5, calls = 1 }: { rounds?: number; calls?: number } = {},
+): Promise<number> {
+  await work();
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < rounds; i++) {
+    globalThis.gc?.();
+    const start = now();
+    await work();
+    best = Math.min(best, now() - start);
+  }
+  return best / calls;
+}
+
+/** The best of each of two pieces of work, taken in turns so that a busy machine slows both. */
+export async function inTurns(
+  ours: () => unknown,
+  peer: () => unknown,
+  { rounds = 5, ourCalls = 1, peerCalls = 1 }: { rounds?: number; ourCalls?: number; peerCalls?: number } = {},
+): Promise<{ ours: number; peer: number }> {
+  const best = { ours: Number.POSITIVE_INFINITY, peer: Number.POSITIVE_INFINITY };
+  for (let i = 0; i < rounds; i++) {
+    best.ours = Math.min(best.ours, await secondsPer(ours, { rounds: 1, calls: ourCalls }));
+    best.peer = Math.min(best.peer, await secondsPer(peer, { rounds: 1, calls: peerCalls }));
+  }
+  return best;
+}
+
+export function formatSeconds(s: number): string {
+  if (s < 1e-6) return `${(s * 1e9).toFixed(0)} ns`;
+  if (s < 1e-3) return `${(s * 1e6).toFixed(1)} us`;
+  return s < 1 ? `${(s * 1e3).toFixed(1)} ms` : `${s.toFixed(2)} s`;
+}
+
+export const isMet = (goal: Goal, measured: Measured): boolean =>
+  'ratio' in goal
+    ? measured.peer !== undefined && measured.ours / measured.peer.seconds <= goal.ratio
+    : measured.ours <= goal.seconds;

@@ -1,0 +1,37 @@
+import { artanhUp, expUp, logUp, tanhUp } from '../src/exact/outward.js';
+import type { Rational } from '../src/exact/rational.js';
+import { fromNumber } from '../src/exact/rational.js';
+import { type Enclosure, slowArtanh, slowExp, slowLog, slowTanh } from '../src/exact/slow.js';
+import { type Bench, secondsPer } from './bench.js';
+
+const points = Float64Array.from({ length: 4096 }, (_, i) => (i + 0.5) / 4096);
+
+/** Certified bounds in doubles against the same bounds by integers. */
+const certified = (name: string, fast: (x: number) => number, slow: (x: Rational) => Enclosure): Bench => ({
+  name: `certified ${name}, one bound`,
+  goal: { seconds: 50e-9 },
+  run: async () => {
+    const ours = await secondsPer(
+      () => {
+        let total = 0;
+        for (let round = 0; round < 50; round++) for (let i = 0; i < points.length; i++) total += fast(points[i]!);
+        return total;
+      },
+      { calls: 50 * points.length },
+    );
+    const peer = await secondsPer(
+      () => {
+        for (let i = 0; i < 100; i++) slow(fromNumber(points[i * 40]!));
+      },
+      { rounds: 2, calls: 100 },
+    );
+    return { ours, peer: { name: 'by integers', seconds: peer } };
+  },
+});
+
+export const benches: readonly Bench[] = [
+  certified('exp', expUp, slowExp),
+  certified('log', logUp, slowLog),
+  certified('tanh', tanhUp, slowTanh),
+  certified('artanh', artanhUp, slowArtanh),
+];
