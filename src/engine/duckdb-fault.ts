@@ -64,3 +64,6 @@ function malformed(text: string, file: string): Fault {
   ];
   return new Fault('DATA_MALFORMED', message, hint, place(file, line));
 }
+
+/** DuckDB reads a CSV by several threads and gives up on some files; one thread can read them. */
+export const cannotSplit = (error: unknown): boolean => error instanceof Error && error.message.includes('Parallel CSV Reader');

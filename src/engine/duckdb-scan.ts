@@ -15,12 +15,19 @@ export interface Scan {
   readonly columns: readonly (SourceColumn & { readonly expression: string })[];
 }
 
-/** `codes`: columns declared as categories, whose text is brought to the one spelling of policy/code.ts. */
+export interface ScanOptions {
+  /** Columns declared as categories, whose text is brought to the one spelling of policy/code.ts. */
+  readonly codes: ReadonlySet<string>;
+  readonly memory: number;
+  /** Read a CSV by one thread: DuckDB cannot split every file. */
+  readonly single?: boolean;
+}
+
 export async function scanFile(
   connection: DuckDBConnection,
   file: FileState,
   table: string | undefined,
-  options: { codes: ReadonlySet<string>; memory: number },
+  options: ScanOptions,
 ): Promise<Scan> {
   if (table !== undefined && file.kind !== 'duckdb')
     throw new Fault('DATA_NOT_FOUND', 'Only a DuckDB file has tables to choose from.', 'Leave data.table out.', {
@@ -31,7 +38,7 @@ export async function scanFile(
   return { from, columns: await describe(connection, from, file.path) };
 }
 
-async function scanCsv(path: string, { codes, memory }: { codes: ReadonlySet<string>; memory: number }): Promise<Scan> {
+async function scanCsv(path: string, { codes, memory, single }: ScanOptions): Promise<Scan> {
   const { names, delimiter } = await readCsvHeader(path);
   const options = [
     text(path),
@@ -42,7 +49,8 @@ async function scanCsv(path: string, { codes, memory }: { codes: ReadonlySet<str
     `escape='"'`,
     `columns={${names.map((n) => `${text(n)}: 'VARCHAR'`).join(', ')}}`,
     // Each thread holds several buffers of this size.
-    ...(memory < 512 * 1024 ** 2 ? ['buffer_size=4194304', 'max_line_size=1048576'] : []),
+    ...(memory < 256 * 1024 ** 2 ? ['buffer_size=4194304', 'max_line_size=1048576'] : []),
+    ...(single ? ['parallel=false'] : []),
   ];
   const expression = (n: string) => {
     const trimmed = `nullif(trim(${name(n)}), '')`;

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
-import { changedMeanwhile, contentDigest, type FileState, lookAt } from './data-file.js';
+import { changedMeanwhile, contentDigest, type FileState, lookAt, proveWhole } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
-import { duckdbFault } from './duckdb-fault.js';
-import { attached, name, type Scan, scanFile, text } from './duckdb-scan.js';
+import { cannotSplit, duckdbFault } from './duckdb-fault.js';
+import { attached, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
 import type { EngineSource, RelationSource } from './source.js';
@@ -13,6 +13,9 @@ import { makeTempFolder } from './temp-folder.js';
 
 /** A CSV whose text fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
+/** How much larger a packed file may become, as a guess. */
+const packing = 8;
+const isPacked = (file: FileState) => file.path.toLowerCase().endsWith('.gz');
 
 interface Loaded {
   readonly files: readonly FileState[];
@@ -62,6 +65,7 @@ class DuckdbEngine implements Engine {
   #loaded!: Loaded;
   #size: number | undefined;
   #loading: Promise<void> = Promise.resolve();
+  #reading: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(source: EngineSource, limits: EngineLimits, folder: string, instance: DuckDBInstance) {
@@ -89,19 +93,14 @@ class DuckdbEngine implements Engine {
   async load(): Promise<void> {
     const files = await Promise.all(filesOf(this.#source).map(lookAt));
     const data = files[0]!;
-    const options = { codes: this.#source.codes, memory: this.#limits.memory };
+    const options: ScanOptions = { codes: this.#source.codes, memory: this.#limits.memory };
+    if (isPacked(data)) await proveWhole(data.path);
     this.#loaded = await this.#use(
-      async (connection) => {
-        const scan = await scanFile(connection, data, this.#source.table, options);
-        const select = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
-        const unpacked = data.bytes * (data.path.toLowerCase().endsWith('.gz') ? loadedShare : 1);
-        const held = data.kind === 'csv' && unpacked * loadedShare <= this.#limits.memory;
-        if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${select}`);
-        await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : select}`);
-        const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
-        if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
-        return { files, scan, held, ...(rows !== undefined && { rows }) };
-      },
+      (connection) =>
+        this.#loadData(connection, files, options).catch((error: unknown) => {
+          if (!cannotSplit(error)) throw error;
+          return this.#loadData(connection, files, { ...options, single: true });
+        }),
       { file: data.path },
     );
     this.#size = this.#loaded.rows;
@@ -111,11 +110,23 @@ class DuckdbEngine implements Engine {
     }
   }
 
+  async #loadData(connection: DuckDBConnection, files: readonly FileState[], options: ScanOptions): Promise<Loaded> {
+    const data = files[0]!;
+    const scan = await scanFile(connection, data, this.#source.table, options);
+    const select = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
+    const held = data.kind === 'csv' && data.bytes * (isPacked(data) ? packing : 1) * loadedShare <= this.#limits.memory;
+    if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${select}`);
+    await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : select}`);
+    const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
+    if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
+    return { files, scan, held, ...(rows !== undefined && { rows }) };
+  }
+
   async #loadRelation(
     connection: DuckDBConnection,
     relation: RelationSource,
     file: FileState,
-    options: { codes: ReadonlySet<string>; memory: number },
+    options: ScanOptions,
   ): Promise<void> {
     const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, {
       ...options,
@@ -169,6 +180,15 @@ class DuckdbEngine implements Engine {
   }
 
   async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    const { held, files } = this.#loaded;
+    if (held || files[0]!.kind !== 'csv') return this.#rows(statement);
+    // Each reader of a CSV fills buffers of its own and uses every thread: in turn they need the memory once.
+    const turn = this.#reading.then(() => this.#rows(statement));
+    this.#reading = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
     return this.#use(async (connection) => {
       const result = await connection.run(statement.sql, [...statement.values]);
       const rows: Cell[][] = [];
