@@ -5,10 +5,15 @@ import { fail } from './output.js';
 
 /** Each command is one file that registers itself; only the one asked for is loaded. */
 const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {
+  audit: () => import('./audit.js'),
+  compare: () => import('./compare.js'),
   demo: () => import('./demo.js'),
+  epsilon: () => import('./epsilon.js'),
   learn: () => import('./learn.js'),
   ledger: () => import('./ledger.js'),
+  pattern: () => import('./pattern.js'),
   plan: () => import('./plan.js'),
+  posterior: () => import('./posterior.js'),
   release: () => import('./release.js'),
 };
 

@@ -27,6 +27,8 @@ export function enumerate(model: Model, limit = largestJoint): Joint {
   if (!(states <= limit)) throw tooLarge('states', states, limit);
   const strides = stridesOf(sizes);
   const { tables, assumptions } = fill(model);
+  for (const r of model.anyPrior ?? [])
+    assumptions.push(`The own weights of ${model.ids[r]} are left open: equal weights stand for the class.`);
   const probabilities = multiplyOut(tables, sizes, strides, states);
   let exact: readonly bigint[] | undefined;
   return {

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { type Audit, audit, calibrate, prepareAudit } from '../attack/audit.js';
+import { Fault } from '../errors.js';
+import { bold, dim, emit, figure } from './output.js';
+import { adversaryFrom, positive, readModelFile, tableReader } from './workbench.js';
+
+interface Words {
+  readonly query: string;
+  readonly scale?: string;
+  readonly calibrate?: string;
+  readonly adversary: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('audit <model>')
+    .description('the exact loss of a Laplace release on a small model, by enumeration')
+    .requiredOption('--query <query>', 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE')
+    .option('--scale <scale>', 'Laplace scale to audit')
+    .option('--calibrate <epsilon>', 'find the least scale whose loss is at most epsilon')
+    .option('--adversary <who>', 'informed (knows any other records) or uninformed', 'informed')
+    .option('--json', 'one JSON document')
+    .action((file: string, words: Words) => {
+      const adversary = adversaryFrom(words.adversary);
+      if ((words.scale === undefined) === (words.calibrate === undefined))
+        throw new Fault('USAGE', 'Give either --scale or --calibrate.', 'For example --scale 1, or --calibrate 0.5.');
+      const prepared = prepareAudit(readModelFile(file), words.query, tableReader(file));
+      const found =
+        words.calibrate === undefined
+          ? audit(prepared, positive(words.scale!, '--scale'), adversary)
+          : calibrate(prepared, positive(words.calibrate, '--calibrate'), adversary);
+      emit(words.json, found, () => auditText(found, words.calibrate !== undefined));
+    });
+}
+
+function auditText(found: Audit, calibrated: boolean): string {
+  const lines = [
+    bold(`Exact loss ${figure(found.loss)}`) +
+      ` for ${found.query} with Laplace noise of scale ${figure(found.scale)}, ${found.adversary} adversary`,
+  ];
+  if (calibrated)
+    lines.push(found.scale === 0 ? '  No noise is needed.' : '  This is the least scale that keeps the loss there.');
+  if (found.record !== null) {
+    const known = Object.entries(found.known).map(([id, value]) => `${id} = ${value}`);
+    lines.push(
+      `  worst for record ${found.record}: ${found.values.join(' against ')}`,
+      `  ${known.length > 0 ? `to someone who knows ${known.join(', ')}` : 'to someone who knows no record'}`,
+      `  at the output ${Array.isArray(found.output) ? `(${found.output.join(', ')})` : found.output}`,
+    );
+  }
+  return [...lines, ...found.assumptions.map((a) => `  ${dim('Assumption:')} ${a}`)].join('\n');
+}

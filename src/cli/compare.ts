@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { type Compared, type Comparison, compareMechanisms } from '../attack/audit-comparison.js';
+import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { positive, readModelFile, tableReader } from './workbench.js';
+
+interface Words {
+  readonly query: string;
+  readonly epsilon: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('compare <model>')
+    .description('every mechanism side by side on a small model: noise, promise, and what is truly lost')
+    .requiredOption('--query <query>', 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE')
+    .requiredOption('--epsilon <epsilon>', 'the promised epsilon')
+    .option('--json', 'one JSON document')
+    .action((file: string, words: Words) => {
+      const found = compareMechanisms(readModelFile(file), words.query, positive(words.epsilon, '--epsilon'), tableReader(file));
+      emit(words.json, found, () => comparisonText(found));
+    });
+}
+
+const verdict = (m: Compared) => {
+  if (!m.holds) return warn(`broken: ${figure(m.ratio)} x epsilon`);
+  return m.certified ? good('kept') : 'kept here';
+};
+
+function comparisonText(found: Comparison): string {
+  const rows = found.mechanisms.map((m) => [
+    m.name,
+    figure(m.scale),
+    m.certified ? `certified, ${m.against}` : 'as published',
+    figure(m.lossUninformed),
+    figure(m.lossInformed),
+    verdict(m),
+    m.composes ? 'yes' : 'no',
+  ]);
+  const lines = [
+    bold(`${found.query} at epsilon ${figure(found.epsilon)}, Laplace noise`),
+    table(['mechanism', 'scale', 'promise', 'loss, uninformed', 'loss, informed', 'promise is', 'composes'], rows),
+    ...found.left.map((l) => dim(`${l.name}: ${l.reason}`)),
+    '',
+    dim('A mechanism "as published" is held to the uninformed adversary; a certified one to the adversary it names.'),
+    ...found.assumptions.map((a) => `${dim('Assumption:')} ${a}`),
+  ];
+  return lines.join('\n');
+}

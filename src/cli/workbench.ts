@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Model } from '../dependence/model.js';
+import { readModel } from '../dependence/model-file.js';
+import { Fault } from '../errors.js';
+import { parseRational, toNumber } from '../exact/rational.js';
+import type { Adversary } from '../published/exact-loss.js';
+import type { ReadTable } from '../published/workload.js';
+
+/** What the commands that work on model files share: reading the file and the words of the command line. */
+export const readModelFile = (file: string): Model => readModel(textOf(file, 'model'), file);
+
+function textOf(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new Fault('DATA_NOT_FOUND', `The ${what} file cannot be read.`, 'Check the path and its permissions.', {
+      place: { file },
+    });
+  }
+}
+
+/** Tables named in a query are looked up beside the model file. */
+export const tableReader =
+  (modelFile: string): ReadTable =>
+  (file) => {
+    const path = resolve(dirname(modelFile), file);
+    const text = textOf(path, 'table');
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw new Fault(
+        'QUERY_INVALID',
+        'The table file is not JSON.',
+        'Give a list with one answer per joint state, in C order.',
+        { place: { file: path } },
+      );
+    }
+  };
+
+export function adversaryFrom(word: string): Adversary {
+  if (word === 'informed' || word === 'uninformed') return word;
+  throw new Fault(
+    'USAGE',
+    'The adversary is either informed or uninformed.',
+    'informed: knows any other records; uninformed: knows the ties only.',
+  );
+}
+
+export function positive(text: string, what: string): number {
+  const value = toNumber(parseRational(text, what));
+  if (value > 0) return value;
+  throw new Fault('USAGE', `${what} must be above zero.`, 'Write a plain decimal such as 0.5.');
+}
