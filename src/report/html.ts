@@ -44,7 +44,10 @@ function heading({ title, population, at, certified }: ReleaseReport): string {
 
 function promise(report: ReleaseReport): string {
   const [first = '', ...rest] = report.promise;
-  const assumptions = report.assumptions.map((a) => `<p class="assume"><b>This holds if:</b> ${safe(a)}</p>`).join('');
+  const assumptions =
+    report.assumptions.length === 0
+      ? ''
+      : `<div class="assume"><b>This holds if</b><ul>${report.assumptions.map((a) => `<li>${safe(a)}</li>`).join('')}</ul></div>`;
   return `<h2 id="promise">What is promised</h2>
 <div class="promise">
 <section class="card">${paragraph(first, 'lead')}<ul>${rest.map((s) => `<li>${safe(s)}</li>`).join('')}</ul>${assumptions}</section>

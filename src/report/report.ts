@@ -50,7 +50,7 @@ export function reportOf(release: Release, policy: Policy): ReleaseReport {
   const epsilon = fromNumber(guarantee.epsilon);
   const prior = policy.budget.belief?.prior ?? parseRational('0.1');
   return {
-    title: release.tables.length === 1 ? release.tables[0]!.name : receipt.label,
+    title: headline(release.tables.length === 1 ? release.tables[0]!.name : receipt.label),
     population: receipt.population,
     at: receipt.at,
     certified: guarantee.certified,
@@ -66,6 +66,8 @@ export function reportOf(release: Release, policy: Policy): ReleaseReport {
     receipt: receiptLines(receipt),
   };
 }
+
+const headline = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const beliefAt = (prior: Rational, leakage: number): string =>
   Number.isFinite(leakage) ? percent(posteriorAtMost(prior, fromNumber(leakage)), 'up') : '100 %';

@@ -1,0 +1,47 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../test/command.js';
+import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
+import { register } from './ledger.js';
+
+let shop: Workshop;
+beforeEach(async () => {
+  shop = openWorkshop();
+  const session = await shop.session();
+  await session.release({ kind: 'count' }, { epsilon: '0.25', label: 'first' });
+  await session.release({ kind: 'histogram', column: 'party' }, { epsilon: '0.5' });
+  await session.close();
+});
+afterEach(() => shop.remove());
+const run = (...words: string[]) => runCommand(register, 'ledger', shop.policyFile, ...words);
+
+describe('fugu ledger', () => {
+  it('shows spent, remaining and entries', async () => {
+    const shown = JSON.parse(await run('--json'));
+    expect(shown).toMatchObject({ population: 'town', agrees: true, budget: { total: 1, spent: 0.75, remaining: 0.25 } });
+    expect(shown.entries.map((e: { label: string; settled: boolean }) => [e.label, e.settled])[0]).toEqual(['first', true]);
+    expect(await run()).toMatch(/Spent 0\.75 of 1, remaining 0\.25/);
+  });
+
+  it('verifies the chain', async () => {
+    expect(JSON.parse(await run('verify', '--json'))).toMatchObject({ ok: true, entries: 2 });
+    expect(await run('verify')).toMatch(/The chain verifies: 2 entries/);
+  });
+
+  it('amends the terms only with a reason, and keeps what was spent', async () => {
+    shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
+    expect(await run()).toMatch(/declares other terms/);
+    await expect(run('amend')).rejects.toMatchObject({ code: 'USAGE' });
+    expect(await run('amend', '--reason', 'the board agreed')).toMatch(/before: epsilon 1.*\n.*now: +epsilon 2/);
+    const shown = JSON.parse(await run('--json'));
+    expect(shown).toMatchObject({ agrees: true, budget: { total: 2, spent: 0.75 } });
+    expect(JSON.parse(await run('verify', '--json')).ok).toBe(true);
+  });
+
+  it('does not take a missing ledger for an empty one', async () => {
+    for (const end of ['', '-wal', '-shm']) rmSync(join(shop.folder, `ledger.db${end}`), { force: true });
+    await expect(run('verify')).rejects.toMatchObject({ code: 'DATA_NOT_FOUND' });
+    await expect(run('burn')).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});

@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { gained, termsOf, usedShare } from '../calibration/account.js';
+import { type Profile, toStored } from '../dependence/profile.js';
+import { Fault } from '../errors.js';
+import { toNumber } from '../exact/rational.js';
+import type { Entry, Ledger } from '../ledger/ledger.js';
+import { openLedger } from '../ledger/open.js';
+import type { Policy } from '../policy/policy.js';
+import { readPolicy } from '../policy/read.js';
+import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { withSession } from './session.js';
+
+interface Words {
+  readonly json?: boolean;
+  readonly all?: boolean;
+  readonly reason?: string;
+}
+
+const actions: Record<string, (file: string, words: Words) => Promise<void>> = { show, verify, amend };
+
+export function register(program: Command): void {
+  program
+    .command('ledger')
+    .description('what was spent, what remains; verify the chain, or amend the terms')
+    .argument('<policy>', 'policy file')
+    .argument('[action]', 'verify: walk the chain; amend: take over the terms of this policy', 'show')
+    .option('--all', 'list every entry, not only the last twenty')
+    .option('--reason <text>', 'why the terms change (amend)')
+    .option('--json', 'one JSON document on stdout')
+    .action(async (file: string, action: string, words: Words) => {
+      const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
+      if (!chosen)
+        throw new Fault(
+          'USAGE',
+          `"${action}" is nothing a ledger can do.`,
+          'Use "fugu ledger POLICY", with verify or amend after it.',
+        );
+      await chosen(file, words);
+    });
+}
+
+/** Looking must not make a new, empty ledger where one was expected. */
+async function withLedger<T>(file: string, work: (ledger: Ledger, policy: Policy) => Promise<T>): Promise<T> {
+  const policy = await readPolicy(file);
+  if (!policy.ledger.includes('://') && !existsSync(policy.ledger))
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      `There is no ledger at ${policy.ledger}.`,
+      'The first release makes it. If there was one, it was moved or deleted: restore it before releasing anything.',
+    );
+  const ledger = await openLedger(policy.ledger);
+  try {
+    return await work(ledger, policy);
+  } finally {
+    await ledger.close();
+  }
+}
+
+const costs = (profile: Profile): string => {
+  const { noise, perRecord } = toStored(profile);
+  const listed = Object.entries(perRecord);
+  const worst = [...profile.perRecord.values()].reduce((most, cost) => Math.max(most, toNumber(cost)), 0);
+  const unit = noise === 'pure' ? 'epsilon' : 'rho';
+  return listed.length === 1 ? `${unit} ${figure(worst)}` : `${unit} up to ${figure(worst)} on ${listed.length} classes`;
+};
+const when = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+const shownEntry = (e: Entry) => ({
+  sequence: e.sequence,
+  at: new Date(e.at).toISOString(),
+  analyst: e.analyst,
+  label: e.label,
+  profile: toStored(e.profile),
+  settled: e.settled,
+  hash: e.hash,
+});
+
+async function show(file: string, { json, all }: Words): Promise<void> {
+  const found = await withSession(file, async (session, { policy, ledger }) => {
+    const known = await ledger.account(policy.population);
+    const spent = await session.spent();
+    const total = toNumber(session.account.epsilon);
+    const used = Math.min(1, toNumber(usedShare(session.account, spent))) * total;
+    return {
+      population: policy.population,
+      ledger: policy.ledger,
+      terms: known?.terms.summary ?? null,
+      agrees: known === undefined || known.terms.digest === policy.digest,
+      policyTerms: termsOf(policy).summary,
+      budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
+      gained: gained(session.account, spent),
+      entries: await ledger.entries(policy.population),
+    };
+  });
+  const { entries, budget } = found;
+  emit(json, { ...found, entries: entries.map(shownEntry) }, () => {
+    const listed = all ? entries : entries.slice(-20);
+    return [
+      `${bold(found.population)}  ${dim(found.ledger)}`,
+      `Terms: ${found.terms ?? `${found.policyTerms} (no release yet)`}`,
+      ...(found.agrees
+        ? []
+        : [
+            warn(
+              `This policy declares other terms (${found.policyTerms}); releases are refused until "fugu ledger POLICY amend --reason TEXT".`,
+            ),
+          ]),
+      `Spent ${figure(budget.spent)} of ${figure(budget.total)}, remaining ${bold(figure(budget.remaining))} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
+      `An attacker may have gained at most ${figure(found.gained)} about one record so far.`,
+      '',
+      ...(listed.length === 0
+        ? [dim('No entries.')]
+        : [
+            table(
+              ['entry', 'when (UTC)', 'analyst', 'base cost', 'answer', 'for'],
+              listed.map((e) => [
+                `${e.sequence}`,
+                when(e.at),
+                e.analyst,
+                costs(e.profile),
+                e.settled ? 'kept' : 'none',
+                e.label.slice(0, 60),
+              ]),
+            ),
+          ]),
+      ...(listed.length < entries.length ? [dim(`… ${entries.length - listed.length} earlier entries (use --all)`)] : []),
+    ].join('\n');
+  });
+}
+
+async function verify(file: string, { json }: Words): Promise<void> {
+  const { result, place } = await withLedger(file, async (ledger, policy) => ({
+    result: await ledger.verify(),
+    place: policy.ledger,
+  }));
+  if (!result.ok)
+    throw new Fault(
+      'LEDGER_CORRUPT',
+      `The ledger does not verify: ${result.reason}.`,
+      'Release nothing; compare with a backup and with the entry hashes on receipts.',
+      {
+        place: { file: place },
+        details: { entries: result.entries, ...(result.brokenAt !== undefined && { brokenAt: result.brokenAt }) },
+      },
+    );
+  emit(
+    json,
+    result,
+    () => `${good('The chain verifies')}: ${result.entries} entries, every total agrees.\n${dim(`head ${result.head}`)}`,
+  );
+}
+
+async function amend(file: string, { json, reason }: Words): Promise<void> {
+  if (!reason?.trim())
+    throw new Fault(
+      'USAGE',
+      'Changing the terms of a budget needs a reason.',
+      'Add --reason "why"; it is written into the chain for good.',
+    );
+  const done = await withLedger(file, async (ledger, policy) => {
+    const before = (await ledger.account(policy.population))?.terms.summary ?? null;
+    const terms = termsOf(policy);
+    await ledger.amend(policy.population, terms, reason.trim());
+    return { population: policy.population, before, after: terms.summary, reason: reason.trim() };
+  });
+  emit(
+    json,
+    done,
+    () =>
+      `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent.`,
+  );
+}
