@@ -79,7 +79,7 @@ function expm1Bound(x: number, side: 1 | -1): number {
   const scale = powerOfTwo(k);
   const scaled = head * scale;
   const difference = scaled - 1;
-  const pad = unit * (scale * (Math.abs(r) + 0.25) + 1.35 * Math.abs(difference) + 2 ** -20);
+  const pad = unit * (scale * (Math.abs(r) + 0.25) + 1.35 * Math.abs(difference));
   return difference + (sumError(scaled, -1, difference) + rest * scale + side * pad);
 }
 

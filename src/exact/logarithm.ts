@@ -38,7 +38,7 @@ const tailOf = (f: number): number => {
 
 /** A bound of log(1 + f) where f + tail is all there is. */
 const nearOne = (f: number, side: 1 | -1): number =>
-  f + (tailOf(f) + side * (unit * (2.6 * f * f + 1.25 * Math.abs(f)) + 4 * tiny));
+  f + (tailOf(f) + side * (unit * (3 * f * f + 1.25 * Math.abs(f)) + 4 * tiny));
 
 const asDouble = new Float64Array(1);
 const asWords = new Uint32Array(asDouble.buffer);
@@ -62,7 +62,7 @@ function logBound(x: number, shift: number, correction: number, wrong: number, s
   const whole = k * ln2High;
   const head = whole + f;
   const rest = sumError(whole, f, head) + (tailOf(f) + (k * ln2Low + correction));
-  const pad = unit * (2.6 * f * f + 0.25 + 1.3 * Math.abs(head)) + wrong;
+  const pad = unit * (3 * f * f + 0.25 + 1.3 * Math.abs(head)) + wrong;
   return head + (rest + side * pad);
 }
 
