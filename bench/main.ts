@@ -1,7 +1,11 @@
 import { type Bench, formatSeconds, isMet, type Measured } from './bench.js';
 
 /** `npm run bench [-- words]` prints every figure whose name holds all the words. `--json` prints one JSON document instead. */
-const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [() => import('./exact.js'), () => import('./noise.js')];
+const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
+  () => import('./exact.js'),
+  () => import('./noise.js'),
+  () => import('./published.js'),
+];
 
 interface Row {
   readonly work: string;
