@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { largestChunk } from '../analysis/learn/best-structure.js';
 import { learnPaid, learnSpread, learnUnpaid } from '../analysis/learn/learn-columns.js';
+import { attackHeldOut } from '../attack/survey.js';
 import { writeBif } from '../dependence/bif.js';
 import type { NetworkOrigin } from '../dependence/network.js';
 import { writeNetworkJson } from '../dependence/network-json.js';
@@ -20,6 +21,7 @@ interface LearnWords {
   readonly maxParents?: string;
   readonly pairwise?: boolean;
   readonly confidence: string;
+  readonly pool: string;
   readonly public?: boolean;
   readonly json?: boolean;
 }
@@ -37,6 +39,7 @@ export function register(program: Command): void {
     .option('--chunk <k>', `unpaid: exact networks of at most k columns (up to ${largestChunk}) instead of one forest`)
     .option('--max-parents <m>', 'with --chunk: at most m parents each')
     .option('--pairwise', 'unpaid: only the three numbers the pairwise bound needs')
+    .option('--pool <share>', 'with --pairwise: answers rarer than this are one secret together', '0.05')
     .option('--confidence <c>', 'with --pairwise: probability over the sample', '0.95')
     .option('--public', 'the rows are public already (an earlier wave): mark the file so')
     .option('--json', 'one JSON document on stdout')
@@ -56,6 +59,8 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
   const maxParents = whole(words.maxParents, '--max-parents', largestChunk);
   const confidence = Number(words.confidence);
   if (!(confidence > 0 && confidence < 1)) throw new Fault('USAGE', '--confidence must lie between 0 and 1.', 'Write 0.95.');
+  const pool = Number(words.pool);
+  if (!(pool >= 0 && pool < 0.5)) throw new Fault('USAGE', '--pool must be a share from 0 to below 0.5.', 'Write 0.05.');
   if (words.epsilon !== undefined && (words.pairwise || words.public || chunk !== undefined))
     throw new Fault(
       'USAGE',
@@ -67,16 +72,24 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
       ? { learned: 'public', from: basename(policy.data.source) }
       : { learned: 'unpaid' };
     if (words.pairwise) {
-      const spread = await learnSpread(engine, policy, confidence);
+      const epsilon = toNumber(policy.budget.epsilon);
+      const { spread, attack } = await learnSpread(engine, policy, {
+        confidence,
+        pool,
+        epsilon,
+        judge: (rows, costs) => {
+          const found = attackHeldOut(rows, costs, { pairs: 24, progress: progress('attacking') });
+          return { inSample: found.inSample.loss, heldOut: found.heldOut };
+        },
+      });
       const vouched = words.public
         ? ({ kind: 'public', from: basename(policy.data.source) } as const)
         : ({ kind: 'unpaid' } as const);
-      write(words.out, writeSpread({ spread, origin: vouched }));
-      const epsilon = toNumber(policy.budget.epsilon);
+      write(words.out, writeSpread({ spread, origin: vouched, ...(attack && { attack }) }));
       const ratio = epsilon / spread.columns / largestPairwiseBase(spread, epsilon);
       emit(
         words.json,
-        { written: words.out, origin: vouched, columns: spread.columns, confidence, noiseOverComposition: ratio },
+        { written: words.out, origin: vouched, columns: spread.columns, confidence, noiseOverComposition: ratio, attack },
         () =>
           [
             `Wrote ${words.out}: pairwise bound for ${spread.columns} columns, ${100 * confidence} % over the sample.`,

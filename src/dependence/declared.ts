@@ -3,6 +3,7 @@ import { Fault } from '../errors.js';
 import type { Adversary, Dependence, Policy, TiesDependence } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
 import { columnsAmplifier } from './columns.js';
+import { declaredPairwise, declaredSpread } from './declared-pairwise.js';
 import { combine, type FactorGraph, untied } from './factor-graph.js';
 import { factorsGraph } from './factors.js';
 import { gaussianGraph } from './gaussian.js';
@@ -17,12 +18,17 @@ import { tiesGraph } from './ties.js';
 export async function declaredAmplifiers(policy: Policy, engine: Engine): Promise<readonly Amplifier[]> {
   const { secret } = policy.protect;
   if (secret === 'edge') return [relationAmplifier(policy)];
-  const overColumns = policy.dependence.filter((d) => d.kind === 'columns' || (secret === 'answer' && isNamed(d)));
-  const overRecords = policy.dependence.filter((d) => !overColumns.includes(d));
+  const spreads = policy.dependence.flatMap((d) => declaredSpread(d) ?? []);
+  const overColumns = policy.dependence.filter(
+    (d) => (d.kind === 'columns' && declaredSpread(d) === undefined) || (secret === 'answer' && isNamed(d)),
+  );
+  const overRecords = policy.dependence.filter((d) => !overColumns.includes(d) && declaredSpread(d) === undefined);
   const rows = await recordAmplifier(policy, engine, overRecords);
   // Answers of tied people: coarsen to rows. Only when people are independent does the network of one person's answers say more.
   if (secret === 'answer' && overColumns.length > 0 && overRecords.length === 0)
     return [rows, columnsAmplifier(overColumns, policy)];
+  // The same for two-column tables: they speak about one person's answers.
+  if (overRecords.length === 0) return [rows, ...spreads.map((spread) => declaredPairwise(spread, policy))];
   return [rows];
 }
 

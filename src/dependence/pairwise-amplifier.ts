@@ -41,6 +41,12 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin): 
       'Respondents are independent of one another.',
       'The attacker knows how answers go together in the population, but no other answer of the person.',
       voucher[origin.kind],
+      ...(spread.secrets
+        ? ['Rare answers to a question count as one secret together; which of them it was is protected by composition only.']
+        : []),
+      ...(spread.forms
+        ? ['Public forms and gates are known to the attacker; an answer nobody gave on a form is impossible on it.']
+        : []),
       ...sampled,
     ],
     how: 'Pairwise bound: columns are noised one by one, and two-column tables limit what the other answers say about one (no graph, every joint with these tables).',

@@ -4,7 +4,7 @@ import { rational, toNumber } from '../exact/rational.js';
 import { leastTabularScale, tabularLoss } from '../published/tabular-loss.js';
 import { pairTablesOfJoint } from './pair-tables.js';
 import { pairwiseAmplifier } from './pairwise-amplifier.js';
-import { largestPairwiseBase, pairwiseLeakage, pairwiseSpread } from './pairwise-leakage.js';
+import { commonAnswers, largestPairwiseBase, pairwiseLeakage, pairwiseSpread } from './pairwise-leakage.js';
 
 /** Joints of several kinds: dense, sparse, latent class, near copies. */
 const joints = fc
@@ -123,6 +123,50 @@ describe('the pairwise bound', () => {
     }
     expect(uncovered).toBeLessThanOrEqual(10);
     expect(plainUncovered).toBeGreaterThan(20);
+  });
+
+  it('covers grouped secrets: the exact loss between the groups, with the other columns left fine', () => {
+    fc.assert(
+      fc.property(joints, fc.double({ min: 0.05, max: 2, noNaN: true }), ({ sizes, weights }, base) => {
+        if (sizes[0] !== 3) return;
+        const tables = pairTablesOfJoint(sizes.map(String), sizes, weights);
+        const secrets = sizes.map((v, c) => (c === 0 ? [[0], [1, 2]] : [Array.from({ length: v }, (_, a) => a)]));
+        const spread = pairwiseSpread([tables], { secrets });
+        // merge levels 1 and 2 of the first column; the loss about that column is then the loss between the groups
+        const rest = weights.length / 3;
+        const merged = new Float64Array(2 * rest);
+        weights.forEach((w, s) => {
+          merged[(s < rest ? 0 : rest) + (s % rest)]! += w;
+        });
+        const grouped = [2, ...sizes.slice(1)];
+        const exact = tabularLoss(
+          merged,
+          grouped,
+          grouped.map(() => base),
+          'uninformed',
+        );
+        if (exact.worst?.column === 0) expect(exact.loss).toBeLessThanOrEqual(pairwiseLeakage(spread, base) + 1e-9);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('groups rare answers until every secret is common, and leaves a column without two common answers no secret', () => {
+    const tables = pairTablesOfJoint(['a', 'b'], [4, 3], [40, 0, 0, 5, 0, 0, 3, 0, 0, 52, 0, 0]);
+    expect(commonAnswers(tables, () => 0.1)[1]).toEqual([[0, 1, 2]]);
+    const [first] = commonAnswers(tables, () => 0.05);
+    expect(first!.flat().sort()).toEqual([0, 1, 2, 3]);
+    for (const group of first!) expect(group.reduce((sum, a) => sum + [40, 5, 3, 52][a]!, 0)).toBeGreaterThanOrEqual(5);
+  });
+
+  it('knows the form: a question asked on one form only has no secret on the other', () => {
+    const asked = pairTablesOfJoint(['q', 'r'], [3, 2], [30, 30, 30, 30, 0, 0]);
+    const skipped = pairTablesOfJoint(['q', 'r'], [3, 2], [0, 0, 0, 0, 60, 60]);
+    const cautious = pairwiseSpread([asked, skipped]);
+    const known = pairwiseSpread([asked, skipped], { forms: true });
+    expect(pairwiseLeakage(cautious, 0.1)).toBeCloseTo(0.2, 9);
+    expect(pairwiseLeakage(known, 0.1)).toBeLessThan(0.11);
+    expect(known.forms).toBe(true);
   });
 
   it('is an amplifier for factored releases that says what it assumes', () => {

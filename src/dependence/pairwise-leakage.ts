@@ -12,8 +12,10 @@ export interface PairwiseSpread {
   readonly tilts: readonly { readonly tilt: number; readonly spread: number }[];
   /** Probability over the sample with which `spread` bounds the population's; 1 when the tables are taken as the truth. */
   readonly confidence: number;
-  /** The pair of answers that decides at tilt 1. */
-  readonly worst: { readonly column: string; readonly a: number; readonly b: number };
+  /** What one secret is: groups of levels per column, when not every level stands for itself. */
+  readonly secrets?: readonly (readonly (readonly number[])[])[];
+  /** Within a public form, an answer nobody gave was taken to be impossible there. */
+  readonly forms?: boolean;
 }
 
 /** Closed under inversion, which halves the number of events in the union bound; chosen before any table is seen. */
@@ -22,68 +24,96 @@ const tilts = [4 / 5, 1, 5 / 4] as const;
 export interface SpreadOptions {
   /** 0.95: the tables are a sample of independent rows and the bound holds for the population with this probability. Absent: they are the truth. */
   readonly confidence?: number;
-  /** Which pairs of levels of a column are a secret; all by default. */
-  readonly secret?: (column: number, a: number, b: number) => boolean;
+  /** Levels that are one secret together (rare answers), per column; every level by itself when absent. Released cells stay as they are. */
+  readonly secrets?: readonly (readonly (readonly number[])[])[];
+  /** The strata are questionnaire forms with skip logic: an answer nobody gave on a form is impossible there, so no secret of that form. */
+  readonly forms?: boolean;
 }
 
 /** Several tables are the strata of a public answer (a form): the attacker knows the stratum, so the worst one counts. */
 export function pairwiseSpread(strata: readonly PairTables[], options: SpreadOptions = {}): PairwiseSpread {
-  const columns = strata[0]!.levels.length;
-  const secret = options.secret ?? (() => true);
-  let pairs = 0;
-  for (const tables of strata)
-    tables.levels.forEach((v, i) => {
-      for (let a = 0; a < v; a++) for (let b = 0; b < a; b++) if (secret(i, a, b)) pairs++;
-    });
+  const { names, levels } = strata[0]!;
+  const secrets = options.secrets ?? levels.map((v) => Array.from({ length: v }, (_, a) => [a]));
+  const pairs = strata.length * secrets.reduce((sum, groups) => sum + (groups.length * (groups.length - 1)) / 2, 0);
   const events = 2 * tilts.length * Math.max(pairs, 1);
   const logEvents = options.confidence === undefined ? 0 : Math.log(events / (1 - options.confidence));
-  let top = -1;
-  let worst = { column: strata[0]!.names[0]!, a: 0, b: 0 };
-  const found = tilts.map((tilt) => {
-    let spread = 0;
-    for (const tables of strata)
-      for (let i = 0; i < columns; i++)
-        for (let a = 0; a < tables.levels[i]!; a++)
-          for (let b = 0; b < tables.levels[i]!; b++) {
-            if (a === b || !secret(i, a, b)) continue;
-            const here = pairSpread(tables, i, a, b, tilt, logEvents);
-            spread = Math.max(spread, here);
-            if (tilt === 1 && here > top) {
-              top = here;
-              worst = { column: tables.names[i]!, a, b };
-            }
-          }
+  const found = tilts.map((tilt) => ({ tilt, spread: 0 }));
+  for (const tables of strata)
+    secrets.forEach((groups, i) => {
+      const laws = groups.map((group) => answeredBy(tables, i, group)).filter((law) => options.forms !== true || law.rows > 0);
+      for (const a of laws)
+        for (const b of laws)
+          if (a !== b) for (const t of found) t.spread = Math.max(t.spread, pairSpread(tables, i, a, b, t.tilt, logEvents));
+    });
+  return {
+    columns: names.length,
+    names,
     // sums of at most 2^13 doubles: far within this
-    return { tilt, spread: Math.min(spread * (1 + 1e-9), nextUp(tilt * (columns - 1))) };
-  });
-  return { columns, names: strata[0]!.names, tilts: found, confidence: options.confidence ?? 1, worst };
+    tilts: found.map(({ tilt, spread }) => ({ tilt, spread: Math.min(spread * (1 + 1e-9), nextUp(tilt * (names.length - 1))) })),
+    confidence: options.confidence ?? 1,
+    ...(options.secrets && { secrets }),
+    ...(options.forms && { forms: true }),
+  };
+}
+
+/** How many rows gave one of these answers, and what they answered elsewhere. */
+interface Answered {
+  readonly rows: number;
+  readonly counts: Float64Array;
+}
+function answeredBy(tables: PairTables, i: number, group: readonly number[]): Answered {
+  const cells = cellCount(tables);
+  const counts = new Float64Array(cells);
+  let rows = 0;
+  for (const a of group) {
+    rows += levelCount(tables, i, a);
+    const row = (tables.start[i]! + a) * cells;
+    for (let c = 0; c < cells; c++) counts[c]! += tables.counts[row + c]!;
+  }
+  return { rows, counts };
 }
 
 /** sum over j of max over S [ tilt P(S|a) - P(S|b) ], plus the radius; never above tilt (columns - 1), its value for disjoint laws. */
-function pairSpread(tables: PairTables, i: number, a: number, b: number, tilt: number, logEvents: number): number {
-  const { counts, start } = tables;
+function pairSpread(tables: PairTables, i: number, a: Answered, b: Answered, tilt: number, logEvents: number): number {
   const cells = cellCount(tables);
   const others = tables.levels.length - 1;
-  const na = levelCount(tables, i, a);
-  const nb = levelCount(tables, i, b);
-  if (!(na > 0 && nb > 0)) return tilt * others;
-  const rowA = (start[i]! + a) * cells;
-  const rowB = (start[i]! + b) * cells;
-  const left = tilt / na;
-  const right = 1 / nb;
+  if (!(a.rows > 0 && b.rows > 0)) return tilt * others;
+  const left = tilt / a.rows;
+  const right = 1 / b.rows;
   let sum = 0;
-  const from = start[i]!;
-  const to = start[i + 1]!;
-  for (let c = 0; c < from; c++) {
-    const d = left * counts[rowA + c]! - right * counts[rowB + c]!;
-    if (d > 0) sum += d;
-  }
-  for (let c = to; c < cells; c++) {
-    const d = left * counts[rowA + c]! - right * counts[rowB + c]!;
-    if (d > 0) sum += d;
-  }
-  const radius = logEvents > 0 ? tilt * Math.sqrt(logEvents / (2 * na)) + Math.sqrt(logEvents / (2 * nb)) : 0;
+  const add = (from: number, to: number): void => {
+    for (let c = from; c < to; c++) {
+      const d = left * a.counts[c]! - right * b.counts[c]!;
+      if (d > 0) sum += d;
+    }
+  };
+  add(0, tables.start[i]!);
+  add(tables.start[i + 1]!, cells);
+  const radius = logEvents > 0 ? tilt * Math.sqrt(logEvents / (2 * a.rows)) + Math.sqrt(logEvents / (2 * b.rows)) : 0;
   return Math.min(sum + others * radius, tilt * others);
+}
+
+/**
+ * Groups of levels with at least `share` of the rows each: rarer levels together, with the next smallest ones until they are enough. A column with
+ * fewer than two such groups has one group: no secret of its own. Reads counts: who may see them decides what the result is worth.
+ */
+export function commonAnswers(
+  tables: PairTables,
+  share: (column: number) => number,
+): readonly (readonly (readonly number[])[])[] {
+  return tables.levels.map((v, i) => {
+    const counts = Array.from({ length: v }, (_, a) => levelCount(tables, i, a));
+    const least = share(i) * counts.reduce((sum, c) => sum + c, 0);
+    const rare: number[] = [];
+    let pool = 0;
+    for (const a of counts.map((_, k) => k).sort((x, y) => counts[x]! - counts[y]!))
+      if (counts[a]! < least || (rare.length > 0 && pool < least)) {
+        rare.push(a);
+        pool += counts[a]!;
+      }
+    const alone = counts.flatMap((_, a) => (rare.includes(a) ? [] : [[a]]));
+    return rare.length > 0 ? [...alone, rare.sort((x, y) => x - y)] : alone;
+  });
 }
 
 /** What an attacker gains about one answer when every column's histogram costs at most `base`; rounded up. Never above base x columns. */

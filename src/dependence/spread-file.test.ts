@@ -14,7 +14,7 @@ describe('a pairwise file', () => {
   });
 
   it('holds no count', () => {
-    expect(Object.keys(JSON.parse(text))).toEqual(['format', 'origin', 'columns', 'confidence', 'tilts', 'worst']);
+    expect(Object.keys(JSON.parse(text))).toEqual(['format', 'origin', 'columns', 'confidence', 'tilts']);
   });
 
   it('is told apart from a network, and refused when damaged', () => {

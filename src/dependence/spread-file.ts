@@ -17,12 +17,23 @@ const document = z.strictObject({
   columns: z.array(z.string().min(1)).min(1),
   confidence: z.number().gt(0).max(1),
   tilts: z.array(z.strictObject({ tilt: z.number().positive(), spread: z.number().nonnegative() })).min(1),
-  worst: z.strictObject({ column: z.string(), a: z.number(), b: z.number() }),
+  /** Positions of the levels (declared order, missing last) that are one secret together, per column. */
+  secrets: z.array(z.array(z.array(z.number().int().nonnegative()))).optional(),
+  forms: z.literal(true).optional(),
+  /** What the strongest attack found reached on the rows the file was learned from, as a share of epsilon. For readers, not for bounds. */
+  attack: z.strictObject({ epsilon: z.number(), inSample: z.number(), heldOut: z.number() }).optional(),
 });
 
 export interface DeclaredSpread {
   readonly spread: PairwiseSpread;
   readonly origin: TableOrigin;
+  readonly attack?: AttackFigure;
+}
+/** loss / epsilon of the whole-survey attack against a release at this epsilon. */
+export interface AttackFigure {
+  readonly epsilon: number;
+  readonly inSample: number;
+  readonly heldOut: number;
 }
 
 /** Undefined when the text is some other kind of file (a network). */
@@ -44,14 +55,25 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
         place: { file },
       },
     );
-  const { columns, confidence, tilts, worst, origin } = result.data;
+  const { columns, confidence, tilts, secrets, forms, origin, attack } = result.data;
   const others = columns.length - 1;
   // the value for disjoint laws is the most there is, so a larger number is a mistake and a bound at the same time
   const capped = tilts.map((t) => ({ tilt: t.tilt, spread: Math.min(t.spread, nextUp(t.tilt * others)) }));
-  return { spread: { columns: columns.length, names: columns, confidence, tilts: capped, worst }, origin };
+  return {
+    spread: {
+      columns: columns.length,
+      names: columns,
+      confidence,
+      tilts: capped,
+      ...(secrets && { secrets }),
+      ...(forms && { forms }),
+    },
+    origin,
+    ...(attack && { attack }),
+  };
 }
 
-export const writeSpread = ({ spread, origin }: DeclaredSpread): string =>
+export const writeSpread = ({ spread, origin, attack }: DeclaredSpread): string =>
   `${JSON.stringify(
     {
       format: spreadFormat,
@@ -59,7 +81,9 @@ export const writeSpread = ({ spread, origin }: DeclaredSpread): string =>
       columns: spread.names,
       confidence: spread.confidence,
       tilts: spread.tilts,
-      worst: spread.worst,
+      ...(spread.secrets && { secrets: spread.secrets }),
+      ...(spread.forms && { forms: true }),
+      ...(attack && { attack }),
     },
     null,
     1,

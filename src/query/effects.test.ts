@@ -167,14 +167,17 @@ describe('the stated effect of replacing an answer', () => {
     expect([...measure!.effects]).toEqual([]);
     const open = under([category('form', ['1', '2'], { public: true }), ...small], { secret: 'answer' });
     const [byForm] = bindBatch(parseBatch({ kind: 'count', by: ['form', 'party'] }), open).measures;
-    expect([...byForm!.effects.keys()]).toEqual(['party']);
+    expect([...byForm!.effects.keys()]).toEqual(['party', '*']);
   });
 
   it('is two for a histogram and the width of the bounds for a mean', () => {
     const [histogram] = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy).measures;
-    expect([...histogram!.effects]).toEqual([['party', { l1: 2n, l2squared: 2n }]]);
+    expect([...histogram!.effects]).toEqual([
+      ['party', { l1: 2n, l2squared: 2n }],
+      ['*', { l1: 2n, l2squared: 2n }],
+    ]);
     const [sum] = bindBatch(parseBatch({ kind: 'mean', column: 'x' }), policy).measures;
-    expect([...sum!.effects]).toEqual([['x', { l1: 3n, l2squared: 9n }]]);
+    expect(sum!.effects.get('x')).toEqual({ l1: 3n, l2squared: 9n });
   });
 });
 

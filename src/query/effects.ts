@@ -129,11 +129,13 @@ function perClass(policy: Policy, shape: Shape): ReadonlyMap<RecordClass, Effect
       'Ask a pattern over the relation, or protect rows, persons or answers.',
     );
   const entries: [RecordClass, Effect][] = [];
+  const row = apart(optionCount(shape.counting), shape.cells, shape.row);
   if (secret === 'answer') {
     for (const column of columnsOf(shape.counting))
       if (!policy.columns.get(column)?.public) entries.push([column, answerEffect(column, shape)]);
+    // All answers of one person at once: what composition over columns counts by.
+    if (entries.length > 0) entries.push([everyRecord, row]);
   } else {
-    const row = apart(optionCount(shape.counting), shape.cells, shape.row);
     const m = secret === 'person' ? BigInt(policy.protect.maxRows) : 1n;
     entries.push([everyRecord, { l1: m * row.l1, l2squared: m * m * row.l2squared }]);
   }
