@@ -1,13 +1,14 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
 import type { AdditiveNoise, AnswerRow, AnswerTable, ErrorKind, Foreseen, NoiseLaw, NoisyCounts, NoisyMeasure } from './bound.js';
 import { answerName } from './label.js';
-import { deviation, halfWidth } from './noise-law.js';
+import { combinedHalfWidth, deviation, type Part } from './noise-law.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
 
-/** A number that is known up to noise: value, standard deviation and half width for a given miss probability. */
+/** A number that is known up to noise: value, noise, standard deviation and half width for a given miss probability. */
 export interface Noisy {
   readonly value: Rational;
+  readonly parts: readonly Part[];
   readonly deviation: number;
   readonly half: (alpha: number) => number;
 }
@@ -31,14 +32,11 @@ const additive = (noise: readonly NoiseLaw[], index: number): AdditiveNoise => {
   return found;
 };
 
-interface Part {
-  readonly factor: number;
-  readonly noise: AdditiveNoise;
-}
-/** Independent noises add in variance; their half widths add when each may miss with an equal part of alpha. */
+/** Independent noises add in variance. */
 const spread = (parts: readonly Part[]) => ({
+  parts,
   deviation: Math.hypot(...parts.map(({ factor, noise }) => factor * deviation(noise))),
-  half: (alpha: number) => parts.reduce((sum, { factor, noise }) => sum + factor * halfWidth(noise, alpha / parts.length), 0),
+  half: (alpha: number) => combinedHalfWidth(parts, alpha),
 });
 
 /** The noisy sum of the terms in answer cell i. */

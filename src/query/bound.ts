@@ -32,7 +32,7 @@ export interface NoisyCounts {
   readonly values: readonly bigint[];
 }
 export interface NoisySelection {
-  readonly noise: SelectionNoise;
+  readonly noise: NoiseLaw;
   /** Index of the chosen candidate, per group. */
   readonly chosen: readonly number[];
 }
@@ -47,8 +47,9 @@ export interface AnswerTable {
   readonly error: ErrorKind;
 }
 /**
- * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers, variance exact, interval by the union bound.
- * propagated: a ratio; delta-method standard error, interval by interval arithmetic on 97.5 % intervals (at least 95 %).
+ * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers; from the law of the sum of their noises.
+ * propagated: a ratio; delta-method standard error, and the interval of all values the noise leaves possible (for a variance: interval arithmetic,
+ * at least 95 %).
  * rank: a selected candidate; low and high are absent, `rankError` holds instead.
  */
 export type ErrorKind = 'exact' | 'combined' | 'propagated' | 'rank';

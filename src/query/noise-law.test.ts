@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deviation, halfWidth, normalQuantile } from './noise-law.js';
+import { combinedHalfWidth, deviation, halfWidth, normalQuantile } from './noise-law.js';
 
 /** Straight sums over the probability mass, as a second opinion. */
 function masses(kind: 'laplace' | 'gaussian', scale: number): (k: number) => number {
@@ -43,6 +43,30 @@ describe('the law of the noise', () => {
     const gaussian = halfWidth({ kind: 'gaussian', scale: 1000 }, 0.05);
     expect(gaussian).toBe(1960);
     expect(laplace).toBeGreaterThan(2110);
+  });
+  it('adds two noises of a kind', () => {
+    const mass = (k: number, scale: number) => Math.exp(-Math.abs(k) / scale) * Math.tanh(1 / (2 * scale));
+    const miss = (half: number, a: number, b: number, factor: number) => {
+      let outside = 0;
+      for (let i = -400; i <= 400; i++)
+        for (let j = -400; j <= 400; j++) if (Math.abs(i + factor * j) > half) outside += mass(i, a) * mass(j, b);
+      return outside;
+    };
+    for (const [a, b, factor] of [
+      [10, 10, 1],
+      [10, 4, 1],
+      [12, 3, 2.5],
+    ] as const) {
+      const parts = [
+        { factor: 1, noise: { kind: 'laplace', scale: a } },
+        { factor, noise: { kind: 'laplace', scale: b } },
+      ] as const;
+      const found = miss(combinedHalfWidth(parts, 0.05), a, b, factor);
+      expect(found).toBeLessThanOrEqual(0.05);
+      expect(found).toBeGreaterThan(0.035);
+    }
+    const gaussians = [1, 1].map((factor) => ({ factor, noise: { kind: 'gaussian' as const, scale: 100 } }));
+    expect(combinedHalfWidth(gaussians, 0.05)).toBeCloseTo(Math.SQRT2 * 195.996 + 1, 2);
   });
   it('is silent without noise', () => {
     expect(halfWidth({ kind: 'none', scale: 0 }, 0.05)).toBe(0);

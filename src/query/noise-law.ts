@@ -33,6 +33,40 @@ function gaussianHalfWidth(sigma: number, alpha: number): number {
   return k;
 }
 
+/** A noise times a factor. */
+export interface Part {
+  readonly factor: number;
+  readonly noise: AdditiveNoise;
+}
+
+/** Half width of a sum of independent noises: exact for one, closed forms for two of a kind (one grid step added for the lattice), else the union bound. */
+export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
+  const parts = all.filter(({ factor, noise }) => factor !== 0 && noise.kind !== 'none' && noise.scale > 0);
+  const [first, second, third] = parts;
+  if (!first) return 0;
+  if (!second) return Math.abs(first.factor) * halfWidth(first.noise, alpha);
+  const step = Math.max(...parts.map(({ factor }) => Math.abs(factor)));
+  const scales = parts.map(({ factor, noise }) => Math.abs(factor) * noise.scale);
+  if (parts.every(({ noise }) => noise.kind === 'gaussian')) return Math.hypot(...scales) * normalQuantile(1 - alpha / 2) + step;
+  if (!third && parts.every(({ noise }) => noise.kind === 'laplace')) return twoLaplaces(scales[0]!, scales[1]!, alpha) + step;
+  return parts.reduce((sum, { factor, noise }) => sum + Math.abs(factor) * halfWidth(noise, alpha / parts.length), 0);
+}
+
+/** P(|X + Y| > h) = (a^2 e^(-h/a) - b^2 e^(-h/b)) / (a^2 - b^2), or (1 + h/2a) e^(-h/a) when a = b; solved for h by bisection. */
+function twoLaplaces(a: number, b: number, alpha: number): number {
+  const near = Math.abs(a - b) < 1e-6 * Math.max(a, b);
+  const tail = (h: number) =>
+    near ? (1 + h / (2 * a)) * Math.exp(-h / a) : (a * a * Math.exp(-h / a) - b * b * Math.exp(-h / b)) / (a * a - b * b);
+  let low = 0;
+  let high = Math.max(a, b) * (5 - 2 * Math.log(alpha));
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (tail(middle) > alpha) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
 /** Inverse of the normal distribution function for p >= 1/2 (Acklam's rational approximation, relative error 1.2e-9). */
 export function normalQuantile(p: number): number {
   const tail = 1 - p;

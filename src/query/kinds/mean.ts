@@ -1,8 +1,10 @@
 import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { around, clip, foreseen, miss, noiseOf, noisySum, quotient, table } from '../answer.js';
+import { clip, foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { numberAt } from '../grid.js';
 import { valueName } from '../label.js';
+import { combinedHalfWidth } from '../noise-law.js';
 import type { MeanQuery } from '../query.js';
+import { ratioInterval } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
@@ -16,23 +18,28 @@ export function bindMean(query: MeanQuery, scope: Scope): BoundQuery {
   const within = [toNumber(grid.low) - middle, toNumber(numberAt(grid, grid.last)) - middle] as const;
   const layout = { query, columns: [...(query.by ?? []), query.name ?? valueName(query)], cells: cellsOfRows(rows) };
   return {
-    finish: (noisy) =>
-      table(layout, 'propagated', (i) => {
+    finish: (noisy) => {
+      const laws = noisy.map(({ noise }) => noise);
+      const noises = [noiseOf(top, laws).parts, noiseOf(bottom, laws).parts] as const;
+      const interval = ratioInterval(noises, (r) => [1, -r], within, miss);
+      return table(layout, 'propagated', (i) => {
         const sum = noisySum(top, noisy, i);
         const count = noisySum(bottom, noisy, i);
-        const n = toNumber(count.value);
-        const [low, high] = quotient(around(sum, miss / 2), around(count, miss / 2), within);
+        const [s, n] = [toNumber(sum.value), toNumber(count.value)];
         if (n <= 0) return { value: null, standardError: null, low: middle + within[0], high: middle + within[1] };
-        const ratio = clip(toNumber(sum.value) / n, ...within);
+        const ratio = clip(s / n, ...within);
+        const [low, high] = interval(s, n);
         const standardError = Math.hypot(sum.deviation, ratio * count.deviation) / n;
         return { value: middle + ratio, standardError, low: middle + low, high: middle + high };
-      }),
+      });
+    },
     foresee: (noise) => {
       const sum = noiseOf(top, noise);
       const count = noiseOf(bottom, noise);
       const most = toNumber(multiply(grid.unit, rational(reach)));
       const standardError = Math.hypot(sum.deviation, most * count.deviation);
-      return foreseen(layout, 'propagated', standardError, sum.half(miss / 2) + most * count.half(miss / 2), true);
+      const worst = count.parts.map((part) => ({ ...part, factor: part.factor * most }));
+      return foreseen(layout, 'propagated', standardError, combinedHalfWidth([...sum.parts, ...worst], miss), true);
     },
   };
 }

@@ -40,6 +40,8 @@ const rankDeviation = ({ sharpness }: SelectionNoise, { candidates, perRank }: S
   return Math.sqrt(log * log + 2 * log + 2) / sharpness / perRank;
 };
 const selection = (noise: NoiseLaw | undefined): SelectionNoise => {
+  // A quantile of public columns is chosen without noise.
+  if (noise?.kind === 'none') return { kind: 'selection', sharpness: Number.POSITIVE_INFINITY };
   if (noise?.kind !== 'selection') throw new RangeError('a quantile needs selection noise');
   return noise;
 };
@@ -96,7 +98,7 @@ export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
     const found = noisy[index];
     if (!found || !('chosen' in found)) throw new RangeError(`measure ${index} has no selection`);
     const value = toNumber(candidates[found.chosen[Math.floor(i / chosen.length)]!]!);
-    return { value, standardError: null, low: null, high: null, rankError: rankError(found.noise, measure) };
+    return { value, standardError: null, low: null, high: null, rankError: rankError(selection(found.noise), measure) };
   };
   return {
     finish: (noisy) => table(layout, 'rank', (i) => row(noisy, i)),
