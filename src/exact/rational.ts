@@ -53,13 +53,11 @@ export function parseRational(text: string, what = 'number'): Rational {
 export function fromNumber(x: number): Rational {
   if (!Number.isFinite(x)) throw new RangeError('not finite');
   if (Number.isInteger(x)) return rational(BigInt(x));
-  let den = 1n;
   let y = x;
-  while (!Number.isInteger(y)) {
-    y *= 2;
-    den *= 2n;
-  }
-  return rational(BigInt(y), den);
+  let twos = 0;
+  for (; !Number.isInteger(y); twos += 32) y *= 2 ** 32;
+  for (; twos > 0 && y % 2 === 0; twos--) y /= 2;
+  return { num: BigInt(y), den: 1n << BigInt(twos) };
 }
 
 export const add = (a: Rational, b: Rational): Rational => rational(a.num * b.den + b.num * a.den, a.den * b.den);
