@@ -7,7 +7,10 @@ import { fail } from './output.js';
 const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {
   audit: () => import('./audit.js'),
   compare: () => import('./compare.js'),
+  check: () => import('./check.js'),
+  confirm: () => import('./confirm.js'),
   demo: () => import('./demo.js'),
+  init: () => import('./init.js'),
   epsilon: () => import('./epsilon.js'),
   learn: () => import('./learn.js'),
   ledger: () => import('./ledger.js'),

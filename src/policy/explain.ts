@@ -1,0 +1,195 @@
+import { basename } from 'node:path';
+import { toNumber } from '../exact/rational.js';
+import { posteriorRange } from './belief.js';
+import type { Column, Dependence, Policy, Relation, SecretKind } from './policy.js';
+
+/** One plain sentence about one option of a policy. */
+export interface Explanation {
+  readonly topic: 'data' | 'protected' | 'from' | 'assumption' | 'budget' | 'belief' | 'account' | 'not protected' | 'to do';
+  readonly text: string;
+}
+
+/** What a policy promises, in plain words: one line per option. Reports print the same lines. */
+export const explainPolicy = (policy: Policy): string[] =>
+  explain(policy).map(({ topic, text }) => `${topic.charAt(0).toUpperCase()}${topic.slice(1)}: ${text}`);
+
+export function explain(policy: Policy): readonly Explanation[] {
+  return [
+    ...aboutData(policy),
+    { topic: 'protected', text: secrets[policy.protect.secret](policy) },
+    { topic: 'from', text: adversaries[policy.protect.adversary] },
+    ...assumptions(policy),
+    ...aboutBudget(policy),
+    ...aboutAccount(policy),
+    ...notProtected(policy),
+    ...toDo(policy),
+  ];
+}
+
+const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+const percent = (x: number) => `${Number((100 * x).toPrecision(3))} %`;
+const figure = (x: number) => (x >= 1e6 ? x.toExponential(1) : Number(x.toPrecision(3)).toString());
+
+function aboutData({ data, columns, relations }: Policy): Explanation[] {
+  const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
+  const kinds = (
+    [
+      ['category', 'with fixed answers'],
+      ['multi', 'where several answers may be ticked'],
+      ['integer', 'whole numbers'],
+      ['number', 'numbers'],
+      ['weight', 'weights'],
+    ] as const
+  )
+    .filter(([type]) => count(type) > 0)
+    .map(([type, words]) => `${count(type)} ${words}`);
+  const table = data.table === undefined ? '' : `, table ${data.table}`;
+  return [
+    {
+      topic: 'data',
+      text:
+        columns.size === 0
+          ? `${basename(data.source)}${table}; no columns are declared, so only rows can be counted.`
+          : `${basename(data.source)}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
+    },
+    ...[...relations.values()].map(aboutRelation),
+  ];
+}
+
+const aboutRelation = ({ name, columns, domain, symmetric, private: hidden }: Relation): Explanation => ({
+  topic: 'data',
+  text: `relation ${name}(${columns.join(', ')}), ${symmetric ? 'read both ways' : 'read as written'}, among ${domain} possible members; ${
+    hidden ? 'who stands in it is private' : 'it is public and costs nothing'
+  }.`,
+});
+
+const secrets: Record<SecretKind, (policy: Policy) => string> = {
+  row: () => 'everything one row says. One row is taken to be one person.',
+  person: ({ protect }) =>
+    `everything said by all rows with the same ${protect.unit}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; further ones are left out.`,
+  answer: () => 'one answer: a single cell of one row. Several answers of the same person taken together are protected less.',
+  step: ({ dependence }) => {
+    const sequence = dependence.find((d) => d.kind === 'sequence');
+    return `one step of a sequence: the ${sequence?.state} of one ${sequence?.by} at one ${sequence?.order}.`;
+  },
+  edge: ({ relations }) =>
+    `whether one pair stands in a private relation (${[...relations.values()]
+      .filter((r) => r.private)
+      .map((r) => r.name)
+      .join(', ')}).`,
+};
+
+const adversaries = {
+  informed:
+    'anyone who sees every release, knows the ties declared below, and may even know the exact values of any other records. This is the stronger promise.',
+  uninformed:
+    'anyone who sees every release and knows the ties declared below, but not the values of other records. Someone who knows other records may learn more.',
+};
+
+/** "agree nine times in ten" is easier than 81: two yes-or-no answers tied by an odds ratio r agree with probability sqrt(r)/(1+sqrt(r)). */
+function strength(oddsRatio: number): string {
+  if (oddsRatio === Number.POSITIVE_INFINITY) return 'without limit: they may be copies of each other';
+  if (oddsRatio === 1) return 'by nothing (odds ratio 1: strangers)';
+  const agree = Math.sqrt(oddsRatio) / (1 + Math.sqrt(oddsRatio));
+  return `by at most ${figure(oddsRatio)} times in the odds (two yes-or-no answers so tied agree up to ${percent(agree)} of the time)`;
+}
+
+const onColumn = (column: string | undefined) => (column === undefined ? 'anything in the other' : `the other's ${column}`);
+
+const assumed: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>) => string } = {
+  groups: (d) =>
+    `records with the same ${d.by.join(' and ')} depend on one another: changing one moves ${onColumn(d.column)} ${strength(d.oddsRatio)}.${
+      d.hidden ? ' Members are alike only through what their group is like.' : ''
+    }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}`,
+  ties: (d) =>
+    `records joined by ${d.relation} depend on one another: changing one moves ${onColumn(d.column)} ${
+      d.oddsColumn === undefined ? strength(d.oddsRatio) : `as the column ${d.oddsColumn} of the relation says`
+    }.${
+      d.reach === 'direct'
+        ? ' Only direct ties count: what lies beyond them is taken to say nothing, and the ties of one record to be independent of each other.'
+        : ' Ties of ties count too.'
+    }${d.maxTies === undefined ? '' : ` Nobody has more than ${d.maxTies} ties.`}`,
+  columns: (d) => `the answers in one row depend on one another as the network ${basename(d.network)} says, and in no other way.`,
+  sequence: (d) =>
+    `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.`,
+  gaussian: (d) => `values depend on one another as the precision matrix ${basename(d.precision)} says.`,
+  factors: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
+};
+
+const assumptions = ({ dependence }: Policy): Explanation[] =>
+  dependence.length === 0
+    ? [
+        {
+          topic: 'assumption',
+          text: 'no record says anything about another (dependence: none). Where records do know each other - a household, friends, copies - more can be learned than promised here.',
+        },
+      ]
+    : dependence.map((d) => ({ topic: 'assumption', text: (assumed[d.kind] as (x: Dependence) => string)(d) }));
+
+/** What the budget means for somebody suspected with this probability. */
+const suspected = [0.01, 0.1, 0.5];
+
+function aboutBudget({ budget }: Policy): Explanation[] {
+  const epsilon = toNumber(budget.epsilon);
+  const delta = toNumber(budget.delta);
+  const slip = delta > 0 ? `, except with probability ${figure(delta)}` : '';
+  const frequency = (p: number) => (p < 0.1 ? `${Math.round(p * 1000)} in 1000` : `${Math.round(p * 100)} in 100`);
+  const line = (prior: number): Explanation => {
+    const [low, high] = posteriorRange(prior, epsilon);
+    return {
+      topic: 'belief',
+      text: `somebody believed with ${percent(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percent(low)} to ${percent(high)} after all releases${slip}.`,
+    };
+  };
+  return [
+    {
+      topic: 'budget',
+      text: `over all releases together, the odds of anything about one secret change at most ${figure(Math.exp(epsilon))} times (epsilon ${figure(epsilon)})${slip}.`,
+    },
+    ...(budget.beliefs ?? []).map(
+      ({ prior, posterior, floor, about }): Explanation => ({
+        topic: 'belief',
+        text: `you asked that ${about ?? 'anything'} believed with ${percent(toNumber(prior))} is believed with ${[
+          posterior && `at most ${percent(toNumber(posterior))}`,
+          floor && `at least ${percent(toNumber(floor))}`,
+        ]
+          .filter(Boolean)
+          .join(' and ')} after all releases${slip}.`,
+      }),
+    ),
+    ...suspected.map(line),
+    ...(epsilon > 10 ? [{ topic: 'budget' as const, text: 'this is so large that it protects almost nothing.' }] : []),
+  ];
+}
+
+const aboutAccount = ({ population, ledger }: Policy): Explanation[] => [
+  {
+    topic: 'account',
+    text: `spending is recorded for ${population} in ${ledger}; every policy of this population, and every analyst, shares it.`,
+  },
+];
+
+function notProtected(policy: Policy): Explanation[] {
+  const open = [...policy.columns.values()].filter((c) => c.public).map((c) => c.name);
+  const lines = [
+    'what holds for people in general, and so for each of them (that smokers fall ill is learned from others, too).',
+    'how many rows there are, which columns exist, and what this policy says.',
+    policy.dependence.length === 0
+      ? 'any dependence between records.'
+      : 'any dependence that is not declared above, and strengths beyond the declared ones.',
+    'what other sources say about the same people.',
+    ...(open.length > 0 ? [`the columns ${open.join(', ')}: declared public.`] : []),
+    ...(policy.protect.secret === 'row' ? ['somebody who fills several rows: declare secret: person with a unit.'] : []),
+  ];
+  return lines.map((text) => ({ topic: 'not protected', text }));
+}
+
+const toDo = ({ unconfirmed, file }: Policy): Explanation[] =>
+  unconfirmed.length === 0
+    ? []
+    : [
+        {
+          topic: 'to do',
+          text: `${plural(unconfirmed.length, 'column')} ${unconfirmed.length === 1 ? 'has a domain' : 'have domains'} read from the data. Nothing is released before you look at them: fugu confirm ${basename(file)}`,
+        },
+      ];
