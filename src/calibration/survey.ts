@@ -27,7 +27,8 @@ export interface SurveyTerms {
 
 /** What is known about how answers go together. */
 export interface SurveyKnowledge {
-  readonly pairwise?: { readonly spread: PairwiseSpread; readonly origin: TableOrigin };
+  /** `base`: the cost per column to use; the largest that epsilon allows when absent. */
+  readonly pairwise?: { readonly spread: PairwiseSpread; readonly origin: TableOrigin; readonly base?: number };
   /** Largest cost per column that a declared network allows, and against whom it was proven. */
   readonly network?: { readonly base: number; readonly adversary: 'informed' | 'uninformed'; readonly origin: string };
   readonly clusters?: readonly SurveyCluster[];
@@ -55,8 +56,8 @@ export interface SurveyChoice {
   readonly why: string;
 }
 
-const wholeRow = 'the whole row of a respondent, against an attacker who knows anything about the other answers and respondents';
-const oneAnswer = (known: string): string => `one answer of a respondent, against an attacker who ${known}`;
+const wholeRow = 'the whole row, whatever else is known about the person';
+const oneAnswer = (known: string): string => `one answer, against an attacker who ${known}`;
 
 /** All candidates, smallest expected error first, and the best one that keeps the declared guarantee. */
 export function chooseSurvey(
@@ -180,7 +181,7 @@ const cellNoise = (draft: Draft): CellNoise[] =>
   draft.parts.map((p) => ({ kind: draft.noise, scale: p.scale, cells: p.cells, tables: p.columns.length }));
 
 function pairwiseDraft(parts: readonly Part[], terms: SurveyTerms, known: NonNullable<SurveyKnowledge['pairwise']>): Draft {
-  const base = largestPairwiseBase(known.spread, terms.epsilon);
+  const base = known.base ?? largestPairwiseBase(known.spread, terms.epsilon);
   const covered = parts.every((p) => known.spread.names.includes(p.columns[0]!));
   const refused =
     terms.secret === 'row'
@@ -194,7 +195,7 @@ function pairwiseDraft(parts: readonly Part[], terms: SurveyTerms, known: NonNul
     name: 'Laplace, pairwise bound',
     noise: 'laplace',
     parts: evenly(parts, 2 / base),
-    protects: oneAnswer('knows how answers go together in the population but no other answer of this person'),
+    protects: oneAnswer('knows no other answer of the person'),
     assumes: [
       'Respondents are independent of one another.',
       known.origin.kind === 'unpaid'

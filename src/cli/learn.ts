@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { largestChunk } from '../analysis/learn/best-structure.js';
+import type { CodedTable } from '../analysis/learn/coded.js';
 import { learnPaid, learnSpread, learnUnpaid } from '../analysis/learn/learn-columns.js';
 import { attackHeldOut } from '../attack/survey.js';
 import { writeBif } from '../dependence/bif.js';
@@ -9,8 +10,10 @@ import type { NetworkOrigin } from '../dependence/network.js';
 import { writeNetworkJson } from '../dependence/network-json.js';
 import { largestPairwiseBase } from '../dependence/pairwise-leakage.js';
 import { writeSpread } from '../dependence/spread-file.js';
+import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
+import type { Policy } from '../policy/policy.js';
 import { emit, figure, progress } from './output.js';
 import { withSession } from './session.js';
 
@@ -68,37 +71,10 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
       'Leave out --chunk, --pairwise and --public, or leave out --epsilon (unpaid, marked in the file).',
     );
   await withSession(file, async (session, { policy, engine }) => {
+    if (words.pairwise) return learnPairwise(engine, policy, words, confidence, pool);
     const origin: Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }> = words.public
       ? { learned: 'public', from: basename(policy.data.source) }
       : { learned: 'unpaid' };
-    if (words.pairwise) {
-      const epsilon = toNumber(policy.budget.epsilon);
-      const { spread, attack } = await learnSpread(engine, policy, {
-        confidence,
-        pool,
-        epsilon,
-        judge: (rows, costs) => {
-          const found = attackHeldOut(rows, costs, { pairs: 24, progress: progress('attacking') });
-          return { inSample: found.inSample.loss, heldOut: found.heldOut };
-        },
-      });
-      const vouched = words.public
-        ? ({ kind: 'public', from: basename(policy.data.source) } as const)
-        : ({ kind: 'unpaid' } as const);
-      write(words.out, writeSpread({ spread, origin: vouched, ...(attack && { attack }) }));
-      const ratio = epsilon / spread.columns / largestPairwiseBase(spread, epsilon);
-      emit(
-        words.json,
-        { written: words.out, origin: vouched, columns: spread.columns, confidence, noiseOverComposition: ratio, attack },
-        () =>
-          [
-            `Wrote ${words.out}: pairwise bound for ${spread.columns} columns, ${100 * confidence} % over the sample.`,
-            `At epsilon ${epsilon} a histogram of every column needs ${figure(ratio)} of the noise of composition (uninformed attacker, one answer).`,
-            paidWords(vouched.kind),
-          ].join('\n'),
-      );
-      return;
-    }
     const network =
       words.epsilon !== undefined
         ? await learnPaid(session, words.epsilon, progress('learning'))
@@ -118,6 +94,30 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
       ].join('\n'),
     );
   });
+}
+
+async function learnPairwise(engine: Engine, policy: Policy, words: LearnWords, confidence: number, pool: number): Promise<void> {
+  const epsilon = toNumber(policy.budget.epsilon);
+  const judge = (rows: CodedTable, costs: readonly number[]) => {
+    const found = attackHeldOut(rows, costs, { pairs: 24, progress: progress('attacking') });
+    return { inSample: found.inSample.loss, heldOut: found.heldOut };
+  };
+  const { spread, attack } = await learnSpread(engine, policy, { confidence, pool, epsilon, judge });
+  const origin = words.public ? ({ kind: 'public', from: basename(policy.data.source) } as const) : ({ kind: 'unpaid' } as const);
+  write(words.out, writeSpread({ spread, origin, ...(attack && { attack }) }));
+  const noise = epsilon / spread.columns / largestPairwiseBase(spread, epsilon);
+  emit(words.json, { written: words.out, origin, columns: spread.columns, confidence, noiseOverComposition: noise, attack }, () =>
+    [
+      `Wrote ${words.out}: pairwise bound for ${spread.columns} columns, ${100 * confidence} % over the sample.`,
+      `At epsilon ${epsilon} a histogram of every column needs ${figure(noise)} of the noise of composition (one answer, uninformed attacker).`,
+      ...(attack
+        ? [
+            `The strongest attack found on these rows reaches ${figure(attack.inSample)} of epsilon in sample, ${figure(attack.heldOut)} held out.`,
+          ]
+        : []),
+      paidWords(origin.kind),
+    ].join('\n'),
+  );
 }
 
 const paidWords = (how: 'paid' | 'unpaid' | 'public'): string =>

@@ -3,15 +3,19 @@ import type { Plan } from '../release/plan.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, table, warn } from './output.js';
 import { withSession } from './session.js';
+import { surveyChoice, surveyText } from './survey-choice.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('plan').description('cost and error of a release; spends nothing')).action(
     async (file: string, words: AskWords) => {
-      const plan = await withSession(file, (session) => {
+      const { plan, survey } = await withSession(file, async (session) => {
         const { query, options } = readAsk(words, session);
-        return session.plan(query, options);
+        const planned = await session.plan(query, options);
+        return { plan: planned, survey: words.survey ? surveyChoice(planned, session) : undefined };
       });
-      emit(words.json, plan, () => planText(plan));
+      emit(words.json, survey ? { ...plan, survey } : plan, () =>
+        survey ? `${surveyText(survey)}\n\n${planText(plan)}` : planText(plan),
+      );
     },
   );
 }

@@ -1,0 +1,57 @@
+import { chooseSurvey, type SurveyChoice } from '../calibration/survey.js';
+import { declaredSpread } from '../dependence/declared-pairwise.js';
+import { divide, fromNumber, multiply, toNumber } from '../exact/rational.js';
+import type { Plan } from '../release/plan.js';
+import type { Session } from '../release/session.js';
+import { bold, dim, figure, table } from './output.js';
+
+/** Every way to release the survey the plan is about, with its expected error and what it protects. Public numbers only. */
+export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyChoice {
+  const share = divide(fromNumber(plan.epsilon), account.epsilon);
+  const part = (capacity: Parameters<typeof multiply>[0]): number => toNumber(multiply(capacity, share));
+  const columns = plan.errors.map((e) => {
+    const name = 'column' in e.query ? e.query.column : e.name;
+    return { name, cells: e.cells, public: policy.columns.get(name)?.public === true };
+  });
+  const route = (name: string) => account.routes.find((r) => r.amplifier.name === name);
+  const rows = account.routes.find((r) => r.amplifier.scope('*'));
+  const network = route('columns');
+  const pairwise = route('pairwise');
+  const declared = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0];
+  return chooseSurvey(
+    columns,
+    {
+      secret: policy.protect.secret === 'answer' ? 'answer' : 'row',
+      adversary: policy.protect.adversary,
+      epsilon: rows ? part(rows.pureCapacity) : plan.epsilon,
+      delta: toNumber(account.delta),
+      ...(rows?.zcdpCapacity && { rho: part(rows.zcdpCapacity) }),
+    },
+    {
+      ...(network && {
+        network: {
+          base: part(network.pureCapacity),
+          adversary: policy.protect.adversary,
+          origin: network.amplifier.assumptions.at(-1) ?? '',
+        },
+      }),
+      ...(pairwise && declared && { pairwise: { ...declared, base: part(pairwise.pureCapacity) } }),
+    },
+  );
+}
+
+export function surveyText(choice: SurveyChoice): string {
+  const rows = choice.candidates.map((c) => [
+    c === choice.chosen ? `> ${c.name}` : `  ${c.name}`,
+    figure(c.error.l2),
+    `${figure(c.ratio)}x`,
+    c.keeps ? c.protects : dim(c.reason),
+  ]);
+  const { error } = choice.chosen;
+  return [
+    bold('Ways to release this survey'),
+    table(['', 'L2 error', 'of Laplace', 'protects'], rows),
+    choice.why,
+    `All tables together: with 95 % every cell is within ±${figure(error.maximum)}, and all absolute errors add up to at most ${figure(error.l1)}.`,
+  ].join('\n');
+}
