@@ -43,7 +43,7 @@ describe('survival in plain numbers', () => {
   it('asks for the exact number only in doubt, and then obeys it', () => {
     const wide = { low: 0, high: 1 };
     expect(fits(Math.exp(-x), () => survives(wide.low, wide.high, exact, cryptoBits))).toBe(true);
-    expect(fits(Math.exp(-x), () => survives(wide.low, wide.high, () => parseRational('3/4'), cryptoBits))).toBe(false);
+    expect(fits(Math.exp(-x), () => survives(wide.low, wide.high, () => parseRational('1/2'), cryptoBits))).toBe(false);
     const never = (): Rational => {
       throw new Error('asked without doubt');
     };
