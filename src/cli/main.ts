@@ -12,6 +12,7 @@ const commands: Record<string, () => Promise<{ register(program: Command): void 
   demo: () => import('./demo.js'),
   init: () => import('./init.js'),
   epsilon: () => import('./epsilon.js'),
+  leak: () => import('./leak.js'),
   learn: () => import('./learn.js'),
   ledger: () => import('./ledger.js'),
   pattern: () => import('./pattern.js'),

@@ -1,0 +1,202 @@
+import { addUp, logUp } from '../exact/outward.js';
+import { type Rational, toNumberDown, toNumberUp } from '../exact/rational.js';
+import type { Adversary } from '../policy/policy.js';
+import { direct, directAssumption } from './direct.js';
+import { assemble, type FactorGraph, withOdds } from './factor-graph.js';
+import { informed } from './informed.js';
+import { largestBelow } from './largest-below.js';
+import type { Model } from './model.js';
+import { graphsOf } from './model-graph.js';
+import { type Percolation, percolation } from './percolation.js';
+import { contraction } from './push.js';
+import { uninformedForest } from './uninformed.js';
+import { vStructures } from './v-structure.js';
+import { type Walk, walk } from './walk.js';
+
+/** What ties are declared between: a graph of odds ratios, or a model with tables (from which a graph is read). */
+export type Subject = FactorGraph | Model;
+const isModel = (subject: Subject): subject is Model => 'ids' in subject;
+
+export interface LeakageOptions {
+  /** `direct`: ties reach no further than their ends (uninformed only; see direct.ts for what that assumes). */
+  readonly reach?: 'any' | 'direct';
+  /** Total-variation radius of the tables of a model, for the uninformed bound. */
+  readonly radius?: number;
+}
+
+export interface Leakage {
+  /** What an attacker gains about each record; rounded up. */
+  readonly perRecord: Float64Array;
+  readonly worst: { readonly record: number; readonly leakage: number };
+  /** The whole effect of the largest component: what group privacy would charge. */
+  readonly group: number;
+  /** Every number is a proven bound, rounded against ourselves. */
+  readonly certified: true;
+  readonly how: string;
+}
+
+/** A subject read once, asked many times. */
+export interface Ties {
+  readonly records: number;
+  readonly graph: FactorGraph;
+  leakage(profile: Float64Array | number): Leakage;
+}
+
+export function ties(subject: Subject, adversary: Adversary, options: LeakageOptions = {}): Ties {
+  const { reach = 'any', radius = 0 } = options;
+  if (reach === 'direct' && adversary === 'informed')
+    throw new RangeError('reach: direct holds against an uninformed adversary only');
+  const graphs = isModel(subject) ? graphsOf(subject) : [subject];
+  const walks = graphs.map(walk);
+  const first = graphs[0]!;
+  const spread = (profile: Float64Array | number) =>
+    typeof profile === 'number' ? new Float64Array(first.records).fill(profile) : profile;
+  const leakage = (asked: Float64Array | number): Leakage => {
+    const profile = spread(asked);
+    const [base, ...others] = graphs.map((g, k) => informed(g, profile, walks[k] as Walk));
+    const bounds = [base!, ...others].map((b) => b.leaks);
+    const words = [describe(base!.methods, base!.capped)];
+    if (adversary === 'uninformed' && isModel(subject)) {
+      // A table known only within a radius has no certain odds ratio, so the informed bound cannot be used beside it.
+      if (radius > 0) bounds.splice(0, bounds.length, base!.group);
+      bounds.push(uninformedForest(subject, profile, { radius }));
+      if (radius === 0) bounds.push(vStructures(subject, profile, 'none'));
+      words.push('forests of pairwise tables by their own conditionals');
+    }
+    if (reach === 'direct') {
+      bounds.push(direct(first, profile));
+      words.push(`direct reach (assumes: ${directAssumption.independent})`);
+    }
+    const perRecord = least(bounds);
+    return { perRecord, worst: worstOf(perRecord), group: worstOf(base!.group).leakage, certified: true, how: words.join('; ') };
+  };
+  return { records: first.records, graph: first, leakage };
+}
+
+export const leakage = (
+  subject: Subject,
+  profile: Float64Array | number,
+  adversary: Adversary,
+  options: LeakageOptions = {},
+): Leakage => ties(subject, adversary, options).leakage(profile);
+
+function least(bounds: readonly Float64Array[]): Float64Array {
+  const out = Float64Array.from(bounds[0]!);
+  for (const bound of bounds.slice(1)) for (let i = 0; i < out.length; i++) if (bound[i]! < out[i]!) out[i] = bound[i]!;
+  return out;
+}
+
+function worstOf(leaks: Float64Array): { record: number; leakage: number } {
+  let record = 0;
+  for (let i = 1; i < leaks.length; i++) if (leaks[i]! > leaks[record]!) record = i;
+  return { record, leakage: leaks[record] ?? 0 };
+}
+
+const methodWords: Record<string, string> = {
+  forest: 'forests in one pass each way',
+  recursion: 'small components by the recursion',
+  clique: 'cliques by their closed form',
+  messages: 'graphs with loops by certified messages',
+};
+const describe = (methods: Readonly<Record<string, number>>, capped: boolean): string =>
+  `informed bound: ${Object.entries(methods)
+    .filter(([, count]) => count > 0)
+    .map(([name]) => methodWords[name])
+    .join(', ')}${capped ? ', capped for some records' : ''}`;
+
+/** Bases are found to twelve digits on small graphs; on large ones to five, which is less than any noise can show. */
+const digitsFor = (graph: FactorGraph) => (graph.member.length > 200_000 ? 1e-5 : 1e-12);
+
+/** The largest common base whose worst leakage stays within epsilon; rounded down and checked. */
+export function largestBase(subject: Subject, epsilon: Rational, adversary: Adversary, options: LeakageOptions = {}): Rational {
+  const asked = ties(subject, adversary, options);
+  const limit = toNumberDown(epsilon);
+  return largestBelow((base) => asked.leakage(base).worst.leakage, limit, limit, digitsFor(asked.graph));
+}
+
+/** Gaussian noise under the same ties: informed adversary, rho of zCDP per record. */
+export const gaussianTies = (subject: Subject): Percolation => percolation(isModel(subject) ? graphsOf(subject)[0]! : subject);
+export const largestRho = (subject: Subject, epsilon: Rational, delta: Rational): Rational =>
+  gaussianTies(subject).largestRho(epsilon, delta);
+/** Renyi divergence of order alpha about the worst record when every record spends rho; rounded up. */
+export const worstRenyi = (subject: Subject, rho: Rational, alpha: number): number =>
+  gaussianTies(subject).renyi(toNumberUp(rho), alpha);
+
+export interface WhatIfLeakage {
+  readonly oddsTimes2: number;
+  readonly oddsTimes4: number;
+  readonly oneMoreTie: number;
+}
+
+/** Worst informed leakage if the declaration were too weak. */
+export function whatIf(subject: Subject, base: number): WhatIfLeakage {
+  const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
+  const worst = (g: FactorGraph) => leakage(g, base, 'informed').worst.leakage;
+  const times = (k: number) => worst(withOdds(graph, (d) => addUp(d, logUp(k))));
+  return { oddsTimes2: times(2), oddsTimes4: times(4), oneMoreTie: worst(withTwins(graph)) };
+}
+
+/**
+ * Everybody has one more tie, as strong as the strongest declared (odds ratio 2 when none is): the graph beside a copy of itself, each record tied to
+ * its twin.
+ */
+export function withTwins(graph: FactorGraph): FactorGraph {
+  const { records, nodes, member, logOdds, start } = graph;
+  const strongest = logOdds.length === 0 ? logUp(2) : logOdds.reduce((m, d) => Math.max(m, d), 0);
+  const size = member.length;
+  // Records of the copy follow the records, hidden types of both come last.
+  const own = (u: number) => (u < records ? u : u + records);
+  const twin = (u: number) => (u < records ? u + records : u + nodes);
+  const members = new Uint32Array(2 * size + 2 * records);
+  const odds = new Float64Array(2 * size + 2 * records);
+  const starts = new Uint32Array(2 * graph.factors + records + 1);
+  for (let p = 0; p < size; p++) {
+    members[p] = own(member[p]!);
+    members[size + p] = twin(member[p]!);
+    odds[p] = odds[size + p] = logOdds[p]!;
+  }
+  for (let f = 0; f <= graph.factors; f++) {
+    starts[f] = start[f]!;
+    starts[graph.factors + f] = size + start[f]!;
+  }
+  for (let u = 0; u < records; u++) {
+    const at = 2 * size + 2 * u;
+    members[at] = u;
+    members[at + 1] = u + records;
+    odds[at] = odds[at + 1] = strongest;
+    starts[2 * graph.factors + u + 1] = at + 2;
+  }
+  return assemble(2 * records, 2 * nodes, starts, members, odds);
+}
+
+export interface Hub {
+  readonly record: number;
+  readonly ties: number;
+  /** How much a small effect that arrives over one tie comes back out over all the others: from 1 on, effects need not die out. */
+  readonly passesOn: number;
+}
+
+/** The records that pass on most: where leakage stays large however small the base, they are why. */
+export function hubs(subject: Subject, most = 5): Hub[] {
+  const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
+  const list: Hub[] = [];
+  for (let u = 0; u < graph.records; u++) {
+    const from = graph.nodeStart[u]!;
+    const to = graph.nodeStart[u + 1]!;
+    if (to - from < 2) continue;
+    let sum = 0;
+    let weakest = 1;
+    for (let x = from; x < to; x++) {
+      const t = contraction(graph.logOdds[graph.incidence[x]!]!);
+      sum += t;
+      weakest = Math.min(weakest, t);
+    }
+    const hub = { record: u, ties: to - from, passesOn: sum - weakest };
+    if (list.length < most || hub.passesOn > list.at(-1)!.passesOn) {
+      list.push(hub);
+      list.sort((a, b) => b.passesOn - a.passesOn);
+      list.length = Math.min(list.length, most);
+    }
+  }
+  return list;
+}
