@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 /** `npm run experiment -- NAME [OUT]`: each experiment writes CSV and SVG into its folder and prints what it found. */
 const experiments: Record<string, () => Promise<{ run(out: string): Promise<void> }>> = {
+  lpb: () => import('./lpb/run.js'),
   tabular: () => import('./tabular/run.js'),
 };
 

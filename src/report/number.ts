@@ -31,6 +31,6 @@ export function tick(x: number): string {
   const size = Math.abs(x);
   if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3))}M`;
   if (size >= 1e4) return `${Number((x / 1e3).toPrecision(3))}k`;
-  if (size > 0 && size < 1e-3) return x.toExponential(0);
+  if (size > 0 && size < 1e-3) return Number(x.toPrecision(3)).toExponential();
   return Number(x.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 6 });
 }

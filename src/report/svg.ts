@@ -78,10 +78,12 @@ export function linear(domain: readonly [number, number], range: readonly [numbe
 export function logarithmic(domain: readonly [number, number], range: readonly [number, number]): Scale {
   const [a, b] = [Math.log10(domain[0]), Math.log10(domain[1])];
   const scale = (v: number) => range[0] + ((Math.log10(v) - a) / (b - a || 1)) * (range[1] - range[0]);
-  const decades: number[] = [];
-  for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k++) decades.push(10 ** k);
-  const ticks = decades.length >= 2 ? decades : [...new Set([domain[0], ...decades, domain[1]])];
-  return Object.assign(scale, { ticks });
+  const steps = b - a > 3 ? [1] : b - a > 1.5 ? [1, 3] : [1, 2, 5];
+  const ticks: number[] = [];
+  for (let k = Math.floor(a); k <= b; k++)
+    for (const m of steps)
+      if (m * 10 ** k >= domain[0] * (1 - 1e-9) && m * 10 ** k <= domain[1] * (1 + 1e-9)) ticks.push(m * 10 ** k);
+  return Object.assign(scale, { ticks: ticks.length >= 2 ? ticks : [domain[0], domain[1]] });
 }
 
 export interface Drawing {
