@@ -42,14 +42,15 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     if (factoredOnly || !route.zcdpCapacity || !isPositive(route.zcdpCapacity)) continue;
     const rho = multiply(route.zcdpCapacity, share);
     plans.push(under(gaussian, measures, route, rho));
-    // Pure noise inside a zCDP account: epsilon costs epsilon^2/2.
-    if (!onlyPure) plans.push(under(laplace, measures, route, rootDown(multiply(rho, two))));
+    if (!onlyPure) plans.push(under(laplace, measures, route, pureInside(rho)));
   }
   return plans
     .map((plan) => ({ ...plan, fits: isKept(account, spend(spent, plan.profile)) }))
     .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error);
 }
 
+/** The pure epsilon that rho pays for inside a zCDP account: epsilon costs epsilon^2/2. */
+export const pureInside = (rho: Rational): Rational => rootDown(multiply(rho, two));
 const rootDown = (x: Rational): Rational => fromNumber(sqrtDown(toNumberDown(x)));
 
 interface Law {

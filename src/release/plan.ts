@@ -13,7 +13,7 @@ export interface Plan {
   readonly epsilon: number;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
   readonly fits: boolean;
-  readonly mechanism: 'laplace' | 'gaussian';
+  readonly mechanism: string;
   /** Which proven route from noise to leakage was taken, and why this noise. */
   readonly route: string;
   readonly why: string;

@@ -1,9 +1,9 @@
-import { type Account, gained, openAccount, usedShare } from '../calibration/account.js';
-import { chooseNoise, type NoisePlan } from '../calibration/choose.js';
+import { type Account, gained, openAccount, type Route, usedShare } from '../calibration/account.js';
+import { chooseNoise, type NoisePlan, pureInside } from '../calibration/choose.js';
 import { guarantee } from '../calibration/guarantee.js';
 import { lawOf } from '../calibration/noise.js';
 import { declaredAmplifiers } from '../dependence/declared.js';
-import { type Spent, type StoredProfile, toStored } from '../dependence/profile.js';
+import { everyRecord, type Profile, type RecordClass, type Spent, type StoredProfile, toStored } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import {
@@ -11,6 +11,7 @@ import {
   divide,
   isPositive,
   isZero,
+  multiply,
   one,
   parseRational,
   type Rational,
@@ -27,7 +28,7 @@ import type { Batch } from '../query/query.js';
 import { answerBatch, finishBatch, type NoisyAnswer } from './answer.js';
 import { type Charged, charge, type Desk, type Request } from './charge.js';
 import { explainChoice, type Plan, planMeasure } from './plan.js';
-import { type Release, receiptOf } from './receipt.js';
+import { type Receipt, type Release, receiptOf } from './receipt.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -138,27 +139,79 @@ export class Session {
         .map((q) => q.name ?? q.kind)
         .join(', ')
         .slice(0, 120);
-    const asked = options.epsilon ?? (options.all ? 'all' : 'tenth');
-    return { bound, plans, best, share, spent, label, asked };
+    return { bound, plans, best, share, spent, label, asked: askedText(options) };
   }
 
   private describe({ bound, plans, best, share, spent, label }: Prepared): Plan {
-    const { account, policy } = this;
-    const total = toNumber(account.epsilon);
-    const used = toNumber(usedShare(account, spent)) * total;
-    return {
+    return this.frame({
       label,
-      epsilon: toNumber(share) * total,
-      budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
+      share,
+      spent,
+      route: best.route,
       fits: best.fits,
       mechanism: best.kind,
-      route: best.route.amplifier.how,
       why: explainChoice(plans),
       measures: bound.measures.map((m, k) => planMeasure(m, best.noise[k]!)),
       errors: bound.foresee(best.noise.map(lawOf)),
       candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
-      whatIf: isZero(best.route.pureCapacity) ? [] : best.route.amplifier.whatIf(best.route.pureCapacity),
-      guarantee: guarantee(policy, account, best.route),
+    });
+  }
+
+  /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
+  frame(own: OwnPlan): Plan {
+    const { account, policy } = this;
+    const { share, spent, route, ...rest } = own;
+    const total = toNumber(account.epsilon);
+    const used = toNumber(usedShare(account, spent)) * total;
+    return {
+      ...rest,
+      epsilon: toNumber(share) * total,
+      budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
+      route: route.amplifier.how,
+      whatIf: isZero(route.pureCapacity) ? [] : route.amplifier.whatIf(route.pureCapacity),
+      guarantee: guarantee(policy, account, route),
+    };
+  }
+
+  /** What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. */
+  async allowance(options: AskOptions, record: RecordClass = everyRecord): Promise<Allowance> {
+    const spent = await this.spent();
+    const share = this.share(options, spent);
+    const route = this.account.routes.find((r) => r.amplifier.scope(record) && !r.amplifier.factoredOnly);
+    if (!route)
+      throw new Fault(
+        'QUERY_UNSUPPORTED',
+        'No proven route covers this kind of release under this policy.',
+        'Check protect: and dependence: in the policy.',
+      );
+    const onlyPure = spent.zcdp.perRecord.size === 0;
+    const rho = route.zcdpCapacity && multiply(route.zcdpCapacity, share);
+    const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && pureInside(rho);
+    return {
+      share,
+      asked: askedText(options),
+      spent,
+      route,
+      ...(pure && isPositive(pure) && { pure }),
+      ...(rho && isPositive(rho) && { rho }),
+    };
+  }
+
+  /** Pays for and runs an analysis whose whole cost is one profile; the same request on the same data is replayed. */
+  async analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
+    const { answer, entry, replayed } = await this.charge<{ plan: Plan; profile: StoredProfile; result: T }>({
+      canonical: JSON.stringify([request.kind, request.asked, request.canonical]),
+      label: request.plan.label,
+      profile: request.profile,
+      execute: async (engine) => ({
+        plan: request.plan,
+        profile: toStored(request.profile),
+        result: await request.execute(engine),
+      }),
+    });
+    return {
+      result: answer.result,
+      receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, entry, replayed }),
     };
   }
 
@@ -166,6 +219,35 @@ export class Session {
   async gained(): Promise<number> {
     return gained(this.account, await this.spent());
   }
+}
+
+const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
+
+export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'route' | 'whatIf' | 'guarantee'> & {
+  readonly share: Rational;
+  readonly spent: Spent;
+  readonly route: Route;
+};
+
+export interface Allowance {
+  readonly share: Rational;
+  readonly asked: string;
+  readonly spent: Spent;
+  readonly route: Route;
+  /** Base epsilon one record may spend on pure noise. */
+  readonly pure?: Rational;
+  /** rho one record may spend on Gaussian noise. */
+  readonly rho?: Rational;
+}
+
+export interface Analysis<T> {
+  readonly kind: string;
+  readonly asked: string;
+  /** Canonical text of the parameters. */
+  readonly canonical: string;
+  readonly plan: Plan;
+  readonly profile: Profile;
+  readonly execute: (engine: Engine) => Promise<T>;
 }
 
 /** What the ledger keeps for replay. */
