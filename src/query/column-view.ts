@@ -33,36 +33,30 @@ function cellReader(read: (cell: Cell) => number): CellReader {
   const known = new Map<Cell, number>();
   const direct = new Int32Array(small).fill(unread);
   const look = (cell: Cell): number => {
-    if (typeof cell === 'number' && cell >= 0 && cell < small && Number.isInteger(cell)) {
-      direct[cell] = read(cell);
-      return direct[cell]!;
-    }
     const found = known.get(cell);
     if (found !== undefined) return found;
     const index = read(cell);
-    if (known.size < mostRemembered) known.set(cell, index);
+    if (typeof cell === 'number' && cell >= 0 && cell < small && Number.isInteger(cell)) direct[cell] = index;
+    else if (known.size < mostRemembered) known.set(cell, index);
     return index;
   };
   /** A fraction finds nothing at direct[cell] and is looked up. */
+  const seekNumber = (cell: number): number => {
+    const index: number | undefined = cell >= 0 && cell < small ? direct[cell] : undefined;
+    return index === undefined || index === unread ? look(cell) : index;
+  };
+  const seek = (cell: Cell): number => (typeof cell === 'number' ? seekNumber(cell) : look(cell));
   const countNumbers = (cells: ArrayLike<number>, rows: number, place: Int32Array, sums: Float64Array): void => {
-    for (let i = 0; i < rows; i++) {
-      const cell = cells[i]!;
-      const index: number | undefined = cell >= 0 && cell < small ? direct[cell] : undefined;
-      sums[place[(index === undefined || index === unread ? look(cell) : index) + 1]!]! += 1;
-    }
+    for (let i = 0; i < rows; i++) sums[place[seekNumber(cells[i]!) + 1]!]! += 1;
   };
   return {
     fill(cells, rows, out) {
-      for (let i = 0; i < rows; i++) {
-        const cell = cells[i] ?? null;
-        const index = typeof cell === 'number' && cell >= 0 && cell < small ? direct[cell] : undefined;
-        out[i] = index === undefined || index === unread ? look(cell) : index;
-      }
+      for (let i = 0; i < rows; i++) out[i] = seek(cells[i] ?? null);
     },
     count(cells, rows, place, sums) {
       if (ArrayBuffer.isView(cells) && typeof cells[0] === 'number')
         countNumbers(cells as unknown as ArrayLike<number>, rows, place, sums);
-      else for (let i = 0; i < rows; i++) sums[place[look(cells[i] ?? null) + 1]!]! += 1;
+      else for (let i = 0; i < rows; i++) sums[place[seek(cells[i] ?? null) + 1]!]! += 1;
     },
   };
 }

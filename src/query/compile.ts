@@ -169,7 +169,7 @@ class Compiler {
     return `coalesce(${this.#reading(column).expression(raw)} IN (${values.join(', ')}), false)`;
   }
   #number(column: string, x: string): NumberReading {
-    return numberReading(this.#binder, sourceColumn(this.#source, column), columnGrid(this.#policy, column), x);
+    return numberReading(this.#dialect, this.#binder, sourceColumn(this.#source, column), columnGrid(this.#policy, column), x);
   }
   #answered(column: string, raw: string): string {
     const codes = this.#codes(column);

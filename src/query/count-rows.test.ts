@@ -261,6 +261,21 @@ describe('the two ways to count', () => {
     expect(sql[1]![0]).toBe(BigInt(Math.round((7.25 - 2.5) / 0.05)));
   });
 
+  it('round halves alike', async () => {
+    const policy = samplePolicy(surveyColumns);
+    const { measures } = bindBatch(parseBatch([{ kind: 'quantile', column: 'income', at: [0.5] }]), policy);
+    const halves = Array.from({ length: 195 }, (_, p) => [null, `${-2.5 + (p + 0.5) * 0.05}`, null, null, null, null, null]);
+    const exact = Array.from({ length: 196 }, (_, p) => [null, `${(-250 + p * 5) / 100}`, null, null, null, null, null]);
+    for (const type of ['DOUBLE', 'FLOAT', '']) {
+      const source = await load(type ? { income: type } : {}, [...halves, ...exact]);
+      const [sql] = await bySql(measures, policy, source);
+      expect([sql]).toEqual(await byStream(measures, policy, source));
+      expect(sql!.every((n) => n > 0n)).toBe(true);
+    }
+    const [grid] = await bySql(measures, policy, await load({ income: 'DOUBLE' }, exact));
+    expect(grid!.every((n) => n === 1n)).toBe(true);
+  });
+
   it('agree with a count by hand', async () => {
     const policy = samplePolicy(surveyColumns);
     const ask = parseBatch([

@@ -8,6 +8,8 @@ export interface Dialect {
   trimmed(text: string): string;
   /** The number in a text cell by the grammar of grid.ts, else NULL, NaN or an infinity. */
   numberInText(text: string): string;
+  /** A double as the nearest integer, halves to even. */
+  nearest(real: string): string;
   /** The trimmed parts of a text as a list; an empty list for NULL. */
   parts(text: string, separator: string): string;
   hasAny(list: string, items: readonly string[]): string;
@@ -22,6 +24,7 @@ const duckdb: Dialect = {
   trimmed: (text) => `trim(${text}, ${blanks})`,
   // TRY_CAST reads the grammar plus digit separators ("1_000"), NaN and infinities.
   numberInText: (text) => `TRY_CAST(CASE WHEN contains(${text}, '_') THEN NULL ELSE ${text} END AS DOUBLE)`,
+  nearest: (real) => `TRY_CAST(${real} AS BIGINT)`,
   parts: (text, separator) =>
     `coalesce(list_transform(string_split(${text}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { add, ceiling, divide, floor, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
+import { add, ceiling, divide, floor, multiply, one, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
 import type { NumberColumn, WeightColumn } from '../policy/policy.js';
 
 /**
@@ -18,11 +18,11 @@ export interface Grid {
   readonly missing: readonly number[];
   /** The doubles the position is computed from, in SQL and in TypeScript alike. */
   readonly from: number;
-  readonly by: number;
+  readonly rate: number;
   readonly top: number;
 }
 
-/** Below this many positions, rounding in (x - low) / step stays far under half a step. */
+/** Below this many positions, the roundings in (x - low) x rate stay far under half a step, so the top of the grid is at `last`. */
 const mostPositions = 2n ** 40n;
 
 function gcd(a: bigint, b: bigint): bigint {
@@ -52,7 +52,7 @@ export function gridOf(column: NumberColumn | WeightColumn): Grid {
     stride: divide(step, unit).num,
     missing: [...new Set(column.missing.map(numberFromText).filter((x) => Number.isFinite(x)))],
     from: toNumber(low),
-    by: toNumber(step),
+    rate: toNumber(divide(one, step)),
     top: toNumber(add(low, multiply(step, rational(last)))),
   };
 }
@@ -70,8 +70,14 @@ export function positionOf(grid: Grid, x: number): number {
   if (!(x > Number.NEGATIVE_INFINITY && x < Number.POSITIVE_INFINITY)) return -1;
   if (grid.missing.length > 0 && grid.missing.includes(x)) return -1;
   if (x < grid.from) return 0;
-  if (x < grid.top) return Math.floor((x - grid.from) / grid.by + 0.5);
-  return grid.last;
+  return x < grid.top ? nearest((x - grid.from) * grid.rate) : grid.last;
+}
+
+/** The nearest integer, halves to even: what a cast of a double to an integer does in the database. */
+function nearest(x: number): number {
+  const below = Math.floor(x);
+  const part = x - below;
+  return part < 0.5 || (part === 0.5 && below % 2 === 0) ? below : below + 1;
 }
 
 /** The smallest double at position p or above (p >= 1). positionOf never falls as x grows, since each of its roundings is monotone. */

@@ -41,7 +41,7 @@ export interface NumberReading {
   /** The grid position, for x that is present. */
   readonly position: string;
 }
-export function numberReading(binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
+export function numberReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
   const whole =
     source.type === 'integer' && Number.isSafeInteger(Math.floor(grid.from)) && Number.isSafeInteger(Math.ceil(grid.top));
   const y = source.type === 'integer' && !whole ? `CAST(${x} AS DOUBLE)` : x;
@@ -56,9 +56,9 @@ export function numberReading(binder: Binder, source: SourceColumn, grid: Grid, 
     present: missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(literal).join(', ')}))` : finite,
     reaches: (p) => `${y} >= ${literal(firstAt(grid, p))}`,
     position:
-      whole && grid.by === 1
+      whole && grid.rate === 1
         ? `CASE WHEN ${y} < ${grid.from} THEN 0 WHEN ${y} < ${grid.top} THEN TRY_CAST(${y} AS BIGINT) - (${grid.from}) ELSE ${grid.last} END`
-        : `TRY_CAST(floor((${clamped} - ${binder.real(grid.from)}) / ${binder.real(grid.by)} + ${binder.real(0.5)}) AS BIGINT)`,
+        : dialect.nearest(`(${clamped}${grid.from === 0 ? '' : ` - ${binder.real(grid.from)}`}) * ${binder.real(grid.rate)}`),
   };
 }
 
