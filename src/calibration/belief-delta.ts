@@ -1,0 +1,51 @@
+import type { Amplifier } from '../dependence/amplifier.js';
+import { divUp, expm1Up, mulDown, subDown } from '../exact/outward.js';
+import {
+  compare,
+  fromNumber,
+  isZero,
+  multiply,
+  type Rational,
+  rational,
+  subtract,
+  toNumberDown,
+  zero,
+} from '../exact/rational.js';
+
+/**
+ * (epsilon, delta) indistinguishability does not say that beliefs stay within e^epsilon except with probability delta: one Gaussian
+ * release at the usual conversion already exceeds that 2 to 8 times as often. What holds (belief.proof.md): P(odds move by more than e^(epsilon' + g)) <= delta' / (1 - e^-g).
+ * These two functions spend that inequality where it is cheapest.
+ */
+const slacks: readonly Rational[] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map((percent) => rational(percent, 100));
+
+/** 1 - e^-g, rounded down. */
+const lost = (g: number): number => -expm1Up(-g);
+
+/** The largest common rho under which the odds move by at most e^epsilon except with probability delta, in so many words; rounded down. */
+export function surelyRho(amplifier: Pick<Amplifier, 'largestRho'>, epsilon: Rational, delta: Rational): Rational {
+  let best = zero;
+  for (const share of slacks) {
+    const g = multiply(epsilon, share);
+    const part = mulDown(toNumberDown(delta), lost(toNumberDown(g)));
+    if (!(part > 0)) continue;
+    const rho = amplifier.largestRho(subtract(epsilon, g), fromNumber(part));
+    if (compare(rho, best) > 0) best = rho;
+  }
+  return best;
+}
+
+/** With what probability the odds can move by more than e^epsilon when every record spends rho; rounded up. */
+export function failureProbability(amplifier: Pick<Amplifier, 'approximate'>, rho: Rational, epsilon: Rational): number {
+  if (isZero(rho)) return 0;
+  const limit = toNumberDown(epsilon);
+  let least = 1;
+  // Ten tries per factor of ten; the best delta lies within a hundredth or so of the failure itself.
+  for (let exponent = -150; exponent < 0; exponent++) {
+    const delta = 10 ** (exponent / 10);
+    if (delta >= least) break;
+    const gap = subDown(limit, amplifier.approximate(rho, fromNumber(delta)));
+    if (gap > 0) least = Math.min(least, divUp(delta, lost(gap)));
+  }
+  return least;
+}
