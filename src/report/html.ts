@@ -68,6 +68,7 @@ function beliefCard({ belief, delta }: ReleaseReport): string {
 <div class="arrow" aria-hidden="true">→</div>
 <div>${inline(crowd(people.atMost, people.of, `${after} people filled in`))}<p><b>at most ${after}</b>among those whom all releases together make most suspect</p></div>
 </div>
+${paragraph(people.sentence)}
 ${paragraph(`Everything the attacker infers from tied records is included${except}.`, 'small')}</section>`;
 }
 
@@ -93,7 +94,7 @@ ${paragraph(`How the noise was chosen: ${how}`, 'small')}${table}</section>`;
 function answers(report: ReleaseReport): string {
   const { answers } = report;
   const index =
-    answers.length > 8
+    answers.length > 12
       ? `<nav class="card" aria-label="Questions" style="margin-bottom:18px"><ul class="index">${answers
           .map((a, k) => `<li><a href="#a${k}">${safe(a.title)}</a></li>`)
           .join('')}</ul></nav>`
