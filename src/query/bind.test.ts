@@ -123,6 +123,12 @@ describe('measures', () => {
     expect(two).toHaveLength(2);
     const apart = bindBatch(parseSql('SELECT COUNT(*), AVG(age) FROM t'), policy).measures;
     expect(apart).toHaveLength(3);
+    const compared = bindBatch(
+      parseSql('SELECT party, COUNT(*), AVG(age), COUNT(age) FROM t WHERE age > 30 GROUP BY party'),
+      policy,
+    );
+    expect(compared.measures.map((m) => m.name).sort()).toEqual(['count', 'sum of age']);
+    expect(compared.measures.every((m) => m.cells.length === 4)).toBe(true);
   });
 
   it('give the same answers shared or apart', () => {

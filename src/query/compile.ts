@@ -3,6 +3,7 @@ import type { Policy } from '../policy/policy.js';
 import { Binder, type Dialect, dialectNamed } from './dialect.js';
 import { codesOf, columnNamed, isCoded } from './domain.js';
 import { columnsOf } from './effects.js';
+import { impliesPresent } from './filter.js';
 import { keptRows } from './kept-rows.js';
 import type { Counting, Measure, RowKey, RowTest, RowValue } from './measure.js';
 import {
@@ -242,7 +243,7 @@ class Compiler {
       const start = grid.lowUnits - origin;
       const { present, position } = this.#number(column, alias.get(column)!);
       // The filter of a mean or sum already keeps out rows without the number.
-      const known = filter.some((test) => test.column === column && test.kind === 'missing' && test.negate);
+      const known = impliesPresent(filter, column);
       const place = known ? position : `CASE WHEN ${present} THEN ${position} END`;
       const scaled = grid.stride === 1n ? place : `${place} * ${grid.stride}`;
       return start === 0n ? scaled : `(${scaled} + (${start}))`;

@@ -55,14 +55,21 @@ function testsOf(condition: Condition, policy: Policy): RowTest[] {
   );
 }
 
-/** Sorted and deduplicated, so that two queries with one meaning share one measure. */
-export function filterOf(where: readonly Condition[] | undefined, policy: Policy): readonly RowTest[] {
-  return tidy((where ?? []).flatMap((condition) => testsOf(condition, policy)));
-}
+export const filterOf = (where: readonly Condition[] | undefined, policy: Policy): readonly RowTest[] =>
+  tidy((where ?? []).flatMap((condition) => testsOf(condition, policy)));
 
+/** Whether rows that pass have a usable value of the column: every test but "missing" asks for one. */
+export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
+  tests.some((test) => test.column === column && (test.kind !== 'missing' || test.negate));
+
+/** Sorted, without repeats and without what other tests imply, so that two queries with one meaning share one measure. */
 export function tidy(tests: readonly RowTest[]): readonly RowTest[] {
   const byText = new Map(tests.map((test) => [JSON.stringify(test), test]));
-  return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, test]) => test);
+  const compared = new Set(tests.filter((test) => test.kind !== 'missing').map((test) => test.column));
+  return [...byText]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, test]) => test)
+    .filter((test) => !(test.kind === 'missing' && test.negate && compared.has(test.column)));
 }
 
 /** Only rows in which the column has a usable value. */

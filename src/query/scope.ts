@@ -4,7 +4,7 @@ import { sameCell, type Term } from './answer.js';
 import type { AnswerTable, Foreseen, NoiseLaw, NoisyMeasure } from './bound.js';
 import { weightNamed } from './domain.js';
 import { sumEffects } from './effects.js';
-import { filterOf, present, tidy } from './filter.js';
+import { filterOf, impliesPresent, present, tidy } from './filter.js';
 import { gridOf } from './grid.js';
 import { cellsOf, keysOf, type LabelledKey } from './keys.js';
 import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from './measure.js';
@@ -61,7 +61,8 @@ function splitColumns(policy: Policy, batch: readonly Query[]): ReadonlyMap<stri
   for (const query of batch)
     if ((query.kind === 'mean' || query.kind === 'variance') && query.by?.length) {
       const key = about(query);
-      if (counted.has(key) && !split.has(key)) split.set(key, query.column);
+      const same = impliesPresent(rowsOf(policy, query).filter, query.column);
+      if (counted.has(key) && !split.has(key) && !same) split.set(key, query.column);
     }
   return split;
 }
@@ -119,7 +120,7 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
     presentCount: (rows, column) =>
       split.get(textOf(rows)) === column
         ? count(bySplit(rows, column), 'count', (i) => [2 * i])
-        : count(only(rows, present(column)), `count with ${column}`, sameCell),
+        : count(only(rows, present(column)), impliesPresent(rows.filter, column) ? 'count' : `count with ${column}`, sameCell),
     select: (measure) => once(textOf([measure.counting, measure.name]), () => measure),
   };
 }
