@@ -44,7 +44,9 @@ export function columnsAmplifier(list: readonly Dependence[], policy: Policy): A
   const networks = list.filter((d): d is ColumnsDependence => d.kind === 'columns').map(readNetwork);
   const assumptions = [
     'Different rows are independent of one another.',
-    'Answers of one person follow a distribution on the declared column network whose odds ratios stay below those of its tables.',
+    policy.protect.adversary === 'uninformed' && networks.length === 1 && list.length === 1
+      ? 'Answers of one person follow exactly the declared column network, and the attacker knows no other answer of the person.'
+      : 'Answers of one person follow a distribution on the declared column network whose odds ratios stay below those of its tables.',
     ...networks.map(networkOrigin),
   ];
   const shared = {
@@ -68,6 +70,8 @@ export function columnsAmplifier(list: readonly Dependence[], policy: Policy): A
   return graphAmplifier({
     ...shared,
     graph: combine(graphs),
+    // Record order differs from the graph's, which is of no matter to a bound over all records at one base.
+    ...(networks.length === 1 && list.length === 1 && { model: networkModel(networks[0]!) }),
     how: 'Dependence calculus over the declared ties between columns.',
   });
 }

@@ -1,15 +1,17 @@
-import { fromNumber, nextDown, type Rational, toNumberDown, toNumberUp, zero } from '../exact/rational.js';
+import { isZero, toNumberUp } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
 import type { FactorGraph } from './factor-graph.js';
-import { informed } from './informed.js';
+import { largestBaseOf, ties, whatIf } from './leakage.js';
+import type { Model } from './model.js';
+import { type Percolation, percolation } from './percolation.js';
 import type { RecordClass } from './profile.js';
-import { walk } from './walk.js';
-import { approximateEpsilon, zcdpCurve } from './zcdp.js';
 
 export interface GraphRoute {
   readonly name: string;
   readonly graph: FactorGraph;
+  /** The model the graph was read from, where its tables are known: an uninformed adversary gains less than its odds ratios allow. */
+  readonly model?: Model;
   readonly scope: (record: RecordClass) => boolean;
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
@@ -19,44 +21,32 @@ export interface GraphRoute {
 
 /** The calculus on a factor graph, with one common base for all records. */
 export function graphAmplifier(route: GraphRoute): Amplifier {
-  const { graph } = route;
-  const walked = walk(graph);
-  const worst = (base: number): number =>
-    base === 0
-      ? 0
-      : informed(graph, new Float64Array(graph.records).fill(base), walked).leaks.reduce((m, x) => Math.max(m, x), 0);
-  let group = 1;
-  for (let c = 0; c < walked.components; c++) group = Math.max(group, walked.componentStart[c + 1]! - walked.componentStart[c]!);
-  const approximate = (rho: number, delta: number) => approximateEpsilon(zcdpCurve(rho * group * group), delta);
+  const { graph, model, adversary, reach } = route;
+  const asked = ties(model && adversary === 'uninformed' ? model : graph, adversary, { reach });
+  // Gaussian noise is always accounted against the informed adversary; its clusters are only worked out when somebody asks.
+  let clusters: Percolation | undefined;
+  const gaussian = (): Percolation => {
+    clusters ??= percolation(graph);
+    return clusters;
+  };
   return {
     name: route.name,
     scope: route.scope,
-    leakage: (base) => worst(toNumberUp(base)),
-    largestBase: (epsilon) => largest(worst, toNumberDown(epsilon), toNumberDown(epsilon)),
-    approximate: (rho, delta) => approximate(toNumberUp(rho), toNumberDown(delta)),
-    largestRho: (epsilon, delta) => {
-      const e = toNumberDown(epsilon);
-      const d = toNumberDown(delta);
-      return largest((rho) => approximate(rho, d), e, e + 1);
+    leakage: (base) => (isZero(base) ? 0 : asked.leakage(toNumberUp(base)).worst.leakage),
+    largestBase: (epsilon) => largestBaseOf(asked, epsilon),
+    approximate: (rho, delta) => gaussian().epsilon(rho, delta),
+    largestRho: (epsilon, delta) => gaussian().largestRho(epsilon, delta),
+    whatIf: (base) => {
+      if (graph.factors === 0) return [];
+      const { oddsTimes2, oddsTimes4, oneMoreTie } = whatIf(graph, toNumberUp(base));
+      return [
+        { change: 'odds ratios twice as large', leakage: oddsTimes2 },
+        { change: 'odds ratios four times as large', leakage: oddsTimes4 },
+        { change: 'one more tie per record', leakage: oneMoreTie },
+      ];
     },
-    whatIf: () => [],
     factoredOnly: false,
     assumptions: route.assumptions,
     how: route.how,
   };
-}
-
-/** The largest x up to `top` with value(x) <= limit, for an increasing value; rounded down to a short fraction and checked. */
-export function largest(value: (x: number) => number, limit: number, top: number): Rational {
-  if (value(top) <= limit) return fromNumber(top);
-  let low = 0;
-  let high = top;
-  for (let k = 0; k < 60 && high - low > 1e-12 * high; k++) {
-    const middle = (low + high) / 2;
-    if (value(middle) <= limit) low = middle;
-    else high = middle;
-  }
-  const short = low > 0 ? 2 ** (Math.floor(Math.log2(low)) - 40) : 0;
-  const rounded = short > 0 ? Math.floor(low / short) * short : 0;
-  return rounded > 0 && value(rounded) <= limit ? fromNumber(rounded) : low > 0 ? fromNumber(nextDown(low)) : zero;
 }

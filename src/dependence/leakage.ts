@@ -108,8 +108,10 @@ const describe = (methods: Readonly<Record<string, number>>, capped: boolean): s
 const digitsFor = (graph: FactorGraph) => (graph.member.length > 200_000 ? 1e-5 : 1e-12);
 
 /** The largest common base whose worst leakage stays within epsilon; rounded down and checked. */
-export function largestBase(subject: Subject, epsilon: Rational, adversary: Adversary, options: LeakageOptions = {}): Rational {
-  const asked = ties(subject, adversary, options);
+export const largestBase = (subject: Subject, epsilon: Rational, adversary: Adversary, options: LeakageOptions = {}): Rational =>
+  largestBaseOf(ties(subject, adversary, options), epsilon);
+
+export function largestBaseOf(asked: Ties, epsilon: Rational): Rational {
   const limit = toNumberDown(epsilon);
   return largestBelow((base) => asked.leakage(base).worst.leakage, limit, limit, digitsFor(asked.graph));
 }

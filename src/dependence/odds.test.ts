@@ -26,7 +26,7 @@ function slow(table: readonly number[], shape: readonly number[], axis: number):
 describe('the odds ratio of a table', () => {
   it('follows its definition on any table, zeros included', () => {
     const weight = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 4, arbitrary: fc.integer({ min: 1, max: 40 }) });
-    const shapes = fc.constantFrom([2, 2], [2, 3], [3, 3], [2, 2, 2], [3, 2, 2]);
+    const shapes = fc.constantFrom<number[]>([2, 2], [2, 3], [3, 3], [2, 2, 2], [3, 2, 2]);
     fc.assert(
       fc.property(
         shapes.chain((s) =>
