@@ -1,0 +1,196 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { generatedSurvey } from '../bench/learn.js';
+import { register as registerLearn } from '../src/cli/learn.js';
+import { register as registerPlan } from '../src/cli/plan.js';
+import { register as registerRelease } from '../src/cli/release.js';
+import { readBif } from '../src/dependence/bif.js';
+import { readNetworkJson } from '../src/dependence/network-json.js';
+import { Fault, openLedger } from '../src/index.js';
+import { runCommand } from './command.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-survey-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const put = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+const yaml = (more: { protect?: string; budget?: string; dependence?: string; columns?: string } = {}): string =>
+  put(
+    'policy.yaml',
+    `data: { source: survey.csv, codebook: codebook.csv }
+population: wave
+ledger: ledger.db
+protect: ${more.protect ?? '{ secret: row }'}
+budget: ${more.budget ?? '{ epsilon: 1 }'}
+dependence: ${more.dependence ?? 'none'}
+${more.columns ?? ''}`,
+  );
+
+/** Twelve questions with five answers, 2,000 people; the answers follow a random network. */
+function writeSurvey(): void {
+  const { names, columns, rows } = generatedSurvey(12, 2000, 5);
+  const lines = Array.from({ length: rows }, (_, r) => columns.map((codes) => codes[r]).join(','));
+  put('survey.csv', `${names.join(',')}\n${lines.join('\n')}\n`);
+  put('codebook.csv', `name,value,label\n${names.flatMap((n) => [0, 1, 2, 3, 4].map((v) => `${n},${v},`)).join('\n')}\n`);
+}
+
+const json = async (register: typeof registerPlan, ...words: string[]) =>
+  JSON.parse(await runCommand(register, ...words, '--json'));
+const entries = async (): Promise<number> => {
+  const ledger = await openLedger(join(folder, 'ledger.db'));
+  try {
+    return (await ledger.entries('wave')).length;
+  } finally {
+    await ledger.close();
+  }
+};
+
+describe('a survey from file to table', () => {
+  it('lists every way to release it and takes Gaussian noise when delta allows', async () => {
+    writeSurvey();
+    const policy = yaml({ budget: '{ epsilon: 1, delta: 1e-6 }' });
+    const plan = await json(registerPlan, 'plan', policy, '--survey');
+    expect(plan.survey.candidates.map((c: { name: string }) => c.name).sort()).toEqual([
+      'Gaussian',
+      'Laplace, equal',
+      'Laplace, split by size',
+    ]);
+    expect(plan.mechanism).toBe(plan.survey.chosen.noise);
+    const release = await json(registerRelease, 'release', policy, '--survey', '--tidy');
+    expect(release.tables).toHaveLength(12);
+    for (const table of release.tables) {
+      const total = table.rows.reduce((sum: number, row: { value: number }) => sum + row.value, 0);
+      expect(Math.abs(total - 2000)).toBeLessThan(200);
+      for (const row of table.rows) expect(row.value).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  it('goes below composition with two-column tables, for one answer and an uninformed attacker only', async () => {
+    writeSurvey();
+    const policy = yaml({ protect: '{ secret: answer, adversary: uninformed }' });
+    const learned = await json(registerLearn, 'learn', 'columns', policy, '--pairwise', '--out', join(folder, 'pairs.json'));
+    expect(learned.origin).toEqual({ kind: 'unpaid' });
+    expect(learned.noiseOverComposition).toBeLessThan(0.95);
+    expect(learned.attack.inSample).toBeLessThanOrEqual(1);
+    const before = await json(registerPlan, 'plan', policy, '--survey');
+
+    const declared = yaml({
+      protect: '{ secret: answer, adversary: uninformed }',
+      dependence: '[{ kind: columns, network: pairs.json }]',
+    });
+    const plan = await json(registerPlan, 'plan', declared, '--survey');
+    expect(plan.survey.chosen.name).toBe('Laplace, pairwise bound');
+    expect(plan.errors[0].halfWidth).toBeLessThan(0.97 * before.errors[0].halfWidth);
+    expect(plan.guarantee.assumptions.join(' ')).toMatch(/not paid for/);
+    const release = await json(registerRelease, 'release', declared, '--survey');
+    expect(release.receipt.guarantee).toMatchObject({ secret: 'answer', adversary: 'uninformed' });
+
+    const informed = yaml({ protect: '{ secret: answer }', dependence: '[{ kind: columns, network: pairs.json }]' });
+    await expect(runCommand(registerPlan, 'plan', informed, '--survey')).rejects.toThrow(/knows no other answer/);
+    const rows = yaml({ dependence: '[{ kind: columns, network: pairs.json }]' });
+    await expect(runCommand(registerPlan, 'plan', rows, '--survey')).rejects.toThrow(/single answers/);
+  });
+
+  it('protects one answer of an informed attacker by composition when nothing is declared', async () => {
+    writeSurvey();
+    const plan = await json(registerPlan, 'plan', yaml({ protect: '{ secret: answer }' }), '--survey');
+    expect(plan.mechanism).toBe('laplace');
+    expect(plan.errors[0].halfWidth).toBeCloseTo(2 * 12 * Math.log(20), 0);
+  });
+});
+
+describe('fugu learn columns', () => {
+  it('marks what nobody paid for, in JSON and in BIF, and says whose rows were public', async () => {
+    writeSurvey();
+    const policy = yaml();
+    const out = (name: string) => join(folder, name);
+    await runCommand(registerLearn, 'learn', 'columns', policy, '--out', out('forest.json'));
+    const forest = readNetworkJson(readFileSync(out('forest.json'), 'utf8'), 'forest.json');
+    expect(forest.origin).toEqual({ learned: 'unpaid' });
+    expect(forest.variables.every((v) => v.parents.length <= 1)).toBe(true);
+    const said = await runCommand(registerLearn, 'learn', 'columns', policy, '--chunk', '6', '--out', out('net.bif'));
+    expect(said).toMatch(/NOT PAID FOR/);
+    const chunks = readBif(readFileSync(out('net.bif'), 'utf8'), 'net.bif');
+    expect(chunks.origin).toEqual({ learned: 'unpaid' });
+    expect(chunks.variables.some((v) => v.parents.length > 0)).toBe(true);
+    await runCommand(registerLearn, 'learn', 'columns', policy, '--public', '--out', out('wave1.json'));
+    expect(readNetworkJson(readFileSync(out('wave1.json'), 'utf8'), '').origin).toEqual({
+      learned: 'public',
+      from: 'survey.csv',
+    });
+    expect(await entries()).toBe(0);
+  });
+
+  it('pays before it reads when asked to, once for the same request, and stops at the budget', async () => {
+    writeSurvey();
+    const policy = yaml();
+    const paid = ['learn', 'columns', policy, '--epsilon', '0.6', '--out', join(folder, 'paid.json')] as const;
+    const first = await json(registerLearn, ...paid);
+    expect(first.origin).toEqual({ learned: 'paid', epsilon: '0.6', delta: '0' });
+    const text = readFileSync(join(folder, 'paid.json'), 'utf8');
+    await json(registerLearn, ...paid);
+    expect(readFileSync(join(folder, 'paid.json'), 'utf8')).toBe(text);
+    expect(await entries()).toBe(1);
+    await expect(
+      runCommand(registerLearn, 'learn', 'columns', policy, '--epsilon', '0.7', '--out', join(folder, 'more.json')),
+    ).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+  });
+
+  it('finds the strong ties of a survey when the budget is large', async () => {
+    writeSurvey();
+    const policy = yaml({ budget: '{ epsilon: 100000 }' });
+    await json(registerLearn, 'learn', 'columns', policy, '--epsilon', '100000', '--out', join(folder, 'paid.json'));
+    const paid = readNetworkJson(readFileSync(join(folder, 'paid.json'), 'utf8'), '');
+    expect(paid.variables.filter((v) => v.parents.length === 1)).toHaveLength(11);
+    for (const v of paid.variables.slice(1, 3)) expect(Math.max(...v.table)).toBeGreaterThan(0.3);
+  });
+
+  it.each([
+    [['--chunk', '21'], /from 1 to 20/],
+    [['--confidence', '1'], /between 0 and 1/],
+    [['--epsilon', '0.1', '--pairwise'], /A paid model is a tree/],
+    [['--pool', 'x'], /--pool/],
+  ])('refuses %s', async (words, message) => {
+    writeSurvey();
+    await expect(
+      runCommand(registerLearn, 'learn', 'columns', yaml(), '--out', join(folder, 'n.json'), ...words),
+    ).rejects.toThrow(message);
+  });
+});
+
+describe('a survey that is not as declared', () => {
+  const release = (policy: string) => json(registerRelease, 'release', policy, '--survey', '--epsilon', '0.5');
+
+  it('releases a column with one value, one that is all empty, and one with ten thousand values nobody declared', async () => {
+    const rows = Array.from({ length: 10_000 }, (_, i) => `same,,v${i}`);
+    put('survey.csv', `one,none,many\n${rows.join('\n')}\n`);
+    put('codebook.csv', 'name,value,label\none,same,\nnone,a,\nnone,b,\nmany,v1,\nmany,v2,\n');
+    const { tables } = await release(yaml());
+    expect(tables.map((t: { rows: unknown[] }) => t.rows.length)).toEqual([2, 3, 3]);
+    const missing = tables[2].rows.at(-1);
+    expect(missing.keys).toEqual(['(missing)']);
+    expect(missing.value).toBeGreaterThan(9000);
+  });
+
+  it('refuses a codebook that names a column the data does not have, and spends nothing', async () => {
+    put('survey.csv', 'a,b\n1,2\n');
+    put('codebook.csv', 'name,value,label\na,1,\nc,1,\n');
+    await expect(release(yaml())).rejects.toBeInstanceOf(Fault);
+    expect(await entries()).toBe(0);
+  });
+
+  it('counts codes the codebook does not know as missing instead of showing them', async () => {
+    put('survey.csv', `a\n${'1\n7\n'.repeat(500)}`);
+    put('codebook.csv', 'name,value,label\na,1,one\na,2,two\n');
+    const { tables } = await release(yaml());
+    expect(tables[0].rows.map((r: { keys: string[] }) => r.keys[0])).toEqual(['1', '2', '(missing)']);
+    expect(JSON.stringify(tables)).not.toContain('"7"');
+  });
+});
