@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
@@ -75,10 +75,11 @@ function refuseNamelessData(names: readonly string[], file: string): void {
     );
 }
 
+/** By its mode too: the superuser may write anywhere, but a folder marked read-only was meant to stay as it is. */
 function canWrite(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
-    return true;
+    return (statSync(folder).mode & 0o222) !== 0;
   } catch {
     return false;
   }

@@ -13,7 +13,7 @@ export interface ColumnSummary {
   readonly range?: readonly [number, number];
   readonly longest: number;
   readonly dates: number;
-  /** Every value, when there are few. */
+  /** Every value, when there are few (`distinct` is then exact; for a column of many values it is an estimate). */
   readonly codes?: readonly string[];
   /** What seems to stand between several answers in one cell, and those answers. */
   readonly separator?: string;
@@ -41,7 +41,8 @@ export type Guess =
 const mostNumericCodes = 12;
 const mostTextCodes = 60;
 const mostOptions = 40;
-const idName = /^id$|_?id$|^id_|uuid|guid|serial|^case|respondent/i;
+const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
+const surelyId = /^id$|_id$|^id_|uuid|guid|^case_?id$/i;
 const weightName = /weight|^wt|_wt|wgt/i;
 const missingWord = /^(na|n\/a|nan|null|none|\?|\.|-|missing|inapplicable|refused|don'?t know|no answer)$/i;
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
@@ -50,7 +51,11 @@ export function guess(column: ColumnSummary): Guess {
   const { filled, distinct, numbers, codes } = column;
   if (filled === 0) return { type: 'out', why: 'empty' };
   if (distinct <= 1) return { type: 'out', why: 'always the same' };
-  if (idName.test(column.name) && distinct > filled / 2) return { type: 'out', why: 'names a person or a row' };
+  const names = { type: 'out', why: 'names a person or a row' } as const;
+  if (idName.test(column.name) && distinct > filled / 2) return names;
+  if (surelyId.test(column.name) && distinct > mostTextCodes) return names;
+  // Whole numbers that never repeat count people, not anything about them.
+  if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled) return names;
   // A word for "no answer" among numbers does not make them text.
   const words = codes?.filter((c) => missingWord.test(c)).length ?? 0;
   const numeric =

@@ -1,0 +1,204 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openEngine } from '../engine/open.js';
+import { Fault } from '../errors.js';
+import { toNumber } from '../exact/rational.js';
+import { explainPolicy } from '../policy/explain.js';
+import { readPolicy } from '../policy/read.js';
+import { confirmPolicy, confirmTable } from './confirm.js';
+import { initPolicy } from './init.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-init-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let made = 0;
+const path = (name: string) => join(folder, name);
+async function init(csv: string, codebook?: string) {
+  const data = path(`data-${++made}.csv`);
+  writeFileSync(data, csv);
+  const out = path(`policy-${made}.yaml`);
+  const book = path(`book-${made}.csv`);
+  if (codebook !== undefined) writeFileSync(book, codebook);
+  const { draft } = await initPolicy(data, { out, ...(codebook !== undefined && { codebook: book }) });
+  return { draft, out, policy: await readPolicy(out) };
+}
+const lines = (n: number, row: (i: number) => string) => `${Array.from({ length: n }, (_, i) => row(i)).join('\n')}\n`;
+
+describe('init', () => {
+  const people = `respondent_id,household_id,age,party,media,score,wt,started,remark,constant,empty
+${lines(
+  400,
+  (i) =>
+    `R${i},${i >> 1},${i % 97 === 0 ? -9 : 18 + (i % 73)},${['dem', 'rep', 'NA'][i % 3]},${['tv', 'tv;web', 'web;paper', 'paper'][i % 4]},${(i * 7919) % 1000}.5,${0.5 + (i % 40) / 10},2024-01-${10 + (i % 20)} 10:${10 + (i % 50)}:00,"said ${i} things, ""oh""",1,`,
+)}`;
+
+  it('guesses what each column is, and leaves out names of people, dates and free text', async () => {
+    const { policy, draft } = await init(people);
+    const types = Object.fromEntries([...policy.columns].map(([name, c]) => [name, c.type]));
+    expect(types).toEqual({
+      age: 'integer',
+      party: 'category',
+      media: 'multi',
+      score: 'number',
+      wt: 'weight',
+    } satisfies Record<string, string>);
+    expect(draft.leftOut.map((o) => o.name)).toEqual(['respondent_id', 'household_id', 'started', 'remark', 'constant', 'empty']);
+    expect(policy.columns.get('party')).toMatchObject({ values: ['dem', 'rep'], missing: ['NA'] });
+    expect(policy.columns.get('media')).toMatchObject({ values: ['paper', 'tv', 'web'], separator: ';' });
+    const age = policy.columns.get('age');
+    expect(age && 'bounds' in age && age.bounds.map(toNumber)).toEqual([15, 90]);
+    expect(age?.missing).toEqual(['-9']);
+  });
+
+  it('marks all it read from the data as unconfirmed, in a policy with comments that opens', async () => {
+    const { policy, out } = await init(people);
+    expect(policy.unconfirmed).toEqual([...policy.columns.keys()]);
+    const text = readFileSync(out, 'utf8');
+    expect(text).toMatch(/# .*household_id, oddsRatio: 9/);
+    expect(text).toMatch(/Left out/);
+    expect(explainPolicy(policy).join('\n')).toMatch(/Nothing is released before/);
+    await (await openEngine(policy)).close();
+  });
+
+  it('takes from the codebook what it says, and asks for no confirmation of that', async () => {
+    const { policy, draft } = await init(
+      `party,age,city\n${lines(200, (i) => `${(i % 2) + 1},${20 + (i % 60)},${['a', 'b'][i % 2]}`)}`,
+      'name,value,label,missing\nparty,1,Dem,\nparty,2,Rep,\nparty,-9,Refused,1\nage,,Age in years,\nage,99,Not said,1\n',
+    );
+    expect(policy.data.codebook).toBeDefined();
+    expect(draft.unconfirmed).toEqual(['age', 'city']);
+    expect(policy.columns.get('party')).toMatchObject({ values: ['1', '2'], missing: ['-9'] });
+    expect(policy.columns.get('age')).toMatchObject({ type: 'integer', missing: ['99'], label: 'Age in years' });
+  });
+
+  it('writes out a codebook that speaks of columns the data lacks', async () => {
+    const { policy } = await init(
+      `party\n${lines(50, (i) => `${(i % 2) + 1}`)}`,
+      'name,value,label\nparty,1,"Dem: old"\nparty,2,Rep\nother,1,x\n',
+    );
+    expect(policy.data.codebook).toBeUndefined();
+    const party = policy.columns.get('party');
+    expect(party?.type === 'category' && [...party.labels]).toEqual([
+      ['1', 'Dem: old'],
+      ['2', 'Rep'],
+    ]);
+    await (await openEngine(policy)).close();
+  });
+
+  it('refuses to overwrite, and data without a header, without quoting it', async () => {
+    const { out } = await init('a,b\n1,x\n2,y\n');
+    const before = readFileSync(out, 'utf8');
+    await expect(initPolicy(path('data-1.csv'), { out })).rejects.toMatchObject({ code: 'USAGE' });
+    expect(readFileSync(out, 'utf8')).toBe(before);
+    writeFileSync(path('nameless.csv'), '39,secret,77516\n40,other,1\n');
+    const fault = await initPolicy(path('nameless.csv'), { out: path('nameless.yaml') }).catch((e: unknown) => e);
+    expect(fault).toBeInstanceOf(Fault);
+    expect((fault as Fault).code).toBe('DATA_MALFORMED');
+    expect(JSON.stringify(fault)).not.toMatch(/77516|secret"/);
+    expect(existsSync(path('nameless.yaml'))).toBe(false);
+  });
+
+  it('survives names and codes that YAML would misread', async () => {
+    const { policy } = await init(
+      `"true","a: b","#x",yes,"it's"\n${lines(60, (i) => `${i % 2},"c: ${i % 3}",${['no', 'on', '~'][i % 3]},"[${i % 2}]",'q${i % 2}'`)}`,
+    );
+    expect([...policy.columns.keys()]).toEqual(['true', 'a: b', '#x', 'yes', "it's"]);
+    expect(policy.columns.get('#x')).toMatchObject({ values: ['no', 'on', '~'] });
+    await (await openEngine(policy)).close();
+  });
+});
+
+describe('confirm', () => {
+  const wide = (columns: number) =>
+    `${Array.from({ length: columns }, (_, c) => `q${c}`).join(',')}\n${lines(40, (i) => Array.from({ length: columns }, (_, c) => (i + c) % 5).join(','))}`;
+
+  it('accepts 150 columns in one go and changes nothing else in the file', async () => {
+    const { policy, out } = await init(wide(150));
+    expect(policy.unconfirmed).toHaveLength(150);
+    expect(confirmTable(policy).split('\n')).toHaveLength(152);
+    const before = readFileSync(out, 'utf8');
+    expect(await confirmPolicy(policy, policy.unconfirmed)).toEqual([]);
+    const after = readFileSync(out, 'utf8');
+    expect(before.startsWith(after)).toBe(true);
+    expect(after).not.toMatch(/unconfirmed/);
+    expect((await readPolicy(out)).columns.size).toBe(150);
+  });
+
+  it('accepts some and leaves the rest', async () => {
+    const { policy, out } = await init(wide(30));
+    expect(await confirmPolicy(policy, ['q3', 'q29'])).toHaveLength(28);
+    expect((await readPolicy(out)).unconfirmed).not.toContain('q3');
+  });
+
+  it('keeps comments and layout of a list written by hand', async () => {
+    writeFileSync(path('hand.csv'), 'a,b,c\n1,2,3\n');
+    const text = `# top
+data: {source: hand.csv}   # here
+unconfirmed:
+  - a   # first
+  - b
+  - c   # last
+protect: {   secret: row }
+budget: {epsilon: 1}
+columns: {a: {type: category, values: [1]}, b: {type: category, values: [2]}, c: {type: category, values: [3]}}
+dependence: none # end
+`;
+    writeFileSync(path('hand.yaml'), text);
+    await confirmPolicy(await readPolicy(path('hand.yaml')), ['b']);
+    expect(readFileSync(path('hand.yaml'), 'utf8')).toBe(text.replace('  - b\n', ''));
+    await confirmPolicy(await readPolicy(path('hand.yaml')), ['a', 'c']);
+    expect(readFileSync(path('hand.yaml'), 'utf8')).toBe(text.replace(/unconfirmed:\n( .*\n){3}/, ''));
+  });
+});
+
+describe('opening the data of a policy', () => {
+  const head = 'protect: {secret: row}\nbudget: {epsilon: 1}\n';
+  it.each([
+    ['unit', 'protect: {secret: person, unit: respondnt, maxRows: 2}\nbudget: {epsilon: 1}\ndependence: none', 2],
+    ['group', `${head}dependence: [{kind: groups, by: housold}]`, 4],
+    ['declared', `${head}columns:\n  respondnt: {type: category, values: [1]}\ndependence: none`, 5],
+  ])('refuses an unknown %s column and shows where it is named', async (role, rest, line) => {
+    writeFileSync(path('known.csv'), 'respondent,household\n1,2\n');
+    writeFileSync(path('known.yaml'), `data: {source: known.csv}\n${rest}\n`);
+    const policy = await readPolicy(path('known.yaml'));
+    const fault = (await openEngine(policy).catch((e: unknown) => e)) as Fault;
+    expect(fault.code).toBe('COLUMN_UNKNOWN');
+    expect(fault.message).toContain(role);
+    expect(fault.place?.line).toBe(line);
+    expect(fault.hint).toMatch(/"respondent"|"household"/);
+  });
+});
+
+const shared = new URL('../../../shared/data/', import.meta.url).pathname;
+describe.skipIf(!existsSync(shared))('on surveys we did not make', () => {
+  it.each(['adult/adult.parquet', 'surveys/gss_sub.parquet', 'anes/anes_pilot_2020ets_csv.csv.gz'])(
+    '%s goes from init to a policy that opens',
+    async (name) => {
+      const out = path(`${name.replaceAll('/', '-')}.yaml`);
+      const { draft } = await initPolicy(join(shared, name), { out });
+      const policy = await readPolicy(out);
+      expect(draft.declared).toBeGreaterThan(10);
+      expect(await confirmPolicy(policy, policy.unconfirmed)).toEqual([]);
+      const engine = await openEngine(await readPolicy(out));
+      expect((await engine.size()).open()).toBeGreaterThan(3000);
+      await engine.close();
+    },
+    30_000,
+  );
+});
+
+describe('the command line', () => {
+  it('has all three commands, each with --json', async () => {
+    const program = new Command();
+    for (const { register } of [await import('./init.js'), await import('./confirm.js'), await import('./check.js')])
+      register(program);
+    expect(program.commands.map((c) => c.name())).toEqual(['init', 'confirm', 'check']);
+    expect(program.commands.every((c) => c.options.some((o) => o.long === '--json'))).toBe(true);
+  });
+});
