@@ -1,7 +1,6 @@
-import { pathToFileURL } from 'node:url';
-import { bestStructure } from '../src/analysis/learn/best-structure.js';
 import { type CodedTable, splitColumns } from '../src/analysis/learn/coded.js';
 import { learnChunks } from '../src/analysis/learn/learn-chunks.js';
+import { type Bench, secondsPer } from './bench.js';
 
 /** Answers drawn from a random network (two parents each, within a window): 5 levels, so that chunks have real structure to find. */
 export function generatedSurvey(columns: number, rows: number, levels: number, seed = 7): CodedTable {
@@ -28,32 +27,14 @@ export function generatedSurvey(columns: number, rows: number, levels: number, s
   };
 }
 
-async function best(repeat: number, work: () => Promise<unknown> | unknown): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < repeat; i++) {
-    const start = performance.now();
-    await work();
-    least = Math.min(least, performance.now() - start);
-  }
-  return least / 1000;
-}
+const learned = (columns: number, k: number, seconds: number): Bench => ({
+  name: `exact networks: ${columns} columns in chunks of ${k}, 5 levels, 3,000 rows`,
+  goal: { seconds },
+  run: async () => {
+    const survey = generatedSurvey(columns, 3000, 5);
+    return { ours: await secondsPer(() => learnChunks(survey, splitColumns(columns, k))) };
+  },
+});
 
-export interface LearnFigure {
-  readonly work: string;
-  readonly seconds: number;
-  readonly goal: number;
-}
-
-/** Best of several warm runs: exact networks, generated answers, 5 levels, 3,000 rows. */
-export async function learnFigures(): Promise<readonly LearnFigure[]> {
-  const wide = generatedSurvey(402, 3000, 5);
-  const middle = generatedSurvey(153, 3000, 5);
-  const twenty = generatedSurvey(20, 3000, 5);
-  return [
-    { work: '402 columns, chunks of 10', seconds: await best(6, () => learnChunks(wide, splitColumns(402, 10))), goal: 0.3 },
-    { work: '153 columns, chunks of 15', seconds: await best(6, () => learnChunks(middle, splitColumns(153, 15))), goal: 0.5 },
-    { work: 'one chunk of 20', seconds: await best(6, () => bestStructure(twenty)), goal: 0.5 },
-  ];
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) console.table(await learnFigures());
+/** The worker pool is resident, so the first run (which starts it) is not the one that counts. */
+export const benches: readonly Bench[] = [learned(402, 10, 0.3), learned(153, 15, 0.5), learned(20, 20, 0.5)];

@@ -6,6 +6,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./noise.js'),
   () => import('./query.js'),
   () => import('./published.js'),
+  () => import('./learn.js'),
 ];
 
 interface Row {
