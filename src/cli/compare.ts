@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Compared, type Comparison, compareMechanisms } from '../attack/audit-comparison.js';
+import { compareMechanisms } from '../attack/audit-comparison.js';
+import type { Compared, Comparison } from '../attack/audit-judge.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 import { positive, readModelFile, tableReader } from './workbench.js';
 
@@ -33,14 +34,14 @@ function comparisonText(found: Comparison): string {
     figure(m.scale),
     m.certified ? `certified, ${m.against}` : 'as published',
     figure(m.lossUninformed),
-    figure(m.lossInformed),
+    m.lossInformed === null ? '-' : figure(m.lossInformed),
     verdict(m),
     m.composes ? 'yes' : 'no',
   ]);
   const lines = [
     bold(`${found.query} at epsilon ${figure(found.epsilon)}, Laplace noise`),
     table(['mechanism', 'scale', 'promise', 'loss, uninformed', 'loss, informed', 'promise is', 'composes'], rows),
-    ...found.left.map((l) => dim(`${l.name}: ${l.reason}`)),
+    ...found.left.map((l) => dim(l)),
     '',
     dim('A mechanism "as published" is held to the uninformed adversary; a certified one to the adversary it names.'),
     ...found.assumptions.map((a) => `${dim('Assumption:')} ${a}`),

@@ -1,4 +1,5 @@
 import { type Joint, stridesOf, tooLarge } from '../dependence/joint.js';
+import type { Adversary } from '../policy/policy.js';
 import type { Answers } from './workload.js';
 
 /** What an adversary gains at worst from `answer + Laplace(scale)` on one joint distribution. See exact-loss.proof.md. */
@@ -17,7 +18,7 @@ export interface ExactLoss {
   };
 }
 
-export type Adversary = 'informed' | 'uninformed';
+export type { Adversary };
 export interface LossOptions {
   readonly adversary: Adversary;
   /** Elementary steps allowed before the request is refused. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { enumerate, type Joint } from '../dependence/joint.js';
+import { enumerate } from '../dependence/joint.js';
 import type { Model } from '../dependence/model.js';
 import { dpm14, dpm18, equation14, equation18, fixedPoint } from './dpm.js';
 import { type Adversary, exactLoss } from './exact-loss.js';
@@ -170,25 +170,22 @@ describe('Example 1 of paper 000', () => {
       1,
     );
     expect(loss(s, 1, 'uninformed')).toBeCloseTo(2, 12);
-    const cause: Joint = { ...s.joint };
-    const aboutCause = exactLossOf(cause, s, 0);
-    expect(aboutCause).toBeCloseTo(1.5, 12);
+    expect(lossAbout(s, 0)).toBeCloseTo(1.5, 12);
+    expect(lossAbout(s, 1)).toBeCloseTo(2, 12);
     expect(fixedPoint(s, equation14, 'all')).toBeCloseTo(2, 9);
   });
 });
 
-/** The loss about one record only: the others are made unable to tell anything by merging each into one value. */
-function exactLossOf(joint: Joint, s: Setting, record: number): number {
-  const atoms = [...new Set(s.answers.points)];
-  const law = (a: number) => {
-    const mass = new Map<number, number>();
-    joint.probabilities.forEach((p, state) => {
-      if (Math.floor(state / joint.strides[record]!) % joint.sizes[record]! === a)
-        mass.set(s.answers.points[state]!, (mass.get(s.answers.points[state]!) ?? 0) + p);
-    });
-    const total = [...mass.values()].reduce((t, p) => t + p, 0);
-    return (o: number) => [...mass].reduce((t, [f, p]) => t + (p / total) * Math.exp(-Math.abs(o - f)), 0);
-  };
-  const laws = joint.values[record]!.map((_, a) => law(a));
+/** The loss about one record, from the definition: mixtures of unit Laplace densities at the atoms. */
+function lossAbout({ joint, answers }: Setting, record: number): number {
+  const atoms = [...new Set(answers.points)];
+  const laws = joint.values[record]!.map((_, a) => {
+    const states = [...joint.probabilities.keys()].filter(
+      (s) => Math.floor(s / joint.strides[record]!) % joint.sizes[record]! === a,
+    );
+    const total = states.reduce((t, s) => t + joint.probabilities[s]!, 0);
+    return (o: number) =>
+      states.reduce((t, s) => t + (joint.probabilities[s]! / total) * Math.exp(-Math.abs(o - answers.points[s]!)), 0);
+  });
   return Math.max(...atoms.flatMap((o) => laws.flatMap((p) => laws.map((q) => Math.log(p(o) / q(o))))));
 }

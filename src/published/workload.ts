@@ -22,24 +22,39 @@ export type ReadTable = (file: string) => unknown;
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((s, x) => s + x, 0);
 
-/** The one list of query kinds. */
-const kinds: Readonly<Record<string, Kind>> = {
-  sum: (argument, joint) => {
-    if (argument === undefined) return (x) => [sumOf(x)];
+/** What one record adds to the answer, whatever the others are. */
+export type Contribution = (record: number, value: number) => number;
+
+/** The kinds that add up over records: these need no enumeration on forests. */
+const additive: Readonly<Record<string, (argument: string | undefined, records: number) => Contribution>> = {
+  sum: (argument, records) => {
+    if (argument === undefined) return (_, v) => v;
     const weights = numbersIn(argument);
-    if (weights.length !== joint.ids.length)
+    if (weights.length !== records)
       throw invalid(
-        `sum: has ${weights.length} weights for ${joint.ids.length} records.`,
+        `sum: has ${weights.length} weights for ${records} records.`,
         'Give one weight per record, in the order of the model file.',
       );
-    return (x) => [sumOf(x.map((v, j) => v * weights[j]!))];
+    return (r, v) => v * weights[r]!;
   },
-  product: () => (x) => [x.reduce((p, v) => p * v, 1)],
   atLeast: (argument) => {
     const [threshold, ...more] = numbersIn(argument ?? '');
     if (threshold === undefined || more.length > 0) throw invalid('atLeast needs one threshold.', 'Write for example atLeast:2.');
-    return (x) => [x.filter((v) => v >= threshold).length];
+    return (_, v) => (v >= threshold ? 1 : 0);
   },
+};
+const added =
+  (name: string): Kind =>
+  (argument, joint) => {
+    const contribution = additive[name]!(argument, joint.ids.length);
+    return (x) => [sumOf(x.map((v, j) => contribution(j, v)))];
+  };
+
+/** The one list of query kinds. */
+const kinds: Readonly<Record<string, Kind>> = {
+  sum: added('sum'),
+  atLeast: added('atLeast'),
+  product: () => (x) => [x.reduce((p, v) => p * v, 1)],
   histogram: (_, joint) => {
     const bins = [...new Set(joint.values.flat())].sort((a, b) => a - b);
     return (x) => bins.map((bin) => x.filter((v) => v === bin).length);
@@ -83,17 +98,27 @@ const noTables: ReadTable = () => {
   throw invalid('This query cannot read a file here.', 'Use sum, product, atLeast, histogram or identity.');
 };
 
+const split = (text: string): [name: string, argument: string | undefined] => {
+  const colon = text.indexOf(':');
+  return colon < 0 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1)];
+};
+
+/** The query as a sum of one number per record; undefined for a query that is not one. */
+export function readAdditive(text: string, records: number): Contribution | undefined {
+  const [name, argument] = split(text);
+  return Object.hasOwn(additive, name) ? additive[name]!(argument, records) : undefined;
+}
+
 /** Reads `sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE`. */
 export function readWorkload(text: string, joint: Joint, readTable: ReadTable = noTables): Workload {
-  const colon = text.indexOf(':');
-  const name = colon < 0 ? text : text.slice(0, colon);
+  const [name, argument] = split(text);
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
   if (!kind)
     throw invalid(
       'The query is not one of those the workbench knows.',
       'Use sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE.',
     );
-  return { text, answer: kind(colon < 0 ? undefined : text.slice(colon + 1), joint, readTable) };
+  return { text, answer: kind(argument, joint, readTable) };
 }
 
 /** Several releases at once, each with its own noise scale: one vector to be read with noise of scale one. */
