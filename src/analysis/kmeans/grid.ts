@@ -1,0 +1,140 @@
+import { floor, fromNumber, multiply, type Rational, rational } from '../../exact/rational.js';
+import { projectToTotal } from '../../release/tidy.js';
+import { type Centres, packedCentres, seededCentres, weightedLloyd } from './centres.js';
+import type { Points } from './points.js';
+
+/**
+ * Clusters from a tree of noisy counts: the box is halved in every dimension level by level, every level is counted with noise, the levels are
+ * reconciled (each says something about the same people), and weighted k-means runs on the finest cells with free restarts.
+ * Fine cells alone drown in noise, coarse ones alone blur: the tree is fine where people are and coarse where they are not.
+ */
+export interface Tree {
+  readonly dimensions: number;
+  /** Level l has 2^(l dimensions) cells, l = 1..levels. */
+  readonly levels: number;
+}
+
+const mostCells = 2 ** 16;
+/** About one cell per person whose presence the noise lets through; n and the noise are public. */
+export const treeLevels = (rows: number, epsilon: number, dimensions: number): number =>
+  Math.max(
+    1,
+    Math.min(
+      Math.floor(Math.log2(mostCells) / dimensions),
+      Math.round(Math.log2(Math.max(2, rows * epsilon)) / Math.max(2, dimensions)),
+    ),
+  );
+
+const grain = 10n ** 9n;
+/** Shares of the budget per level, growing by 2^(1/3): finer cells hold fewer people. They add up to at most one. */
+export function levelShares(levels: number): Rational[] {
+  const weights = Array.from({ length: levels }, (_, l) => Math.cbrt(2) ** l);
+  const total = weights.reduce((a, b) => a + b, 0);
+  return weights.map((w) => rational(floor(multiply(fromNumber((w / total) * (1 - 1e-12)), rational(grain))), grain));
+}
+
+/** Exact counts of every level, coarsest first; cells are mixed-radix in the order of the dimensions. */
+export function countTree(points: Points, last: readonly number[], { dimensions: d, levels }: Tree): number[][] {
+  const side = 2 ** levels;
+  const finest = new Array<number>(side ** d).fill(0);
+  for (let i = 0; i < points.count; i++) {
+    let index = 0;
+    for (let c = 0; c < d; c++) {
+      // Position p = (v + last) / 2 in 0..last lies in cell floor(p side / (last + 1)): whole numbers throughout.
+      const p = (points.coordinates[i * d + c]! + last[c]!) / 2;
+      index = index * side + Math.floor((p * side) / (last[c]! + 1));
+    }
+    finest[index]!++;
+  }
+  const counts = [finest];
+  for (let l = levels; l > 1; l--) {
+    const finer = counts[0]!;
+    const coarse = new Array<number>(2 ** ((l - 1) * d)).fill(0);
+    for (let i = 0; i < finer.length; i++) coarse[parentOf(i, l, d)]! += finer[i]!;
+    counts.unshift(coarse);
+  }
+  return counts;
+}
+
+function parentOf(index: number, level: number, d: number): number {
+  const side = 2 ** level;
+  let rest = index;
+  let parent = 0;
+  let place = 1;
+  for (let c = 0; c < d; c++) {
+    parent += place * ((rest % side) >> 1);
+    place *= side / 2;
+    rest = Math.floor(rest / side);
+  }
+  return parent;
+}
+
+/** The finest cells after reconciling: upwards the best average of a cell and its children, downwards non-negative parts of the parent. */
+export function reconcile(
+  noisy: readonly (readonly number[])[],
+  variances: readonly number[],
+  { dimensions: d, levels }: Tree,
+  rows: number,
+): number[] {
+  const fan = 2 ** d;
+  const best = noisy.map((level) => [...level]);
+  const spread = [...variances];
+  for (let l = levels - 1; l >= 1; l--) {
+    const below = new Array<number>(best[l - 1]!.length).fill(0);
+    best[l]!.forEach((x, i) => {
+      below[parentOf(i, l + 1, d)]! += x;
+    });
+    const own = spread[l - 1]!;
+    const children = fan * spread[l]!;
+    best[l - 1] = best[l - 1]!.map((x, i) => (x * children + below[i]! * own) / (own + children));
+    spread[l - 1] = (own * children) / (own + children);
+  }
+  let parents = [rows];
+  for (let l = 1; l <= levels; l++) {
+    const members = parents.map(() => [] as number[]);
+    best[l - 1]!.forEach((_, i) => {
+      members[l === 1 ? 0 : parentOf(i, l, d)]!.push(i);
+    });
+    const level = new Array<number>(best[l - 1]!.length).fill(0);
+    members.forEach((cells, p) => {
+      const parts = projectToTotal(
+        cells.map((i) => best[l - 1]![i]!),
+        parents[p]!,
+      );
+      cells.forEach((i, k) => {
+        level[i] = parts[k]!;
+      });
+    });
+    parents = level;
+  }
+  return parents;
+}
+
+export function cellCentres({ dimensions: d, levels }: Tree): Centres {
+  const side = 2 ** levels;
+  return Array.from({ length: side ** d }, (_, index) => {
+    const point = new Array<number>(d);
+    let rest = index;
+    for (let c = d - 1; c >= 0; c--) {
+      point[c] = (2 * (rest % side) + 1) / side - 1;
+      rest = Math.floor(rest / side);
+    }
+    return point;
+  });
+}
+
+/** Weighted k-means on the reconciled cells: public arithmetic, so the best of many starts is free. */
+export function clusterCells(cells: readonly number[], tree: Tree, clusters: number): number[][] {
+  const all = cellCentres(tree);
+  const kept = all.map((p, i) => [p, cells[i]!] as const).filter(([, n]) => n > 0);
+  const used = kept.length >= clusters ? kept : all.map((p) => [p, 1] as const);
+  const points = used.map(([p]) => p);
+  const weights = used.map(([, n]) => n);
+  let best = { centres: packedCentres(clusters, tree.dimensions), cost: Number.POSITIVE_INFINITY };
+  for (let turn = 0; turn < 24; turn++) {
+    const start = turn === 0 ? packedCentres(clusters, tree.dimensions) : seededCentres(points, weights, clusters, turn);
+    const found = weightedLloyd(points, weights, start);
+    if (found.cost < best.cost) best = found;
+  }
+  return best.centres;
+}
