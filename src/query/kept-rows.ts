@@ -5,9 +5,9 @@ import type { Binder, Dialect } from './dialect.js';
 import { rawCell, sourceColumn } from './read-column.js';
 
 /**
- * `SELECT columns FROM fugu_data`, cut to `maxRows` rows per person when the secret is a person. Which rows stay depends on the person's name and
- * on how many rows bear it, never on values nor on other people (effects.proof.md): rows of one person are numbered in file order and
- * ordered by a keyed digest of that number. Rows that name nobody belong to nobody and are left out.
+ * `SELECT columns FROM fugu_data`, cut to `maxRows` rows per person when the secret is a person. The rows that stay are a keyed pseudo-random choice
+ * among the person's own rows, taken as a set: neither other people nor the order in which a database happens to hand out rows can change it
+ * (effects.proof.md needs that), and no value is favoured. Rows that name nobody belong to nobody and are left out.
  */
 export function keptRows(
   dialect: Dialect,
@@ -16,20 +16,33 @@ export function keptRows(
   source: readonly SourceColumn[],
   columns: readonly (readonly [expression: string, alias: string])[],
 ): string {
-  const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
   const { secret, unit, maxRows } = policy.protect;
-  if (secret !== 'person') return `SELECT ${list.length > 0 ? list.join(', ') : '1 AS nothing'} FROM fugu_data`;
+  const select = (extra: readonly string[], from: string, aliases = columns.map(([, alias]) => alias)) =>
+    `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${from}`;
+  const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
+  if (secret !== 'person') return select([], 'fugu_data', list);
   if (unit === undefined)
     throw new Fault(
       'POLICY_INVALID',
       'The secret is a person but no unit column names the person.',
       'Write protect: { secret: person, unit: … }.',
     );
-  const person = `nullif(${dialect.trimmed(`CAST(${rawCell(dialect, sourceColumn(source, unit))} AS VARCHAR)`)}, '')`;
-  const aliases = columns.map(([, alias]) => alias);
-  const inner = `SELECT ${[...list, `${person} AS person`, 'row_number() OVER () AS place'].join(', ')} FROM fugu_data`;
-  const numbered = `SELECT ${[...aliases, 'person', 'row_number() OVER (PARTITION BY person ORDER BY place) AS turn'].join(', ')} FROM (${inner}) WHERE person IS NOT NULL`;
-  const digest = dialect.digest(`${binder.text(`${policy.population}:`)} || person || ':' || CAST(turn AS VARCHAR)`);
-  const ranked = `SELECT ${[...aliases, `row_number() OVER (PARTITION BY person ORDER BY ${digest}, turn) AS rank`].join(', ')} FROM (${numbered})`;
-  return `SELECT ${aliases.length > 0 ? aliases.join(', ') : '1 AS nothing'} FROM (${ranked}) WHERE rank <= ${Math.trunc(maxRows)}`;
+  const text = (name: string) => `CAST(${rawCell(dialect, sourceColumn(source, name))} AS VARCHAR)`;
+  const person = `nullif(${dialect.trimmed(text(unit))}, '')`;
+  // All declared cells, each with its length before it, so that no two different rows read the same.
+  const cells = [...policy.columns.keys()].map(
+    (name) => `coalesce(CAST(length(${text(name)}) AS VARCHAR) || ':' || ${text(name)}, '-')`,
+  );
+  const content = dialect.digest(cells.length > 0 ? cells.join(' || ') : `''`);
+  const read = select([`${person} AS person`, `${content} AS content`], 'fugu_data', list);
+  // Rows with the same content are interchangeable, so it does not matter which is the first copy.
+  const copies = select(
+    ['person', 'content', 'row_number() OVER (PARTITION BY person, content) AS copy'],
+    `(${read}) WHERE person IS NOT NULL`,
+  );
+  const key = dialect.digest(
+    `${binder.text(`${policy.population}:`)} || person || ':' || content || ':' || CAST(copy AS VARCHAR)`,
+  );
+  const ranked = select([`row_number() OVER (PARTITION BY person ORDER BY ${key}) AS rank`], `(${copies})`);
+  return select([], `(${ranked}) WHERE rank <= ${Math.trunc(maxRows)}`);
 }
