@@ -26,8 +26,17 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   const k = table.columns.length;
   const everyone = (1 << k) - 1;
   const weight = Math.log(Math.max(table.rows, 2)) / 2;
-  const counter = cellCounter(table);
-  const ceiling = Float64Array.from(table.levels, (_, x) => counter.likelihoodGivenAll(x));
+  const widest = Math.max(...table.levels, 2);
+  // A surviving P' + Y with child X has weight (r_X - 1) q(P') (r_Y - 1) < n log r_X, and r/(r-1) <= 2, so no set asked for has more cells than this.
+  const mostCells = Math.ceil((4 * table.rows * Math.log(widest)) / weight) + widest * widest;
+  const counter = cellCounter(table, mostCells);
+  const allCells = table.levels.reduce((product, r) => product * r, 1);
+  /** L(X | all): zero is always an upper bound, and close to the truth when there are more cells than rows. */
+  const ceiling = Float64Array.from(table.levels, (_, x) => {
+    if (allCells > Math.min(table.rows, mostCells)) return 0;
+    const everything = table.levels.map((_, c) => c);
+    return counter.likelihood(everything) - counter.likelihood(everything.filter((c) => c !== x));
+  });
 
   const value = new Float64Array(1 << k);
   const known = new Uint8Array(1 << k);
