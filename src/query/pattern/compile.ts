@@ -3,9 +3,9 @@ import type { BoundPattern, Goal, SymbolFilter } from './bind.js';
 
 type Dialect = Engine['dialect'];
 
-/** The exact answer as one number in one row. */
-export function compilePattern(q: BoundPattern, dialect: Dialect = 'duckdb'): Statement {
-  const join = joinOf(q, [...q.goals.keys()], dialect);
+/** The exact answer as one number in one row. With `mostTies` every value tied to more than that many others is set aside first. */
+export function compilePattern(q: BoundPattern, dialect: Dialect = 'duckdb', mostTies?: number): Statement {
+  const join = joinOf(q, [...q.goals.keys()], dialect, mostTies);
   if (q.sum) {
     const [low, high] = q.sum.bounds;
     const value = number(join.expression(q.sum.symbol), dialect);
@@ -61,8 +61,15 @@ interface Join {
 const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
 const view = (relation: string): string => `"fugu_relation_${relation.replaceAll('"', '""')}"`;
 
+/** The tuples of a relation whose two ends are tied to at most `mostTies` others each. */
+function withoutHubs(relation: string, mostTies: number): string {
+  const all = view(relation);
+  const hubs = `SELECT v FROM (SELECT c0 AS v, c1 AS w FROM ${all} UNION SELECT c1, c0 FROM ${all}) x WHERE v <> w GROUP BY v HAVING COUNT(*) > ${mostTies}`;
+  return `(SELECT * FROM ${all} WHERE c0 NOT IN (${hubs}) AND c1 NOT IN (${hubs}))`;
+}
+
 /** Names come from the policy and are quoted; every constant is bound. Each next goal shares a symbol with those before it if one does. */
-function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect): Join {
+function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, mostTies?: number): Join {
   const values: string[] = [];
   const bind = (text: string): string => `$${values.push(text)}`;
   const expressions = new Map<number, string>();
@@ -78,7 +85,8 @@ function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect): Joi
       else if (seen === undefined) expressions.set(s, column);
       else (step === 0 ? constantTests : on).push(`${column} = ${seen}`);
     }
-    const source = `${view(q.relations[goal.relation]!.name)} ${alias}`;
+    const { name, private: isPrivate } = q.relations[goal.relation]!;
+    const source = `${mostTies !== undefined && isPrivate ? withoutHubs(name, mostTies) : view(name)} ${alias}`;
     from += step === 0 ? source : on.length > 0 ? ` JOIN ${source} ON ${on.join(' AND ')}` : ` CROSS JOIN ${source}`;
   }
   const expression = (s: number): string => expressions.get(s)!;

@@ -1,0 +1,317 @@
+import {
+  adversarialGuarantee,
+  chooseCandidate,
+  type PatternCandidate,
+  type PatternMechanism,
+  patternCandidates,
+  publicDegree,
+  pureGuarantee,
+} from '../../calibration/pattern.js';
+import { perPerson, personCandidates } from '../../calibration/pattern-person.js';
+import { emptyPure, everyRecord, type Profile, pureProfile } from '../../dependence/profile.js';
+import type { Engine } from '../../engine/engine.js';
+import { Fault } from '../../errors.js';
+import { isZero, parseRational, type Rational, rational } from '../../exact/rational.js';
+import { drawAlgorithm21 } from '../../published/algorithm21.js';
+import { type AnalysisOptions, analysePattern, type PatternAnalysis } from '../../query/pattern/analyse.js';
+import { boundedAdversary, coin, domainSize } from '../../query/pattern/lambda.js';
+import { privateRelations, ways } from '../../query/pattern/sensitivity.js';
+import type { Plan } from '../../release/plan.js';
+import type { Receipt } from '../../release/receipt.js';
+import type { Allowance, AskOptions, Session } from '../../release/session.js';
+import { knownLadder, residualLadderOf } from './data-ladder.js';
+import { clampAnswer, drawLadder, drawLaplace, drawSmooth } from './draw.js';
+import { checkDomain, exactAnswer } from './exact-answer.js';
+import { contributions, raceToTheTop, truncated } from './person.js';
+
+export interface PatternOptions extends AskOptions, AnalysisOptions {
+  /** Accept (epsilon, gamma)-adversarial privacy. */
+  readonly gamma?: string;
+  /** Public guess of the most ties anybody has (secret edge), or the number above which people are left out (secret person). */
+  readonly degree?: number;
+  /** Insist on one mechanism instead of the least expected error. */
+  readonly mechanism?: PatternMechanism;
+}
+
+export interface PatternResult {
+  readonly query: string;
+  readonly unit: 'assignments' | 'occurrences';
+  readonly value: string;
+  readonly mechanism: PatternMechanism;
+  readonly expectedError: number;
+}
+
+export interface PatternPlan extends Plan {
+  readonly pattern: {
+    readonly query: string;
+    readonly unit: string;
+    readonly stable: boolean;
+    readonly witness: string | null;
+    readonly globalSensitivity: number;
+    readonly candidates: readonly PatternCandidate[];
+    readonly chosen: PatternMechanism;
+  };
+}
+
+interface Prepared {
+  readonly analysis: PatternAnalysis;
+  readonly allowance: Allowance;
+  readonly epsilon: Rational;
+  readonly gamma: Rational | undefined;
+  readonly degree: number;
+  readonly person: boolean;
+  readonly chosen: PatternCandidate;
+  readonly profile: Profile;
+  readonly plan: PatternPlan;
+}
+
+export async function planPattern(session: Session, text: string, options: PatternOptions = {}): Promise<PatternPlan> {
+  return (await prepare(session, text, options)).plan;
+}
+
+export async function releasePattern(
+  session: Session,
+  text: string,
+  options: PatternOptions = {},
+): Promise<{ result: PatternResult; receipt: Receipt }> {
+  const prepared = await prepare(session, text, options);
+  const { analysis, allowance, chosen, profile, plan, degree } = prepared;
+  if (chosen.guarantee === adversarialGuarantee) await refuseSecondBatch(session, plan.label);
+  return session.analyse<PatternResult>({
+    kind: chosen.guarantee === adversarialGuarantee ? 'adversarial' : 'pattern',
+    asked: allowance.asked,
+    canonical: JSON.stringify([
+      analysis.text,
+      analysis.unit,
+      chosen.mechanism,
+      options.gamma ?? null,
+      degree,
+      options.log ?? 'safe',
+    ]),
+    plan,
+    profile,
+    execute: async (engine) => {
+      await checkDomain(engine, analysis);
+      const value = await answer(engine, session, prepared);
+      return {
+        query: analysis.text,
+        unit: analysis.unit,
+        value: `${value}`,
+        mechanism: chosen.mechanism,
+        expectedError: chosen.expectedError,
+      };
+    },
+  });
+}
+
+/** The data enters here, and leaves with its noise. */
+async function answer(engine: Engine, session: Session, prepared: Prepared): Promise<bigint> {
+  const { analysis: a, epsilon, degree, chosen } = prepared;
+  const within = (x: bigint) => clampAnswer(x, a.bounds.least, a.bounds.most);
+  const exact = async () => (await exactAnswer(engine, a)).open();
+  const draw: Record<PatternMechanism, () => Promise<bigint>> = {
+    laplace: async () => {
+      const noise = drawLaplace(prepared.person ? perPerson(a, domainSize(a.pattern) - 1) : a.bounds.globalSensitivity, epsilon);
+      return within((await exact()) + noise);
+    },
+    ladder: async () => within((await exact()) + drawLadder((await knownLadder(engine, a)).open(), epsilon)),
+    smooth: async () => within((await exact()) + drawSmooth((await knownLadder(engine, a)).open(), epsilon)),
+    'residual-ladder': async () => within((await exact()) + drawLadder((await residualLadderOf(engine, a)).open(), epsilon)),
+    'residual-smooth': async () => within((await exact()) + drawSmooth((await residualLadderOf(engine, a)).open(), epsilon)),
+    'algorithm-2.1': async () => drawAlgorithm21(await exact(), terms21(prepared)),
+    'truncation-ladder': async () => {
+      const { count, ladder } = (await truncated(engine, a, degree)).open();
+      return within(count + drawLadder(ladder, epsilon));
+    },
+    r2t: async () => {
+      const person = ownerSymbol(session, a)!;
+      return within(raceToTheTop((await contributions(engine, a, person)).open(), perOwner(a, person), epsilon));
+    },
+    elastic: () => {
+      throw new Fault('QUERY_UNSUPPORTED', 'Elastic sensitivity is for comparison only.', 'Leave --mechanism out.');
+    },
+  };
+  return draw[chosen.mechanism]();
+}
+
+function terms21({ analysis: a, epsilon, gamma }: Prepared) {
+  const plain = a.bounds.globalSensitivity <= a.lambda.used;
+  return {
+    epsilon,
+    spread: plain ? a.bounds.globalSensitivity : a.lambda.used,
+    coin: plain ? rational(0) : coin(a.pattern.goals.length, domainSize(a.pattern), gamma!),
+    most: a.bounds.most,
+  };
+}
+
+async function prepare(session: Session, text: string, options: PatternOptions): Promise<Prepared> {
+  const { policy } = session;
+  const { secret } = policy.protect;
+  if (secret !== 'edge' && secret !== 'person')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Patterns are about relations, but the protected secret is not a tuple of a relation.',
+      'Write protect: { secret: edge } to protect single ties, or { secret: person, unit: COLUMN } to protect all ties of a person.',
+    );
+  const analysis = analysePattern(text, { relations: policy.relations, columns: policy.columns }, options);
+  const touched = privateRelations(analysis.pattern).map((r) => analysis.pattern.relations[r]!.name);
+  const person = secret === 'person';
+  const allowance = await session.allowance(options, person ? everyRecord : touched[0]!);
+  if (!allowance.pure || isZero(allowance.pure))
+    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  const epsilon = allowance.pure;
+  const gamma = options.gamma === undefined ? undefined : parseRational(options.gamma, 'gamma');
+  const degree = publicDegree(analysis, options.degree);
+  const candidates = person
+    ? personWays(session, analysis, epsilon, degree)
+    : patternCandidates(analysis, { epsilon, degree, ...(gamma && { gamma }) });
+  const chosen = pick(candidates, analysis, options.mechanism);
+  const adversarial = chosen.guarantee === adversarialGuarantee;
+  const cost = person ? [[everyRecord, epsilon] as const] : touched.map((name) => [name, epsilon] as const);
+  const framed = session.frame({
+    label: `${adversarial ? 'adversarial privacy: ' : ''}pattern ${analysis.title}`.slice(0, 120),
+    share: adversarial ? rational(0) : allowance.share,
+    spent: allowance.spent,
+    route: allowance.route,
+    fits: true,
+    mechanism: chosen.mechanism,
+    why: why(chosen, candidates),
+    measures: [],
+    errors: [],
+    candidates: candidates.map((c) => ({ mechanism: c.mechanism, route: c.guarantee, error: c.expectedError, fits: c.meets })),
+  });
+  const plan: PatternPlan = {
+    ...framed,
+    ...(adversarial && { guarantee: adversarialPromise(framed, analysis, epsilon, options.gamma!) }),
+    pattern: {
+      query: analysis.text,
+      unit: analysis.unit,
+      stable: analysis.stability.stable,
+      witness: analysis.stability.witness ?? null,
+      globalSensitivity: Number(analysis.bounds.globalSensitivity),
+      candidates,
+      chosen: chosen.mechanism,
+    },
+  };
+  return {
+    analysis,
+    allowance,
+    epsilon,
+    gamma,
+    degree,
+    person,
+    chosen,
+    plan,
+    profile: adversarial ? emptyPure : pureProfile(cost),
+  };
+}
+
+function pick(candidates: readonly PatternCandidate[], a: PatternAnalysis, wanted?: PatternMechanism): PatternCandidate {
+  if (wanted === undefined) return chooseCandidate(candidates);
+  if (wanted === 'algorithm-2.1' && !a.stability.stable)
+    throw new Fault(
+      'PATTERN_UNSTABLE',
+      `Algorithm 2.1 does not cover this query: ${a.stability.witness}.`,
+      'Leave the mechanism out: other mechanisms answer it.',
+    );
+  const found = candidates.find((c) => c.mechanism === wanted && c.meets);
+  if (!found)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The mechanism ${wanted} is not available for this pattern.`,
+      `Available: ${candidates
+        .filter((c) => c.meets)
+        .map((c) => c.mechanism)
+        .join(', ')}.`,
+    );
+  return found;
+}
+
+const why = (chosen: PatternCandidate, all: readonly PatternCandidate[]): string => {
+  const plain = all.find((c) => c.mechanism === 'laplace');
+  if (!plain) return `${chosen.mechanism}: the only mechanism for this pattern${chosen.note ? ` (${chosen.note})` : ''}.`;
+  const ratio = plain.expectedError / chosen.expectedError;
+  return chosen === plain
+    ? 'Plain noise at global sensitivity has the least expected error here.'
+    : `${chosen.mechanism}: expected error ${ratio.toPrecision(2)} times below plain noise at global sensitivity${chosen.note ? ` (${chosen.note})` : ''}.`;
+};
+
+/** The person column of a relation that names one: each of its tuples belongs to that person alone. Otherwise every column names people. */
+function ownerSymbol(session: Session, a: PatternAnalysis): number | undefined {
+  const { unit } = session.policy.protect;
+  const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
+  const column = unit === undefined ? -1 : a.pattern.relations[secret[0]!.relation]!.columns.indexOf(unit);
+  return column >= 0 && secret.length === 1 ? secret[0]!.symbols[column] : undefined;
+}
+/** The most results one person can own. */
+const perOwner = (a: PatternAnalysis, person: number): bigint =>
+  ways(
+    a.pattern,
+    a.pattern.head.filter((s) => s !== person),
+    [person],
+  );
+
+function personWays(session: Session, a: PatternAnalysis, epsilon: Rational, degree: number): readonly PatternCandidate[] {
+  const touched = privateRelations(a.pattern).map((r) => a.pattern.relations[r]!);
+  if (a.pattern.sum)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A sum over a join cannot be released with persons as the secret.',
+      'Ask for a count, or protect single tuples.',
+    );
+  if (ownerSymbol(session, a) !== undefined) {
+    const levels = Math.max(1, perOwner(a, ownerSymbol(session, a)!).toString(2).length);
+    const scale = levels / (Number(epsilon.num) / Number(epsilon.den));
+    return [
+      {
+        mechanism: 'r2t',
+        scale,
+        expectedError: scale * degree * Math.log(20 * levels),
+        guarantee: pureGuarantee,
+        meets: true,
+        note: `if nobody has more than ${degree} results`,
+      },
+    ];
+  }
+  const owned = touched.some((r) => session.policy.protect.unit !== undefined && r.columns.includes(session.policy.protect.unit));
+  if (touched.length !== 1 || touched[0]!.columns.length !== 2 || owned)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'With persons as the secret, a pattern may use one private relation between two persons.',
+      'Declare the other relations public if they are, or protect single tuples with secret: edge.',
+    );
+  return personCandidates(a, epsilon, degree);
+}
+
+/** No composition is known for adversarial privacy: one declared batch per population, replayed for ever, never added to the DP budget. */
+async function refuseSecondBatch(session: Session, label: string): Promise<void> {
+  const before = (await session.desk.ledger.entries(session.policy.population)).find((e) =>
+    e.label.startsWith('adversarial privacy: '),
+  );
+  if (before && before.label !== label)
+    throw new Fault(
+      'BUDGET_EXCEEDED',
+      'This population has already answered one query under adversarial privacy.',
+      'Its guarantee does not compose: ask without --gamma, which uses the DP budget.',
+    );
+}
+
+function adversarialPromise(plan: Plan, a: PatternAnalysis, epsilon: Rational, gamma: string): Plan['guarantee'] {
+  const m = domainSize(a.pattern);
+  const { known, marginal } = boundedAdversary(m);
+  const e = Number(epsilon.num) / Number(epsilon.den);
+  return {
+    ...plan.guarantee,
+    certified: false,
+    epsilon: e,
+    assumptions: [
+      `The attacker's belief about the tuples has only negative correlations, knows the sizes of the relations, is certain of at most ${known} tuples and gives every other one less than ${marginal.toPrecision(2)}.`,
+    ],
+    how: 'Algorithm 2.1 of paper 004, corrected (published/algorithm21.proof.md).',
+    sentences: [
+      `Protected: the presence of one tuple; belief in it grows at most to e^${e} times what it was, plus ${gamma}.`,
+      'This is (epsilon, gamma)-adversarial privacy, not differential privacy: it does not limit what is learned about absent tuples, and it does not compose.',
+      'It is kept apart from the budget: one such query per population.',
+    ],
+  };
+}
