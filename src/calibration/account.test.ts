@@ -34,6 +34,7 @@ const accountOf = (epsilon: string, delta: string, amplifiers: Amplifier[]): Acc
     routes: amplifiers.map((amplifier) => ({
       amplifier,
       pureCapacity: amplifier.largestBase(e),
+      failure: 0,
       ...(d.num > 0n && { zcdpCapacity: amplifier.largestRho(e, d) }),
     })),
   };

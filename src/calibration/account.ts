@@ -12,9 +12,11 @@ import {
   type Rational,
   rational,
   toNumber,
+  toNumberUp,
   zero,
 } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
+import { failureProbability, surelyRho } from './belief-delta.js';
 
 /**
  * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
@@ -34,15 +36,19 @@ export interface Route {
   readonly pureCapacity: Rational;
   /** Largest total rho per record; absent for a pure budget. */
   readonly zcdpCapacity?: Rational;
+  /** With what probability the odds may move by more than e^epsilon when the whole capacity is spent; 0 for a pure budget. */
+  readonly failure: number;
 }
 
 export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): Account {
   const { epsilon, delta } = policy.budget;
   const routes = amplifiers.map((amplifier): Route => {
     const pureCapacity = amplifier.largestBase(epsilon);
-    return isZero(delta)
-      ? { amplifier, pureCapacity }
-      : { amplifier, pureCapacity, zcdpCapacity: amplifier.largestRho(epsilon, delta) };
+    if (isZero(delta)) return { amplifier, pureCapacity, failure: 0 };
+    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
+    const zcdpCapacity = policy.budget.belief ? surelyRho(amplifier, epsilon, delta) : amplifier.largestRho(epsilon, delta);
+    const failure = policy.budget.belief ? toNumberUp(delta) : failureProbability(amplifier, zcdpCapacity, epsilon);
+    return { amplifier, pureCapacity, zcdpCapacity, failure };
   });
   if (!routes.some((r) => isPositive(r.pureCapacity) || (r.zcdpCapacity && isPositive(r.zcdpCapacity))))
     throw new Fault(

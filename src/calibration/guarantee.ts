@@ -1,6 +1,8 @@
-import { isZero, toNumber } from '../exact/rational.js';
+import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
 import type { Account, Route } from './account.js';
+import { posteriorAtMost } from './belief.js';
+import { naturalFrequency, percent } from './belief-words.js';
 
 /** What a release promises, under which assumption: plain data, printed by every plan, receipt and report. */
 export interface Guarantee {
@@ -9,6 +11,8 @@ export interface Guarantee {
   readonly adversary: 'informed' | 'uninformed';
   readonly epsilon: number;
   readonly delta: number;
+  /** Probability with which the odds may move further, when the whole budget is spent. */
+  readonly failure: number;
   readonly assumptions: readonly string[];
   /** The theorem the noise was chosen by. */
   readonly how: string;
@@ -24,9 +28,6 @@ const secretWords: Record<SecretKind, string> = {
   edge: 'one tuple of a relation',
 };
 
-/** Odds may grow by at most e^epsilon: prior p becomes at most p e^epsilon / (1 - p + p e^epsilon). */
-export const posterior = (prior: number, epsilon: number): number => prior / (prior + (1 - prior) * Math.exp(-epsilon));
-
 export function guarantee(policy: Policy, account: Account, route: Route): Guarantee {
   const epsilon = toNumber(account.epsilon);
   const delta = toNumber(account.delta);
@@ -35,21 +36,33 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
     adversary === 'informed'
       ? 'knows the declared ties and may know the exact values of any other records'
       : 'knows the declared ties but no exact values of other records';
-  const except = isZero(account.delta) ? '' : ` (except with probability ${delta})`;
+  const belief = (prior: Rational) => percent(posteriorAtMost(prior, account.epsilon), 'up');
+  const odds = (Math.ceil(100 * Math.exp(epsilon)) / 100).toString();
+  const within = `by at most a factor of ${odds} (epsilon ${epsilon})`;
+  const together = isZero(account.delta)
+    ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.`
+    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between them move ${within} except with probability ${short(route.failure)}.`;
+  const except = route.failure === 0 ? '' : ` Both hold except with probability ${short(route.failure)}.`;
   return {
     certified: true,
     secret,
     adversary,
     epsilon,
     delta,
+    failure: route.failure,
     assumptions: route.amplifier.assumptions,
     how: route.amplifier.how,
     sentences: [
       `Protected: ${secretWords[secret]}, from an attacker who ${known} and who sees every release of this population.`,
-      `Together, all releases within the budget move the odds between any two values of the secret by at most a factor of ${Math.exp(epsilon).toPrecision(3)} (epsilon ${epsilon})${except}.`,
-      `An attacker who believes something with 10 % before may believe it with at most ${percent(posterior(0.1, epsilon))} after, one at 50 % with at most ${percent(posterior(0.5, epsilon))}${except}.`,
+      together,
+      `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
+      naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, route.failure).sentence,
       'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
     ],
   };
 }
-const percent = (p: number) => `${(100 * p).toPrecision(3)} %`;
+/** Two digits, rounded up. */
+const short = (x: number): string => {
+  const unit = 10 ** (Math.floor(Math.log10(x)) - 1);
+  return Number((Math.ceil(x / unit - 1e-9) * unit).toPrecision(2)).toString();
+};

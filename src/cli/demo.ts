@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { posterior } from '../calibration/guarantee.js';
-import { toNumber } from '../exact/rational.js';
+import { posteriorAtMost } from '../calibration/belief.js';
+import { percent } from '../calibration/belief-words.js';
+import { fromNumber, rational, toNumber } from '../exact/rational.js';
 import type { Release } from '../release/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
@@ -54,12 +55,8 @@ async function tell(out: string): Promise<{ json: unknown; text: string }> {
   const leaked = tied.leakage(base);
   const rows = [
     ['noise on a count (95 %)', `± ${figure(strangers.error)}`, `± ${figure(tied.error)}`],
-    [
-      'attacker who ignores households: 10 % becomes at most',
-      percent(posterior(0.1, base)),
-      percent(posterior(0.1, tied.baseCost)),
-    ],
-    ['attacker who knows them: 10 % becomes at most', percent(posterior(0.1, leaked)), percent(posterior(0.1, 1))],
+    ['attacker who ignores households: 10 % becomes at most', after(base), after(tied.baseCost)],
+    ['attacker who knows them: 10 % becomes at most', after(leaked), after(1)],
   ];
   const json = {
     people: survey.people,
@@ -119,4 +116,4 @@ async function releaseSurvey(policy: string, out: string) {
     };
   });
 }
-const percent = (p: number) => `${(100 * p).toFixed(0)} %`;
+const after = (epsilon: number) => percent(posteriorAtMost(rational(1, 10), fromNumber(epsilon)), 'up');

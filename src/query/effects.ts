@@ -131,10 +131,10 @@ function perClass(policy: Policy, shape: Shape): ReadonlyMap<RecordClass, Effect
   const entries: [RecordClass, Effect][] = [];
   const row = apart(optionCount(shape.counting), shape.cells, shape.row);
   if (secret === 'answer') {
-    for (const column of columnsOf(shape.counting))
-      if (!policy.columns.get(column)?.public) entries.push([column, answerEffect(column, shape)]);
-    // All answers of one person at once: what composition over columns counts by.
-    if (entries.length > 0) entries.push([everyRecord, row]);
+    const secrets = columnsOf(shape.counting).filter((column) => !policy.columns.get(column)?.public);
+    for (const column of secrets) entries.push([column, answerEffect(column, shape)]);
+    // The whole row as one record: what any dependence between a person's answers can be worth at most.
+    if (secrets.length > 0) entries.push([everyRecord, row]);
   } else {
     const m = secret === 'person' ? BigInt(policy.protect.maxRows) : 1n;
     entries.push([everyRecord, { l1: m * row.l1, l2squared: m * m * row.l2squared }]);

@@ -50,6 +50,7 @@ const release = (tables: readonly AnswerTable[], over: Partial<Release['receipt'
       adversary: 'informed',
       epsilon: 1,
       delta: 0,
+      failure: 0,
       assumptions: ['households are strangers to one another'],
       how: 'group privacy',
       sentences: ['Protected: one row.', 'Odds move by at most 2.72.'],
@@ -110,7 +111,7 @@ describe('the HTML report', () => {
 
   it('says "except with probability delta" whenever there is a delta, and "as published" when nothing is certified', () => {
     expect(page()).not.toContain('except with probability');
-    expect(page([histogram], { delta: 1e-6 })).toContain('except with probability 0.000001');
+    expect(page([histogram], { delta: 1e-6, failure: 1e-6 })).toContain('except with probability 0.000001');
     expect(page([histogram], { certified: false })).toContain('as published');
   });
 

@@ -56,12 +56,12 @@ ${beliefCard(report)}
 <div class="two">${rangeCard(report)}${budgetCard(report)}</div>`;
 }
 
-function beliefCard({ belief, delta }: ReleaseReport): string {
+function beliefCard({ belief, failure }: ReleaseReport): string {
   const { people } = belief;
   const of = people.of.toLocaleString('en-US');
   const before = `${people.before.toLocaleString('en-US')} of ${of}`;
   const after = `${people.atMost.toLocaleString('en-US')} of ${of}`;
-  const except = delta > 0 ? ` (except with probability ${delta})` : '';
+  const except = failure > 0 ? ` (except with probability ${Number(failure.toPrecision(2))})` : '';
   return `<section class="card"><p class="label">What an attacker can come to believe</p>
 <div class="crowds">
 <div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percent(belief.prior)}</p></div>

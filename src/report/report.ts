@@ -19,6 +19,8 @@ export interface ReleaseReport {
   readonly how: string;
   readonly epsilon: number;
   readonly delta: number;
+  /** Probability with which beliefs may move further. */
+  readonly failure: number;
   readonly spentHere: number;
   readonly belief: { readonly prior: number; readonly people: NaturalFrequency; readonly rows: readonly BeliefRow[] };
   readonly whatIf: readonly { readonly change: string; readonly epsilon: string; readonly belief: string }[];
@@ -59,8 +61,9 @@ export function reportOf(release: Release, policy: Policy): ReleaseReport {
     how: guarantee.how,
     epsilon: guarantee.epsilon,
     delta: guarantee.delta,
+    failure: guarantee.failure,
     spentHere: receipt.epsilon,
-    belief: { prior: toNumber(prior), people: naturalFrequency(prior, epsilon, guarantee.delta), rows: beliefRows(epsilon) },
+    belief: { prior: toNumber(prior), people: naturalFrequency(prior, epsilon, guarantee.failure), rows: beliefRows(epsilon) },
     whatIf: receipt.whatIf.map(({ change, leakage }) => ({ change, epsilon: brief(leakage), belief: beliefAt(prior, leakage) })),
     answers: release.tables.map((table) => answerSection(table, policy)),
     receipt: receiptLines(receipt),
