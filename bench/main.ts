@@ -4,6 +4,8 @@ import { type Bench, formatSeconds, isMet, type Measured } from './bench.js';
 const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./exact.js'),
   () => import('./noise.js'),
+  () => import('./engine.js'),
+  () => import('./dependence.js'),
   () => import('./query.js'),
   () => import('./published.js'),
   () => import('./learn.js'),

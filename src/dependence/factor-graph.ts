@@ -22,6 +22,8 @@ export interface FactorGraph {
   readonly incidence: Uint32Array;
   /** Every factor joins exactly two nodes: the other end of incidence p is p ^ 1. */
   readonly pairwise: boolean;
+  /** In pairwise graphs, the node at the other end of each entry of `incidence`; empty otherwise. */
+  readonly neighbour: Uint32Array;
   /** The D of every incidence when they are all equal (and there is one). */
   readonly commonOdds: number | undefined;
 }
@@ -58,19 +60,10 @@ export function assemble(
   const next = nodeStart.slice(0, nodes);
   const incidence = new Uint32Array(incidences);
   for (let p = 0; p < incidences; p++) incidence[next[member[p]!]!++] = p;
-  return {
-    records,
-    nodes,
-    factors,
-    start,
-    member,
-    logOdds,
-    factorOf,
-    nodeStart,
-    incidence,
-    pairwise,
-    commonOdds: common(logOdds),
-  };
+  const neighbour = new Uint32Array(pairwise ? incidences : 0);
+  for (let k = 0; k < neighbour.length; k++) neighbour[k] = member[incidence[k]! ^ 1]!;
+  const commonOdds = common(logOdds);
+  return { records, nodes, factors, start, member, logOdds, factorOf, nodeStart, incidence, pairwise, neighbour, commonOdds };
 }
 
 function common(logOdds: Float64Array): number | undefined {

@@ -25,7 +25,7 @@ export const walk = (graph: FactorGraph): Walk => (graph.pairwise ? walkPairs(gr
 
 /** The same walk where every factor is a pair: a component is a tree exactly when it has one tie less than nodes. */
 function walkPairs(graph: FactorGraph): Walk {
-  const { nodes, member, logOdds, nodeStart, incidence, commonOdds } = graph;
+  const { nodes, logOdds, nodeStart, incidence, neighbour, commonOdds } = graph;
   const order = new Uint32Array(nodes);
   const childOdds = new Float64Array(nodes);
   const seen = new Uint8Array(nodes);
@@ -47,16 +47,16 @@ function walkPairs(graph: FactorGraph): Walk {
     while (head < tail) {
       const position = head++;
       const u = order[position]!;
+      const from = nodeStart[u]!;
       const to = nodeStart[u + 1]!;
-      for (let k = nodeStart[u]!; k < to; k++) {
-        const p = incidence[k]!;
-        const w = member[p ^ 1]!;
-        ends++;
+      ends += to - from;
+      for (let k = from; k < to; k++) {
+        const w = neighbour[k]!;
         if (seen[w] === 1) continue;
         seen[w] = 1;
         parent[f] = position;
-        parentOdds[f] = commonOdds ?? logOdds[p]!;
-        childOdds[tail] = commonOdds ?? logOdds[p ^ 1]!;
+        parentOdds[f] = commonOdds ?? logOdds[incidence[k]!]!;
+        childOdds[tail] = commonOdds ?? logOdds[incidence[k]! ^ 1]!;
         order[tail++] = w;
         childEnd[f++] = tail;
       }
