@@ -1,3 +1,4 @@
+import { endianness } from 'node:os';
 import type { DuckDBDataChunk, DuckDBVector } from '@duckdb/node-api';
 import type { Cell, Chunk } from './engine.js';
 
@@ -7,6 +8,8 @@ interface Inside {
   readonly validity?: { readonly data: BigUint64Array | null; readonly offset: number };
   readonly dataView?: DataView;
 }
+
+const littleEndian = endianness() === 'LE';
 
 /** Copies a block out of the driver: its memory is freed with the block, ours is not. */
 export function readChunk(chunk: DuckDBDataChunk): Chunk {
@@ -20,7 +23,7 @@ function readColumn(vector: DuckDBVector, rows: number): ArrayLike<Cell> {
     if (validity.data === null) return items.slice();
     return withNulls(items as ArrayLike<Cell>, validity.data, rows);
   }
-  if (dataView && validity?.offset === 0 && vector.type.toString() === 'VARCHAR')
+  if (dataView && dataView.byteOffset % 4 === 0 && littleEndian && validity?.offset === 0 && vector.type.toString() === 'VARCHAR')
     return readText(vector, dataView, validity.data, rows);
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) cells[i] = plain(vector.getItem(i));
@@ -35,30 +38,33 @@ function withNulls(items: ArrayLike<Cell>, valid: BigUint64Array, rows: number):
 }
 
 /** Survey codes are one to four bytes long; each is decoded once. Bounded: there are few such codes, and we stop at many. */
+const letters = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 const shortTexts = new Map<number, string>();
 const mostShortTexts = 1 << 16;
 
-/** A string is 16 bytes: its length, then up to 12 bytes of it, or 4 and a pointer. */
+/** A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer. */
 function readText(vector: DuckDBVector, view: DataView, valid: BigUint64Array | null, rows: number): Cell[] {
   const bits = valid && new Uint32Array(valid.buffer, valid.byteOffset, valid.length * 2);
+  const words = new Uint32Array(view.buffer, view.byteOffset, rows * 4);
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) {
     if (bits && !((bits[i >>> 5]! >>> (i & 31)) & 1)) {
       cells[i] = null;
       continue;
     }
-    const length = view.getUint32(i * 16, true);
-    if (length > 4) {
-      cells[i] = vector.getItem(i) as string;
-      continue;
+    const length = words[i * 4]!;
+    const start = words[i * 4 + 1]!;
+    if (length === 1) cells[i] = letters[start & 127]!;
+    else if (length > 4) cells[i] = vector.getItem(i) as string;
+    else {
+      const key = length * 0x1_0000_0000 + start;
+      let text = shortTexts.get(key);
+      if (text === undefined) {
+        text = vector.getItem(i) as string;
+        if (shortTexts.size < mostShortTexts) shortTexts.set(key, text);
+      }
+      cells[i] = text;
     }
-    const key = length * 0x1_0000_0000 + view.getUint32(i * 16 + 4, true);
-    let text = shortTexts.get(key);
-    if (text === undefined) {
-      text = vector.getItem(i) as string;
-      if (shortTexts.size < mostShortTexts) shortTexts.set(key, text);
-    }
-    cells[i] = text;
   }
   return cells;
 }

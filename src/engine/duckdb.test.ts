@@ -253,13 +253,13 @@ describe('limits', () => {
 
   it('notice data that changes between snapshot and reading', async () => {
     const source = file('.parquet');
-    await duck(':memory:', `COPY (SELECT range AS a FROM range(10)) TO '${source}'`);
-    const engine = await openEngine({ source });
+    await duck(':memory:', `COPY (SELECT range AS a, hash(range) AS b FROM range(60000)) TO '${source}'`);
+    const engine = await openEngine({ source }, { memory: 32 * 2 ** 20 });
     await engine.snapshot();
-    await duck(':memory:', `COPY (SELECT range AS a FROM range(11)) TO '${source}'`);
+    await duck(':memory:', `COPY (SELECT range AS a, hash(range) AS b FROM range(60001)) TO '${source}'`);
     expect((await fault(engine.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] }))).message).toMatch(/changed/);
     await engine.snapshot();
-    expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(11n);
+    expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(60001n);
     await engine.close();
   });
 });

@@ -11,11 +11,18 @@ import type { EngineSource, RelationSource } from './source.js';
 import { digestOf } from './source.js';
 import { makeTempFolder } from './temp-folder.js';
 
-/** A CSV whose text fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
+/** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
 /** How much larger a packed file may become, as a guess. */
 const packing = 8;
+/** Reading the columns needed from a Parquet file beats loading it, unless it is so small that opening it is most of the work. */
+const smallParquet = 4 * 1024 ** 2;
 const isPacked = (file: FileState) => file.path.toLowerCase().endsWith('.gz');
+
+function fitsInMemory(file: FileState, memory: number): boolean {
+  if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
+  return file.bytes * (isPacked(file) || file.kind === 'parquet' ? packing : 1) * loadedShare <= memory;
+}
 
 interface Loaded {
   readonly files: readonly FileState[];
@@ -114,7 +121,7 @@ class DuckdbEngine implements Engine {
     const data = files[0]!;
     const scan = await scanFile(connection, data, this.#source.table, options);
     const select = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
-    const held = data.kind === 'csv' && data.bytes * (isPacked(data) ? packing : 1) * loadedShare <= this.#limits.memory;
+    const held = fitsInMemory(data, this.#limits.memory);
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${select}`);
     await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : select}`);
     const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
