@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { register as registerAudit } from './audit.js';
+import { register as registerCompare } from './compare.js';
+
+let folder: string;
+let printed: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-bench-'));
+  printed = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += text;
+    return true;
+  });
+  writeFileSync(
+    join(folder, 'pair.json'),
+    JSON.stringify({
+      records: [
+        { id: 'a', values: [0, 1, 2] },
+        { id: 'b', values: [0, 1] },
+      ],
+      factors: [
+        {
+          records: ['a', 'b'],
+          table: [
+            [1, 0],
+            [0, 1],
+            [1, 0],
+          ],
+        },
+      ],
+    }),
+  );
+  writeFileSync(join(folder, 'answers.json'), '[[0,1],[1,2],[0,1]]');
+  writeFileSync(join(folder, 'broken.json'), '[[0,1],');
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function run(...words: string[]) {
+  const program = new Command('fugu').exitOverride();
+  registerAudit(program);
+  registerCompare(program);
+  await program.parseAsync(['node', 'fugu', ...words.map((w) => (w === 'MODEL' ? join(folder, 'pair.json') : w))]);
+  return printed;
+}
+const fault = (code: string) => expect.objectContaining({ name: 'Fault', code });
+
+describe('the workbench commands', () => {
+  it('read a table of answers beside the model', async () => {
+    const found = JSON.parse(await run('audit', 'MODEL', '--query', 'table:answers.json', '--scale', '1', '--json'));
+    expect(found).toMatchObject({ loss: expect.closeTo(2, 9), record: 'a', known: {} });
+  });
+
+  it('say the worst case in words', async () => {
+    const text = await run('audit', 'MODEL', '--query', 'identity', '--calibrate', '1/2', '--adversary', 'uninformed');
+    expect(text).toContain('least scale');
+    expect(text).toContain('worst for record');
+    expect(text).toContain('knows no record');
+  });
+
+  it('show a table in which broken promises stand out', async () => {
+    const text = await run('compare', 'MODEL', '--query', 'table:answers.json', '--epsilon', '1');
+    expect(text).toMatch(/zhu .*broken: 2 x epsilon/);
+    expect(text).toMatch(/group .*certified, informed .*kept/);
+  });
+
+  it('refuse what they cannot use, saying how to go on', async () => {
+    const audit = (...words: string[]) => run('audit', 'MODEL', '--query', 'sum', ...words);
+    await expect(audit()).rejects.toThrow(fault('USAGE'));
+    await expect(audit('--scale', '1', '--calibrate', '1')).rejects.toThrow(fault('USAGE'));
+    await expect(audit('--scale', '0')).rejects.toThrow(fault('USAGE'));
+    await expect(audit('--scale', 'x')).rejects.toThrow(fault('BUDGET_INVALID'));
+    await expect(audit('--scale', '1', '--adversary', 'me')).rejects.toThrow(fault('USAGE'));
+    await expect(run('audit', 'MODEL', '--query', 'table:nowhere.json', '--scale', '1')).rejects.toThrow(fault('DATA_NOT_FOUND'));
+    await expect(run('audit', 'MODEL', '--query', 'table:broken.json', '--scale', '1')).rejects.toThrow(fault('QUERY_INVALID'));
+    await expect(run('audit', join(folder, 'none.json'), '--query', 'sum', '--scale', '1')).rejects.toThrow(
+      fault('DATA_NOT_FOUND'),
+    );
+    await expect(run('compare', 'MODEL', '--query', 'mode', '--epsilon', '1')).rejects.toThrow(fault('QUERY_INVALID'));
+  });
+});
