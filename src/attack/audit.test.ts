@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { enumerate } from '../dependence/joint.js';
+import { leakage } from '../dependence/leakage.js';
 import type { Model } from '../dependence/model.js';
 import { readModel } from '../dependence/model-file.js';
 import { type Adversary, exactLoss } from '../published/exact-loss.js';
@@ -223,6 +224,22 @@ describe('over random models', () => {
         expect(found.get('wasserstein')).toBeLessThanOrEqual(scale('wasserstein-informed'));
       }),
       { numRuns: 40 },
+    );
+  });
+
+  it('the exact loss stays below the leakage of the calculus, and that below the group bound', () => {
+    fc.assert(
+      fc.property(models, queries, fc.double({ min: 0.1, max: 20, noNaN: true }), (model, query, scale) => {
+        const { joint, answers } = prepareAudit(model, query);
+        const profile = Float64Array.from(answers.effects, (effect) => effect / scale);
+        for (const adversary of adversaries) {
+          const bound = leakage(model, profile, adversary);
+          const { loss, slack } = exactLoss(joint, answers, scale, { adversary });
+          expect(loss).toBeLessThanOrEqual(bound.worst.leakage + slack);
+          expect(bound.worst.leakage).toBeLessThanOrEqual(bound.group);
+        }
+      }),
+      { numRuns: 150 },
     );
   });
 

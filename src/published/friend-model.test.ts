@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { equation18 } from './dpm.js';
-import { backstrom, FriendCoefficients, type FriendLaw, friendDpm, type Grid } from './friend-model.js';
+import { backstrom, FriendCoefficients, type FriendLaw, friendDpm, friendOddsRatio, type Grid } from './friend-model.js';
 
 /** The definition, cell by cell. */
 function naive({ side, step }: Grid, { b, c }: FriendLaw, scale: number): number {
@@ -47,5 +47,19 @@ describe('the friend model', () => {
 
   it('survives scales where the exponentials would overflow', () => {
     expect(new FriendCoefficients({ side: 20, step: 1 }).at(1e-3, [backstrom])[0]).toBeLessThanOrEqual(1);
+  });
+
+  it('makes ties with the odds ratio of its worst four places', () => {
+    const grid = { side: 3, step: 2 };
+    const law = { b: 0.5, c: 1.3 };
+    const cells = Array.from({ length: 9 }, (_, k) => [2 * Math.floor(k / 3), 2 * (k % 3)] as const);
+    const f = (u: number, v: number) =>
+      (Math.abs(cells[u]![0] - cells[v]![0]) + Math.abs(cells[u]![1] - cells[v]![1]) + law.b) ** -law.c;
+    let worst = 0;
+    for (let a = 0; a < 9; a++)
+      for (let b = 0; b < 9; b++)
+        for (let u = 0; u < 9; u++)
+          for (let v = 0; v < 9; v++) worst = Math.max(worst, (f(a, u) * f(b, v)) / (f(a, v) * f(b, u)));
+    expect(friendOddsRatio(grid, law)).toBeCloseTo(worst, 6);
   });
 });

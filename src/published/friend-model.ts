@@ -101,6 +101,13 @@ function eighth(side: number): [number, number][] {
   return places;
 }
 
+/**
+ * The odds ratio of the tie the law makes: f(a,u) f(b,v) / (f(a,v) f(b,u)) is largest for a=u, b=v in opposite corners, where both factors
+ * above are b^-c and both below (diameter + b)^-c.
+ */
+export const friendOddsRatio = ({ side, step }: Grid, { b, c }: FriendLaw): number =>
+  ((2 * (side - 1) * step + b) / b) ** (2 * c);
+
 export interface Friendship extends FriendLaw {
   readonly from: number;
   readonly to: number;

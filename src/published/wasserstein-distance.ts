@@ -1,3 +1,4 @@
+import { rational, toNumber } from '../exact/rational.js';
 import { canTransport, lesser } from './transport.js';
 
 /** A distribution on points with exact weights (up to a common multiplier). */
@@ -31,18 +32,37 @@ export function infinityDistance(from: Law, to: Law): number {
   return (from.points[0]?.length ?? 1) === 1 ? onTheLine(from, to, supply, demand) : inSpace(from, to, supply, demand);
 }
 
-/** One dimension: the monotone coupling is optimal, so sweep both sorted laws together. */
+/** One dimension: the monotone coupling is optimal. */
 function onTheLine(from: Law, to: Law, supply: bigint[], demand: bigint[]): number {
   let furthest = 0;
+  for (const [s, d] of sweep(supply, demand)) furthest = Math.max(furthest, Math.abs(from.points[s]![0]! - to.points[d]![0]!));
+  return furthest;
+}
+
+/** Pairs of positions and the mass that moves between them when two sorted laws of equal total are matched from the left. */
+function* sweep(supply: bigint[], demand: bigint[]): Generator<readonly [from: number, to: number, mass: bigint]> {
   for (let s = 0, d = 0; s < supply.length && d < demand.length; ) {
-    furthest = Math.max(furthest, Math.abs(from.points[s]![0]! - to.points[d]![0]!));
     const moved = lesser(supply[s]!, demand[d]!);
+    yield [s, d, moved];
     supply[s]! -= moved;
     demand[d]! -= moved;
     if (supply[s] === 0n) s++;
     if (demand[d] === 0n) d++;
   }
-  return furthest;
+}
+
+/** The monotone plan between two laws on the line. */
+export function monotonePlan(from: Law, to: Law): { readonly from: number; readonly to: number; readonly share: number }[] {
+  const [left, right] = [sum(from.weights), sum(to.weights)];
+  const pairs = sweep(
+    from.weights.map((w) => w * right),
+    to.weights.map((w) => w * left),
+  );
+  return [...pairs].map(([s, d, mass]) => ({
+    from: from.points[s]![0]!,
+    to: to.points[d]![0]!,
+    share: toNumber(rational(mass, left * right)),
+  }));
 }
 
 /** More dimensions: the answer is one of the pairwise distances; search them with a transport test. */
