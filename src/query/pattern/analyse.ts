@@ -1,5 +1,6 @@
 import { Fault } from '../../errors.js';
 import type { Relation } from '../../policy/policy.js';
+import { patternFromSql } from '../sql-join.js';
 import { type Automorphisms, automorphisms } from './automorphism.js';
 import { type BoundPattern, bindPattern, canonicalText, type PatternSchema } from './bind.js';
 import { type Lambda, type LogReading, lambda } from './lambda.js';
@@ -32,7 +33,12 @@ export interface AnalysisOptions {
   readonly occurrences?: boolean;
 }
 
+/** The text is a shortcut, a written pattern, or SQL over the declared relations. */
 export function analysePattern(text: string, schema: PatternSchema, options: AnalysisOptions = {}): PatternAnalysis {
+  if (/^\s*select\b/i.test(text)) {
+    const written = patternFromSql(text, schema.relations);
+    return analyseBound(bindPattern(written, schema), options, text.replace(/\s+/g, ' ').trim());
+  }
   const named = shortcut(text, onlyRelation(schema));
   const pattern = bindPattern(parsePattern(named?.text ?? text, options.parameters), schema);
   return analyseBound(pattern, { ...options, occurrences: options.occurrences ?? named !== undefined }, named?.title);
