@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import { parseSql } from '../query/sql.js';
 import { surveyBatch } from '../query/survey.js';
 import type { AskOptions, Session } from '../release/session.js';
+import { type AnalysisAsk, analyses } from './analyses.js';
+import { readJson } from './read-input.js';
 
 /** The words a query can be asked in, shared by plan and release. */
 export interface AskWords {
@@ -13,28 +14,40 @@ export interface AskWords {
   readonly epsilon?: string;
   readonly tidy?: boolean;
   readonly json?: boolean;
+  /** Analyses are asked by flags of their own. */
+  readonly [flag: string]: unknown;
 }
 
-export const withAskOptions = (command: Command): Command =>
+export function withAskOptions(command: Command): Command {
   command
     .argument('<policy>', 'policy file')
     .option('--query <json>', 'a query or {"queries": [...]} as JSON, or @file.json')
     .option('--sql <text>', 'the same as SQL text')
-    .option('--survey', 'one histogram per declared column, with all that is left of the budget')
+    .option('--survey', 'one histogram per declared column, with all that is left of the budget');
+  for (const { flag, argument, description } of analyses) command.option(`--${flag} ${argument}`, description);
+  return command
+    .option('--gamma <gamma>', 'with --pattern: accept (epsilon, gamma)-adversarial privacy')
     .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth; --survey: all that is left)")
     .option('--tidy', 'no negative counts, totals that agree (post-processing)')
     .option('--json', 'one JSON document on stdout');
-
-export interface Asked {
-  readonly query: unknown;
-  readonly options: AskOptions;
 }
 
+/** A batch of queries, or one analysis. */
+export type Asked =
+  | { readonly query: unknown; readonly options: AskOptions }
+  | { readonly analysis: AnalysisAsk; readonly text: string; readonly options: AskOptions };
+
 export function readAsk(words: AskWords, session: Session): Asked {
-  const given = [words.query, words.sql, words.survey].filter((w) => w !== undefined).length;
+  const analysis = analyses.filter(({ flag }) => words[flag] !== undefined);
+  const given = [words.query, words.sql, words.survey].filter((w) => w !== undefined).length + analysis.length;
   if (given !== 1)
-    throw new Fault('USAGE', 'Say what to ask in exactly one way.', 'Use one of --query JSON, --sql TEXT or --survey.');
+    throw new Fault(
+      'USAGE',
+      'Say what to ask in exactly one way.',
+      `Use one of --query JSON, --sql TEXT, --survey, ${analyses.map(({ flag }) => `--${flag}`).join(', ')}.`,
+    );
   const base = { ...(words.epsilon !== undefined && { epsilon: words.epsilon }), ...(words.tidy && { tidy: true }) };
+  if (analysis[0]) return { analysis: analysis[0], text: words[analysis[0].flag] as string, options: base };
   if (words.survey)
     return {
       query: surveyBatch(session.policy),
@@ -43,29 +56,4 @@ export function readAsk(words: AskWords, session: Session): Asked {
   if (words.sql !== undefined)
     return { query: parseSql(words.sql), options: { ...base, label: words.sql.replace(/\s+/g, ' ').slice(0, 120) } };
   return { query: readJson(words.query!), options: base };
-}
-
-export function readJson(text: string): unknown {
-  const source = text.startsWith('@') ? readText(text.slice(1)) : text;
-  try {
-    return JSON.parse(source);
-  } catch {
-    throw new Fault(
-      'QUERY_INVALID',
-      'The query is not valid JSON.',
-      'Write it like {"kind": "count", "by": ["party"]}, or put it in a file and use @file.json.',
-    );
-  }
-}
-
-export function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault(
-      'DATA_NOT_FOUND',
-      `The file ${file} cannot be read.`,
-      'Check the path; it is taken relative to where you run fugu.',
-    );
-  }
 }

@@ -30,8 +30,8 @@ import { parseSql } from '../query/sql.js';
 import { surveyBatch } from '../query/survey.js';
 import { lineChart } from '../report/line-chart.js';
 import { standalone } from '../report/svg.js';
-import { readJson } from './ask.js';
 import { bold, dim, emit, figure, table } from './output.js';
+import { readJson } from './read-input.js';
 
 interface Words {
   readonly prior?: string;

@@ -9,8 +9,11 @@ export function register(program: Command): void {
   withAskOptions(program.command('plan').description('cost and error of a release; spends nothing')).action(
     async (file: string, words: AskWords) => {
       const { plan, survey } = await withSession(file, async (session) => {
-        const { query, options } = readAsk(words, session);
-        const planned = await session.plan(query, options);
+        const asked = readAsk(words, session);
+        const planned =
+          'analysis' in asked
+            ? await asked.analysis.plan(session, asked.text, asked.options, words)
+            : await session.plan(asked.query, asked.options);
         return { plan: planned, survey: words.survey ? surveyChoice(planned, session) : undefined };
       });
       emit(words.json, survey ? { ...plan, survey } : plan, () =>
@@ -30,15 +33,16 @@ export function planText(plan: Plan): string {
     `  ${dim(plan.route)}`,
   ];
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
-  lines.push(
-    '',
-    table(
-      ['answer', 'cells', '95 % error', ''],
-      plan.errors
-        .slice(0, 40)
-        .map((e) => [e.name, `${e.cells}`, figure(e.halfWidth), e.perRow ? 'divided by the number of rows in the cell' : '']),
-    ),
-  );
+  if (plan.errors.length > 0)
+    lines.push(
+      '',
+      table(
+        ['answer', 'cells', '95 % error', ''],
+        plan.errors
+          .slice(0, 40)
+          .map((e) => [e.name, `${e.cells}`, figure(e.halfWidth), e.perRow ? 'divided by the number of rows in the cell' : '']),
+      ),
+    );
   if (plan.errors.length > 40) lines.push(dim(`… and ${plan.errors.length - 40} more`));
   if (plan.whatIf.length > 0)
     lines.push(

@@ -8,8 +8,8 @@ import {
 } from '../attack/posterior.js';
 import { readModel } from '../dependence/model-file.js';
 import { Fault } from '../errors.js';
-import { readText } from './ask.js';
 import { bold, dim, emit, figure, table } from './output.js';
+import { readText } from './read-input.js';
 
 interface Words {
   readonly universe?: string;

@@ -1,48 +1,59 @@
 import type { Command } from 'commander';
 import type { AnswerTable } from '../query/bound.js';
-import type { Release } from '../release/receipt.js';
+import type { Receipt, Release } from '../release/receipt.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, table } from './output.js';
 import { withSession } from './session.js';
-import { writeRelease } from './write-release.js';
+import { writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
     .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
     .action(async (file: string, words: AskWords & { out?: string }) => {
-      const release = await withSession(file, async (session, { policy }) => {
-        const { query, options } = readAsk(words, session);
-        const released = await session.release(query, options);
-        if (words.out !== undefined) await writeRelease(words.out, released, policy);
-        return released;
+      const done = await withSession(file, async (session, { policy }) => {
+        const asked = readAsk(words, session);
+        if ('analysis' in asked) {
+          const answer = await asked.analysis.release(session, asked.text, asked.options, words);
+          if (words.out !== undefined) writeAnalysis(words.out, answer, policy);
+          const { result, receipt } = answer;
+          return {
+            document: { result, receipt },
+            text: [answer.text, '', ...promise(receipt), ...written(words.out)].join('\n'),
+          };
+        }
+        const release = await session.release(asked.query, asked.options);
+        if (words.out !== undefined) await writeRelease(words.out, release, policy);
+        return { document: release, text: releaseText(release, words.out) };
       });
-      emit(words.json, release, () => releaseText(release, words.out));
+      emit(words.json, done.document, () => done.text);
     });
 }
 
 export function releaseText(release: Release, out?: string): string {
-  const { receipt } = release;
   const shown = release.tables.slice(0, 12);
+  const more = release.tables.length - shown.length;
   return [
     ...shown.map((t) => `${bold(t.name)}\n${tableText(t)}\n`),
-    ...(release.tables.length > shown.length
-      ? [dim(`… and ${release.tables.length - shown.length} more tables${out ? '' : ' (use --out DIR or --json)'}\n`)]
-      : []),
-    `${good(receipt.guarantee.certified ? 'certified' : 'as published')}: ${receipt.guarantee.sentences[0]}`,
-    ...receipt.guarantee.sentences.slice(1).map((s) => `  ${s}`),
-    ...receipt.guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
-    dim(
-      receipt.ledger.replayed
-        ? `Recorded answer of ledger entry ${receipt.ledger.entry}; nothing was spent.`
-        : `Ledger entry ${receipt.ledger.entry}: epsilon ${figure(receipt.epsilon)} spent.`,
-    ),
-    ...(out
-      ? [
-          `Written: ${out}/report.html, ${out}/receipt.json and ${release.tables.length} CSV file${release.tables.length === 1 ? '' : 's'}`,
-        ]
-      : []),
+    ...(more > 0 ? [dim(`… and ${more} more tables${out ? '' : ' (use --out DIR or --json)'}\n`)] : []),
+    ...promise(release.receipt),
+    ...written(out),
   ].join('\n');
 }
+
+function promise({ guarantee, ledger, epsilon }: Receipt): string[] {
+  return [
+    `${good(guarantee.certified ? 'certified' : 'as published')}: ${guarantee.sentences[0]}`,
+    ...guarantee.sentences.slice(1).map((s) => `  ${s}`),
+    ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
+    dim(
+      ledger.replayed
+        ? `Recorded answer of ledger entry ${ledger.entry}; nothing was spent.`
+        : `Ledger entry ${ledger.entry}: epsilon ${figure(epsilon)} spent.`,
+    ),
+  ];
+}
+const written = (out: string | undefined): string[] =>
+  out ? [`Written to ${out}: report.html, receipt.json and CSV files.`] : [];
 
 export function tableText(answer: AnswerTable): string {
   const keys = answer.columns.slice(0, -1);

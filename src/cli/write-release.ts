@@ -3,21 +3,46 @@ import { join } from 'node:path';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import type { Release } from '../release/receipt.js';
-import { answerCsv } from '../report/csv.js';
+import { answerCsv, csvOf } from '../report/csv.js';
 import { htmlReport } from '../report/html.js';
-import { reportOf } from '../report/report.js';
+import { type AnswerSection, analysisReport, reportOf } from '../report/report.js';
+import type { AnalysisAnswer } from './analyses.js';
+import { figure } from './output.js';
 
 /** DIR/receipt.json, DIR/report.html and one CSV per answer. */
 export async function writeRelease(directory: string, release: Release, policy: Policy): Promise<void> {
+  writeFiles(directory, [
+    ['receipt.json', `${JSON.stringify(release.receipt, null, 2)}\n`],
+    ['report.html', htmlReport(reportOf(release, policy))],
+    ...release.tables.map((t, k) => [`${fileName(t.name, k, release.tables.length)}.csv`, answerCsv(t)] as const),
+  ]);
+}
+
+/** DIR/receipt.json, DIR/result.json, DIR/report.html and one CSV per table of the result. */
+export function writeAnalysis(directory: string, answer: AnalysisAnswer, policy: Policy): void {
+  writeFiles(directory, [
+    ['receipt.json', `${JSON.stringify(answer.receipt, null, 2)}\n`],
+    ['result.json', `${JSON.stringify(answer.result, null, 2)}\n`],
+    ['report.html', htmlReport(analysisReport(answer.receipt, policy, answer.tables.map(sectionOf)))],
+    ...answer.tables.map((t) => [`${fileName(t.name, 0, 1)}.csv`, csvOf([t.header, ...t.rows])] as const),
+  ]);
+}
+
+const sectionOf = ({ name, header, rows, drawing }: AnalysisAnswer['tables'][number]): AnswerSection => ({
+  title: name,
+  measure: '',
+  panels: [],
+  columns: header,
+  rows: rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
+  error: '',
+  ...(drawing && { drawing }),
+});
+
+function writeFiles(directory: string, files: readonly (readonly [name: string, text: string])[]): void {
   try {
     mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'receipt.json'), `${JSON.stringify(release.receipt, null, 2)}\n`);
-    writeFileSync(join(directory, 'report.html'), htmlReport(reportOf(release, policy)));
-    release.tables.forEach((table, k) => {
-      writeFileSync(join(directory, `${fileName(table.name, k, release.tables.length)}.csv`), answerCsv(table));
-    });
-  } catch (error) {
-    if (error instanceof Fault) throw error;
+    for (const [name, text] of files) writeFileSync(join(directory, name), text);
+  } catch {
     throw new Fault(
       'READ_ONLY',
       `The folder ${directory} cannot be written.`,

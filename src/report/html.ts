@@ -112,13 +112,14 @@ function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
     .join('');
   return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}</figcaption>
 ${picture(answer, wide)}
-<details><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
+<details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
 }
 
 /** Levels beyond which upright columns read better than a tall list of bars. */
 const manyLevels = 24;
 
-function picture({ panels, title, measure }: AnswerSection, wide: boolean): string {
+function picture({ panels, title, measure, drawing }: AnswerSection, wide: boolean): string {
+  if (drawing) return inline(drawing);
   const [only] = panels;
   if (panels.length === 1 && only!.bars.length === 1) {
     const bar = only!.bars[0]!;

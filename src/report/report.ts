@@ -7,6 +7,7 @@ import type { Query } from '../query/query.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { brief, estimate } from './number.js';
+import type { Drawing } from './svg.js';
 
 /** Everything a report shows, as plain data. HTML is one way to show it. */
 export interface ReleaseReport {
@@ -37,6 +38,8 @@ export interface AnswerSection {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly error: string;
+  /** A picture of its own instead of bars. */
+  readonly drawing?: Drawing;
 }
 
 const errorWords: Record<AnswerTable['error'], string> = {
@@ -47,25 +50,41 @@ const errorWords: Record<AnswerTable['error'], string> = {
 };
 
 export function reportOf(release: Release, policy: Policy): ReleaseReport {
-  const { receipt } = release;
+  const { receipt, tables } = release;
+  const title = tables.length === 1 ? tables[0]!.name : receipt.label;
+  return framed(
+    receipt,
+    policy,
+    title,
+    tables.map((table) => answerSection(table, policy)),
+  );
+}
+
+/** A result that is not a table of counts: its sections are given. */
+export const analysisReport = (receipt: Receipt, policy: Policy, answers: readonly AnswerSection[]): ReleaseReport =>
+  framed(receipt, policy, receipt.label, answers);
+
+function framed(receipt: Receipt, policy: Policy, title: string, answers: readonly AnswerSection[]): ReleaseReport {
   const { guarantee } = receipt;
   const epsilon = fromNumber(guarantee.epsilon);
   const prior = policy.budget.belief?.prior ?? parseRational('0.1');
+  const people = naturalFrequency(prior, epsilon, guarantee.failure);
   return {
-    title: headline(release.tables.length === 1 ? release.tables[0]!.name : receipt.label),
+    title: headline(title),
     population: receipt.population,
     at: receipt.at,
     certified: guarantee.certified,
-    promise: guarantee.sentences,
+    // The crowd picture says this one.
+    promise: guarantee.sentences.filter((s) => s !== people.sentence),
     assumptions: guarantee.assumptions,
     how: guarantee.how,
     epsilon: guarantee.epsilon,
     delta: guarantee.delta,
     failure: guarantee.failure,
     spentHere: receipt.epsilon,
-    belief: { prior: toNumber(prior), people: naturalFrequency(prior, epsilon, guarantee.failure), rows: beliefRows(epsilon) },
+    belief: { prior: toNumber(prior), people, rows: beliefRows(epsilon) },
     whatIf: receipt.whatIf.map(({ change, leakage }) => ({ change, epsilon: brief(leakage), belief: beliefAt(prior, leakage) })),
-    answers: release.tables.map((table) => answerSection(table, policy)),
+    answers,
     receipt: receiptLines(receipt),
   };
 }

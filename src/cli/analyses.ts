@@ -1,0 +1,81 @@
+import { type KmeansResult, planKmeans, releaseKmeans } from '../analysis/kmeans/kmeans.js';
+import { planPattern, releasePattern } from '../analysis/pattern/pattern.js';
+import type { Plan } from '../release/plan.js';
+import type { Receipt } from '../release/receipt.js';
+import type { AskOptions, Session } from '../release/session.js';
+import { scatterChart } from '../report/scatter-chart.js';
+import type { Drawing } from '../report/svg.js';
+import { figure, table } from './output.js';
+import { readJson } from './read-input.js';
+
+/** A release that is more than a table: asked by its own flag, answered by plain data. */
+export interface AnalysisAsk {
+  readonly flag: string;
+  readonly argument: string;
+  readonly description: string;
+  /** `words` are the other options of the command line. */
+  plan(session: Session, text: string, options: AskOptions, words: Readonly<Record<string, unknown>>): Promise<Plan>;
+  release(session: Session, text: string, options: AskOptions, words: Readonly<Record<string, unknown>>): Promise<AnalysisAnswer>;
+}
+
+export interface AnalysisAnswer {
+  readonly result: unknown;
+  readonly receipt: Receipt;
+  readonly text: string;
+  /** Tables worth a CSV, with a picture where one helps. */
+  readonly tables: readonly {
+    readonly drawing?: Drawing;
+    readonly name: string;
+    readonly header: readonly string[];
+    readonly rows: readonly (readonly (string | number)[])[];
+  }[];
+}
+
+const kmeans: AnalysisAsk = {
+  flag: 'kmeans',
+  argument: '<json>',
+  description: 'cluster centres: {"columns": ["x", "y"], "clusters": 8}',
+  plan: (session, text, options) => planKmeans(session, readJson(text), options),
+  async release(session, text, options) {
+    const { result, receipt } = await releaseKmeans(session, readJson(text), options);
+    const header = ['cluster', ...result.columns, ...(result.counts ? ['people (noisy)'] : [])];
+    const rows = result.centres.map((centre, k) => [`${k + 1}`, ...centre, ...(result.counts ? [result.counts[k]!] : [])]);
+    const shown = table(
+      header,
+      rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
+    );
+    return {
+      result,
+      receipt,
+      text: shown,
+      tables: [{ name: 'centres', header, rows, ...(result.columns.length === 2 && { drawing: centresDrawing(result) }) }],
+    };
+  },
+};
+
+const patternOptions = (options: AskOptions, { gamma }: Readonly<Record<string, unknown>>) => ({
+  ...options,
+  ...(typeof gamma === 'string' && { gamma }),
+});
+const pattern: AnalysisAsk = {
+  flag: 'pattern',
+  argument: '<query>',
+  description: "a count over relations: triangles, 2-paths, or 'q(x,y) :- friend(x,y), friend(y,x), x != y'",
+  plan: (session, text, options, words) => planPattern(session, text, patternOptions(options, words)),
+  async release(session, text, options, words) {
+    const { result, receipt } = await releasePattern(session, text, patternOptions(options, words));
+    const rows = [[result.query, result.value, result.mechanism, figure(result.expectedError)]];
+    const header = ['pattern', result.unit, 'mechanism', 'expected error'];
+    return { result, receipt, text: table(header, rows), tables: [{ name: 'pattern', header, rows }] };
+  },
+};
+
+const centresDrawing = ({ columns, centres, counts }: KmeansResult): Drawing =>
+  scatterChart({
+    points: centres.map(([x, y], k) => ({ x: x!, y: y!, name: `${k + 1}`, ...(counts && { size: counts[k]! }) })),
+    xLabel: columns[0]!,
+    yLabel: columns[1]!,
+    label: `Centres of ${centres.length} clusters`,
+  });
+
+export const analyses: readonly AnalysisAsk[] = [pattern, kmeans];

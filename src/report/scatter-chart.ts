@@ -1,0 +1,57 @@
+import { tick } from './number.js';
+import { colour, type Drawing, element, line, linear, words } from './svg.js';
+
+export interface ScatterChart {
+  readonly points: readonly { readonly x: number; readonly y: number; readonly name: string; readonly size?: number }[];
+  readonly xLabel: string;
+  readonly yLabel: string;
+  readonly label: string;
+}
+
+/** Named points in the plane: cluster centres. */
+export function scatterChart({ points, xLabel, yLabel, label }: ScatterChart): Drawing {
+  const width = 640;
+  const height = 460;
+  const box = { left: 64, right: width - 20, top: 16, bottom: height - 48 };
+  const x = linear(padded(points.map((p) => p.x)), [box.left, box.right]);
+  const y = linear(padded(points.map((p) => p.y)), [box.bottom, box.top]);
+  const most = Math.max(1, ...points.map((p) => p.size ?? 1));
+  const grid = [
+    ...x.ticks.map(
+      (t) =>
+        line(x(t), box.top, x(t), box.bottom, { stroke: colour.rule }) +
+        words(x(t), box.bottom + 18, tick(t), { 'text-anchor': 'middle', fill: colour.muted }),
+    ),
+    ...y.ticks.map(
+      (t) =>
+        line(box.left, y(t), box.right, y(t), { stroke: colour.rule }) +
+        words(box.left - 8, y(t) + 4, tick(t), { 'text-anchor': 'end', fill: colour.muted }),
+    ),
+  ];
+  const dots = points.map(
+    (p) =>
+      element('circle', {
+        cx: x(p.x),
+        cy: y(p.y),
+        r: 8 + 14 * Math.sqrt(Math.max(0, p.size ?? 0) / most),
+        fill: colour.bar,
+        'fill-opacity': 0.75,
+      }) + words(x(p.x), y(p.y) + 4, p.name, { 'text-anchor': 'middle', fill: colour.paper, 'font-weight': 600 }),
+  );
+  const names = [
+    words((box.left + box.right) / 2, height - 8, xLabel, { 'text-anchor': 'middle', fill: colour.muted }),
+    words(14, (box.top + box.bottom) / 2, yLabel, {
+      'text-anchor': 'middle',
+      fill: colour.muted,
+      transform: `rotate(-90 14 ${(box.top + box.bottom) / 2})`,
+    }),
+  ];
+  return { width, height, label, body: [...grid, ...dots, ...names].join('') };
+}
+
+function padded(values: readonly number[]): [number, number] {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const room = (high - low || 1) * 0.12;
+  return [low - room, high + room];
+}
