@@ -73,6 +73,7 @@ export const benches: readonly Bench[] = [
           await inTurns(
             () => countStreamed(engine),
             () => ask(engine, unpivot),
+            { rounds: 25 },
           ),
         ),
       ),
@@ -90,6 +91,7 @@ export const benches: readonly Bench[] = [
             await inTurns(
               () => countStreamed(engine),
               () => ask(engine, unpivot),
+              { rounds: 25 },
             ),
           ),
       ),

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compare, one, parseRational, rational, toNumber } from '../exact/rational.js';
+import { epsilonFromOdds, oddsFactor, posteriorRange } from './belief.js';
+
+const probability = fc.integer({ min: 1, max: 9999 });
+
+describe('epsilon from a belief', () => {
+  it('never lets an attacker past the posterior, and wastes less than one part in a billion', () => {
+    fc.assert(
+      fc.property(probability, probability, (a, b) => {
+        fc.pre(a < b);
+        const epsilon = toNumber(epsilonFromOdds(oddsFactor(rational(a, 10000), rational(b, 10000))));
+        const [, highest] = posteriorRange(a / 10000, epsilon);
+        expect(highest).toBeLessThanOrEqual((b / 10000) * (1 + 1e-14));
+        expect(highest).toBeGreaterThan((b / 10000) * (1 - 1e-9));
+      }),
+    );
+  });
+
+  it('is symmetric: the way up for a statement is the way down for its opposite', () => {
+    fc.assert(
+      fc.property(probability, probability, (a, b) => {
+        const [p, q] = [rational(a, 10000), rational(b, 10000)];
+        const [notP, notQ] = [rational(10000 - a, 10000), rational(10000 - b, 10000)];
+        expect(compare(oddsFactor(p, q), oddsFactor(notQ, notP))).toBe(0);
+      }),
+    );
+  });
+
+  it('is zero when there is no room', () => {
+    expect(toNumber(epsilonFromOdds(one))).toBe(0);
+    expect(toNumber(epsilonFromOdds(parseRational('0.5')))).toBe(0);
+  });
+});
