@@ -9,6 +9,7 @@ import { openLedger } from '../../ledger/open.js';
 import { readPolicy } from '../../policy/read.js';
 import { analysePattern } from '../../query/pattern/analyse.js';
 import { createSession, type Session } from '../../release/session.js';
+import { degreeRelation, releaseDegrees } from '../degrees/release.js';
 import { exactAnswer } from './exact-answer.js';
 import { type PatternOptions, planPattern, releasePattern } from './pattern.js';
 
@@ -156,6 +157,16 @@ describe('releasing a pattern', () => {
       const a = analysePattern(`${name} of friend`, { relations: s.policy.relations });
       expect((await exactAnswer(s.desk.engine, a)).open()).toBe(BigInt(expected));
     }
+  });
+
+  it.each(['edge', 'person, unit: id, maxRows: 1'])('releases the degree distribution with secret %s', async (secret) => {
+    const s = await session(`{ secret: ${secret} }`);
+    expect(degreeRelation('degrees of friend')).toEqual({ relation: 'friend' });
+    const { result, receipt } = await releaseDegrees(s, { relation: 'friend', degree: 8, epsilon: '300' });
+    expect(result.counts).toHaveLength(9);
+    expect(result.counts.reduce((a, b) => a + b, 0)).toBe(100);
+    expect(Math.abs(result.counts[4]! - people)).toBeLessThanOrEqual(3);
+    expect(Object.keys(receipt.profile.perRecord)).toEqual([secret === 'edge' ? 'friend' : '*']);
   });
 
   it('refuses a pattern when the secret is a row', async () => {

@@ -1,0 +1,25 @@
+/**
+ * Keeps a tie while both its ends have fewer than `theta`, ties taken in an order that does not depend on who else is tied (Day, Li, Lyu 2016). Rewiring one
+ * person then moves at most 2 theta other degrees by one. Returns the degrees.
+ */
+export function projectedDegrees(people: number, ties: readonly (readonly [number, number])[], theta: number): Uint32Array {
+  const degree = new Uint32Array(people);
+  for (const [a, b] of ties)
+    if (a !== b && degree[a]! < theta && degree[b]! < theta) {
+      degree[a]!++;
+      degree[b]!++;
+    }
+  return degree;
+}
+
+/** How many have 0, 1, … last ties; everybody above is counted at the last. */
+export function degreeCounts(degrees: Iterable<number>, people: number, last: number): number[] {
+  const counts = new Array<number>(last + 1).fill(0);
+  let seen = 0;
+  for (const d of degrees) {
+    counts[Math.min(d, last)]!++;
+    seen++;
+  }
+  counts[0]! += people - seen;
+  return counts;
+}
