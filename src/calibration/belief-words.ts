@@ -25,7 +25,12 @@ export interface NaturalFrequency {
   readonly sentence: string;
 }
 
-const exceptFor = (delta: number): string => (delta > 0 ? ` This holds except with probability ${delta}.` : '');
+/** A small probability in two digits, rounded up. */
+export function chance(p: number): string {
+  const unit = 10 ** (Math.floor(Math.log10(p)) - 1);
+  return Number((Math.ceil(p / unit - 1e-9) * unit).toPrecision(2)).toString();
+}
+const exceptFor = (failure: number): string => (failure > 0 ? ` This holds except with probability ${chance(failure)}.` : '');
 
 /** Beliefs as counts of people: of 100 suspicions held at 10 %, 10 are right; how many can be right among those the releases make most suspect? */
 export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0): NaturalFrequency {

@@ -2,7 +2,7 @@ import { isZero, type Rational, rational, toNumber } from '../exact/rational.js'
 import type { Policy, SecretKind } from '../policy/policy.js';
 import type { Account, Route } from './account.js';
 import { posteriorAtMost } from './belief.js';
-import { naturalFrequency, percent } from './belief-words.js';
+import { chance, naturalFrequency, percent } from './belief-words.js';
 
 /** What a release promises, under which assumption: plain data, printed by every plan, receipt and report. */
 export interface Guarantee {
@@ -41,8 +41,8 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
   const within = `by at most a factor of ${odds} (epsilon ${epsilon})`;
   const together = isZero(account.delta)
     ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.`
-    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between them move ${within} except with probability ${short(route.failure)}.`;
-  const except = route.failure === 0 ? '' : ` Both hold except with probability ${short(route.failure)}.`;
+    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between them move ${within} except with probability ${chance(route.failure)}.`;
+  const except = route.failure === 0 ? '' : ` Both hold except with probability ${chance(route.failure)}.`;
   return {
     certified: true,
     secret,
@@ -61,8 +61,3 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
     ],
   };
 }
-/** Two digits, rounded up. */
-const short = (x: number): string => {
-  const unit = 10 ** (Math.floor(Math.log10(x)) - 1);
-  return Number((Math.ceil(x / unit - 1e-9) * unit).toPrecision(2)).toString();
-};

@@ -132,7 +132,13 @@ const suspected = [0.01, 0.1, 0.5];
 function aboutBudget({ budget }: Policy): Explanation[] {
   const epsilon = toNumber(budget.epsilon);
   const delta = toNumber(budget.delta);
-  const slip = delta > 0 ? `, except with probability ${figure(delta)}` : '';
+  // (epsilon, delta) alone does not bound how often a belief moves further: calibration/belief-delta.ts. A belief budget is kept literally.
+  const slip =
+    delta === 0
+      ? ''
+      : budget.belief || budget.beliefs?.length
+        ? `, except with probability ${figure(delta)}`
+        : `, except with a small probability that every plan states (delta ${figure(delta)})`;
   const frequency = (p: number) => (p < 0.1 ? `${Math.round(p * 1000)} in 1000` : `${Math.round(p * 100)} in 100`);
   const line = (prior: number): Explanation => {
     const [low, high] = posteriorRange(prior, epsilon);

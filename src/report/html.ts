@@ -1,4 +1,4 @@
-import { percent } from '../calibration/belief-words.js';
+import { chance, percent } from '../calibration/belief-words.js';
 import { barChart, barDomain, halfWidth } from './bar-chart.js';
 import { beliefRanges, crowd } from './belief-picture.js';
 import { columnChart } from './column-chart.js';
@@ -61,7 +61,7 @@ function beliefCard({ belief, failure }: ReleaseReport): string {
   const of = people.of.toLocaleString('en-US');
   const before = `${people.before.toLocaleString('en-US')} of ${of}`;
   const after = `${people.atMost.toLocaleString('en-US')} of ${of}`;
-  const except = failure > 0 ? ` (except with probability ${Number(failure.toPrecision(2))})` : '';
+  const except = failure > 0 ? ` (except with probability ${chance(failure)})` : '';
   return `<section class="card"><p class="label">What an attacker can come to believe</p>
 <div class="crowds">
 <div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percent(belief.prior)}</p></div>
