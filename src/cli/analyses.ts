@@ -1,11 +1,11 @@
 import { type KmeansResult, planKmeans, releaseKmeans } from '../analysis/kmeans/kmeans.js';
-import { planPattern, releasePattern } from '../analysis/pattern/pattern.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import type { AskOptions, Session } from '../release/session.js';
 import { scatterChart } from '../report/scatter-chart.js';
 import type { Drawing } from '../report/svg.js';
 import { figure, table } from './output.js';
+import { patternAsk } from './pattern-analysis.js';
 import { readJson } from './read-input.js';
 
 /** A release that is more than a table: asked by its own flag, answered by plain data. */
@@ -53,23 +53,6 @@ const kmeans: AnalysisAsk = {
   },
 };
 
-const patternOptions = (options: AskOptions, { gamma }: Readonly<Record<string, unknown>>) => ({
-  ...options,
-  ...(typeof gamma === 'string' && { gamma }),
-});
-const pattern: AnalysisAsk = {
-  flag: 'pattern',
-  argument: '<query>',
-  description: "a count over relations: triangles, 2-paths, or 'q(x,y) :- friend(x,y), friend(y,x), x != y'",
-  plan: (session, text, options, words) => planPattern(session, text, patternOptions(options, words)),
-  async release(session, text, options, words) {
-    const { result, receipt } = await releasePattern(session, text, patternOptions(options, words));
-    const rows = [[result.query, result.value, result.mechanism, figure(result.expectedError)]];
-    const header = ['pattern', result.unit, 'mechanism', 'expected error'];
-    return { result, receipt, text: table(header, rows), tables: [{ name: 'pattern', header, rows }] };
-  },
-};
-
 const centresDrawing = ({ columns, centres, counts }: KmeansResult): Drawing =>
   scatterChart({
     points: centres.map(([x, y], k) => ({ x: x!, y: y!, name: `${k + 1}`, ...(counts && { size: counts[k]! }) })),
@@ -78,4 +61,4 @@ const centresDrawing = ({ columns, centres, counts }: KmeansResult): Drawing =>
     label: `Centres of ${centres.length} clusters`,
   });
 
-export const analyses: readonly AnalysisAsk[] = [pattern, kmeans];
+export const analyses: readonly AnalysisAsk[] = [patternAsk, kmeans];

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import { parseSql } from '../query/sql.js';
+import { readsRelations } from '../query/sql-join.js';
 import { surveyBatch } from '../query/survey.js';
 import type { AskOptions, Session } from '../release/session.js';
 import { type AnalysisAsk, analyses } from './analyses.js';
+import { patternAsk } from './pattern-analysis.js';
 import { readJson } from './read-input.js';
 
 /** The words a query can be asked in, shared by plan and release. */
@@ -27,6 +29,9 @@ export function withAskOptions(command: Command): Command {
   for (const { flag, argument, description } of analyses) command.option(`--${flag} ${argument}`, description);
   return command
     .option('--gamma <gamma>', 'with --pattern: accept (epsilon, gamma)-adversarial privacy')
+    .option('--degree <n>', 'with --pattern: public guess (secret edge) or limit (secret person) of ties per person')
+    .option('--mechanism <name>', 'with --pattern: insist on one mechanism')
+    .option('--form <name>', 'with --pattern degrees: cumulative, sequence or histogram')
     .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth; --survey: all that is left)")
     .option('--tidy', 'no negative counts, totals that agree (post-processing)')
     .option('--json', 'one JSON document on stdout');
@@ -53,6 +58,9 @@ export function readAsk(words: AskWords, session: Session): Asked {
       query: surveyBatch(session.policy),
       options: { ...base, all: words.epsilon === undefined, label: 'survey: one histogram per column' },
     };
+  // SQL whose tables are declared relations is a pattern.
+  if (words.sql !== undefined && readsRelations(words.sql, session.policy.relations))
+    return { analysis: patternAsk, text: words.sql, options: base };
   if (words.sql !== undefined)
     return { query: parseSql(words.sql), options: { ...base, label: words.sql.replace(/\s+/g, ' ').slice(0, 120) } };
   return { query: readJson(words.query!), options: base };

@@ -1,0 +1,122 @@
+import { type DegreeOptions, degreeRelation, planDegrees, releaseDegrees } from '../analysis/degrees/release.js';
+import { type PatternOptions, planPattern, releasePattern } from '../analysis/pattern/pattern.js';
+import type { PatternMechanism } from '../calibration/pattern.js';
+import { Fault } from '../errors.js';
+import { clusteringParts, isClusteringCoefficient } from '../query/pattern/shortcut.js';
+import type { AskOptions, Session } from '../release/session.js';
+import type { AnalysisAnswer, AnalysisAsk } from './analyses.js';
+import { figure, table } from './output.js';
+
+type Words = Readonly<Record<string, unknown>>;
+
+/** Counts over relations: written patterns, shortcuts, SQL with joins, degree distributions and the clustering coefficient. */
+export const patternAsk: AnalysisAsk = {
+  flag: 'pattern',
+  argument: '<query>',
+  description: "a count over relations: triangles, degrees, 2-paths from 'v', or 'q(x,y) :- friend(x,y), friend(y,x), x != y'",
+  async plan(session, text, options, words) {
+    const degrees = degreeRelation(text);
+    if (degrees) return planDegrees(session, degreeOptions(options, words, degrees.relation));
+    if (!isClusteringCoefficient(text)) return planPattern(session, text, patternOptions(options, words));
+    const [first, second] = await Promise.all(
+      clusteringParts.map(async (part) => planPattern(session, withRelation(part, text), await halved(session, options, words))),
+    );
+    return {
+      ...first!,
+      label: text,
+      epsilon: first!.epsilon + second!.epsilon,
+      why: `Two counts that share the budget. Triangles: ${first!.why} 2-paths: ${second!.why}`,
+    };
+  },
+  async release(session, text, options, words) {
+    const degrees = degreeRelation(text);
+    if (degrees) return releaseDegreeTable(session, degreeOptions(options, words, degrees.relation));
+    if (isClusteringCoefficient(text)) return releaseClustering(session, text, await halved(session, options, words));
+    const { result, receipt } = await releasePattern(session, text, patternOptions(options, words));
+    return answer(
+      'pattern',
+      ['pattern', result.unit, 'mechanism', 'expected error'],
+      [[result.query, result.value, result.mechanism, figure(result.expectedError)]],
+      { result, receipt },
+    );
+  },
+};
+
+async function releaseDegreeTable(session: Session, options: DegreeOptions): Promise<AnalysisAnswer> {
+  const { result, receipt } = await releaseDegrees(session, options);
+  const last = result.counts.length - 1;
+  return answer(
+    `degrees of ${result.relation}`,
+    ['ties', 'people'],
+    result.counts.map((c, d) => [d === last ? `${d} or more` : `${d}`, c]),
+    { result, receipt },
+  );
+}
+
+/** 3 triangles / 2-paths, each paid with half. */
+async function releaseClustering(session: Session, text: string, options: PatternOptions): Promise<AnalysisAnswer> {
+  const triangles = await releasePattern(session, withRelation(clusteringParts[0], text), options);
+  const paths = await releasePattern(session, withRelation(clusteringParts[1], text), options);
+  const [closed, open] = [Number(triangles.result.value), Number(paths.result.value)];
+  const value = open > 0 ? Math.min(1, Math.max(0, (3 * closed) / open)) : null;
+  const rows = [
+    ['clustering coefficient', value === null ? '-' : figure(value)],
+    ['triangles', triangles.result.value],
+    ['2-paths', paths.result.value],
+  ];
+  return answer('clustering coefficient', ['', 'value'], rows, {
+    result: { value, triangles: triangles.result, paths: paths.result },
+    receipt: { ...paths.receipt, label: text, epsilon: triangles.receipt.epsilon + paths.receipt.epsilon },
+  });
+}
+
+const answer = (
+  name: string,
+  header: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+  released: Pick<AnalysisAnswer, 'result' | 'receipt'>,
+): AnalysisAnswer => ({
+  ...released,
+  text: table(
+    header,
+    rows.map((r) => r.map(String)),
+  ),
+  tables: [{ name, header, rows }],
+});
+
+const withRelation = (part: string, text: string): string => {
+  const of = /\s+of\s+([A-Za-z_]\w*)\s*$/.exec(text)?.[1];
+  return of ? `${part} of ${of}` : part;
+};
+
+async function halved(session: Session, options: AskOptions, words: Words): Promise<PatternOptions> {
+  const share = session.share(options, await session.spent());
+  const { epsilon } = session.policy.budget;
+  return { ...patternOptions(options, words), epsilon: `${share.num * epsilon.num}/${2n * share.den * epsilon.den}` };
+}
+
+function patternOptions(options: AskOptions, { gamma, mechanism, degree }: Words): PatternOptions {
+  return {
+    ...options,
+    ...(typeof gamma === 'string' && { gamma }),
+    ...(typeof mechanism === 'string' && { mechanism: mechanism as PatternMechanism }),
+    ...(typeof degree === 'string' && { degree: wholeNumber(degree) }),
+  };
+}
+
+function degreeOptions(options: AskOptions, { form, degree }: Words, relation: string | undefined): DegreeOptions {
+  if (form !== undefined && form !== 'cumulative' && form !== 'sequence' && form !== 'histogram')
+    throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave --form out for cumulative.');
+  return {
+    ...options,
+    ...(relation !== undefined && { relation }),
+    ...(form !== undefined && { form }),
+    ...(typeof degree === 'string' && { degree: wholeNumber(degree) }),
+  };
+}
+
+function wholeNumber(text: string): number {
+  const n = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (n < 1) throw new Fault('USAGE', 'The degree must be a whole number of at least 1.', 'Write for example --degree 100.');
+  return n;
+}
