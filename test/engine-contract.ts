@@ -131,6 +131,26 @@ export function describeEngine(kind: string, { open, grow }: EngineUnderTest): v
       }
     });
 
+    it('leaves out every row that is not listed, keeps rows without a name, also after the data grew', async () => {
+      const fresh = await open(people, friends);
+      try {
+        await fresh.keepOnly('party', ['dem']);
+        const kept = async () =>
+          (await fresh.rows({ sql: 'SELECT id FROM fugu_data ORDER BY id', values: [] })).open().map(([id]) => id);
+        expect(await kept()).toEqual(['1', '3', '4']);
+        expect((await fresh.size()).open()).toBe(3);
+        await fresh.keepOnly('id', ['2']);
+        expect(await kept()).toEqual(['2']);
+        await grow(fresh);
+        await fresh.snapshot();
+        expect(await kept()).toEqual(['2']);
+        expect((await fresh.size()).open()).toBe(1);
+        await expect(fresh.keepOnly('nowhere', [])).rejects.toBeInstanceOf(Fault);
+      } finally {
+        await fresh.close();
+      }
+    });
+
     it('refuses to answer once closed', async () => {
       const fresh = await open(people, friends);
       await fresh.close();

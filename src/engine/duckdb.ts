@@ -4,6 +4,7 @@ import { Fault } from '../errors.js';
 import { changedMeanwhile, contentDigest, type FileState, lookAt, proveWhole } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
+import { keptOf, listKept } from './duckdb-keep.js';
 import { attached, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
@@ -27,6 +28,8 @@ function fitsInMemory(file: FileState, memory: number): boolean {
 interface Loaded {
   readonly files: readonly FileState[];
   readonly scan: Scan;
+  /** What `fugu_data` shows before any row is left out. */
+  readonly select: string;
   /** Rows of a CSV that is not held: counting them is what proves that every line can be read. */
   readonly rows?: number;
   /** The data is held by the engine, so later changes of the file cannot show. */
@@ -71,6 +74,8 @@ class DuckdbEngine implements Engine {
   readonly #instance: DuckDBInstance;
   #loaded!: Loaded;
   #size: number | undefined;
+  /** The column that says which rows are left, once some are left out. */
+  #keptBy: SourceColumn | undefined;
   #loading: Promise<void> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -110,7 +115,7 @@ class DuckdbEngine implements Engine {
         }),
       { file: data.path },
     );
-    this.#size = this.#loaded.rows;
+    this.#size = this.#keptBy ? undefined : this.#loaded.rows;
     for (const relation of this.#source.relations) {
       const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
       await this.#use((connection) => this.#loadRelation(connection, relation, file, options), { file: file.path });
@@ -120,13 +125,14 @@ class DuckdbEngine implements Engine {
   async #loadData(connection: DuckDBConnection, files: readonly FileState[], options: ScanOptions): Promise<Loaded> {
     const data = files[0]!;
     const scan = await scanFile(connection, data, this.#source.table, options);
-    const select = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
+    const every = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
     const held = fitsInMemory(data, this.#limits.memory);
-    if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${select}`);
-    await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : select}`);
+    if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${every}`);
+    const select = held ? 'SELECT * FROM fugu_loaded' : every;
+    await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${this.#keptBy ? keptOf(select, this.#keptBy) : select}`);
     const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
-    return { files, scan, held, ...(rows !== undefined && { rows }) };
+    return { files, scan, select, held, ...(rows !== undefined && { rows }) };
   }
 
   async #loadRelation(
@@ -173,6 +179,17 @@ class DuckdbEngine implements Engine {
   async size(): Promise<Exact<number>> {
     this.#size ??= await this.#use((connection) => count(connection, 'fugu_data'));
     return new Exact(this.#size);
+  }
+
+  async keepOnly(column: string, names: readonly string[]): Promise<void> {
+    const found = (await this.columns()).find((c) => c.name === column);
+    if (!found) throw new Fault('COLUMN_UNKNOWN', `The data has no column "${column}".`, 'Check protect.unit in the policy.');
+    this.#keptBy = found;
+    this.#size = undefined;
+    await this.#use(async (connection) => {
+      await listKept(connection, names);
+      await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${keptOf(this.#loaded.select, found)}`);
+    });
   }
 
   async snapshot(): Promise<string> {

@@ -34,6 +34,11 @@ export interface Engine {
   snapshot(): Promise<string>;
   /** A result small enough to hold. */
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
+  /**
+   * From now on `fugu_data` holds only the rows whose column is one of the names (compared as text) or empty, also after the data changed. Another call
+   * replaces this one.
+   */
+  keepOnly(column: string, names: readonly string[]): Promise<void>;
   /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
   close(): Promise<void>;
