@@ -1,0 +1,49 @@
+import { simulated } from './attacker.js';
+import type { Inference } from './infer.js';
+
+export interface Estimate {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** What an attack reached, over all people, with 95 % bootstrap intervals over people. */
+export interface AttackSummary {
+  readonly errorKm: Estimate;
+  /** H(prior without ties) - H(attacker's prior): what the ties alone tell, release or not. */
+  readonly priorGain: Estimate;
+  /** H(attacker's prior) - H(posterior): what the release adds. This is what privacy can limit. */
+  readonly releaseGain: Estimate;
+  /** Both together: the "leaked information" of paper 000 (Eq. 11). */
+  readonly totalGain: Estimate;
+  readonly independentBits: number;
+  /** The person whose belief moved most: largest |log posterior - log prior|, in nats. */
+  readonly largestShift: number;
+}
+
+const resamples = 400;
+
+/** Percentile bootstrap of the mean. */
+export function bootstrapMean(values: Float64Array, seed = 1, rounds = resamples): Estimate {
+  const n = values.length;
+  const mean = values.reduce((s, v) => s + v, 0) / n;
+  const draw = simulated(seed);
+  const means = Float64Array.from({ length: rounds }, () => {
+    let sum = 0;
+    for (let k = 0; k < n; k++) sum += values[Math.floor(draw() * n)]!;
+    return sum / n;
+  }).sort();
+  return { mean, low: means[Math.floor(0.025 * rounds)]!, high: means[Math.ceil(0.975 * rounds) - 1]! };
+}
+
+export function summarise(found: Inference, seed = 1): AttackSummary {
+  const difference = (a: Float64Array, b: Float64Array) => a.map((v, i) => v - b[i]!);
+  return {
+    errorKm: bootstrapMean(found.errorKm, seed),
+    priorGain: bootstrapMean(difference(found.independentBits, found.priorBits), seed),
+    releaseGain: bootstrapMean(difference(found.priorBits, found.posteriorBits), seed),
+    totalGain: bootstrapMean(difference(found.independentBits, found.posteriorBits), seed),
+    independentBits: found.independentBits.reduce((s, v) => s + v, 0) / found.people,
+    largestShift: found.shift.reduce((m, v) => Math.max(m, v), 0),
+  };
+}

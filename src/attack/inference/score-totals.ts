@@ -1,0 +1,120 @@
+import type { Population } from './patterns.js';
+import { logSmoothedLaplace } from './smoothed-laplace.js';
+import type { Rest, Round, Scorer, TotalsTarget } from './target.js';
+
+const centre = (u: number): number => 2 * u - 1;
+
+/** Known totals of one round at one rank, and room for the residuals of one person. */
+interface Tally {
+  readonly round: Round;
+  readonly known: Float64Array;
+  readonly knownSums: Float64Array;
+  readonly count: Float64Array;
+  readonly countDoubt: Float64Array;
+  readonly sum: Float64Array;
+  readonly sumDoubt: Float64Array;
+  /** Log-likelihood of the count residual with and without one more record. */
+  readonly countGain: Float64Array;
+  readonly sumBase: Float64Array;
+}
+
+export function scoreTotals(target: TotalsTarget, people: Population, known: Uint8Array | undefined): Scorer {
+  const { space, ranks, vector } = people;
+  const cellX = space.x.map(centre);
+  const cellY = space.y.map(centre);
+  let rank = 0;
+  let tallies: Tally[] = [];
+
+  const turnTo = (next: number) => {
+    rank = next;
+    tallies = target.rounds(rank).map((round) => {
+      const blank = (n: number) => new Float64Array(n);
+      const k = round.parts;
+      const tally: Tally = {
+        round,
+        known: blank(k),
+        knownSums: blank(2 * k),
+        count: blank(k),
+        countDoubt: blank(k),
+        sum: blank(2 * k),
+        sumDoubt: blank(2 * k),
+        countGain: blank(k),
+        sumBase: blank(2 * k),
+      };
+      for (let i = 0; i < people.people; i++) {
+        if (known && !known[i]) continue;
+        const part = round.partOfPerson[i]!;
+        const at = 2 * (i * ranks + rank);
+        tally.known[part]!++;
+        tally.knownSums[2 * part]! += centre(vector[at]!);
+        tally.knownSums[2 * part + 1]! += centre(vector[at + 1]!);
+      }
+      return tally;
+    });
+  };
+
+  /** Residual = published - known - expected of the unknown; doubt = variance of the unknown. */
+  const residuals = (tally: Tally, rest: Rest) => {
+    const { round, count, countDoubt, sum, sumDoubt } = tally;
+    count.fill(0);
+    sum.fill(0);
+    sumDoubt.fill(0);
+    if (rest.unknown > 0)
+      for (let s = 0; s < rest.supported; s++) {
+        const cell = rest.support[s]!;
+        const part = round.partOfCell[cell]!;
+        const p = rest.share[cell]!;
+        count[part]! += p;
+        sum[2 * part]! += p * cellX[cell]!;
+        sum[2 * part + 1]! += p * cellY[cell]!;
+        sumDoubt[2 * part]! += p * cellX[cell]! ** 2;
+        sumDoubt[2 * part + 1]! += p * cellY[cell]! ** 2;
+      }
+    const n = rest.unknown;
+    for (let k = 0; k < round.parts; k++) {
+      const share = count[k]!;
+      countDoubt[k] = n * share * (1 - share);
+      count[k] = round.counts[k]! - tally.known[k]! - n * share;
+      for (let d = 2 * k; d < 2 * k + 2; d++) {
+        sumDoubt[d] = n * Math.max(0, sumDoubt[d]! - sum[d]! * sum[d]!);
+        sum[d] = (round.sums?.[d] ?? 0) - tally.knownSums[d]! - n * sum[d]!;
+      }
+    }
+    if (!rest.counted) return;
+    const own = round.partOfPerson[rest.person]!;
+    const at = 2 * (rest.person * ranks + rank);
+    count[own]! += 1;
+    sum[2 * own]! += centre(vector[at]!);
+    sum[2 * own + 1]! += centre(vector[at + 1]!);
+  };
+
+  const score = (rest: Rest, scores: Float64Array) => {
+    scores.fill(0);
+    for (const tally of tallies) {
+      residuals(tally, rest);
+      const { round, count, countDoubt, sum, sumDoubt, countGain, sumBase } = tally;
+      const scale = round.sumScale;
+      for (let k = 0; k < round.parts; k++) {
+        countGain[k] =
+          logSmoothedLaplace(count[k]! - 1, round.countScale, countDoubt[k]!) -
+          logSmoothedLaplace(count[k]!, round.countScale, countDoubt[k]!);
+        if (scale === undefined) continue;
+        sumBase[2 * k] = logSmoothedLaplace(sum[2 * k]!, scale, sumDoubt[2 * k]!);
+        sumBase[2 * k + 1] = logSmoothedLaplace(sum[2 * k + 1]!, scale, sumDoubt[2 * k + 1]!);
+      }
+      for (let s = 0; s < rest.supported; s++) {
+        const cell = rest.support[s]!;
+        const k = round.partOfCell[cell]!;
+        let gain = countGain[k]!;
+        if (scale !== undefined)
+          gain +=
+            logSmoothedLaplace(sum[2 * k]! - cellX[cell]!, scale, sumDoubt[2 * k]!) -
+            sumBase[2 * k]! +
+            logSmoothedLaplace(sum[2 * k + 1]! - cellY[cell]!, scale, sumDoubt[2 * k + 1]!) -
+            sumBase[2 * k + 1]!;
+        scores[cell]! += gain;
+      }
+    }
+  };
+  return { turnTo, score };
+}
