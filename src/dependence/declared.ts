@@ -4,6 +4,7 @@ import type { Adversary, Dependence, Policy, TiesDependence } from '../policy/po
 import type { Amplifier } from './amplifier.js';
 import { columnsAmplifier } from './columns.js';
 import { declaredPairwise, declaredSpread } from './declared-pairwise.js';
+import { tupleAmplifier } from './edge-ties.js';
 import { combine, type FactorGraph, untied } from './factor-graph.js';
 import { factorsGraph } from './factors.js';
 import { gaussianGraph } from './gaussian.js';
@@ -17,7 +18,7 @@ import { tiesGraph } from './ties.js';
 /** Every proven way from the declared ties to leakage; calibration uses whichever gives the least noise. */
 export async function declaredAmplifiers(policy: Policy, engine: Engine): Promise<readonly Amplifier[]> {
   const { secret } = policy.protect;
-  if (secret === 'edge') return [relationAmplifier(policy)];
+  if (secret === 'edge') return [policy.dependence.length > 0 ? tupleAmplifier(policy) : relationAmplifier(policy)];
   const spreads = policy.dependence.flatMap((d) => declaredSpread(d) ?? []);
   const overColumns = policy.dependence.filter(
     (d) => (d.kind === 'columns' && declaredSpread(d) === undefined) || (secret === 'answer' && isNamed(d)),

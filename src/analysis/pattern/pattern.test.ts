@@ -169,6 +169,15 @@ describe('releasing a pattern', () => {
     expect(Object.keys(receipt.profile.perRecord)).toEqual([secret === 'edge' ? 'friend' : '*']);
   });
 
+  it('spends less per tuple when tuples are tied, and prints the assumption', async () => {
+    const tied = await session('{ secret: edge }', '[{ kind: ties, relation: friend, oddsRatio: 1.2, maxTies: 10 }]');
+    const { receipt } = await release(tied, 'triangles of friend', { epsilon: '1' });
+    expect(receipt.guarantee.assumptions.join(' ')).toMatch(/at most 10 others, with an odds ratio of at most 1.2/);
+    await expect(session('{ secret: edge }', '[{ kind: ties, relation: friend, oddsRatio: 1.2 }]')).rejects.toMatchObject({
+      code: 'POLICY_INVALID',
+    });
+  });
+
   it('refuses a pattern when the secret is a row', async () => {
     await expect(release(await session('{ secret: row }'), 'triangles of friend')).rejects.toMatchObject({
       code: 'QUERY_UNSUPPORTED',
