@@ -22,7 +22,18 @@ export interface InformedBound {
 /** Smaller than any effect that matters, larger than where relative rounding stops being true. */
 const least = 2 ** -900;
 
-export function informed(graph: FactorGraph, profile: Float64Array, walked: Walk = walk(graph)): InformedBound {
+/** The messages of the last question about the same graph: a start for the next one, never a part of its proof. */
+export interface Memory {
+  messages?: Float64Array;
+  largest?: number;
+}
+
+export function informed(
+  graph: FactorGraph,
+  profile: Float64Array,
+  walked: Walk = walk(graph),
+  memory: Memory = {},
+): InformedBound {
   if (profile.length !== graph.records) throw new RangeError('one effect per record');
   const effects = new Float64Array(graph.nodes);
   for (let j = 0; j < profile.length; j++) {
@@ -41,7 +52,7 @@ export function informed(graph: FactorGraph, profile: Float64Array, walked: Walk
       leaks[walked.order[x]!] = walked.looped[c] ? caps[c]! : forest[x]!;
       whole[walked.order[x]!] = caps[c]!;
     }
-  const methods = solveLoops(graph, walked, effects, whole, leaks);
+  const methods = solveLoops(graph, walked, effects, whole, leaks, memory);
   const capped = applyCaps(graph, effects, whole, leaks);
   return { leaks: leaks.subarray(0, graph.records), group: whole.subarray(0, graph.records), methods, capped };
 }
@@ -54,7 +65,14 @@ function componentSums(w: Walk, byPosition: Float64Array): Float64Array {
 }
 
 /** Small components by the recursion, cliques by its closed form, the rest together by messages. */
-function solveLoops(graph: FactorGraph, w: Walk, effects: Float64Array, whole: Float64Array, leaks: Float64Array) {
+function solveLoops(
+  graph: FactorGraph,
+  w: Walk,
+  effects: Float64Array,
+  whole: Float64Array,
+  leaks: Float64Array,
+  memory: Memory,
+) {
   const methods = { forest: w.components, recursion: 0, clique: 0, messages: 0 };
   const solved = new Map<string, readonly number[] | undefined>();
   const local = new Uint32Array(graph.nodes);
@@ -80,8 +98,13 @@ function solveLoops(graph: FactorGraph, w: Walk, effects: Float64Array, whole: F
   if (rest.length === 0) return methods;
   const { part, nodes } = cutOut(graph, rest, local);
   const select = (from: Float64Array) => Float64Array.from(nodes, (u) => from[u]!);
-  const { leaks: found } = messages(part, select(effects), select(whole));
-  for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = found[k]!;
+  const largest = effects.reduce((m, e) => Math.max(m, e), 0);
+  const scale = largest / (memory.largest ?? 0);
+  const start = memory.messages && scale < 2 ** 60 ? { start: memory.messages.map((x) => x * scale) } : {};
+  const answer = messages(part, select(effects), select(whole), start);
+  memory.messages = answer.found;
+  memory.largest = largest;
+  for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
   return methods;
 }
 

@@ -17,6 +17,8 @@ export interface Messages {
   /** How much B was raised to be certain; 0 when the bound came from above. */
   readonly kappa: number;
   readonly from: 'below' | 'above';
+  /** The messages found, for the next similar question. */
+  readonly found: Float64Array;
 }
 
 export interface MessageOptions {
@@ -26,6 +28,8 @@ export interface MessageOptions {
   readonly loose?: number;
   readonly softWork?: number;
   readonly hardWork?: number;
+  /** Where to start climbing: the messages of a similar question. Any numbers will do, the certificate does not care. */
+  readonly start?: Float64Array;
 }
 
 /** Rounds without progress after which only rounding is left to gain. */
@@ -33,7 +37,7 @@ const patience = 60;
 
 /** `caps[u]`: the component's whole effect, which bounds every message in it. */
 export function messages(graph: FactorGraph, effects: Float64Array, caps: Float64Array, options: MessageOptions = {}): Messages {
-  const { tolerance = 1e-10, loose = 2e-3, softWork = 1.2e7, hardWork = 2e8 } = options;
+  const { tolerance = 1e-10, loose = 1e-3, softWork = options.start ? 4e6 : 1.2e7, hardWork = 2e8 } = options;
   const size = graph.member.length;
   const step = sweeper(graph, effects, caps);
   const lag = graph.nodes > graph.records ? 2 : 1;
@@ -41,6 +45,10 @@ export function messages(graph: FactorGraph, effects: Float64Array, caps: Float6
   let trail = Array.from({ length: lag + 1 }, () => new Float64Array(size));
   for (let k = 0; k < lag; k++) step(trail[k]!, trail[k + 1]!);
   const floor = trail[lag]!.map((x) => x * (1 - 1e-6));
+  if (options.start) {
+    trail[0]!.set(options.start);
+    for (let k = 0; k < lag; k++) step(trail[k]!, trail[k + 1]!);
+  }
   const rotate = () => {
     trail = [...trail.slice(1), trail[0]!];
     step(trail[lag - 1]!, trail[lag]!);
@@ -80,7 +88,7 @@ export function messages(graph: FactorGraph, effects: Float64Array, caps: Float6
     const certain = best.at.map((x) => x * raise);
     // One more application of F keeps it a bound and undoes part of the raise.
     step(certain, trail[0]!);
-    return { leaks: step.leaks(trail[0]!), rounds, kappa: best.kappa, from: 'below' };
+    return { leaks: step.leaks(trail[0]!), rounds, kappa: best.kappa, from: 'below', found: best.at };
   }
   return fromAbove(graph, caps, step, rounds, hardWork);
 }
@@ -115,7 +123,7 @@ function fromAbove(graph: FactorGraph, caps: Float64Array, step: Sweeper, spent:
     }
     [now, next] = [next, now];
   }
-  return { leaks: step.leaks(now), rounds: rounds + spent, kappa: 0, from: 'above' };
+  return { leaks: step.leaks(now), rounds: rounds + spent, kappa: 0, from: 'above', found: now };
 }
 
 interface Sweeper {
