@@ -1,4 +1,4 @@
-import { type Chain, stationaryOf } from './markov-quilt.js';
+import { type Chain, stationaryOf, step } from './markov-quilt.js';
 import { type Matrix, matrix, symmetricEigenvalues } from './matrix.js';
 
 /** What MQMApprox keeps of a set of chains: the least stationary probability and how fast the past is forgotten, as exp(-rate t). */
@@ -47,8 +47,8 @@ export function approximateQuilt(length: Chain['length'], { least, rate }: Mixin
     return d < 1 ? Math.log((1 + d) / (1 - d)) : Number.POSITIVE_INFINITY;
   };
   let best: ApproximateQuilt = { scale: length / epsilon, a: null, b: null };
-  for (let near = 1; near / epsilon < best.scale; near++)
-    for (let a = 1; a <= near; a++) {
+  for (let near = 1; near / epsilon < best.scale; near += step(near))
+    for (let a = 1; a <= near; a += step(near)) {
       const b = near + 1 - a;
       const influence = 2 * gap(a) + gap(b);
       const scale = influence < epsilon ? near / (epsilon - influence) : Number.POSITIVE_INFINITY;

@@ -130,6 +130,24 @@ describe('the Markov quilt on a chain', () => {
     expect(quiltOnChain(still(first, 5), 0.01)).toMatchObject({ scale: 500, near: 5 });
   });
 
+  it('gives up at once on a long chain that never forgets', () => {
+    const turning = Array.from({ length: 30 }, (_, s) => Array.from({ length: 30 }, (_, t) => (t === (s + 1) % 30 ? 1 : 0)));
+    expect(quiltOnChain({ transition: turning, initial: 'any', length: 1_000_000 }, 1).scale).toBe(1_000_000);
+  });
+
+  it('covers a chain that hardly forgets, from any start, without walking all of it', () => {
+    const slow = [
+      [1 - 1e-5, 1e-5],
+      [2e-5, 1 - 2e-5],
+    ];
+    const begun = Date.now();
+    const from = (initial: 'any' | 'stationary' | number[]) =>
+      quiltOnChain({ transition: slow, initial, length: 1_000_000 }, 1).scale;
+    expect(from([1, 0])).toBeLessThanOrEqual(from('any'));
+    expect(from('stationary')).toBeLessThanOrEqual(from('any'));
+    expect(Date.now() - begun).toBeLessThan(20_000);
+  });
+
   it('costs more when the chain may start anywhere', () => {
     const any = quiltOnChain({ transition: first, initial: 'any', length: 100 }, 1).scale;
     expect(any).toBeGreaterThan(quiltOnChain(still(first), 1).scale);

@@ -39,6 +39,8 @@ export function quiltOnChain(chain: Chain, epsilon: number): Quilt {
     if (worst && search.bound(record, prior, worst.choice) <= worst.choice.score) continue;
     const choice = search.best(record, prior);
     if (!worst || choice.score > worst.choice.score) worst = { record, choice };
+    // The whole chain is a near set of every record: nothing can be worse.
+    if (choice.a === null && choice.b === null) break;
   }
   const { record, choice } = worst!;
   return {
@@ -55,7 +57,10 @@ class QuiltSearch {
   readonly #influence: ChainInfluence;
   readonly #epsilon: number;
   readonly #length: number;
+  /** How far a quilt may lie from its record: bounds memory on chains that hardly forget. Leaving quilts out only adds noise. */
+  readonly #reach: number;
   constructor(influence: ChainInfluence, epsilon: number, length: number) {
+    this.#reach = Math.min(length, 20_000, Math.floor(2 ** 22 / influence.states ** 2));
     this.#influence = influence;
     this.#epsilon = epsilon;
     this.#length = length;
@@ -67,8 +72,8 @@ class QuiltSearch {
 
   /** The least score of one record. A quilt with `near` records scores at least near/epsilon, which ends each loop. */
   best(record: number, prior: Float64Array): Choice {
-    const before = record - 1;
-    const after = this.#length - record;
+    const before = Math.min(record - 1, this.#reach);
+    const after = Math.min(this.#length - record, this.#reach);
     let best: Choice = { score: this.#score(this.#length, 0), a: null, b: null, influence: 0, near: this.#length };
     const consider = (near: number, influence: number, a: number | null, b: number | null) => {
       const score = this.#score(near, influence);
@@ -81,9 +86,10 @@ class QuiltSearch {
       alone[a] ??= this.#influence.both(prior, a);
       return alone[a];
     };
-    for (let a = 1; a <= before && within(a + after); a++) consider(a + after, leftAlone(a), a, null);
-    for (let near = 1; near < this.#length && within(near); near++)
-      for (let a = Math.max(1, near + 1 - after); a <= Math.min(near, before); a++) {
+    const behind = this.#length - record;
+    for (let a = 1; a <= before && within(a + behind); a++) consider(a + behind, leftAlone(a), a, null);
+    for (let near = 1; near < before + after && within(near); near += step(near))
+      for (let a = Math.max(1, near + 1 - after); a <= Math.min(near, before); a += step(near)) {
         const b = near + 1 - a;
         // Each side alone influences no more than both.
         const least = Math.max(leftAlone(a), this.#influence.rightAlone(b));
@@ -102,6 +108,9 @@ class QuiltSearch {
     return this.#score(near, influence);
   }
 }
+
+/** Every near set up to a thousand records, then one in each thousandth of its size. */
+export const step = (near: number) => Math.max(1, Math.floor(near / 1000));
 
 /** Every record whose surroundings differ: once the marginal stops moving, the records far from both ends are all alike. */
 function* records(chain: Chain, transition: Matrix, search: QuiltSearch): Generator<{ record: number; prior: Float64Array }> {
@@ -127,32 +136,48 @@ function* records(chain: Chain, transition: Matrix, search: QuiltSearch): Genera
   }
 }
 
+/**
+ * Prior terms record by record. A chain that has not settled after `patience` records is given the worst row of P^t from there on: rows of
+ * later powers are mixtures of these, so the term covers every later record and every start.
+ */
 function* marginals(chain: Chain, transition: Matrix): Generator<{ prior: Float64Array; moving: boolean }, never> {
+  const patience = Math.min(20_000, Math.floor(2 ** 27 / transition.size ** 3));
   if (chain.initial === 'stationary') {
     const prior = priorGaps(stationaryOf(transition));
     for (;;) yield { prior, moving: false };
   }
   if (chain.initial === 'any') {
-    let power: Matrix = {
-      size: transition.size,
-      cells: transition.cells.map((_, c) => (c % (transition.size + 1) === 0 ? 1 : 0)),
-    };
-    for (;;) {
+    let power = identity(transition.size);
+    for (let t = 0; ; t++) {
       const next = times(power, transition);
-      const moving = power.cells.some((x, c) => Math.abs(x - next.cells[c]!) > 1e-14 * x);
+      const moving = t < patience && power.cells.some((x, c) => Math.abs(x - next.cells[c]!) > 1e-14 * x);
       yield { prior: anyStartGaps(power), moving };
       power = next;
     }
   }
   let now = Float64Array.from(chain.initial);
-  for (;;) {
+  for (let t = 0; ; t++) {
     const next = new Float64Array(now.length);
     now.forEach((p, s) => {
-      for (let t = 0; t < now.length; t++) next[t]! += p * transition.cells[s * now.length + t]!;
+      for (let u = 0; u < now.length; u++) next[u]! += p * transition.cells[s * now.length + u]!;
     });
-    yield { prior: priorGaps(now), moving: now.some((p, s) => Math.abs(p - next[s]!) > 1e-14 * p) };
+    const moving = now.some((p, s) => Math.abs(p - next[s]!) > 1e-14 * p);
+    if (moving && t >= patience) yield { prior: anyStartGaps(powerOf(transition, t)), moving: false };
+    else yield { prior: priorGaps(now), moving };
     now = next;
   }
+}
+
+const identity = (size: number): Matrix => ({
+  size,
+  cells: Float64Array.from({ length: size * size }, (_, c) => (c % (size + 1) === 0 ? 1 : 0)),
+});
+
+function powerOf(m: Matrix, t: number): Matrix {
+  if (t === 0) return identity(m.size);
+  const half = powerOf(m, Math.floor(t / 2));
+  const square = times(half, half);
+  return t % 2 === 0 ? square : times(square, m);
 }
 
 export function stationaryOf(transition: Matrix): Float64Array {

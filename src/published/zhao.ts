@@ -1,5 +1,5 @@
 import { ChainInfluence } from './chain-influence.js';
-import type { Chain } from './markov-quilt.js';
+import { type Chain, step } from './markov-quilt.js';
 import { type Matrix, matrix } from './matrix.js';
 
 /** log of the largest cross ratio A(u,s) A(v,t) / (A(u,t) A(v,s)); infinite where a zero breaks it. */
@@ -58,7 +58,10 @@ export function robustScale(chain: Pick<Chain, 'transition' | 'length'>, epsilon
   return leastOver(chain, chain.length / epsilon, score, 1 / epsilon);
 }
 
-/** `perRecord` x near is a floor of the score, which ends the search; near sets of one size are best split evenly or nearly so, but all are tried. */
+/**
+ * `perRecord` x near is a floor of the score, which ends the search. Quilts further away than `reach` are left out, and beyond a thousand records
+ * only one near set in each thousandth of its size is tried: fewer quilts can only raise the bound.
+ */
 function leastOver(
   { transition, length }: Pick<Chain, 'transition' | 'length'>,
   whole: number,
@@ -66,9 +69,10 @@ function leastOver(
   perRecord: number,
 ): Robust {
   const contraction = new Contraction(transition);
+  const reach = Math.min(length - 1, 20_000, Math.floor(2 ** 22 / transition.length ** 2));
   let best: Robust = { value: whole, quilt: null };
-  for (let near = 1; near < length && near * perRecord < best.value; near++)
-    for (let a = 1; a <= near; a++) {
+  for (let near = 1; near < Math.min(length, 2 * reach) && near * perRecord < best.value; near += step(near))
+    for (let a = Math.max(1, near + 1 - reach); a <= Math.min(near, reach); a += step(near)) {
       const value = score(near, contraction.after(a) + contraction.after(near + 1 - a));
       if (value < best.value) best = { value, quilt: [a, near + 1 - a] };
     }
