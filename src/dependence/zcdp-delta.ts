@@ -1,4 +1,4 @@
-import { addUp, divDown, divUp, expUp, log1pUp, logDown, mulUp, subUp } from '../exact/outward.js';
+import { addUp, divDown, expUp, log1pUp, logDown, mulUp, subUp } from '../exact/outward.js';
 
 /**
  * delta at epsilon of a rho-zCDP pair of outputs: the least over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) (1 - 1/alpha)^alpha,
@@ -52,7 +52,3 @@ function bestOrder(rho: number, epsilon: number): number {
   }
   return (low + high) / 2;
 }
-
-/** The same for any Renyi bound at one order, rounded up. */
-export const renyiDelta = (renyi: number, alpha: number, epsilon: number): number =>
-  Math.min(1, expUp(logDelta(divUp(renyi, alpha), epsilon, alpha)));
