@@ -7,6 +7,8 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./engine.js'),
   () => import('./dependence.js'),
   () => import('./query.js'),
+  () => import('./graph.js'),
+  () => import('./release.js'),
   () => import('./published.js'),
   () => import('./learn.js'),
 ];
