@@ -5,7 +5,12 @@ import { learnChunks } from '../../src/analysis/learn/learn-chunks.js';
 import type { Calibrate } from '../../src/attack/survey-audit.js';
 import { chooseSurvey } from '../../src/calibration/survey.js';
 import type { PairTables } from '../../src/dependence/pair-tables.js';
-import { largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../src/dependence/pairwise-leakage.js';
+import {
+  commonAnswers,
+  largestPairwiseBase,
+  type PairwiseSpread,
+  pairwiseSpread,
+} from '../../src/dependence/pairwise-leakage.js';
 import {
   dependentSensitivity,
   type TabularChunk,
@@ -38,7 +43,8 @@ export async function prepare(year: string, table: CodedTable, pool: CodedTable,
   const chunks = new Map<number, readonly TabularChunk[]>();
   for (const k of sizes) chunks.set(k, await learnTabular(table, k));
   const pairs = pairTables(table);
-  return { year, table, pooled: pool, pairs, spread: pairwiseSpread([pairTables(pool)], { confidence: 0.95 }), chunks };
+  const spread = pairwiseSpread([pairs], { confidence: 0.95, secrets: commonAnswers(pairs, () => 0.05) });
+  return { year, table, pooled: pool, pairs, spread, chunks };
 }
 
 /** Noise of one mechanism on one survey: scale per column (Laplace b or Gaussian sigma). */
@@ -51,8 +57,8 @@ export interface Drawn {
 export interface Mechanism {
   readonly name: string;
   readonly certified: boolean;
-  /** Whether its tables have the pooled levels. */
-  readonly pooled: boolean;
+  /** Whether answers below 5 % are one secret together: it is then audited on pooled levels. */
+  readonly grouped: boolean;
   readonly draw: (survey: Prepared, epsilon: number, k: number) => Drawn;
   /** The same mechanism on a small survey, for exact audits; absent for (epsilon, delta) noise. */
   readonly small?: Calibrate;
@@ -83,7 +89,7 @@ const algorithmSmall =
 const published = (name: string, reading: TabularReadingName): Mechanism => ({
   name,
   certified: false,
-  pooled: false,
+  grouped: false,
   draw: algorithm(reading),
   small: algorithmSmall(reading),
 });
@@ -92,14 +98,14 @@ export const mechanisms: readonly Mechanism[] = [
   {
     name: 'Laplace n/epsilon (paper baseline)',
     certified: false,
-    pooled: false,
+    grouped: false,
     draw: ({ table }, epsilon) => equal(table.levels, table.levels.length / epsilon),
     small: (table, epsilon) => table.names.map(() => (2 * epsilon) / table.names.length),
   },
   {
     name: 'Laplace 2n/epsilon',
     certified: true,
-    pooled: false,
+    grouped: false,
     draw: ({ table }, epsilon) => equal(table.levels, (2 * table.levels.length) / epsilon),
     small: (table, epsilon) => table.names.map(() => epsilon / table.names.length),
   },
@@ -111,7 +117,7 @@ export const mechanisms: readonly Mechanism[] = [
   {
     name: 'Gaussian, whole row, delta 1e-6',
     certified: true,
-    pooled: false,
+    grouped: false,
     draw: ({ table }, epsilon) => {
       const columns = table.names.map((name, c) => ({ name, cells: table.levels[c]! }));
       const choice = chooseSurvey(columns, {
@@ -126,10 +132,10 @@ export const mechanisms: readonly Mechanism[] = [
     },
   },
   {
-    name: 'Laplace, pairwise bound, 95 % radius, pooled 5 %',
+    name: 'Laplace, pairwise bound with radius',
     certified: true,
-    pooled: true,
-    draw: ({ pooled, spread }, epsilon) => equal(pooled.levels, 2 / largestPairwiseBase(spread, epsilon)),
+    grouped: true,
+    draw: ({ table, spread }, epsilon) => equal(table.levels, 2 / largestPairwiseBase(spread, epsilon)),
     small: (table, epsilon) => {
       const base = largestPairwiseBase(pairwiseSpread([pairTables(table)]), epsilon);
       return table.names.map(() => base);

@@ -221,13 +221,13 @@ function audits(out: string, surveys: readonly Prepared[]): void {
   for (const survey of surveys)
     for (const mechanism of mechanisms) {
       if (!mechanism.small) continue;
-      const base = mechanism.pooled ? survey.pooled : survey.table;
+      const base = mechanism.grouped ? survey.pooled : survey.table;
       const found = auditSubSurveys(subSurveys(base, 60), 1, mechanism.small);
       const losses = found.map((a) => a.loss).sort((a, b) => a - b);
       const drawn = mechanism.draw(survey, 1, 10);
       const whole = attackHeldOut(
         base,
-        drawn.scales.map((s) => 2 / s),
+        base.names.map((name) => 2 / drawn.scales[survey.table.names.indexOf(name)]!),
         { pairs: 12, sweeps: 3 },
       );
       rows.push([
@@ -257,6 +257,21 @@ function audits(out: string, surveys: readonly Prepared[]): void {
       'held out',
     ],
     rows,
+    smallMultiples(
+      surveys.map((survey) => ({
+        caption: `ANES ${survey.year}: broken sub-surveys of 60`,
+        drawing: barChart({
+          label: `Sub-surveys in which an attacker gains more than epsilon, ANES ${survey.year}`,
+          width: 560,
+          domain: [0, 60],
+          bars: rows
+            .filter((r) => r[0] === survey.year)
+            .map((r) => ({ label: String(r[1]), value: Number(r[4]), low: null, high: null, quiet: r[2] === 'as published' })),
+        }),
+      })),
+      2,
+      'Exact audits of 60 sub-surveys at epsilon 1',
+    ),
   );
   for (const row of rows.filter((r) => r[2] === 'certified'))
     console.log(
