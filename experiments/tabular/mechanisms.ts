@@ -132,7 +132,7 @@ export const mechanisms: readonly Mechanism[] = [
     },
   },
   {
-    name: 'Laplace, pairwise bound with radius',
+    name: 'Pairwise bound, 95 % radius',
     certified: true,
     grouped: true,
     draw: ({ table, spread }, epsilon) => equal(table.levels, 2 / largestPairwiseBase(spread, epsilon)),

@@ -126,6 +126,8 @@ function figures5and9(out: string, surveys: readonly Prepared[]): void {
       join(out, `figure-${epsilon === 0.1 ? 5 : 9}-accuracy-epsilon-${epsilon}.svg`),
       standalone(smallMultiples(panels(epsilon), 2, `L2 error of all histograms at epsilon ${epsilon}`)),
     );
+  // the pictures of docs/guides/survey.md
+  writeFileSync(join(out, 'guide-accuracy.svg'), standalone(panels(1).at(-1)!.drawing));
   for (const row of rows.filter((r) => r[1] === 1))
     console.log(`${row[0]} epsilon 1  ${row[2]}: ${Number(row[7]).toFixed(3)} of Laplace 2n/epsilon`);
 }
@@ -242,6 +244,16 @@ function audits(out: string, surveys: readonly Prepared[]): void {
         whole.heldOut,
       ]);
     }
+  const broken = (year: string): Drawing =>
+    barChart({
+      label: `Sub-surveys in which an attacker gains more than epsilon, ANES ${year}`,
+      width: 560,
+      domain: [0, 60],
+      bars: rows
+        .filter((r) => r[0] === year)
+        .map((r) => ({ label: String(r[1]), value: Number(r[4]), low: null, high: null, quiet: r[2] === 'as published' })),
+    });
+  writeFileSync(join(out, 'guide-audit.svg'), standalone(broken(surveys.at(-1)!.year)));
   save(
     out,
     'audit',
@@ -258,17 +270,7 @@ function audits(out: string, surveys: readonly Prepared[]): void {
     ],
     rows,
     smallMultiples(
-      surveys.map((survey) => ({
-        caption: `ANES ${survey.year}: broken sub-surveys of 60`,
-        drawing: barChart({
-          label: `Sub-surveys in which an attacker gains more than epsilon, ANES ${survey.year}`,
-          width: 560,
-          domain: [0, 60],
-          bars: rows
-            .filter((r) => r[0] === survey.year)
-            .map((r) => ({ label: String(r[1]), value: Number(r[4]), low: null, high: null, quiet: r[2] === 'as published' })),
-        }),
-      })),
+      surveys.map(({ year }) => ({ caption: `ANES ${year}: broken sub-surveys of 60`, drawing: broken(year) })),
       2,
       'Exact audits of 60 sub-surveys at epsilon 1',
     ),

@@ -1,12 +1,13 @@
 import { chooseSurvey, type SurveyChoice } from '../calibration/survey.js';
 import { declaredSpread } from '../dependence/declared-pairwise.js';
+import type { AttackFigure } from '../dependence/spread-file.js';
 import { divide, fromNumber, multiply, toNumber } from '../exact/rational.js';
 import type { Plan } from '../release/plan.js';
 import type { Session } from '../release/session.js';
 import { bold, dim, figure, table } from './output.js';
 
 /** Every way to release the survey the plan is about, with its expected error and what it protects. Public numbers only. */
-export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyChoice {
+export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyChoice & { readonly attack?: AttackFigure } {
   const share = divide(fromNumber(plan.epsilon), account.epsilon);
   const part = (capacity: Parameters<typeof multiply>[0]): number => toNumber(multiply(capacity, share));
   const columns = plan.errors.map((e) => {
@@ -18,7 +19,7 @@ export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyCh
   const network = route('columns');
   const pairwise = route('pairwise');
   const declared = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0];
-  return chooseSurvey(
+  const choice = chooseSurvey(
     columns,
     {
       secret: policy.protect.secret === 'answer' ? 'answer' : 'row',
@@ -38,9 +39,10 @@ export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyCh
       ...(pairwise && declared && { pairwise: { ...declared, base: part(pairwise.pureCapacity) } }),
     },
   );
+  return pairwise && declared?.attack ? { ...choice, attack: declared.attack } : choice;
 }
 
-export function surveyText(choice: SurveyChoice): string {
+export function surveyText(choice: SurveyChoice & { readonly attack?: AttackFigure }): string {
   const rows = choice.candidates.map((c) => [
     c === choice.chosen ? `> ${c.name}` : `  ${c.name}`,
     figure(c.error.l2),
@@ -48,10 +50,16 @@ export function surveyText(choice: SurveyChoice): string {
     c.keeps ? c.protects : dim(c.reason),
   ]);
   const { error } = choice.chosen;
+  const attacked = choice.attack
+    ? [
+        `Pairwise bound under attack, on the rows its tables came from (epsilon ${figure(choice.attack.epsilon)}): ${figure(choice.attack.inSample)} of epsilon in sample, ${figure(choice.attack.heldOut)} held out.`,
+      ]
+    : [];
   return [
     bold('Ways to release this survey'),
     table(['', 'L2 error', 'of Laplace', 'protects'], rows),
     choice.why,
     `All tables together: with 95 % every cell is within ±${figure(error.maximum)}, and all absolute errors add up to at most ${figure(error.l1)}.`,
+    ...attacked,
   ].join('\n');
 }
