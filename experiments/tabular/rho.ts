@@ -1,4 +1,4 @@
-import { approximateEpsilon, zcdpCurve } from '../../src/dependence/zcdp.js';
+import { zcdpDelta } from '../../src/dependence/zcdp-delta.js';
 
 /** Largest rho whose zCDP guarantee implies (epsilon, delta), by the product's own conversion. */
 export function largestRho(epsilon: number, delta: number): number {
@@ -6,7 +6,7 @@ export function largestRho(epsilon: number, delta: number): number {
   let high = epsilon * 10;
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
-    if (approximateEpsilon(zcdpCurve(middle), delta) <= epsilon) low = middle;
+    if (zcdpDelta(middle, epsilon) <= delta) low = middle;
     else high = middle;
   }
   return low;
