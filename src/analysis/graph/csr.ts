@@ -16,76 +16,69 @@ export const degreeOf = (g: Graph, v: number): number => g.offsets[v + 1]! - g.o
 
 /** Pairs may come in any order, in one direction or both, repeated, with loops. */
 export function buildGraph(nodes: number, from: Uint32Array, to: Uint32Array): Graph {
-  const sorted = transpose(nodes, ...transposed(nodes, from, to));
-  const unique = deduplicate(nodes, sorted.offsets, sorted.targets);
-  return relabel(nodes, unique.offsets, unique.targets);
+  const graph = arrange(nodes, from, to);
+  if (!hasRepeats(graph)) return graph;
+  // Repeats count towards degrees, so the numbering is redone without them.
+  const once = uniquePairs(graph);
+  return arrange(nodes, once.from, once.to);
 }
 
-/** Both directions of every pair that is no loop, grouped by the first node. */
-function transposed(nodes: number, from: Uint32Array, to: Uint32Array): [Uint32Array, Uint32Array] {
+/** Three passes that move each edge once: by its lower end, then into the lower half of its upper end's list, then into the upper half of its lower end's. */
+function arrange(nodes: number, from: Uint32Array, to: Uint32Array): Graph {
+  const degree = new Uint32Array(nodes);
+  for (let e = 0; e < from.length; e++)
+    if (from[e] !== to[e]) {
+      degree[from[e]!]!++;
+      degree[to[e]!]!++;
+    }
+  const label = byDegree(degree);
+  const above = new Uint32Array(nodes + 1);
   const offsets = new Uint32Array(nodes + 1);
-  for (let e = 0; e < from.length; e++)
-    if (from[e] !== to[e]) {
-      offsets[from[e]! + 1]!++;
-      offsets[to[e]! + 1]!++;
-    }
+  for (let v = 0; v < nodes; v++) offsets[label[v]! + 1] = degree[v]!;
   for (let v = 0; v < nodes; v++) offsets[v + 1]! += offsets[v]!;
-  const at = offsets.slice(0, nodes);
+  for (let e = 0; e < from.length; e++) if (from[e] !== to[e]) above[Math.min(label[from[e]!]!, label[to[e]!]!) + 1]!++;
+  for (let v = 0; v < nodes; v++) above[v + 1]! += above[v]!;
+
+  const upper = new Uint32Array(above[nodes]!);
+  const at = above.slice(0, nodes);
+  for (let e = 0; e < from.length; e++) {
+    const [a, b] = [label[from[e]!]!, label[to[e]!]!];
+    if (a < b) upper[at[a]!++] = b;
+    else if (b < a) upper[at[b]!++] = a;
+  }
   const targets = new Uint32Array(offsets[nodes]!);
-  for (let e = 0; e < from.length; e++)
-    if (from[e] !== to[e]) {
-      targets[at[from[e]!]!++] = to[e]!;
-      targets[at[to[e]!]!++] = from[e]!;
-    }
-  return [offsets, targets];
+  const forward = offsets.slice(0, nodes);
+  for (let u = 0; u < nodes; u++) for (let e = above[u]!; e < above[u + 1]!; e++) targets[forward[upper[e]!]!++] = u;
+  at.set(forward);
+  for (let w = 0; w < nodes; w++) for (let e = offsets[w]!; e < forward[w]!; e++) targets[at[targets[e]!]!++] = w;
+  return { nodes, edges: upper.length, offsets, targets, forward };
 }
 
-/** The lists of a symmetric graph read column by column come out sorted. */
-function transpose(nodes: number, offsets: Uint32Array, targets: Uint32Array): { offsets: Uint32Array; targets: Uint32Array } {
-  const at = offsets.slice(0, nodes);
-  const sorted = new Uint32Array(targets.length);
-  for (let v = 0; v < nodes; v++) for (let e = offsets[v]!; e < offsets[v + 1]!; e++) sorted[at[targets[e]!]!++] = v;
-  return { offsets, targets: sorted };
-}
-
-function deduplicate(nodes: number, offsets: Uint32Array, targets: Uint32Array): { offsets: Uint32Array; targets: Uint32Array } {
-  const kept = new Uint32Array(nodes + 1);
-  let write = 0;
-  for (let v = 0; v < nodes; v++) {
-    const [start, end] = [offsets[v]!, offsets[v + 1]!];
-    for (let e = start; e < end; e++) if (e === start || targets[e] !== targets[e - 1]) targets[write++] = targets[e]!;
-    kept[v + 1] = write;
-  }
-  return { offsets: kept, targets: targets.subarray(0, write) };
-}
-
-function relabel(nodes: number, offsets: Uint32Array, targets: Uint32Array): Graph {
+/** New number of every node: its rank by degree. */
+function byDegree(degree: Uint32Array): Uint32Array {
   let largest = 0;
-  for (let v = 0; v < nodes; v++) largest = Math.max(largest, offsets[v + 1]! - offsets[v]!);
+  for (const d of degree) if (d > largest) largest = d;
   const start = new Uint32Array(largest + 2);
-  for (let v = 0; v < nodes; v++) start[offsets[v + 1]! - offsets[v]! + 1]!++;
+  for (const d of degree) start[d + 1]!++;
   for (let d = 0; d <= largest; d++) start[d + 1]! += start[d]!;
-  const label = new Uint32Array(nodes);
-  const old = new Uint32Array(nodes);
-  for (let v = 0; v < nodes; v++) {
-    const rank = start[offsets[v + 1]! - offsets[v]!]!++;
-    label[v] = rank;
-    old[rank] = v;
-  }
-  const fresh = new Uint32Array(nodes + 1);
-  for (let v = 0; v < nodes; v++) fresh[v + 1] = fresh[v]! + offsets[old[v]! + 1]! - offsets[old[v]!]!;
-  const at = fresh.slice(0, nodes);
-  const list = new Uint32Array(targets.length);
-  // Visiting sources in the new order fills every list in the new order.
-  for (let v = 0; v < nodes; v++) {
-    const o = old[v]!;
-    for (let e = offsets[o]!; e < offsets[o + 1]!; e++) list[at[label[targets[e]!]!]!++] = v;
-  }
-  const forward = new Uint32Array(nodes);
-  for (let v = 0; v < nodes; v++) {
-    let e = fresh[v]!;
-    while (e < fresh[v + 1]! && list[e]! < v) e++;
-    forward[v] = e;
-  }
-  return { nodes, edges: list.length / 2, offsets: fresh, targets: list, forward };
+  return degree.map((d) => start[d]!++);
+}
+
+function hasRepeats({ nodes, offsets, targets, forward }: Graph): boolean {
+  for (let v = 0; v < nodes; v++)
+    for (let e = forward[v]! + 1; e < offsets[v + 1]!; e++) if (targets[e] === targets[e - 1]) return true;
+  return false;
+}
+
+function uniquePairs({ nodes, offsets, targets, forward, edges }: Graph): { from: Uint32Array; to: Uint32Array } {
+  const from = new Uint32Array(edges);
+  const to = new Uint32Array(edges);
+  let kept = 0;
+  for (let v = 0; v < nodes; v++)
+    for (let e = forward[v]!; e < offsets[v + 1]!; e++)
+      if (e === forward[v] || targets[e] !== targets[e - 1]) {
+        from[kept] = v;
+        to[kept++] = targets[e]!;
+      }
+  return { from: from.subarray(0, kept), to: to.subarray(0, kept) };
 }
