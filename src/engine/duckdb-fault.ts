@@ -7,7 +7,7 @@ import { Fault } from '../errors.js';
 export function duckdbFault(error: unknown, more: { file?: string; late?: boolean } = {}): Fault {
   if (error instanceof Fault) return error;
   const text = error instanceof Error ? error.message : '';
-  if (more.late || text.startsWith('INTERRUPT'))
+  if (more.late)
     return new Fault('ENGINE_DEADLINE', 'The database did not answer in time.', 'Ask for less at once, or raise the deadline.');
   if (/No space left|max_temp_directory_size|not enough disk space/i.test(text))
     return new Fault(

@@ -1,4 +1,14 @@
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -164,6 +174,18 @@ describe('csv files', () => {
     expect([f.code, f.place?.line]).toEqual(['DATA_MALFORMED', 1_200_002]);
   });
 
+  it('are read through links, and whatever characters their path has', async () => {
+    const odd = join(folder, "it's a ü folder");
+    mkdirSync(odd);
+    writeFileSync(join(odd, "it's.csv"), 'a,b\n1,2\n');
+    symlinkSync(join(odd, "it's.csv"), join(folder, 'link.csv'));
+    for (const source of [join(odd, "it's.csv"), join(folder, 'link.csv')]) {
+      const engine = await openEngine({ source });
+      expect((await engine.size()).open()).toBe(1);
+      await engine.close();
+    }
+  });
+
   it('that are missing, folders, unreadable or of unknown kind are refused', async () => {
     const sub = join(folder, 'folder.csv');
     mkdirSync(sub);
@@ -238,6 +260,44 @@ describe('limits', () => {
     expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
     await engine.close();
     expect(readdirSync(tmpdir()).filter((n) => n.startsWith('fugu-engine-')).length).toBeLessThanOrEqual(before);
+  });
+
+  it('never pass off the first part of a stream as the whole', async () => {
+    const source = file('.parquet');
+    await duck(
+      ':memory:',
+      `COPY (SELECT range AS i, CASE WHEN range = 290000 THEN 'x' ELSE '1' END AS s FROM range(300000)) TO '${source}'`,
+    );
+    const drain = async (engine: Engine, sql: string, pause = 0) => {
+      let rows = 0;
+      for await (const block of engine.stream({ sql, values: [] })) {
+        rows += block.open().rows;
+        if (pause > 0) await new Promise((waited) => setTimeout(waited, pause));
+      }
+      return rows;
+    };
+    const engine = await openEngine({ source });
+    expect(await drain(engine, 'SELECT i FROM fugu_data')).toBe(300000);
+    expect((await fault(drain(engine, 'SELECT CAST(s AS INTEGER) FROM fugu_data'))).code).toBe('ENGINE_FAILED');
+    await engine.close();
+    const hurried = await openEngine({ source }, { deadline: 150 });
+    expect((await fault(drain(hurried, 'SELECT i, s FROM fugu_data', 5))).code).toBe('ENGINE_DEADLINE');
+    await hurried.close();
+  });
+
+  it('stop what is under way when the engine is closed', async () => {
+    const engine = await openEngine({ source: file('.csv', 'a\n1\n') });
+    const sql = 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b';
+    const asked = fault(engine.rows({ sql, values: [] }));
+    const streamed = fault(
+      (async () => {
+        for await (const block of engine.stream({ sql: 'SELECT * FROM range(1000000000)', values: [] }))
+          expect(block.open().rows).toBeGreaterThan(0);
+      })(),
+    );
+    await new Promise((begun) => setTimeout(begun, 100));
+    await engine.close();
+    expect((await Promise.all([asked, streamed])).map((f) => f.exit)).toEqual([5, 5]);
   });
 
   it('sweep what dead processes left behind and nothing else', async () => {

@@ -74,10 +74,14 @@ class DuckdbEngine implements Engine {
   readonly #instance: DuckDBInstance;
   #loaded!: Loaded;
   #size: number | undefined;
+  /** Rows each streamed statement has on this data. */
+  readonly #counts = new Map<string, number>();
   /** The column that says which rows are left, once some are left out. */
   #keptBy: SourceColumn | undefined;
   #loading: Promise<void> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
+  /** Statements under way: how to stop each, and when it has ended. */
+  readonly #running = new Map<() => void, Promise<void>>();
   #closed = false;
 
   constructor(source: EngineSource, limits: EngineLimits, folder: string, instance: DuckDBInstance) {
@@ -118,6 +122,13 @@ class DuckdbEngine implements Engine {
     this.#size = this.#keptBy ? undefined : this.#loaded.rows;
     for (const relation of this.#source.relations) {
       const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
+      if (file.kind === 'duckdb' && file !== data)
+        throw new Fault(
+          'DATA_NOT_FOUND',
+          `The table of relation "${relation.name}" lies in another database than the data.`,
+          'Name a csv or parquet file, or a table of the database that data.source names.',
+          { place: { file: file.path } },
+        );
       await this.#use((connection) => this.#loadRelation(connection, relation, file, options), { file: file.path });
     }
   }
@@ -225,23 +236,45 @@ class DuckdbEngine implements Engine {
     });
   }
 
+  /**
+   * The driver ends a stream in the same way after the last row and after an error in the middle (an interrupt, no memory, a failed read), so the end is
+   * believed only when as many rows came as the statement has.
+   */
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
     const { connection, late, done } = await this.#connect();
     try {
+      const expected = await this.#countRows(connection, statement);
+      let came = 0;
       const result = await connection.stream(statement.sql, [...statement.values]);
-      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+        came += chunk.rowCount;
         yield new Exact(readChunk(chunk));
+      }
+      if (came !== expected) throw new Error('cut off');
       await this.#refuseChange();
     } catch (error) {
-      throw duckdbFault(error, { late: late() });
+      throw this.#closed ? closed() : duckdbFault(error, { late: late() });
     } finally {
       done();
     }
   }
 
+  async #countRows(connection: DuckDBConnection, { sql, values }: Statement): Promise<number> {
+    const key = JSON.stringify([sql, values.map(String)]);
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const found = await connection.runAndReadAll(`SELECT count(*) FROM (${sql})`, [...values]);
+    const rows = Number(found.getRows()[0]![0]);
+    this.#counts.set(key, rows);
+    return rows;
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    // A statement left running would go on without its engine.
+    for (const stop of this.#running.keys()) stop();
+    await Promise.race([Promise.all(this.#running.values()), new Promise((waited) => setTimeout(waited, 5000).unref())]);
     this.#instance.closeSync();
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -253,19 +286,24 @@ class DuckdbEngine implements Engine {
   }
 
   async #connect() {
-    if (this.#closed) throw new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
+    if (this.#closed) throw closed();
     const connection = await this.#instance.connect();
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       connection.interrupt();
     }, this.#limits.deadline);
+    let ended = () => {};
+    const stop = () => connection.interrupt();
+    this.#running.set(stop, new Promise<void>((resolve) => (ended = resolve)));
     return {
       connection,
       late: () => late,
       done: () => {
         clearTimeout(timer);
+        this.#running.delete(stop);
         connection.closeSync();
+        ended();
       },
     };
   }
@@ -275,13 +313,14 @@ class DuckdbEngine implements Engine {
     try {
       return await work(connection);
     } catch (error) {
-      throw duckdbFault(error, { ...more, late: late() });
+      throw this.#closed ? closed() : duckdbFault(error, { ...more, late: late() });
     } finally {
       done();
     }
   }
 }
 
+const closed = () => new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
 const sameMarks = (a: readonly FileState[], b: readonly FileState[]) => a.every((file, i) => file.mark === b[i]!.mark);
 
 async function count(connection: DuckDBConnection, from: string): Promise<number> {
