@@ -37,6 +37,7 @@ const accountOf = (epsilon: string, delta: string, amplifiers: Amplifier[]): Acc
       failure: 0,
       ...(d.num > 0n && { zcdpCapacity: amplifier.largestRho(e, d) }),
     })),
+    book: (profile) => profile,
   };
 };
 const histogram = (name: string, cells: number, classes: readonly string[] = ['*']): CountedMeasure => ({

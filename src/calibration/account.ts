@@ -1,5 +1,15 @@
 import type { Amplifier } from '../dependence/amplifier.js';
-import type { PureProfile, RecordClass, Spent, ZcdpProfile } from '../dependence/profile.js';
+import {
+  addProfiles,
+  everyRecord,
+  type Profile,
+  type PureProfile,
+  pureProfile,
+  type RecordClass,
+  type Spent,
+  type ZcdpProfile,
+  zcdpProfile,
+} from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import {
   add,
@@ -28,6 +38,8 @@ export interface Account {
   readonly epsilon: Rational;
   readonly delta: Rational;
   readonly routes: readonly Route[];
+  /** A profile as the ledger must hold it: with a cost for every class a route speaks about. */
+  readonly book: (profile: Profile) => Profile;
 }
 
 export interface Route {
@@ -56,7 +68,7 @@ export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): A
       'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
-  return { terms: termsOf(policy), epsilon, delta, routes };
+  return { terms: termsOf(policy), epsilon, delta, routes, book: booking(policy, amplifiers) };
 }
 
 export function termsOf(policy: Policy): Account['terms'] {
@@ -66,18 +78,42 @@ export function termsOf(policy: Policy): Account['terms'] {
   return { digest: policy.digest, summary: parts.join(', ') };
 }
 
+/**
+ * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. Where
+ * records are left out, the cost is booked once more under the name of the set that paid it.
+ */
+function booking(policy: Policy, amplifiers: readonly Amplifier[]): Account['book'] {
+  const columns = policy.protect.secret === 'answer' ? [...policy.columns.keys()] : [];
+  const marks = amplifiers.flatMap((a) => a.leftOut?.mark ?? []);
+  return (profile) => {
+    const whole = profile.perRecord.get(everyRecord);
+    if (whole === undefined) return profile;
+    const more = profile.perRecord.size === 1 ? columns : [];
+    if (more.length + marks.length === 0) return profile;
+    const entries = [...more, ...marks].map((name) => [name, whole] as const);
+    return profile.noise === 'pure'
+      ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
+      : addProfiles(profile, zcdpProfile(entries));
+  };
+}
+
 const within = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): Rational => {
   let most = zero;
   for (const [name, cost] of profile.perRecord) if (scope(name)) most = maximum(most, cost);
   return most;
 };
-/** release/charge.ts books every class a route may speak about, so a route covers a total as soon as the total names its scope. */
+/** `book` names every class a route may speak about, so a route covers a total as soon as the total names its scope. */
 const covers = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): boolean =>
   profile.perRecord.size === 0 || [...profile.perRecord.keys()].some(scope);
 
+/** Was everything paid by the records of this mark alone? */
+const paidBy = ({ perRecord }: PureProfile | ZcdpProfile, mark: RecordClass): boolean =>
+  compare(perRecord.get(mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
+
 /** Worst pure epsilon and worst rho (a pure epsilon counts epsilon^2/2) of one record under a route. */
 export function spentUnder(route: Route, spent: Spent): { pure: Rational; rho: Rational } | undefined {
-  const { scope, factoredOnly } = route.amplifier;
+  const { scope, factoredOnly, leftOut } = route.amplifier;
+  if (leftOut && !(paidBy(spent.pure, leftOut.mark) && paidBy(spent.zcdp, leftOut.mark))) return undefined;
   if (!covers(spent.pure, scope) || !covers(spent.zcdp, scope)) return undefined;
   if (factoredOnly && !(spent.pure.factored && spent.zcdp.perRecord.size === 0)) return undefined;
   const pure = within(spent.pure, scope);

@@ -45,7 +45,7 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     if (!onlyPure) plans.push(under(laplace, measures, route, pureInside(rho)));
   }
   return plans
-    .map((plan) => ({ ...plan, fits: isKept(account, spend(spent, plan.profile)) }))
+    .map((plan) => ({ ...plan, fits: isKept(account, spend(spent, account.book(plan.profile))) }))
     .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error);
 }
 

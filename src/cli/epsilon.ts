@@ -176,7 +176,7 @@ async function prepare(file: string, words: Words): Promise<Bench> {
   try {
     const query = words.survey ? surveyBatch(policy) : words.sql !== undefined ? parseSql(words.sql) : readJson(words.query!);
     const bound = bindBatch(parseBatch(query), policy);
-    return { policy, bound, amplifiers: await declaredAmplifiers(policy, engine) };
+    return { policy, bound, amplifiers: (await declaredAmplifiers(policy, engine)).amplifiers };
   } finally {
     await engine.close();
   }

@@ -20,9 +20,18 @@ export interface Amplifier {
   whatIf(base: Rational): readonly WhatIf[];
   /** True when it only holds for releases that noise every record class on its own. */
   readonly factoredOnly: boolean;
+  /** Set when some records are left out of every release: the bound holds as long as everything was spent that way. */
+  readonly leftOut?: LeftOut;
   /** What must be true for the bound to hold, in plain words, and the theorem used. */
   readonly assumptions: readonly string[];
   readonly how: string;
+}
+
+export interface LeftOut {
+  /** The class under which costs paid by the used records alone are booked, beside `*`. */
+  readonly mark: RecordClass;
+  readonly used: number;
+  readonly unused: number;
 }
 
 export interface WhatIf {

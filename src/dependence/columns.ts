@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
 import type { ColumnsDependence, Dependence, Policy } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
 import { readBif } from './bif.js';
+import { readDeclared } from './declared-file.js';
 import { combine } from './factor-graph.js';
 import { factorsGraph, modelGraph } from './factors.js';
 import { gaussianGraph } from './gaussian.js';
@@ -11,19 +11,8 @@ import { type Network, networkModel } from './network.js';
 import { readNetworkJson } from './network-json.js';
 
 /** The declared network over the answers of one person: our JSON, or BIF by its ending. */
-export function readNetwork(dependence: ColumnsDependence): Network {
-  const file = dependence.network;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault(
-      'DATA_NOT_FOUND',
-      'The column network named in the policy cannot be read.',
-      'Paths are taken relative to the policy file.',
-      { place: { file } },
-    );
-  }
+export function readNetwork({ network: file }: ColumnsDependence): Network {
+  const text = readDeclared(file);
   return /\.bif$/i.test(file) ? readBif(text, file) : readNetworkJson(text, file);
 }
 
@@ -56,16 +45,12 @@ export function columnsAmplifier(list: readonly Dependence[], policy: Policy): A
     reach: 'any' as const,
     assumptions,
   };
-  for (const network of networks)
-    coverEveryColumn(
-      names,
-      network.variables.map((v) => v.name),
-    );
+  if (networks.length > 0) coverEveryColumn(names, new Set(networks.flatMap((n) => n.variables.map((v) => v.name))));
   const graphs = list.map((d) => {
     if (d.kind === 'factors') return factorsGraph(d, names.length, indexOf);
     if (d.kind === 'gaussian') return gaussianGraph(d, names.length, indexOf);
-    const { network: file } = d as ColumnsDependence;
-    return modelGraph(networkModel(readNetwork(d as ColumnsDependence)), file, names.length, indexOf);
+    const declared = d as ColumnsDependence;
+    return modelGraph(networkModel(readNetwork(declared)), declared.network, names.length, indexOf);
   });
   return graphAmplifier({
     ...shared,
@@ -77,8 +62,8 @@ export function columnsAmplifier(list: readonly Dependence[], policy: Policy): A
 }
 
 /** A column the network does not mention would count as independent of all others, which nobody said. */
-function coverEveryColumn(names: readonly string[], known: readonly string[]): void {
-  const missing = names.find((name) => !known.includes(name));
+function coverEveryColumn(names: readonly string[], known: ReadonlySet<string>): void {
+  const missing = names.find((name) => !known.has(name));
   if (missing !== undefined)
     throw new Fault(
       'POLICY_INVALID',

@@ -1,28 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
 import type { FactorsDependence } from '../policy/policy.js';
+import { readDeclared } from './declared-file.js';
 import { type FactorGraph, type FactorSpec, fromFactors } from './factor-graph.js';
 import type { Model } from './model.js';
 import { readModel } from './model-file.js';
 import { graphsOf } from './model-graph.js';
 
 /** A model file whose records are named by the unit column (or, for secret `answer`, by column names). */
-export function readFactors(dependence: FactorsDependence): Model {
-  let text: string;
-  try {
-    text = readFileSync(dependence.model, 'utf8');
-  } catch {
-    throw new Fault(
-      'DATA_NOT_FOUND',
-      'The model file named in the policy cannot be read.',
-      'Paths are taken relative to the policy file.',
-      {
-        place: { file: dependence.model },
-      },
-    );
-  }
-  return readModel(text, dependence.model);
-}
+export const readFactors = (dependence: FactorsDependence): Model => readModel(readDeclared(dependence.model), dependence.model);
 
 export const factorsGraph = (
   dependence: FactorsDependence,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { mulUp, subUp } from '../exact/outward.js';
 import type { GaussianDependence } from '../policy/policy.js';
+import { readDeclaredJson } from './declared-file.js';
 import { type FactorGraph, fromFactors } from './factor-graph.js';
-import { readJsonFile } from './sequence.js';
 
 const precisionFile = z.strictObject({
   records: z.array(z.union([z.string(), z.number()]).transform(String)).min(1),
@@ -21,7 +21,7 @@ export function gaussianGraph(
   count: number,
   indexOf: (id: string) => number | undefined,
 ): FactorGraph {
-  const parsed = precisionFile.safeParse(readJsonFile(dependence.precision));
+  const parsed = precisionFile.safeParse(readDeclaredJson(dependence.precision));
   const wrong = (what: string) =>
     new Fault(
       'MODEL_INVALID',
@@ -34,6 +34,7 @@ export function gaussianGraph(
   if (!parsed.success) throw wrong('is not in the expected form');
   const { records, precision, bounds } = parsed.data;
   const n = records.length;
+  if (new Set(records).size !== n) throw wrong('names a record twice');
   if (precision.length !== n || precision.some((row) => row.length !== n))
     throw wrong('has a matrix whose size is not the number of records');
   const widths = records.map((_, i) => {

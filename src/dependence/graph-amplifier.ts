@@ -1,8 +1,9 @@
+import { addUp, logUp } from '../exact/outward.js';
 import { isZero, toNumberUp } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
-import type { Amplifier } from './amplifier.js';
-import type { FactorGraph } from './factor-graph.js';
-import { largestBaseOf, ties, whatIf } from './leakage.js';
+import type { Amplifier, LeftOut } from './amplifier.js';
+import { type FactorGraph, withOdds } from './factor-graph.js';
+import { largestBaseOf, type Ties, ties, withTwins } from './leakage.js';
 import type { Model } from './model.js';
 import { type Percolation, percolation } from './percolation.js';
 import type { RecordClass } from './profile.js';
@@ -12,6 +13,9 @@ export interface GraphRoute {
   readonly graph: FactorGraph;
   /** The model the graph was read from, where its tables are known: an uninformed adversary gains less than its odds ratios allow. */
   readonly model?: Model;
+  /** 1 for records that releases may use; the others have no effect of their own. Everybody when absent. */
+  readonly used?: Uint8Array;
+  readonly leftOut?: LeftOut;
   readonly scope: (record: RecordClass) => boolean;
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
@@ -19,16 +23,18 @@ export interface GraphRoute {
   readonly how: string;
 }
 
-/** The calculus on a factor graph, with one common base for all records. */
+/** The calculus on a factor graph, with one common base for all used records. */
 export function graphAmplifier(route: GraphRoute): Amplifier {
-  const { graph, model, adversary, reach } = route;
-  const asked = ties(model && adversary === 'uninformed' ? model : graph, adversary, { reach });
+  const { graph, model, adversary, reach, used } = route;
+  const asked = usedOnly(ties(model && adversary === 'uninformed' ? model : graph, adversary, { reach }), used);
   // Gaussian noise is always accounted against the informed adversary; its clusters are only worked out when somebody asks.
   let clusters: Percolation | undefined;
   const gaussian = (): Percolation => {
     clusters ??= percolation(graph);
     return clusters;
   };
+  const worstOf = (on: FactorGraph, mask: Uint8Array | undefined, base: number): number =>
+    usedOnly(ties(on, adversary, { reach }), mask).leakage(base).worst.leakage;
   return {
     name: route.name,
     scope: route.scope,
@@ -36,17 +42,43 @@ export function graphAmplifier(route: GraphRoute): Amplifier {
     largestBase: (epsilon) => largestBaseOf(asked, epsilon),
     approximate: (rho, delta) => gaussian().epsilon(rho, delta),
     largestRho: (epsilon, delta) => gaussian().largestRho(epsilon, delta),
-    whatIf: (base) => {
+    whatIf: (exact) => {
       if (graph.factors === 0) return [];
-      const { oddsTimes2, oddsTimes4, oneMoreTie } = whatIf(graph, toNumberUp(base));
+      const base = toNumberUp(exact);
+      const times = (k: number) =>
+        worstOf(
+          withOdds(graph, (d) => addUp(d, logUp(k))),
+          used,
+          base,
+        );
       return [
-        { change: 'odds ratios twice as large', leakage: oddsTimes2 },
-        { change: 'odds ratios four times as large', leakage: oddsTimes4 },
-        { change: 'one more tie per record', leakage: oneMoreTie },
+        { change: 'odds ratios twice as large', leakage: times(2) },
+        { change: 'odds ratios four times as large', leakage: times(4) },
+        { change: 'one more tie per record', leakage: worstOf(withTwins(graph), used && twice(used), base) },
       ];
     },
     factoredOnly: false,
+    ...(route.leftOut && { leftOut: route.leftOut }),
     assumptions: route.assumptions,
     how: route.how,
   };
 }
+
+/** The same ties, asked with one number: what each used record spends. */
+function usedOnly(asked: Ties, used: Uint8Array | undefined): Ties {
+  if (!used) return asked;
+  const spread = (profile: Float64Array | number) =>
+    typeof profile === 'number' ? Float64Array.from(used, (yes) => (yes ? profile : 0)) : profile;
+  return {
+    ...asked,
+    leakage: (profile) => asked.leakage(spread(profile)),
+    search: (profile) => asked.search(spread(profile)),
+  };
+}
+
+const twice = (used: Uint8Array): Uint8Array => {
+  const both = new Uint8Array(2 * used.length);
+  both.set(used);
+  both.set(used, used.length);
+  return both;
+};

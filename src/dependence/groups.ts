@@ -1,7 +1,7 @@
 import { Fault } from '../errors.js';
 import { logUp } from '../exact/outward.js';
 import type { GroupsDependence } from '../policy/policy.js';
-import { combine, type FactorGraph, untied } from './factor-graph.js';
+import { combine, type FactorGraph } from './factor-graph.js';
 import { fromGroups, noGroup } from './group-graph.js';
 import { type RecordTable, text } from './records.js';
 
@@ -13,7 +13,7 @@ export function groupsGraph(dependence: GroupsDependence, records: RecordTable):
   );
 }
 
-/** With a public bound on the size the noise is that of the largest group allowed, so it reveals nothing about the groups there are. */
+/** With a public bound on the size the graph is one group of the largest size allowed, so the noise reveals nothing about the groups there are. */
 function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSize: number): FactorGraph {
   if (dependence.by.length > 1)
     throw new Fault(
@@ -30,10 +30,7 @@ function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSi
         `Some groups of "${dependence.by[0]}" are larger than the declared maxSize ${maxSize}.`,
         'Raise maxSize, or leave it out to take the groups themselves as public knowledge.',
       );
-  if (maxSize < 2) return untied(records.count);
-  const group = new Uint32Array(records.count).fill(noGroup);
-  group.fill(0, 0, maxSize);
-  return fromGroups(group, strength(dependence.oddsRatio), tieOf(dependence));
+  return fromGroups(new Uint32Array(maxSize), strength(dependence.oddsRatio), tieOf(dependence));
 }
 
 /** "pairs": the declared ratio holds between any two members, everything else fixed. Copies make one joint factor. */

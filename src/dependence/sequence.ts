@@ -1,51 +1,35 @@
-import { readFileSync } from 'node:fs';
-import * as z from 'zod';
+import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
-import type { SequenceDependence } from '../policy/policy.js';
+import { add, floor, one, subtract, toNumber } from '../exact/rational.js';
+import type { Column, Policy, SequenceDependence } from '../policy/policy.js';
 import { type FactorGraph, fromPairs } from './factor-graph.js';
 import { logOddsRatio } from './odds.js';
 import { type RecordTable, text } from './records.js';
+import { readTransitions, type Transition } from './transitions.js';
 
-const matrix = z.array(z.array(z.number().min(0).max(1)).min(1)).min(1);
-/** One known transition matrix, or a set of which one is the true one. */
-const transitionFile = z.union([
-  z.strictObject({ transition: matrix }),
-  z.strictObject({ transitions: z.array(matrix).min(1) }),
-  matrix,
-]);
-
-export function readTransitions(file: string): readonly (readonly (readonly number[])[])[] {
-  const parsed = transitionFile.safeParse(readJsonFile(file));
-  const wrong = (what: string) =>
-    new Fault(
-      'MODEL_INVALID',
-      `The transition file ${what}.`,
-      'Write {"transition": [[0.9, 0.1], [0.2, 0.8]]}, or {"transitions": [...]} for a set.',
-      {
-        place: { file },
-      },
-    );
-  if (!parsed.success) throw wrong('has no usable transition matrix');
-  const list = Array.isArray(parsed.data)
-    ? [parsed.data]
-    : 'transition' in parsed.data
-      ? [parsed.data.transition]
-      : parsed.data.transitions;
-  for (const m of list) {
-    if (m.some((row) => row.length !== m.length)) throw wrong('has a matrix that is not square');
-    if (m.some((row) => Math.abs(row.reduce((a, b) => a + b, 0) - 1) > 1e-9)) throw wrong('has a row that does not sum to 1');
+/**
+ * Steps of one person in order: each is tied to the next by the transition matrix. Of a set of matrices any may be the true one, and the chain of
+ * each lies in the class of the largest odds ratio. Where a chain starts only tilts its first step.
+ */
+export function sequenceGraph(dependence: SequenceDependence, policy: Policy, records: RecordTable): FactorGraph {
+  const transitions = readTransitions(dependence.transition);
+  refuseOtherStates(transitions[0]!, policy.columns.get(dependence.state), dependence);
+  const logOdds = Math.max(...transitions.map((m) => logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0)));
+  const when = records.column(dependence.order);
+  const left: number[] = [];
+  const right: number[] = [];
+  for (const rows of rowsBy(records.column(dependence.by))) {
+    const order = inOrder(rows, when, dependence);
+    for (let k = 1; k < order.length; k++) {
+      left.push(records.recordOf[order[k - 1]!]!);
+      right.push(records.recordOf[order[k]!]!);
+    }
   }
-  return list;
+  return fromPairs(records.count, Uint32Array.from(left), Uint32Array.from(right), logOdds);
 }
 
-/** Steps of one person in order: each is tied to the next by the transition matrix (the strongest of the set). */
-export function sequenceGraph(dependence: SequenceDependence, records: RecordTable): FactorGraph {
-  const logOdds = readTransitions(dependence.transition).reduce(
-    (worst, m) => Math.max(worst, logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0)),
-    0,
-  );
-  const who = records.column(dependence.by);
-  const when = records.column(dependence.order);
+/** Rows without an owner belong to no sequence. */
+function rowsBy(who: readonly Cell[]): Iterable<number[]> {
   const steps = new Map<string, number[]>();
   who.forEach((cell, r) => {
     if (cell === null) return;
@@ -53,42 +37,37 @@ export function sequenceGraph(dependence: SequenceDependence, records: RecordTab
     if (list) list.push(r);
     else steps.set(text(cell), [r]);
   });
-  const left: number[] = [];
-  const right: number[] = [];
-  for (const rows of steps.values()) {
-    rows.sort((a, b) => inOrder(when[a], when[b]));
-    for (let k = 1; k < rows.length; k++) {
-      left.push(records.recordOf[rows[k - 1]!]!);
-      right.push(records.recordOf[rows[k]!]!);
-    }
-  }
-  return fromPairs(records.count, Uint32Array.from(left), Uint32Array.from(right), logOdds);
+  return steps.values();
 }
 
-const inOrder = (a: unknown, b: unknown): number => {
-  const x = Number(a);
-  const y = Number(b);
-  if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;
-  return `${a}` < `${b}` ? -1 : `${a}` > `${b}` ? 1 : 0;
-};
-
-export function readJsonFile(file: string): unknown {
-  let source: string;
-  try {
-    source = readFileSync(file, 'utf8');
-  } catch {
+/** By number when all are numbers, else by text (which puts ISO dates in order). Two steps at one time have no order to form a chain in. */
+function inOrder(rows: readonly number[], when: readonly Cell[], dependence: SequenceDependence): readonly number[] {
+  const times = rows.map((row) => ({ row, at: when[row] ?? null }));
+  const numeric = times.every(({ at }) => at !== null && `${at}`.trim() !== '' && !Number.isNaN(Number(at)));
+  const keyed = times.map(({ row, at }) => ({ row, missing: at === null, key: numeric ? Number(at) : `${at}` }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  if (keyed.some(({ missing, key }, k) => missing || (k > 0 && key === keyed[k - 1]!.key)))
     throw new Fault(
-      'DATA_NOT_FOUND',
-      'A model file named in the policy cannot be read.',
-      'Paths are taken relative to the policy file.',
-      { place: { file } },
+      'DATA_MALFORMED',
+      `Some steps of one "${dependence.by}" have no "${dependence.order}", or share one, so they are in no order.`,
+      'Every step of a sequence needs a time of its own.',
     );
-  }
-  try {
-    return JSON.parse(source);
-  } catch {
-    throw new Fault('MODEL_INVALID', 'A model file named in the policy is not valid JSON.', 'Check it with any JSON tool.', {
-      place: { file },
-    });
-  }
+  return keyed.map(({ row }) => row);
 }
+
+/** A state the matrix does not know would be tied by nothing. */
+function refuseOtherStates(transition: Transition, state: Column | undefined, dependence: SequenceDependence): void {
+  const states = state && statesOf(state);
+  if (states !== undefined && states !== transition.length)
+    throw new Fault(
+      'MODEL_INVALID',
+      `The column "${dependence.state}" has ${states} values, but the transition matrix has ${transition.length} states.`,
+      'One row and one column per declared value, in the order declared.',
+      { place: { file: dependence.transition } },
+    );
+}
+const statesOf = (column: Column): number | undefined => {
+  if (column.type === 'category') return column.values.length;
+  if (column.type === 'integer') return toNumber({ num: floor(add(subtract(column.bounds[1], column.bounds[0]), one)), den: 1n });
+  return undefined;
+};

@@ -23,7 +23,6 @@ export async function tiesGraph(
   const left: number[] = [];
   const right: number[] = [];
   const odds: number[] = [];
-  const degree = new Uint32Array(records.count);
   const view = quoteName(`fugu_relation_${dependence.relation}`);
   const extra = dependence.oddsColumn === undefined ? '' : ', odds';
   for await (const [a, b, ratio] of readStructure(engine, { sql: `SELECT c0, c1${extra} FROM ${view}`, values: [] })) {
@@ -40,17 +39,7 @@ export async function tiesGraph(
     right.push(w);
     odds.push(dependence.oddsColumn === undefined ? strength(dependence.oddsRatio) : readOdds(ratio, dependence));
   }
-  const graph = fromPairs(records.count, Uint32Array.from(left), Uint32Array.from(right), Float64Array.from(odds));
-  for (const u of graph.member) degree[u]!++;
-  const most = degree.reduce((m, d) => Math.max(m, d), 0);
-  if (dependence.maxTies !== undefined && most > dependence.maxTies)
-    throw new Fault(
-      'DOMAIN_EXCEEDED',
-      `Some records have more ties in "${dependence.relation}" than the declared maxTies ${dependence.maxTies}.`,
-      'Raise maxTies, or remove ties from the table (those removed are then unprotected).',
-      { details: { limit: dependence.maxTies } },
-    );
-  return graph;
+  return fromPairs(records.count, Uint32Array.from(left), Uint32Array.from(right), Float64Array.from(odds));
 }
 
 /** The engine reads the strengths as doubles, at most one rounding away from what was written: take the next larger one. */

@@ -82,8 +82,8 @@ describe('what a policy says in plain words', () => {
   - {kind: factors, model: model.json}`);
     const texts = lines.filter((l) => l.topic === 'assumption').map((l) => l.text);
     expect(texts).toHaveLength(5);
-    expect(texts[0]).toMatch(/same house and street .* 81 times in the odds .* agree up to 90 %.* more than 6 members/);
-    expect(texts[1]).toMatch(/copies of each other.* Only direct ties count.* more than 50 ties/);
+    expect(texts[0]).toMatch(/same house or the same street .* 81 times in the odds .* agree up to 90 %.* more than 6 members/);
+    expect(texts[1]).toMatch(/copies of each other.* Only direct ties count.*left out .* more than 50 that are used/);
   });
 
   it('is one sentence per line, each with its topic', async () => {

@@ -96,19 +96,19 @@ function strength(oddsRatio: number): string {
 
 const onColumn = (column: string | undefined) => (column === undefined ? 'anything in the other' : `the other's ${column}`);
 
-const assumed: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>) => string } = {
+const assumed: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>, secret: SecretKind) => string } = {
   groups: (d) =>
-    `records with the same ${d.by.join(' and ')} depend on one another: changing one moves ${onColumn(d.column)} ${strength(d.oddsRatio)}.${
+    `records with the same ${d.by.join(' or the same ')} depend on one another: changing one moves ${onColumn(d.column)} ${strength(d.oddsRatio)}.${
       d.hidden ? ' Members are alike only through what their group is like.' : ''
     }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}`,
-  ties: (d) =>
+  ties: (d, secret) =>
     `records joined by ${d.relation} depend on one another: changing one moves ${onColumn(d.column)} ${
       d.oddsColumn === undefined ? strength(d.oddsRatio) : `as the column ${d.oddsColumn} of the relation says`
     }.${
       d.reach === 'direct'
         ? ' Only direct ties count: what lies beyond them is taken to say nothing, and the ties of one record to be independent of each other.'
         : ' Ties of ties count too.'
-    }${d.maxTies === undefined ? '' : ` Nobody has more than ${d.maxTies} ties.`}`,
+    }${d.maxTies === undefined ? '' : secret === 'edge' ? ` Nobody has more than ${d.maxTies} ties.` : ` ${leavingOut(d.maxTies)}`}`,
   columns: (d) => `the answers in one row depend on one another as the network ${basename(d.network)} says, and in no other way.`,
   sequence: (d) =>
     `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.`,
@@ -116,7 +116,11 @@ const assumed: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>
   factors: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
 };
 
-const assumptions = ({ dependence }: Policy): Explanation[] =>
+/** maxTies is kept by not using some records, never by hoping. */
+const leavingOut = (most: number) =>
+  `Records are left out of every answer, by a rule that looks at the ties only, until nobody is tied to more than ${most} that are used.`;
+
+const assumptions = ({ dependence, protect }: Policy): Explanation[] =>
   dependence.length === 0
     ? [
         {
@@ -124,7 +128,10 @@ const assumptions = ({ dependence }: Policy): Explanation[] =>
           text: 'no record says anything about another (dependence: none). Where records do know each other - a household, friends, copies - more can be learned than promised here.',
         },
       ]
-    : dependence.map((d) => ({ topic: 'assumption', text: (assumed[d.kind] as (x: Dependence) => string)(d) }));
+    : dependence.map((d) => ({
+        topic: 'assumption',
+        text: (assumed[d.kind] as (x: Dependence, secret: SecretKind) => string)(d, protect.secret),
+      }));
 
 /** What the budget means for somebody suspected with this probability. */
 const suspected = [0.01, 0.1, 0.5];

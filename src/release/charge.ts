@@ -1,6 +1,7 @@
 import { type Account, admission } from '../calibration/account.js';
-import { addProfiles, everyRecord, type Profile, pureProfile, zcdpProfile } from '../dependence/profile.js';
+import type { Profile } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
+import { Fault } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { snapshotKey } from './snapshot-key.js';
@@ -12,6 +13,8 @@ export interface Desk {
   readonly ledger: Ledger;
   readonly account: Account;
   readonly analyst: string;
+  /** The data whose ties the account's bounds were worked out for; absent when they rest on no data. */
+  readonly tiesOf?: string;
 }
 
 /** One thing to be paid for and then answered. `T` is plain data (it is stored so that the same request on the same data replays it). */
@@ -38,6 +41,7 @@ export interface Charged<T> {
 export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
   const { policy, engine, ledger, account } = desk;
   const snapshot = await engine.snapshot();
+  if (desk.tiesOf !== undefined && desk.tiesOf !== snapshot) throw tiesChanged();
   const key = snapshotKey(policy.ledger)(JSON.stringify([policy.digest, snapshot, request.canonical]));
   const before = await ledger.replay(policy.population, key);
   if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true };
@@ -47,7 +51,7 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
     analyst: desk.analyst,
     key,
     label: request.label,
-    profile: bookEveryClass(policy, request.profile),
+    profile: account.book(request.profile),
     admit: admission(account),
   });
   const answer = await request.execute(engine);
@@ -56,10 +60,9 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
   return { answer, entry, replayed: false };
 }
 
-/** With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. */
-function bookEveryClass(policy: Policy, profile: Profile): Profile {
-  const whole = profile.perRecord.get(everyRecord);
-  if (policy.protect.secret !== 'answer' || whole === undefined || profile.perRecord.size > 1) return profile;
-  const columns = [...policy.columns.keys()].map((name) => [name, whole] as const);
-  return profile.noise === 'pure' ? addProfiles(profile, pureProfile(columns)) : addProfiles(profile, zcdpProfile(columns));
-}
+const tiesChanged = (): Fault =>
+  new Fault(
+    'ENGINE_FAILED',
+    'The data has changed since its ties were read.',
+    'Open it again: who is tied to whom decides how much noise is needed.',
+  );

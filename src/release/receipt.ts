@@ -26,6 +26,8 @@ export interface Receipt {
   readonly measures: readonly PlannedMeasure[];
   readonly profile: StoredProfile;
   readonly whatIf: readonly WhatIf[];
+  /** How many records the answer is about when maxTies leaves some out. */
+  readonly records?: { readonly used: number; readonly leftOut: number };
   readonly ledger: { readonly entry: number; readonly hash: string; readonly replayed: boolean };
 }
 
@@ -51,6 +53,7 @@ export function receiptOf(parts: {
     measures: plan.measures,
     profile,
     whatIf: plan.whatIf,
+    ...(plan.records && { records: plan.records }),
     ledger: { entry: entry.sequence, hash: entry.hash, replayed },
   };
 }

@@ -1,4 +1,4 @@
-import { type Account, gained, openAccount, type Route, usedShare } from '../calibration/account.js';
+import { type Account, gained, openAccount, type Route, spentUnder, usedShare } from '../calibration/account.js';
 import { chooseNoise, type NoisePlan, pureInside } from '../calibration/choose.js';
 import { guarantee } from '../calibration/guarantee.js';
 import { lawOf } from '../calibration/noise.js';
@@ -57,8 +57,16 @@ export async function createSession(parts: SessionParts): Promise<Session> {
       `${policy.unconfirmed.length} column${policy.unconfirmed.length === 1 ? ' has' : 's have'} a domain or bounds that were read from the data and not confirmed.`,
       `Look at them with "fugu confirm ${policy.file}", then accept them with "fugu confirm ${policy.file} --all".`,
     );
-  const account = openAccount(policy, await declaredAmplifiers(policy, parts.engine));
-  return new Session({ ...parts, account, analyst: parts.analyst ?? 'local' });
+  const before = policy.dependence.length > 0 ? await parts.engine.snapshot() : undefined;
+  const { amplifiers, used, readsData } = await declaredAmplifiers(policy, parts.engine);
+  if (used) await parts.engine.keepOnly(used.column, used.names);
+  const account = openAccount(policy, amplifiers);
+  return new Session({
+    ...parts,
+    account,
+    analyst: parts.analyst ?? 'local',
+    ...(readsData && before !== undefined && { tiesOf: before }),
+  });
 }
 
 export class Session {
@@ -169,6 +177,9 @@ export class Session {
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       route: route.amplifier.how,
       whatIf: isZero(route.pureCapacity) ? [] : route.amplifier.whatIf(route.pureCapacity),
+      ...(route.amplifier.leftOut && {
+        records: { used: route.amplifier.leftOut.used, leftOut: route.amplifier.leftOut.unused },
+      }),
       guarantee: guarantee(policy, account, route),
     };
   }
@@ -177,7 +188,9 @@ export class Session {
   async allowance(options: AskOptions, record: RecordClass = everyRecord): Promise<Allowance> {
     const spent = await this.spent();
     const share = this.share(options, spent);
-    const route = this.account.routes.find((r) => r.amplifier.scope(record) && !r.amplifier.factoredOnly);
+    const route = this.account.routes.find(
+      (r) => r.amplifier.scope(record) && !r.amplifier.factoredOnly && spentUnder(r, spent) !== undefined,
+    );
     if (!route)
       throw new Fault(
         'QUERY_UNSUPPORTED',
@@ -223,7 +236,7 @@ export class Session {
 
 const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
-export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'route' | 'whatIf' | 'guarantee'> & {
+export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'route' | 'whatIf' | 'records' | 'guarantee'> & {
   readonly share: Rational;
   readonly spent: Spent;
   readonly route: Route;

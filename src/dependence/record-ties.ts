@@ -1,0 +1,137 @@
+import type { Engine } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import type { Adversary, Dependence, Policy, TiesDependence } from '../policy/policy.js';
+import type { Amplifier } from './amplifier.js';
+import { wordsFor } from './declared-words.js';
+import { combine, type FactorGraph, untied } from './factor-graph.js';
+import { factorsGraph } from './factors.js';
+import { gaussianGraph } from './gaussian.js';
+import { type GraphRoute, graphAmplifier } from './graph-amplifier.js';
+import { groupsGraph } from './groups.js';
+import { everyRecord } from './profile.js';
+import { type RecordTable, readRecords } from './records.js';
+import { sequenceGraph } from './sequence.js';
+import { tiesGraph } from './ties.js';
+import { markOf, type TieLimit, usedRecords } from './used-records.js';
+
+/** Ties between whole records (rows, persons, steps). `columns` ties the answers inside one record, which is all one secret here. */
+type RecordDependence = Exclude<Dependence, { kind: 'columns' }>;
+
+export interface RecordTies {
+  readonly amplifiers: readonly Amplifier[];
+  /** The rows that releases may use, when a limit on ties leaves some out. */
+  readonly used?: { readonly column: string; readonly names: readonly string[] };
+}
+
+interface Source {
+  readonly policy: Policy;
+  readonly records: RecordTable;
+  readonly engine: Engine;
+}
+const builders: {
+  [K in RecordDependence['kind']]: (d: Extract<Dependence, { kind: K }>, source: Source) => FactorGraph | Promise<FactorGraph>;
+} = {
+  groups: (d, { records }) => groupsGraph(d, records),
+  ties: (d, { policy, records, engine }) => tiesGraph(d, policy, records, engine),
+  sequence: (d, { policy, records }) => sequenceGraph(d, policy, records),
+  gaussian: (d, { records }) => gaussianGraph(d, records.count, records.named),
+  factors: (d, { records }) => factorsGraph(d, records.count, records.named),
+};
+const build = (d: RecordDependence, source: Source) =>
+  (builders[d.kind] as (d: RecordDependence, source: Source) => FactorGraph | Promise<FactorGraph>)(d, source);
+
+const structureColumns = (d: RecordDependence): readonly string[] =>
+  d.kind === 'groups' ? d.by : d.kind === 'sequence' ? [d.by, d.order] : [];
+
+export async function recordTies(policy: Policy, engine: Engine, list: readonly Dependence[]): Promise<RecordTies> {
+  const tied = list.filter((d): d is RecordDependence => d.kind !== 'columns');
+  const shared = {
+    scope: (record: string) => record === everyRecord,
+    assumptions: [independence(policy, tied.length > 0), ...list.map(wordsFor)],
+  };
+  if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
+  const reach = reachOf(tied, policy.protect.adversary);
+  refuseHiddenGroupsBesideTies(tied);
+  const records = await readRecords(policy, engine, tied.flatMap(structureColumns));
+  const graphs = await Promise.all(tied.map((d) => build(d, { policy, records, engine })));
+  const everyone: GraphRoute = {
+    ...shared,
+    name: 'ties',
+    graph: combine(graphs),
+    adversary: policy.protect.adversary,
+    reach,
+    how: 'Dependence calculus over the declared ties.',
+  };
+  const limits = tied.flatMap((d, k): TieLimit[] =>
+    d.kind === 'ties' && d.maxTies !== undefined ? [{ graph: graphs[k]!, most: d.maxTies }] : [],
+  );
+  const used = limits.length > 0 ? usedRecords(limits, (r) => records.nameOf(r)!, policy.population) : undefined;
+  return used?.includes(0) ? leaveOut(everyone, used, limits, policy, records) : { amplifiers: [graphAmplifier(everyone)] };
+}
+
+/** The bound for the records that are used, and the one for everybody, in case earlier releases used others. */
+function leaveOut(
+  everyone: GraphRoute,
+  used: Uint8Array,
+  limits: readonly TieLimit[],
+  { protect }: Policy,
+  records: RecordTable,
+): RecordTies {
+  const names: string[] = [];
+  const unused: string[] = [];
+  for (const [name, record] of records.names) (used[record] ? names : unused).push(name);
+  const some: GraphRoute = {
+    ...everyone,
+    name: 'ties of used records',
+    used,
+    leftOut: { mark: markOf(unused), used: records.count - unused.length, unused: unused.length },
+    assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
+    how: 'Dependence calculus over the declared ties, with the effects of the used records.',
+  };
+  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], used: { column: protect.unit!, names } };
+}
+
+const leavingOut = (limits: readonly TieLimit[], unused: number, all: number): string =>
+  `${unused} of ${all} records are left out of every release, so that nobody is tied to more than ${limits.map((l) => l.most).join(' and ')} records that are used. Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
+
+const independence = ({ protect }: Policy, tied: boolean): string =>
+  `Different ${protect.secret === 'person' ? 'persons' : 'rows'} are independent of one another${tied ? ' except for the declared ties' : ''}; a tie that is not declared is not protected.`;
+
+const independentRecords = (shared: Pick<GraphRoute, 'scope' | 'assumptions'>): Amplifier =>
+  graphAmplifier({
+    ...shared,
+    name: 'independent',
+    graph: untied(1),
+    adversary: 'informed',
+    reach: 'any',
+    how: 'Records are declared independent: leakage is the base cost.',
+  });
+
+/** `reach: direct` is an assumption about an uninformed attacker, and must hold for all ties at once. */
+function reachOf(list: readonly Dependence[], adversary: Adversary): 'any' | 'direct' {
+  const direct = list.filter((d): d is TiesDependence => d.kind === 'ties' && d.reach === 'direct');
+  if (direct.length === 0) return 'any';
+  if (adversary !== 'uninformed')
+    throw new Fault(
+      'POLICY_INVALID',
+      'reach: direct holds against an uninformed attacker only.',
+      'Write adversary: uninformed under protect:, or leave reach out.',
+    );
+  if (direct.length !== list.length)
+    throw new Fault(
+      'POLICY_INVALID',
+      'reach: direct must hold for every declared tie.',
+      'Declare reach: direct for all ties, or for none.',
+    );
+  return 'direct';
+}
+
+/** A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them. */
+function refuseHiddenGroupsBesideTies(list: readonly RecordDependence[]): void {
+  if (list.length > 1 && list.some((d) => d.kind === 'groups' && d.maxSize !== undefined))
+    throw new Fault(
+      'POLICY_INVALID',
+      'maxSize hides who is in which group, so it cannot be combined with other ties.',
+      'Leave maxSize out (the groups are then taken as known to the attacker), or declare nothing else between records.',
+    );
+}

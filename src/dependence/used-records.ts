@@ -1,0 +1,48 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { FactorGraph } from './factor-graph.js';
+
+/** At most `most` used neighbours per record over these ties. */
+export interface TieLimit {
+  readonly graph: FactorGraph;
+  readonly most: number;
+}
+
+/**
+ * Which records releases may use so that nobody, used or not, has more used neighbours than the limits allow. Looks at the ties and the names and at
+ * nothing else, so the choice is as public as the ties are (used-records.proof.md). Greedy: first those whose busiest neighbour has fewest ties, so that
+ * a place beside a hub goes to a record only when it would lose nothing elsewhere; equals in the order of a keyed hash of their names.
+ */
+export function usedRecords(limits: readonly TieLimit[], nameOf: (record: number) => string, key: string): Uint8Array {
+  const records = limits[0]!.graph.records;
+  const used = new Uint8Array(records).fill(1);
+  const busiest = new Uint32Array(records);
+  for (const { graph } of limits)
+    for (let u = 0; u < records; u++) {
+      const degree = graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
+      for (const w of neighbours(graph, u)) if (degree > busiest[w]!) busiest[w] = degree;
+    }
+  const waiting: { record: number; hash: string }[] = [];
+  for (let u = 0; u < records; u++)
+    if (busiest[u]! > 0) waiting.push({ record: u, hash: createHmac('sha256', key).update(nameOf(u)).digest('hex') });
+  waiting.sort((a, b) => busiest[a.record]! - busiest[b.record]! || (a.hash < b.hash ? -1 : 1));
+  const taken = limits.map(() => new Uint32Array(records));
+  for (const { record } of waiting) {
+    const room = limits.every(({ graph, most }, k) => neighbours(graph, record).every((w) => taken[k]![w]! < most));
+    used[record] = room ? 1 : 0;
+    if (room)
+      limits.forEach(({ graph }, k) => {
+        for (const w of neighbours(graph, record)) taken[k]![w]!++;
+      });
+  }
+  return used;
+}
+
+const neighbours = (graph: FactorGraph, u: number): Uint32Array =>
+  graph.neighbour.subarray(graph.nodeStart[u]!, graph.nodeStart[u + 1]!);
+
+/** One text for one choice: costs booked under it were paid by the used records alone. */
+export const markOf = (leftOut: Iterable<string>): string =>
+  `used:${createHash('sha256')
+    .update(JSON.stringify([...leftOut].sort()))
+    .digest('hex')
+    .slice(0, 32)}`;
