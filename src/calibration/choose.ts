@@ -12,7 +12,7 @@ import {
 import { sqrtDown } from '../exact/outward.js';
 import { divide, fromNumber, isPositive, multiply, type Rational, rational, toNumber, toNumberDown } from '../exact/rational.js';
 import type { Measure } from '../query/measure.js';
-import { type Account, isKept, type Route } from './account.js';
+import { type Account, isKept, type Route, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
 import { type Noise, roundUp, varianceOf } from './noise.js';
 
@@ -36,6 +36,8 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     const { scope, factoredOnly } = route.amplifier;
     if (!measures.every((m) => m.effects.size === 0 || [...m.effects.keys()].some(scope))) continue;
     if (factoredOnly && !measures.every(isFactored)) continue;
+    // A route that does not speak about what was spent before cannot promise anything about what comes next.
+    if (spentUnder(route, spent) === undefined) continue;
     const onlyPure = spent.zcdp.perRecord.size === 0;
     if (onlyPure && isPositive(route.pureCapacity))
       plans.push(under(laplace, measures, route, multiply(route.pureCapacity, share)));
