@@ -5,6 +5,7 @@ import { fail } from './output.js';
 
 /** Each command is one file that registers itself; only the one asked for is loaded. */
 const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {
+  attack: () => import('./attack.js'),
   audit: () => import('./audit.js'),
   compare: () => import('./compare.js'),
   check: () => import('./check.js'),

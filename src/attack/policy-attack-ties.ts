@@ -1,0 +1,35 @@
+import { combine, type FactorGraph, untied } from '../dependence/factor-graph.js';
+import { groupsGraph } from '../dependence/groups.js';
+import type { RecordTable } from '../dependence/records.js';
+import { tiesGraph } from '../dependence/ties.js';
+import type { Engine } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import type { Dependence, Policy } from '../policy/policy.js';
+
+/** Columns that say who is tied to whom. */
+export const tieColumns = (policy: Policy): readonly string[] =>
+  policy.dependence.flatMap((d) => (d.kind === 'groups' ? d.by : []));
+
+/** Who is really tied to whom on this column: the groups themselves, also where noise is chosen for the largest group allowed. */
+export async function attackerGraph(policy: Policy, engine: Engine, records: RecordTable, column: string): Promise<FactorGraph> {
+  const graphs = await Promise.all(
+    policy.dependence.filter((d) => speaksOf(d, column)).map((d) => graphOf(d, policy, engine, records)),
+  );
+  return graphs.length > 0 ? combine(graphs) : untied(records.count);
+}
+
+const speaksOf = (d: Dependence, column: string): boolean =>
+  d.kind !== 'columns' && (!('column' in d) || d.column === undefined || d.column === column);
+
+function graphOf(d: Dependence, policy: Policy, engine: Engine, records: RecordTable): FactorGraph | Promise<FactorGraph> {
+  if (d.kind === 'ties') return tiesGraph(d, policy, records, engine);
+  if (d.kind === 'groups') {
+    const { maxSize: _allowed, ...actual } = d;
+    return groupsGraph(actual, records);
+  }
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `Ties of kind "${d.kind}" cannot be attacked through a policy yet.`,
+    'Groups and ties can; for a model file use "fugu posterior MODEL".',
+  );
+}

@@ -1,0 +1,89 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { attackPolicy, type PolicyAttack } from '../attack/policy-attack.js';
+import { releasedTable } from '../attack/policy-attack-table.js';
+import { openEngine } from '../engine/open.js';
+import { Fault } from '../errors.js';
+import { readPolicy } from '../policy/read.js';
+import { attackPage } from '../report/attack-page.js';
+import { bold, dim, emit, figure, good, progress, table, warn } from './output.js';
+import { readText } from './read-input.js';
+
+interface Words {
+  readonly release: string;
+  readonly column?: string;
+  readonly show: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('attack')
+    .description(
+      'what a Bayesian attacker with and without the ties believes about each record after a release (private: for the steward)',
+    )
+    .argument('<policy>', 'policy file: its ties are what the attacker knows')
+    .requiredOption('--release <dir>', 'folder written by "fugu release --out"')
+    .option('--column <name>', 'which histogram to attack (default: the tied column)')
+    .option('--show <n>', 'how many of the most exposed records to show', '6')
+    .option('--out <file>', 'where to write the page (default: attack.html in the folder)')
+    .option('--json', 'one JSON document on stdout')
+    .action(async (file: string, asked: Words) => {
+      const found = await attack(file, asked);
+      const page = asked.out ?? join(asked.release, 'attack.html');
+      writePage(page, attackPage(found));
+      emit(asked.json, { ...found, page }, () => attackText(found, page));
+    });
+}
+
+async function attack(file: string, asked: Words): Promise<PolicyAttack> {
+  const show = Number(asked.show);
+  if (!(Number.isInteger(show) && show >= 1 && show <= 200))
+    throw new Fault('USAGE', 'The number of records to show must be between 1 and 200.', 'For example --show 6.');
+  const policy = await readPolicy(file);
+  const released = releasedTable(readText(join(asked.release, 'receipt.json')), csvFiles(asked.release), policy, asked.column);
+  const engine = await openEngine(policy);
+  try {
+    return await attackPolicy(policy, engine, released, { show, progress: progress('attacking') });
+  } finally {
+    await engine.close();
+  }
+}
+
+function csvFiles(directory: string): Map<string, string> {
+  const names = readdirSync(directory)
+    .filter((f) => f.endsWith('.csv'))
+    .sort();
+  return new Map(names.map((name) => [name, readText(join(directory, name))]));
+}
+
+function writePage(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch {
+    throw new Fault('READ_ONLY', `The page ${file} cannot be written.`, 'Say where with --out FILE.');
+  }
+}
+
+function attackText(found: PolicyAttack, page: string): string {
+  const { promised, attackers, exposed, values } = found;
+  const kept = attackers.every((a) => a.beyond === 0);
+  return [
+    `${bold(`Attack on "${found.column}"`)}: ${found.attacked} records; promised: log-odds move by at most ${figure(promised.epsilon)}`,
+    table(
+      ['attacker', 'median', 'largest', 'records beyond the promise'],
+      attackers.map((a) => [a.name, figure(a.median), figure(a.most), `${a.beyond}`]),
+    ),
+    kept ? good('The promise was kept against these attackers.') : warn('The promise was broken: these ties were not paid for.'),
+    '',
+    ...exposed.slice(0, 3).map((r) => {
+      const worst = r.beliefs.reduce((a, b) => (b.gain > a.gain ? b : a));
+      const top = worst.posterior.indexOf(Math.max(...worst.posterior));
+      return `${bold(r.name)} (tied to ${r.ties}): "${values[top]}" from ${(100 * worst.prior[top]!).toFixed(1)} % to ${(100 * worst.posterior[top]!).toFixed(1)} %`;
+    }),
+    ...found.notes.map((n) => dim(n)),
+    `Written: ${page} ${warn('(private: not for publication)')}`,
+  ].join('\n');
+}
