@@ -120,12 +120,19 @@ export function describeEngine(kind: string, { open, grow }: EngineUnderTest): v
     it('keeps its snapshot while the data stays, and changes it with the data', async () => {
       const fresh = await open(people, friends);
       try {
+        const streamed = async () => {
+          let n = 0;
+          for await (const block of fresh.stream({ sql: 'SELECT id FROM fugu_data', values: [] })) n += block.open().rows;
+          return n;
+        };
         const before = await fresh.snapshot();
+        expect(await streamed()).toBe(5);
         expect(await fresh.snapshot()).toBe(before);
         await grow(fresh);
         const after = await fresh.snapshot();
         expect(after).not.toBe(before);
         expect((await fresh.size()).open()).toBe(6);
+        expect(await streamed()).toBe(6);
       } finally {
         await fresh.close();
       }

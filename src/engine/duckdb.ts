@@ -3,8 +3,10 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
 import { changedMeanwhile, contentDigest, type FileState, lookAt, proveWhole } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
+import { Connections } from './duckdb-connections.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
 import { keptOf, listKept } from './duckdb-keep.js';
+import { selectRelation } from './duckdb-relation.js';
 import { attached, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
@@ -71,7 +73,7 @@ class DuckdbEngine implements Engine {
   readonly #source: EngineSource;
   readonly #limits: EngineLimits;
   readonly #folder: string;
-  readonly #instance: DuckDBInstance;
+  readonly #connections: Connections;
   #loaded!: Loaded;
   #size: number | undefined;
   /** Rows each streamed statement has on this data. */
@@ -80,30 +82,24 @@ class DuckdbEngine implements Engine {
   #keptBy: SourceColumn | undefined;
   #loading: Promise<void> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
-  /** Statements under way: how to stop each, and when it has ended. */
-  readonly #running = new Map<() => void, Promise<void>>();
-  #closed = false;
 
   constructor(source: EngineSource, limits: EngineLimits, folder: string, instance: DuckDBInstance) {
     this.#source = source;
     this.#limits = limits;
     this.#folder = folder;
-    this.#instance = instance;
+    this.#connections = new Connections(instance, limits.deadline);
   }
 
   /** Attaches the data read-only, then takes away every other file, the network, extensions, and the right to change that. */
   async seal(files: readonly FileState[]): Promise<void> {
     const data = files[0]!;
-    await this.#use(
-      async (connection) => {
-        if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
-        const paths = files.flatMap(({ path }) => [path, `${path}.wal`]);
-        await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
-        await connection.run('SET enable_external_access = false');
-        await connection.run('SET lock_configuration = true');
-      },
-      { file: data.path },
-    );
+    await this.#connections.use(async (connection) => {
+      if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
+      const paths = files.flatMap(({ path }) => [path, `${path}.wal`]);
+      await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
+      await connection.run('SET enable_external_access = false');
+      await connection.run('SET lock_configuration = true');
+    }, data.path);
   }
 
   async load(): Promise<void> {
@@ -111,15 +107,16 @@ class DuckdbEngine implements Engine {
     const data = files[0]!;
     const options: ScanOptions = { codes: this.#source.codes, memory: this.#limits.memory };
     if (isPacked(data)) await proveWhole(data.path);
-    this.#loaded = await this.#use(
+    this.#loaded = await this.#connections.use(
       (connection) =>
         this.#loadData(connection, files, options).catch((error: unknown) => {
           if (!cannotSplit(error)) throw error;
           return this.#loadData(connection, files, { ...options, single: true });
         }),
-      { file: data.path },
+      data.path,
     );
     this.#size = this.#keptBy ? undefined : this.#loaded.rows;
+    this.#counts.clear();
     for (const relation of this.#source.relations) {
       const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
       if (file.kind === 'duckdb' && file !== data)
@@ -129,7 +126,7 @@ class DuckdbEngine implements Engine {
           'Name a csv or parquet file, or a table of the database that data.source names.',
           { place: { file: file.path } },
         );
-      await this.#use((connection) => this.#loadRelation(connection, relation, file, options), { file: file.path });
+      await this.#connections.use((connection) => this.#loadRelation(connection, relation, file, options), file.path);
     }
   }
 
@@ -156,31 +153,9 @@ class DuckdbEngine implements Engine {
       ...options,
       codes: new Set(),
     });
-    const wanted = [...relation.columns, ...(relation.odds === undefined ? [] : [relation.odds])].map((own) => {
-      const column = scan.columns.find((c) => c.name === own);
-      if (column) return column.expression;
-      throw new Fault(
-        'COLUMN_UNKNOWN',
-        `The table of relation "${relation.name}" has no column "${own}".`,
-        `Its columns: ${scan.columns.map((c) => c.name).join(', ')}.`,
-        { place: { file: file.path } },
-      );
-    });
-    const keys = relation.columns.map((_, i) => `c${i}`);
-    const pairs = (order: readonly number[]) =>
-      `SELECT ${order.map((from, to) => `${wanted[from]} AS c${to}`).join(', ')}${
-        relation.odds === undefined ? '' : `, ${wanted.at(-1)} AS odds`
-      } FROM ${scan.from}`;
-    const straight = pairs(keys.map((_, i) => i));
-    const all = relation.symmetric ? `${straight} UNION ALL ${pairs([1, 0])}` : straight;
-    const filled = keys.map((k) => `${k} IS NOT NULL`).join(' AND ');
-    // A tie whose strength cannot be read counts as a copy.
-    const odds = `, max(CASE WHEN isnan(x) THEN 'infinity'::DOUBLE ELSE x END) AS odds`;
-    const body =
-      relation.odds === undefined
-        ? `SELECT DISTINCT ${keys.join(', ')} FROM (${all}) WHERE ${filled}`
-        : `SELECT ${keys.join(', ')}${odds} FROM (SELECT *, coalesce(try_cast(odds AS DOUBLE), 'infinity'::DOUBLE) AS x FROM (${all})) WHERE ${filled} GROUP BY ${keys.join(', ')}`;
-    await connection.run(`CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${body}`);
+    await connection.run(
+      `CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${selectRelation(scan, relation, file.path)}`,
+    );
   }
 
   async columns(): Promise<readonly SourceColumn[]> {
@@ -188,7 +163,7 @@ class DuckdbEngine implements Engine {
   }
 
   async size(): Promise<Exact<number>> {
-    this.#size ??= await this.#use((connection) => count(connection, 'fugu_data'));
+    this.#size ??= await this.#connections.use((connection) => count(connection, 'fugu_data'));
     return new Exact(this.#size);
   }
 
@@ -197,7 +172,8 @@ class DuckdbEngine implements Engine {
     if (!found) throw new Fault('COLUMN_UNKNOWN', `The data has no column "${column}".`, 'Check protect.unit in the policy.');
     this.#keptBy = found;
     this.#size = undefined;
-    await this.#use(async (connection) => {
+    this.#counts.clear();
+    await this.#connections.use(async (connection) => {
       await listKept(connection, names);
       await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${keptOf(this.#loaded.select, found)}`);
     });
@@ -224,7 +200,7 @@ class DuckdbEngine implements Engine {
   }
 
   async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    return this.#use(async (connection) => {
+    return this.#connections.use(async (connection) => {
       const result = await connection.run(statement.sql, [...statement.values]);
       const rows: Cell[][] = [];
       for (const chunk of await result.fetchAllChunks()) {
@@ -241,7 +217,7 @@ class DuckdbEngine implements Engine {
    * believed only when as many rows came as the statement has.
    */
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
-    const { connection, late, done } = await this.#connect();
+    const { connection, fault, done } = await this.#connections.lease();
     try {
       const expected = await this.#countRows(connection, statement);
       let came = 0;
@@ -253,7 +229,7 @@ class DuckdbEngine implements Engine {
       if (came !== expected) throw new Error('cut off');
       await this.#refuseChange();
     } catch (error) {
-      throw this.#closed ? closed() : duckdbFault(error, { late: late() });
+      throw fault(error);
     } finally {
       done();
     }
@@ -263,20 +239,13 @@ class DuckdbEngine implements Engine {
     const key = JSON.stringify([sql, values.map(String)]);
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
-    const found = await connection.runAndReadAll(`SELECT count(*) FROM (${sql})`, [...values]);
-    const rows = Number(found.getRows()[0]![0]);
+    const rows = await count(connection, `(${sql})`, values);
     this.#counts.set(key, rows);
     return rows;
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    // A statement left running would go on without its engine.
-    for (const stop of this.#running.keys()) stop();
-    await Promise.race([Promise.all(this.#running.values()), new Promise((waited) => setTimeout(waited, 5000).unref())]);
-    this.#instance.closeSync();
-    await rm(this.#folder, { recursive: true, force: true });
+    if (await this.#connections.close()) await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** An answer over two states of a file belongs to neither. Relations, and a held CSV, were copied when they were loaded. */
@@ -284,46 +253,11 @@ class DuckdbEngine implements Engine {
     const { held, files } = this.#loaded;
     if (!held && (await lookAt(files[0]!.path)).mark !== files[0]!.mark) throw changedMeanwhile();
   }
-
-  async #connect() {
-    if (this.#closed) throw closed();
-    const connection = await this.#instance.connect();
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      connection.interrupt();
-    }, this.#limits.deadline);
-    let ended = () => {};
-    const stop = () => connection.interrupt();
-    this.#running.set(stop, new Promise<void>((resolve) => (ended = resolve)));
-    return {
-      connection,
-      late: () => late,
-      done: () => {
-        clearTimeout(timer);
-        this.#running.delete(stop);
-        connection.closeSync();
-        ended();
-      },
-    };
-  }
-
-  async #use<T>(work: (connection: DuckDBConnection) => Promise<T>, more: { file?: string } = {}): Promise<T> {
-    const { connection, late, done } = await this.#connect();
-    try {
-      return await work(connection);
-    } catch (error) {
-      throw this.#closed ? closed() : duckdbFault(error, { ...more, late: late() });
-    } finally {
-      done();
-    }
-  }
 }
 
-const closed = () => new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
 const sameMarks = (a: readonly FileState[], b: readonly FileState[]) => a.every((file, i) => file.mark === b[i]!.mark);
 
-async function count(connection: DuckDBConnection, from: string): Promise<number> {
-  const found = await connection.runAndReadAll(`SELECT count(*) FROM ${from}`);
+async function count(connection: DuckDBConnection, from: string, values: Statement['values'] = []): Promise<number> {
+  const found = await connection.runAndReadAll(`SELECT count(*) FROM ${from}`, [...values]);
   return Number(found.getRows()[0]![0]);
 }
