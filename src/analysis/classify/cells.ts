@@ -1,0 +1,31 @@
+import type { Engine } from '../../engine/engine.js';
+import { Exact } from '../../engine/exact.js';
+import type { Policy } from '../../policy/policy.js';
+import { bindBatch } from '../../query/bind.js';
+import { viewColumn } from '../../query/column-view.js';
+import { compileStream } from '../../query/compile.js';
+import { columnNamed, isCoded } from '../../query/domain.js';
+import type { Query } from '../../query/query.js';
+
+/** Rows of a table, cut to `maxRows` per person, as domain indices (codes) and grid positions (numbers); -1 is missing. */
+export interface Cells {
+  readonly rows: number;
+  /** One per asked column; valid until the next block is read. */
+  readonly columns: readonly Float64Array[];
+}
+
+export async function* readCells(engine: Engine, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Cells>> {
+  const queries = names.map(
+    (name): Query => (isCoded(columnNamed(policy, name)) ? { kind: 'count', by: [name] } : { kind: 'sum', column: name }),
+  );
+  const { measures } = bindBatch({ queries }, policy);
+  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
+  const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    columns.forEach((name, c) => {
+      views.get(name)!.turn(chunk.columns[c]!, chunk.rows);
+    });
+    yield new Exact({ rows: chunk.rows, columns: names.map((name) => views.get(name)!.indices()) });
+  }
+}

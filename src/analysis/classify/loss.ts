@@ -1,0 +1,32 @@
+import { expUp } from '../../exact/outward.js';
+
+/** A convex loss of the margin z = y w.x whose slope stays within [-1, 0] and changes by at most `curvature` per unit of margin. */
+export interface Loss {
+  readonly name: 'logistic' | 'svm';
+  readonly curvature: number;
+  readonly value: (z: number) => number;
+  readonly slope: (z: number) => number;
+  /** Second derivative where there is one (the solver only). */
+  readonly bend: (z: number) => number;
+}
+
+export const logistic: Loss = {
+  name: 'logistic',
+  curvature: 1 / 4,
+  value: (z) => (z > 0 ? Math.log1p(Math.exp(-z)) : Math.log1p(Math.exp(z)) - z),
+  // expUp is right to a few units in the last place on every machine, which Math.exp need not be.
+  slope: (z) => -1 / (1 + expUp(z)),
+  bend: (z) => {
+    const p = 1 / (1 + Math.exp(-Math.abs(z)));
+    return p * (1 - p);
+  },
+};
+
+/** The hinge with its corner rounded over 1 - h .. 1 + h. */
+export const huberHinge = (h: number): Loss => ({
+  name: 'svm',
+  curvature: 1 / (2 * h),
+  value: (z) => (z > 1 + h ? 0 : z < 1 - h ? 1 - z : (1 + h - z) ** 2 / (4 * h)),
+  slope: (z) => (z > 1 + h ? 0 : z < 1 - h ? -1 : -(1 + h - z) / (2 * h)),
+  bend: (z) => (Math.abs(1 - z) <= h ? 1 / (2 * h) : 0),
+});

@@ -1,0 +1,44 @@
+import type { Term } from './features.js';
+
+/** A linear classifier in the columns' own terms. Plain data. */
+export interface ClassifyResult {
+  readonly model: 'logistic' | 'svm';
+  readonly method: 'output' | 'objective' | 'sgd';
+  readonly label: string;
+  readonly positive: readonly string[];
+  readonly features: readonly string[];
+  readonly intercept: number;
+  readonly weights: readonly (Term & { readonly weight: number })[];
+}
+
+export interface Prediction {
+  /** Above zero: positive. */
+  readonly score: number;
+  readonly positive: boolean;
+  /** Logistic models only. */
+  readonly probability?: number;
+}
+
+type Row = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>;
+
+/** Applies a released classifier to a row given as column: value. A missing value counts for nothing. */
+export function predict(result: ClassifyResult, row: Row): Prediction {
+  const score = result.weights.reduce((s, w) => s + w.weight * enters(w, row[w.column]), result.intercept);
+  return {
+    score,
+    positive: score > 0,
+    ...(result.model === 'logistic' && { probability: 1 / (1 + Math.exp(-score)) }),
+  };
+}
+
+function enters(term: Term, cell: Row[string]): number {
+  if (cell === null || cell === undefined) return 0;
+  const text = `${cell}`.trim();
+  if (term.kind === 'level') return text === term.level ? 1 : 0;
+  if (term.kind === 'sign') return text === term.plus ? 1 : text === term.minus ? -1 : 0;
+  const x = text === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(x)) return 0;
+  if (term.kind === 'bin') return (term.from === null || x >= term.from) && (term.to === null || x < term.to) ? 1 : 0;
+  const inside = Math.min(term.high, Math.max(term.low, x));
+  return (2 * (inside - term.low)) / (term.high - term.low) - 1;
+}

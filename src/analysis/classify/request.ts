@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import { Fault } from '../../errors.js';
+
+const request = z.strictObject({
+  label: z.string().min(1),
+  positive: z.array(z.union([z.string(), z.number()]).transform(String)).min(1),
+  features: z.array(z.string().min(1)).min(1).max(200),
+  model: z.enum(['logistic', 'svm']).default('logistic'),
+  method: z.enum(['auto', 'output', 'objective', 'sgd']).default('auto'),
+  /** Strength of the quadratic penalty; a public choice, never searched on the data. */
+  regularisation: z.number().min(1e-9).max(100).optional(),
+  /** Width of the rounded corner of the Huber hinge. */
+  huber: z.number().min(0.1).max(1).default(0.5),
+  steps: z.number().int().min(1).max(1000).optional(),
+  /** Keep this many features, chosen privately to say much about the label and little about each other, with this share of the budget. */
+  select: z.strictObject({ keep: z.number().int().min(1), share: z.number().min(0.01).max(0.9).default(0.2) }).optional(),
+  /** Accept a mechanism whose proof does not cover what a computer does. */
+  asPublished: z.boolean().default(false),
+});
+export type ClassifyRequest = z.infer<typeof request>;
+
+export function parseClassify(input: unknown): ClassifyRequest {
+  const parsed = request.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new Fault(
+    'QUERY_INVALID',
+    `${issue.path.join('.') || 'the request'}: ${issue.message}.`.replace(/\.\.$/, '.'),
+    'Write {"label": "income", "positive": [">50K"], "features": ["age", "education"]}.',
+  );
+}

@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { madeExamples, numberMap } from '../../../test/made-examples.js';
+import { divide, multiply, rational, toNumber } from '../../exact/rational.js';
+import { addSlopes, descentTrainer, fineness, stepsFor } from './descent.js';
+import { unit } from './features.js';
+import { gradient, gradientAtMost, length, margin } from './gradient.js';
+import { huberHinge, type Loss, logistic } from './loss.js';
+import { minimise } from './minimise.js';
+import { objectiveTrainer } from './objective.js';
+import { outputReach, outputTrainer } from './output.js';
+import type { Setting } from './trainer.js';
+
+const cell = fc.double({ min: -1, max: 1, noNaN: true });
+const row = (features: number) =>
+  fc.record({ x: fc.array(cell, { minLength: features, maxLength: features }), y: fc.constantFrom(1 as const, -1 as const) });
+const losses: readonly Loss[] = [logistic, huberHinge(0.5), huberHinge(0.1)];
+const setting = (features: number, records: number, more: Partial<Setting> = {}): Setting => ({
+  map: numberMap(features),
+  loss: logistic,
+  regularisation: 0.01,
+  records,
+  each: 1,
+  ...more,
+});
+
+describe('the losses', () => {
+  it('have slopes within -1 and 0 that change no faster than they say', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...losses),
+        fc.double({ min: -30, max: 30, noNaN: true }),
+        fc.double({ min: 0, max: 2, noNaN: true }),
+        (loss, z, gap) => {
+          const [here, there] = [loss.slope(z), loss.slope(z + gap)];
+          expect(here).toBeGreaterThanOrEqual(-1);
+          expect(here).toBeLessThanOrEqual(0);
+          expect(there - here).toBeLessThanOrEqual(loss.curvature * gap + 1e-12);
+        },
+      ),
+    );
+  });
+
+  it('have the slope of their value', () => {
+    for (const loss of losses)
+      for (let z = -4; z < 4; z += 0.37)
+        expect((loss.value(z + 1e-6) - loss.value(z - 1e-6)) / 2e-6).toBeCloseTo(loss.slope(z), 5);
+  });
+});
+
+describe('the minimiser', () => {
+  it('is within the tolerance for every data set, narrow or wide, with one row or one class', () => {
+    fc.assert(
+      fc.property(
+        fc.array(row(3), { minLength: 1, maxLength: 40 }),
+        fc.constantFrom(...losses),
+        fc.constantFrom(1e-4, 0.01, 1),
+        (rows, loss, regularisation) => {
+          const map = numberMap(3);
+          const objective = { examples: madeExamples(map, rows), loss, records: rows.length, radius: map.radius, regularisation };
+          const w = minimise(objective, 1e-7);
+          expect(gradientAtMost(objective, w)).toBeLessThanOrEqual(1e-7);
+          expect(length(gradient(objective, w))).toBeLessThanOrEqual(1e-7);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is reached by gradient steps alone where the second derivative is too wide', () => {
+    const map = numberMap(450);
+    const rows = Array.from({ length: 60 }, (_, i) => ({
+      x: Array.from({ length: 450 }, (_, j) => Math.sin(i * 7 + j * 3)),
+      y: i % 3 === 0 ? (1 as const) : (-1 as const),
+    }));
+    const objective = {
+      examples: madeExamples(map, rows),
+      loss: logistic,
+      records: 60,
+      radius: map.radius,
+      regularisation: 0.01,
+    };
+    expect(gradientAtMost(objective, minimise(objective, 1e-8))).toBeLessThanOrEqual(1e-8);
+  });
+
+  it('moves by no more than the paid reach when one row is replaced', () => {
+    fc.assert(
+      fc.property(
+        fc.array(row(2), { minLength: 1, maxLength: 12 }),
+        row(2),
+        fc.constantFrom(...losses),
+        fc.constantFrom(0.003, 0.1, 2),
+        (rows, other, loss, regularisation) => {
+          const s = setting(2, rows.length, { loss, regularisation });
+          const { tolerance, l2 } = outputReach(s);
+          const solve = (list: typeof rows) =>
+            minimise(
+              { examples: madeExamples(s.map, list), loss, records: rows.length, radius: s.map.radius, regularisation },
+              tolerance,
+            );
+          const [a, b] = [solve(rows), solve([other, ...rows.slice(1)])];
+          expect(length(a.map((x, j) => x - b[j]!))).toBeLessThanOrEqual(toNumber(l2));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('reaches that bound: a single row that changes its label, under a strong penalty', () => {
+    const s = setting(1, 1, { loss: huberHinge(0.5), regularisation: 10 });
+    const { tolerance, l2 } = outputReach(s);
+    const solve = (y: 1 | -1) =>
+      minimise(
+        { examples: madeExamples(s.map, [{ x: [1], y }]), loss: s.loss, records: 1, radius: s.map.radius, regularisation: 10 },
+        tolerance,
+      );
+    const [a, b] = [solve(1), solve(-1)];
+    expect(length(a.map((x, j) => x - b[j]!)) / toNumber(l2)).toBeGreaterThan(0.99);
+  });
+});
+
+describe('output perturbation', () => {
+  it('makes its noise from the bound: reach 2 each / (n regularisation), paid tolerance and grid included', () => {
+    const s = setting(3, 1000, { each: 2 });
+    const reach = outputReach(s);
+    expect(toNumber(reach.l2)).toBeGreaterThan((2 * 2) / (1000 * 0.01));
+    expect(toNumber(reach.l2)).toBeLessThan(1.002 * ((2 * 2) / (1000 * 0.01)));
+    expect(Number.isInteger(Math.log2(reach.grid))).toBe(true);
+    expect(toNumber(reach.l2Units) * reach.grid).toBeGreaterThan(toNumber(reach.l2) + 2 * reach.grid - 1e-12);
+    expect(toNumber(reach.l1Units)).toBeGreaterThanOrEqual((2 * toNumber(divide(reach.l2, rational(1)))) / reach.grid + 4);
+  });
+
+  it('books exactly what its noise costs, or more', () => {
+    const s = setting(3, 1000);
+    const { l1Units, l2Units } = outputReach(s);
+    const pure = outputTrainer(s, { noise: 'laplace', epsilon: rational(1, 2) }).measures[0]!.noise as { scale: string };
+    const [num, den = '1'] = pure.scale.split('/');
+    expect(toNumber(divide(l1Units, rational(BigInt(num!), BigInt(den))))).toBeLessThanOrEqual(0.5);
+    const z = outputTrainer(s, { noise: 'gaussian', rho: rational(1, 50) }).measures[0]!.noise as { variance: string };
+    const [top, bottom = '1'] = z.variance.split('/');
+    const rho = divide(multiply(l2Units, l2Units), multiply(rational(2), rational(BigInt(top!), BigInt(bottom))));
+    expect(toNumber(rho)).toBeLessThanOrEqual(0.02);
+    expect(toNumber(rho)).toBeGreaterThan(0.0199);
+  });
+
+  it('is near the minimiser when the budget is generous', () => {
+    const rows = Array.from({ length: 400 }, (_, i) => ({
+      x: [Math.cos(i), Math.sin(3 * i)],
+      y: Math.cos(i) > 0 ? (1 as const) : (-1 as const),
+    }));
+    const s = setting(2, 400);
+    const w = outputTrainer(s, { noise: 'laplace', epsilon: rational(10_000) }).train(madeExamples(s.map, rows));
+    const right = rows.filter((_, i) => margin(madeExamples(s.map, rows), s.map.radius, w, i) > 0).length;
+    expect(right).toBeGreaterThan(380);
+  });
+});
+
+describe('descent', () => {
+  it('lets no row add more than it pays for, even with absurd weights', () => {
+    const weight = fc.oneof(fc.double({ min: -1e3, max: 1e3 }), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -1e308));
+    fc.assert(
+      fc.property(row(3), fc.array(weight, { minLength: 4, maxLength: 4 }), fc.constantFrom(...losses), (one, w, loss) => {
+        const map = numberMap(3);
+        const g = addSlopes(madeExamples(map, [one]), loss, map.radius, Float64Array.from(w));
+        expect(g.every(Number.isInteger)).toBe(true);
+        expect(g.reduce((s, x) => s + Math.abs(x), 0)).toBeLessThanOrEqual(fineness * map.slots * unit);
+        expect(g.reduce((s, x) => s + x * x, 0)).toBeLessThanOrEqual(fineness ** 2 * map.slots * unit ** 2);
+      }),
+    );
+  });
+
+  it('splits the budget over its steps: noise grows with them (Laplace) or with their root (Gaussian)', () => {
+    const scale = (steps: number) => {
+      const { scale: text } = descentTrainer(setting(2, 500, { steps }), { noise: 'laplace', epsilon: rational(1) }).measures[0]!
+        .noise as { scale: string };
+      return Number(text.split('/')[0]) / Number(text.split('/')[1] ?? 1);
+    };
+    const variance = (steps: number) => {
+      const { variance: text } = descentTrainer(setting(2, 500, { steps }), { noise: 'gaussian', rho: rational(1) }).measures[0]!
+        .noise as { variance: string };
+      return Number(text.split('/')[0]) / Number(text.split('/')[1] ?? 1);
+    };
+    expect(scale(1)).toBe(2 * fineness * unit * 3);
+    expect(scale(10)).toBe(10 * scale(1));
+    expect(variance(1)).toBe((4 * fineness ** 2 * unit ** 2 * 3) / 2);
+    expect(variance(10)).toBeCloseTo(10 * variance(1), -8);
+  });
+
+  it('takes more steps when the noise allows them', () => {
+    expect(stepsFor('laplace', 0.003)).toBe(13);
+    expect(stepsFor('laplace', 1)).toBe(3);
+    expect(stepsFor('gaussian', 0.003)).toBe(44);
+    expect(stepsFor('gaussian', 1e-9)).toBe(100);
+  });
+});
+
+describe('objective perturbation as published', () => {
+  it('is never called certified, and refuses records of several rows', () => {
+    expect(objectiveTrainer(setting(2, 500), rational(1)).certified).toBe(false);
+    expect(() => objectiveTrainer(setting(2, 500, { each: 2 }), rational(1))).toThrow('one row per record');
+    const rows = Array.from({ length: 500 }, (_, i) => ({
+      x: [Math.cos(i), Math.sin(3 * i)],
+      y: Math.cos(i) > 0 ? (1 as const) : (-1 as const),
+    }));
+    const s = setting(2, 500);
+    const w = objectiveTrainer(s, rational(100)).train(madeExamples(s.map, rows));
+    expect(rows.filter((_, i) => margin(madeExamples(s.map, rows), s.map.radius, w, i) > 0).length).toBeGreaterThan(450);
+  });
+});
