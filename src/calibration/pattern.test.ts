@@ -3,13 +3,19 @@ import { rational } from '../exact/rational.js';
 import { analysePattern, schemaFromText } from '../query/pattern/analyse.js';
 import { adversarialGuarantee, chooseCandidate, ladderError, patternCandidates, pureGuarantee, smoothBound } from './pattern.js';
 
-const plan = (text: string, m: number, more: { symmetric?: boolean; gamma?: number; degree?: number } = {}) => {
+const plan = (
+  text: string,
+  m: number,
+  more: { symmetric?: boolean; gamma?: number; degree?: number; absence?: boolean; together?: number } = {},
+) => {
   const a = analysePattern(text, schemaFromText(text, m, { symmetric: more.symmetric === true }), { log: 'safe' });
   const list = patternCandidates(a, {
     epsilon: rational(1),
     delta: rational(1, 1_000_000),
     ...(more.gamma && { gamma: rational(1, Math.round(1 / more.gamma)) }),
     ...(more.degree && { degree: more.degree }),
+    ...(more.absence && { absence: true }),
+    ...(more.together && { together: more.together }),
   });
   return { list, chosen: chooseCandidate(list), of: (name: string) => list.find((c) => c.mechanism === name) };
 };
@@ -42,6 +48,16 @@ describe('the candidates for a pattern', () => {
       guarantee: pureGuarantee,
     });
     expect(plan('2-paths', 100_000, { gamma: 0.01, degree: 50_000 }).chosen.mechanism).toBe('algorithm-2.1');
+  });
+
+  it('protect absence only for dense queries, and positive correlations only in the plain branch', () => {
+    expect(plan('2-paths', 1e9, { gamma: 0.01, absence: true }).of('algorithm-2.1')).toBeUndefined();
+    expect(plan('triangles', 1e6, { gamma: 0.01, absence: true }).of('algorithm-2.1')).toMatchObject({
+      guarantee: pureGuarantee,
+    });
+    expect(plan('2-paths', 1e6, { gamma: 0.01, together: 2 }).of('algorithm-2.1')).toMatchObject({ meets: false });
+    const [one, two] = [1, 2].map((together) => plan('triangles', 1000, { gamma: 0.01, together }).of('algorithm-2.1')!.scale);
+    expect(two! / one!).toBeCloseTo(2, 9);
   });
 
   it('never choose an (epsilon, delta) mechanism: it has no profile', () => {

@@ -9,7 +9,7 @@ import {
   starLadder,
   triangleLadder,
 } from '../query/pattern/ladders.js';
-import { domainSize } from '../query/pattern/lambda.js';
+import { domainSize, lambda } from '../query/pattern/lambda.js';
 import { largestUnderDegree, residualParts, residualTerms } from '../query/pattern/residual.js';
 import { larger } from '../query/pattern/sensitivity.js';
 import { type Shape, shapeOf } from '../query/pattern/shape.js';
@@ -53,6 +53,10 @@ export interface PatternTerms {
   readonly delta?: Rational;
   /** Public guess of the most ties anybody has. */
   readonly degree?: number;
+  /** Adversarial privacy for absent tuples, too. */
+  readonly absence?: boolean;
+  /** Adversarial privacy when a tuple may be positively correlated with this many minus one others. */
+  readonly together?: number;
 }
 
 export const pureGuarantee = 'epsilon-indistinguishable (pure)';
@@ -210,17 +214,22 @@ function elastic(a: PatternAnalysis, epsilon: number, delta: number, degree: num
   };
 }
 
-/** Paper 004 with its corrections. When plain noise is no larger it takes over, and the answer is then indistinguishable outright. */
+/**
+ * Paper 004 with its corrections. When plain noise is no larger it takes over, and the answer is then indistinguishable outright. Protecting absence needs a dense
+ * query and one power more; positive correlations are covered by the plain branch only, at a part of epsilon.
+ */
 function algorithm21(a: PatternAnalysis, terms: PatternTerms, epsilon: number): PatternCandidate | undefined {
-  if (a.pattern.sum || !a.stability.stable) return undefined;
+  if (a.pattern.sum || !a.stability.stable || (terms.absence && !a.stability.dense)) return undefined;
   const m = domainSize(a.pattern);
   const goals = a.pattern.goals.length;
-  const plain = a.bounds.globalSensitivity <= a.lambda.used;
-  const scale = Number(plain ? a.bounds.globalSensitivity : a.lambda.used) / epsilon;
+  const spread = terms.absence ? lambda(a.pattern, 'safe', { exponent: goals }).used : a.lambda.used;
+  const plain = a.bounds.globalSensitivity <= spread;
+  const part = epsilon / (terms.together ?? 1);
+  const scale = Number(plain ? a.bounds.globalSensitivity : spread) / part;
   const offer = { mechanism: 'algorithm-2.1', scale, expectedError: scale } as const;
   const sigma = scale * Math.log(m);
-  if (a.pattern.relations.some((r) => r.symmetric))
-    return { ...offer, guarantee: adversarialGuarantee, meets: false, note: 'stated for directed relations only' };
+  const not = (note: string): PatternCandidate => ({ ...offer, guarantee: adversarialGuarantee, meets: false, note });
+  if (a.pattern.relations.some((r) => r.symmetric)) return not('stated for directed relations only');
   if (plain)
     return {
       ...offer,
@@ -229,15 +238,15 @@ function algorithm21(a: PatternAnalysis, terms: PatternTerms, epsilon: number): 
       usefulness: { sigma, gamma: 1 },
       note: 'global sensitivity is below lambda: plain noise, no random branch',
     };
-  if (!terms.gamma)
-    return { ...offer, guarantee: adversarialGuarantee, meets: false, note: 'weaker than asked for: needs a gamma' };
+  if ((terms.together ?? 1) > 1) return not('nothing is known about positive correlations when gamma is above zero');
+  if (!terms.gamma) return not('weaker than asked for: needs a gamma');
   const coin = goals / (m * toNumber(terms.gamma));
+  if (coin >= 1) return not('the domain is too small for this gamma');
   return {
     ...offer,
     guarantee: adversarialGuarantee,
-    meets: coin < 1,
+    meets: true,
     usefulness: { sigma, gamma: 1 + coin * m },
-    note:
-      coin < 1 ? `with probability ${coin.toPrecision(2)} the answer is meaningless` : 'the domain is too small for this gamma',
+    note: `with probability ${coin.toPrecision(2)} the answer is meaningless`,
   };
 }

@@ -14,6 +14,8 @@ interface Options {
   readonly delta?: string;
   readonly degree?: string;
   readonly log: string;
+  readonly absence?: boolean;
+  readonly together?: string;
   readonly symmetric?: boolean;
   readonly occurrences?: boolean;
   readonly json?: boolean;
@@ -33,6 +35,8 @@ export function register(program: Command): void {
     .option('--delta <d>', 'also show (epsilon, delta) mechanisms, for comparison')
     .option('--degree <n>', 'public guess of the most ties anybody has; affects expected errors only')
     .option('--log <reading>', 'logarithm of lambda: safe (base 2, rounded up) or natural', 'safe')
+    .option('--absence', 'Algorithm 2.1: protect absent tuples, too')
+    .option('--together <k>', 'Algorithm 2.1: tuples may be positively correlated with k - 1 others')
     .option('--symmetric', 'relations are undirected')
     .option('--occurrences', 'count each occurrence once, not once per symmetry')
     .option('--json', 'one JSON document')
