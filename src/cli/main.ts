@@ -39,6 +39,9 @@ async function run(argv: readonly string[]): Promise<void> {
   await program.parseAsync([...argv]);
 }
 
+// `fugu ... | head` closes the pipe early; that is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
 const wantsJson = process.argv.includes('--json');
 run(process.argv).catch((error: unknown) => {
   if (error instanceof CommanderError) {
