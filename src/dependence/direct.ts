@@ -20,6 +20,15 @@ export function direct(
   ties: keyof typeof directAssumption = 'independent',
 ): Float64Array {
   const leaks = new Float64Array(graph.records);
+  // Most ties are alike.
+  let [lastEffect, lastOdds, lastPush] = [0, 0, 0];
+  const pushed = (effect: number, odds: number): number => {
+    if (effect === lastEffect && odds === lastOdds) return lastPush;
+    lastPush = push(effect, odds);
+    lastEffect = effect;
+    lastOdds = odds;
+    return lastPush;
+  };
   for (let u = 0; u < graph.records; u++) {
     let leak = profile[u]!;
     let apart = 0;
@@ -33,7 +42,7 @@ export function direct(
         if (w >= graph.records) throw new RangeError('a hidden type reaches beyond its own tie');
         effect = (effect + profile[w]!) * roundedUp;
       }
-      apart = addUp(apart, ties === 'independent' ? push(effect, graph.logOdds[p]!) : effect);
+      if (effect > 0) apart = addUp(apart, ties === 'independent' ? pushed(effect, graph.logOdds[p]!) : effect);
     }
     leak = addUp(leak, apart);
     leaks[u] = leak;

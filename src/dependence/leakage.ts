@@ -11,7 +11,7 @@ import { type Percolation, percolation } from './percolation.js';
 import { contraction } from './push.js';
 import { uninformedForest } from './uninformed.js';
 import { vStructures } from './v-structure.js';
-import { walk } from './walk.js';
+import { type Walk, walk } from './walk.js';
 
 /** What ties are declared between: a graph of odds ratios, or a model with tables (from which a graph is read). */
 export type Subject = FactorGraph | Model;
@@ -49,6 +49,7 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
   const { reach = 'any', radius = 0 } = options;
   if (reach === 'direct' && adversary === 'informed')
     throw new RangeError('reach: direct holds against an uninformed adversary only');
+  if (reach === 'direct' && !isModel(subject)) return directTies(subject);
   const graphs = isModel(subject) ? graphsOf(subject) : [subject];
   const walks = graphs.map(walk);
   const memories = graphs.map((): Memory => ({}));
@@ -80,6 +81,31 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     leakage: (profile) => answer(profile, []),
     search: (profile) => answer(profile, memories),
   };
+}
+
+/**
+ * Direct reach alone: no other bound is ever below it. push(e, D) <= min(e, D) puts it below the group and odds caps, below any larger message, and pushes of parts
+ * add up to at most the push of the whole (two independent ties are one tie of summed effect and D).
+ */
+function directTies(graph: FactorGraph): Ties {
+  const walked = walk(graph);
+  const leakage = (asked: Float64Array | number): Leakage => {
+    const profile = typeof asked === 'number' ? new Float64Array(graph.records).fill(asked) : asked;
+    const perRecord = direct(graph, profile);
+    const how = `direct reach (assumes: ${directAssumption.independent})`;
+    return { perRecord, worst: worstOf(perRecord), group: largestComponent(walked, profile), certified: true, how };
+  };
+  return { records: graph.records, graph, leakage, search: leakage };
+}
+
+function largestComponent(w: Walk, profile: Float64Array): number {
+  let most = 0;
+  for (let c = 0; c < w.components; c++) {
+    let sum = 0;
+    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) sum = addUp(sum, profile[w.order[x]!] ?? 0);
+    most = Math.max(most, sum);
+  }
+  return most;
 }
 
 export const leakage = (
