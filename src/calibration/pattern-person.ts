@@ -19,11 +19,16 @@ export function perPerson(a: PatternAnalysis, degree: number): bigint {
   const known = shape && shapePerPerson(shape, BigInt(degree));
   if (known !== undefined) return (known * BigInt(a.automorphisms.count)) / a.divisor;
   const q = a.pattern;
-  const all = [...q.goals.keys()];
-  // A directed relation may also hold a person's tie to themselves.
-  const each = BigInt(q.relations.some((r) => !r.symmetric) ? degree + 1 : degree);
-  const placed = everyVariable(q).reduce(
-    (sum, s) => sum + largestUnderDegree(q, { part: all, boundary: [s], uses: new Map() }, each),
+  const part = [...q.goals.keys()];
+  // A directed relation may also hold a person's tie to themselves. Nothing limits how often a value occurs in a public relation.
+  const fanOut = (r: number): bigint => {
+    const { private: secret, symmetric, domain, columns } = q.relations[r]!;
+    return secret ? BigInt(symmetric ? degree : degree + 1) : BigInt(domain) ** BigInt(columns.length - 1);
+  };
+  const secretSymbols = [...new Set(q.goals.filter((g) => q.relations[g.relation]!.private).flatMap((g) => g.symbols))];
+  // The person may stand at any variable of the private goals, or be one of their constants.
+  const placed = secretSymbols.reduce(
+    (sum, s) => sum + largestUnderDegree(q, { part, boundary: s < q.constants.length ? [] : [s] }, fanOut),
     0n,
   );
   return smaller(placed, ways(q, everyVariable(q), [])) / a.divisor;

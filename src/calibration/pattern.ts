@@ -146,7 +146,7 @@ export const hasKnownLadder = (a: PatternAnalysis): boolean => {
 
 function residualUnderDegree(a: PatternAnalysis, degree: number): Ladder {
   const parts = residualParts(a.pattern);
-  const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, BigInt(degree)));
+  const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, () => BigInt(degree)));
   return residualOf(a, terms);
 }
 

@@ -236,12 +236,17 @@ const why = (chosen: PatternCandidate, all: readonly PatternCandidate[]): string
     : `${chosen.mechanism}: expected error ${ratio.toPrecision(2)} times below plain noise at global sensitivity${chosen.note ? ` (${chosen.note})` : ''}.`;
 };
 
-/** The person column of a relation that names one: each of its tuples belongs to that person alone. Otherwise every column names people. */
+/**
+ * The person column of a relation that names one: each of its tuples belongs to that person alone, and with one private goal and every variable counted each result
+ * is one person's. Otherwise every column names people.
+ */
 function ownerSymbol(session: Session, a: PatternAnalysis): number | undefined {
   const { unit } = session.policy.protect;
   const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
   const column = unit === undefined ? -1 : a.pattern.relations[secret[0]!.relation]!.columns.indexOf(unit);
-  return column >= 0 && secret.length === 1 ? secret[0]!.symbols[column] : undefined;
+  const owner = secret[0]!.symbols[column];
+  const whole = a.pattern.head.length === a.pattern.variables.length;
+  return owner !== undefined && owner >= a.pattern.constants.length && secret.length === 1 && whole ? owner : undefined;
 }
 /** The most results one person can own. */
 const perOwner = (a: PatternAnalysis, person: number): bigint =>

@@ -56,8 +56,15 @@ export function residualTerms(
   return terms;
 }
 
-/** T of a part when no value occurs in more than `degree` tuples of a relation's column: each goal reached through a bound symbol has that many choices. */
-export function largestUnderDegree(q: BoundPattern, part: ResidualPart, degree: bigint): bigint {
+/**
+ * T of a part when each value occurs in at most `fanOut(relation)` tuples of a column: each goal reached through a bound symbol has that many choices, a goal that is
+ * not reached has one start per value of its domain. Constants count as bound.
+ */
+export function largestUnderDegree(
+  q: BoundPattern,
+  part: Pick<ResidualPart, 'part' | 'boundary'>,
+  fanOut: (relation: number) => bigint,
+): bigint {
   const bound = new Set(part.boundary);
   const left = [...part.part];
   let total = 1n;
@@ -67,6 +74,7 @@ export function largestUnderDegree(q: BoundPattern, part: ResidualPart, degree: 
     const goal = q.goals[next]!;
     const free = goal.symbols.length - fixed(next);
     const roof = BigInt(q.relations[goal.relation]!.domain);
+    const degree = fanOut(goal.relation);
     if (free > 0) total *= free === goal.symbols.length ? roof * smaller(degree, roof) : smaller(degree, roof ** BigInt(free));
     for (const s of goal.symbols) bound.add(s);
     left.splice(left.indexOf(next), 1);
