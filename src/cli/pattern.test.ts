@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../../test/command.js';
+import { register } from './pattern.js';
+
+const pattern = async (...words: string[]) => JSON.parse(await runCommand(register, 'pattern', ...words, '--json'));
+const triangle = 'q(x,y,z) :- R(x,y), R(y,z), R(z,x), x != y, y != z, z != x';
+
+describe('fugu pattern', () => {
+  it('prints what follows from the text alone', async () => {
+    const found = await pattern(triangle, '--domain', '10000', '--epsilon', '1', '--log', 'natural');
+    expect(found).toMatchObject({
+      stable: true,
+      witness: null,
+      subgoals: 3,
+      variables: 3,
+      globalSensitivity: 29994,
+      chosen: 'residual-ladder',
+    });
+    expect(found.lambda / 7.04e6).toBeCloseTo(1, 2);
+    for (const candidate of found.candidates)
+      expect(candidate).toMatchObject({
+        mechanism: expect.any(String),
+        scale: expect.any(Number),
+        expectedError: expect.any(Number),
+        guarantee: expect.any(String),
+      });
+  });
+
+  it('rounds lambda up by default, which is never less', async () => {
+    const safe = await pattern(triangle, '--domain', '10000', '--epsilon', '1');
+    expect(Number.isInteger(safe.lambda)).toBe(true);
+    expect(safe.lambda).toBeGreaterThan(7.04e6 * 2);
+  });
+
+  it('shows the witness of an unstable query and leaves Algorithm 2.1 out', async () => {
+    const found = await pattern('q() :- R(x,y), R(z,w)', '--domain', '1000', '--epsilon', '1', '--gamma', '0.1');
+    expect(found).toMatchObject({ stable: false, witness: expect.stringMatching(/can add every/) });
+    expect(found.candidates.map((c: { mechanism: string }) => c.mechanism)).not.toContain('algorithm-2.1');
+  });
+
+  it('plans the clustering coefficient as two counts', async () => {
+    const found = await pattern('clustering coefficient', '--domain', '1000', '--epsilon', '1', '--symmetric');
+    expect(found.parts).toHaveLength(2);
+  });
+
+  it.each([
+    [['q(x) :- R(x,y', '--domain', '100', '--epsilon', '1'], 'PATTERN_SYNTAX'],
+    [[triangle, '--domain', '1.5', '--epsilon', '1'], 'USAGE'],
+    [[triangle, '--domain', '100', '--epsilon', '0'], 'BUDGET_INVALID'],
+    [[triangle, '--domain', '100', '--epsilon', '1', '--gamma', '0.001'], 'BUDGET_INVALID'],
+    [[triangle, '--domain', '100', '--epsilon', '1', '--log', 'ten'], 'USAGE'],
+    [['q(x) :- R(x,y), x != x', '--domain', '100', '--epsilon', '1'], 'PATTERN_UNSATISFIABLE'],
+  ])('refuses %j with %s', async (args, code) => {
+    await expect(pattern(...args)).rejects.toMatchObject({ code });
+  });
+});
