@@ -110,7 +110,7 @@ async function releaseSurvey(policy: string, out: string) {
     const { parseRational } = await import('../exact/rational.js');
     return {
       release,
-      error: Math.max(...release.receipt.measures.map((m) => m.error95 ?? 0)),
+      error: release.receipt.measures.find((m) => m.name.includes('party'))?.error95 ?? 0,
       baseCost: toNumber(route!.pureCapacity),
       leakage: (base: number) => route!.amplifier.leakage(parseRational(`${base}`)),
     };
