@@ -1,22 +1,19 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attackHeldOut } from '../../src/attack/survey.js';
-import { auditSubSurveys, subSurveys } from '../../src/attack/survey-audit.js';
 import { fromNumber } from '../../src/exact/rational.js';
 import { gaussianSampler } from '../../src/noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
 import { barChart } from '../../src/report/bar-chart.js';
-import { csvOf } from '../../src/report/csv.js';
 import { lineChart } from '../../src/report/line-chart.js';
 import { type Drawing, smallMultiples, standalone } from '../../src/report/svg.js';
 import { anesSurveys, dataFolder, pooled, readAnes } from './anes.js';
+import { audits } from './audits.js';
 import { type Drawn, learnTabular, mechanisms, mostParents, type Prepared, prepare } from './mechanisms.js';
+import { type Row, save } from './save.js';
 
 const trials = 100;
 const epsilons = [0.1, 1, 10];
 const sizes = [5, 10, 15];
-
-type Row = readonly (string | number | null)[];
 
 /**
  * Figures 5 to 9 of paper 002 on the ANES files at hand, with our mechanisms as further lines and an audit beside each: accuracy at three epsilons,
@@ -40,11 +37,6 @@ export async function run(out: string): Promise<void> {
   await figure8(out, surveys);
   audits(out, surveys);
 }
-
-const save = (out: string, name: string, header: Row, rows: readonly Row[], drawing?: Drawing): void => {
-  writeFileSync(join(out, `${name}.csv`), csvOf([header, ...rows]));
-  if (drawing) writeFileSync(join(out, `${name}.svg`), standalone(drawing));
-};
 
 function figure6(out: string, surveys: readonly Prepared[]): void {
   save(
@@ -215,68 +207,4 @@ async function figure8(out: string, surveys: readonly Prepared[]): Promise<void>
       .map((r) => `${r[0]} ${Number(r[2]).toFixed(2)} s`)
       .join(', ')}`,
   );
-}
-
-/** Exact loss on sub-surveys, and the whole-survey attack, for every pure mechanism: what each line of the figures is worth. */
-function audits(out: string, surveys: readonly Prepared[]): void {
-  const rows: Row[] = [];
-  for (const survey of surveys)
-    for (const mechanism of mechanisms) {
-      if (!mechanism.small) continue;
-      const base = mechanism.grouped ? survey.pooled : survey.table;
-      const found = auditSubSurveys(subSurveys(base, 60), 1, mechanism.small);
-      const losses = found.map((a) => a.loss).sort((a, b) => a - b);
-      const drawn = mechanism.draw(survey, 1, 10);
-      const whole = attackHeldOut(
-        base,
-        base.names.map((name) => 2 / drawn.scales[survey.table.names.indexOf(name)]!),
-        { pairs: 12, sweeps: 3 },
-      );
-      rows.push([
-        survey.year,
-        mechanism.name,
-        mechanism.certified ? 'certified' : 'as published',
-        found.length,
-        found.filter((a) => a.loss > 1 + 1e-9).length,
-        losses[Math.floor(losses.length / 2)]!,
-        losses.at(-1)!,
-        whole.inSample.loss,
-        whole.heldOut,
-      ]);
-    }
-  const broken = (year: string): Drawing =>
-    barChart({
-      label: `Sub-surveys in which an attacker gains more than epsilon, ANES ${year}`,
-      width: 560,
-      domain: [0, 60],
-      bars: rows
-        .filter((r) => r[0] === year)
-        .map((r) => ({ label: String(r[1]), value: Number(r[4]), low: null, high: null, quiet: r[2] === 'as published' })),
-    });
-  writeFileSync(join(out, 'guide-audit.svg'), standalone(broken(surveys.at(-1)!.year)));
-  save(
-    out,
-    'audit',
-    [
-      'survey',
-      'mechanism',
-      'label',
-      'sub-surveys',
-      'broken',
-      'median loss/epsilon',
-      'worst',
-      'whole survey, in sample',
-      'held out',
-    ],
-    rows,
-    smallMultiples(
-      surveys.map(({ year }) => ({ caption: `ANES ${year}: broken sub-surveys of 60`, drawing: broken(year) })),
-      2,
-      'Exact audits of 60 sub-surveys at epsilon 1',
-    ),
-  );
-  for (const row of rows.filter((r) => r[2] === 'certified'))
-    console.log(
-      `${row[0]} ${row[1]}: ${row[4]} of ${row[3]} sub-surveys broken, worst ${Number(row[6]).toFixed(3)}; whole survey ${Number(row[7]).toFixed(2)} / ${Number(row[8]).toFixed(2)}`,
-    );
 }
