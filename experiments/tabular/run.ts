@@ -5,7 +5,7 @@ import { gaussianSampler } from '../../src/noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
 import { barChart } from '../../src/report/bar-chart.js';
 import { lineChart } from '../../src/report/line-chart.js';
-import { type Drawing, smallMultiples, standalone } from '../../src/report/svg.js';
+import { smallMultiples, standalone } from '../../src/report/svg.js';
 import { anesSurveys, dataFolder, pooled, readAnes } from './anes.js';
 import { audits } from './audits.js';
 import { type Drawn, learnTabular, mechanisms, mostParents, type Prepared, prepare } from './mechanisms.js';
