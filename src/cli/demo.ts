@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { posteriorAtMost } from '../calibration/belief.js';
 import { percent } from '../calibration/belief-words.js';
 import { fromNumber, rational, toNumber } from '../exact/rational.js';
+import type { AnswerTable } from '../query/bound.js';
 import type { Release } from '../release/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
@@ -64,7 +65,7 @@ async function tell(out: string): Promise<{ json: unknown; text: string }> {
     strangers: { error: strangers.error, leakage: leaked, report: join(home, 'strangers', 'report.html') },
     declared: { error: tied.error, leakage: 1, report: join(home, 'households', 'report.html') },
   };
-  const party = tied.release.tables.find((t) => t.name.includes('party'))!;
+  const party = partyOf(tied.release);
   const text = [
     bold(
       `${survey.people} made-up people in ${survey.households} households answered ${Object.keys(demoQuestions).length + 2} questions.`,
@@ -89,6 +90,9 @@ async function tell(out: string): Promise<{ json: unknown; text: string }> {
   return { json, text };
 }
 
+const partyOf = (release: Release): AnswerTable => release.tables.find((t) => t.name.includes('party'))!;
+const halfWidth = ({ rows }: AnswerTable): number => (rows[0]!.high! - rows[0]!.low!) / 2;
+
 function freshFolder(out: string): string {
   for (let k = 1; ; k++) {
     const home = join(out, `run-${k}`);
@@ -110,7 +114,7 @@ async function releaseSurvey(policy: string, out: string) {
     const { parseRational } = await import('../exact/rational.js');
     return {
       release,
-      error: release.receipt.measures.find((m) => m.name.includes('party'))?.error95 ?? 0,
+      error: halfWidth(partyOf(release)),
       baseCost: toNumber(route!.pureCapacity),
       leakage: (base: number) => route!.amplifier.leakage(parseRational(`${base}`)),
     };
