@@ -65,6 +65,8 @@ describe('a survey from file to table', () => {
     expect(plan.mechanism).toBe(plan.survey.chosen.noise);
     const release = await json(registerRelease, 'release', policy, '--survey', '--tidy');
     expect(release.tables).toHaveLength(12);
+    expect(release.together.maximum).toBeCloseTo(plan.survey.chosen.error.maximum, -1);
+    expect(release.together.l1).toBeGreaterThan(release.together.l2);
     for (const table of release.tables) {
       const total = table.rows.reduce((sum: number, row: { value: number }) => sum + row.value, 0);
       expect(Math.abs(total - 2000)).toBeLessThan(200);

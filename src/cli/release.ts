@@ -4,6 +4,7 @@ import type { Receipt, Release } from '../release/receipt.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, table } from './output.js';
 import { withSession } from './session.js';
+import { surveyError, wholeErrorText } from './survey-choice.js';
 import { writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
@@ -23,7 +24,9 @@ export function register(program: Command): void {
         }
         const release = await session.release(asked.query, asked.options);
         if (words.out !== undefined) await writeRelease(words.out, release, policy);
-        return { document: release, text: releaseText(release, words.out) };
+        if (!words.survey) return { document: release, text: releaseText(release, words.out) };
+        const together = surveyError(release.receipt.measures);
+        return { document: { ...release, together }, text: `${releaseText(release, words.out)}\n${wholeErrorText(together)}` };
       });
       emit(words.json, done.document, () => done.text);
     });

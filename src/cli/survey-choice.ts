@@ -1,8 +1,9 @@
 import { chooseSurvey, type SurveyChoice } from '../calibration/survey.js';
+import { type CellNoise, type ReleaseError, releaseError } from '../calibration/survey-error.js';
 import { declaredSpread } from '../dependence/declared-pairwise.js';
 import type { AttackFigure } from '../dependence/spread-file.js';
-import { divide, fromNumber, multiply, toNumber } from '../exact/rational.js';
-import type { Plan } from '../release/plan.js';
+import { divide, fromNumber, multiply, parseRational, toNumber } from '../exact/rational.js';
+import type { Plan, PlannedMeasure } from '../release/plan.js';
 import type { Session } from '../release/session.js';
 import { bold, dim, figure, table } from './output.js';
 
@@ -59,7 +60,22 @@ export function surveyText(choice: SurveyChoice & { readonly attack?: AttackFigu
     bold('Ways to release this survey'),
     table(['', 'L2 error', 'of Laplace', 'protects'], rows),
     choice.why,
-    `All tables together: with 95 % every cell is within ±${figure(error.maximum)}, and all absolute errors add up to at most ${figure(error.l1)}.`,
+    wholeErrorText(error),
     ...attacked,
   ].join('\n');
 }
+
+/** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. */
+export function surveyError(measures: readonly PlannedMeasure[]): ReleaseError {
+  return releaseError(
+    measures.flatMap(({ noise, cells }): CellNoise[] => {
+      if (noise.kind === 'laplace') return [{ kind: 'laplace', scale: toNumber(parseRational(noise.scale)), cells }];
+      if (noise.kind === 'gaussian')
+        return [{ kind: 'gaussian', scale: Math.sqrt(toNumber(parseRational(noise.variance))), cells }];
+      return [];
+    }),
+  );
+}
+
+export const wholeErrorText = (error: ReleaseError): string =>
+  `All tables together: with 95 % every cell is within ±${figure(error.maximum)}, and with 95 % all absolute errors add up to at most ${figure(error.l1)}.`;
