@@ -61,7 +61,7 @@ beforeAll(async () => {
   instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   connection = await instance.connect();
   await connection.run('CREATE TABLE pairs(a INTEGER, b INTEGER)');
-  await connection.run('CREATE VIEW "fugu_relation_R" AS SELECT a AS c0, b AS c1 FROM pairs UNION SELECT b, a FROM pairs');
+  await connection.run('CREATE TABLE "fugu_relation_R"(c0 INTEGER, c1 INTEGER)');
 });
 afterAll(() => {
   connection.closeSync();
@@ -69,6 +69,7 @@ afterAll(() => {
 });
 const load = async (edges: readonly Edge[]) => {
   await connection.run('DELETE FROM pairs');
+  await connection.run('DELETE FROM "fugu_relation_R"');
   for (let i = 0; i < edges.length; i += 20_000)
     await connection.run(
       `INSERT INTO pairs VALUES ${edges
@@ -76,6 +77,7 @@ const load = async (edges: readonly Edge[]) => {
         .map((e) => `(${e})`)
         .join()}`,
     );
+  await connection.run('INSERT INTO "fugu_relation_R" SELECT a, b FROM pairs UNION SELECT b, a FROM pairs');
 };
 const bySql = async (name: string, domain: number) => {
   const { pattern, divisor } = analysed(name, domain);
@@ -84,15 +86,15 @@ const bySql = async (name: string, domain: number) => {
 
 describe('the graph kernel', () => {
   it('counts what brute force and SQL count on 200 random graphs with loops and repeats', { timeout: 60_000 }, async () => {
-    for (const [i, edges] of random.entries()) {
+    for (const edges of random) {
       const g = build(size, edges);
       const simple = new Set(edges.filter(([a, b]) => a !== b).map(([a, b]) => [Math.min(a, b), Math.max(a, b)].join()));
       expect(g.edges).toBe(simple.size);
-      if (i % 4 === 0) await load(edges);
+      await load(edges);
       for (const [name, count] of shapes) {
         const expected = brute(name, edges);
         expect(count(g), name).toBe(expected);
-        if (i % 4 === 0 && name !== '5-cliques') expect(await bySql(name, size), name).toBe(expected);
+        if (name !== '5-cliques') expect(await bySql(name, size), name).toBe(expected);
       }
     }
   });

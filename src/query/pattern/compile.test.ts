@@ -55,14 +55,14 @@ describe('the SQL of a pattern', () => {
 
   it('counts what a brute-force search counts, on random graphs with loops', async () => {
     const edge = fc.tuple(fc.nat(size - 1), fc.nat(size - 1));
-    const graphs = fc.sample(fc.uniqueArray(edge, { maxLength: 22, selector: (e) => e.join() }), { numRuns: 25, seed: 7 });
+    const graphs = fc.sample(fc.uniqueArray(edge, { maxLength: 20, selector: (e) => e.join() }), { numRuns: 200, seed: 7 });
     for (const rows of graphs) {
       await connection.run('DELETE FROM "fugu_relation_R"');
       if (rows.length > 0) await connection.run(`INSERT INTO "fugu_relation_R" VALUES ${rows.map((r) => `(${r})`).join()}`);
       for (const [i, q] of queries.entries())
         if (q.variables.length <= 4) expect(await ask(compilePattern(q)), texts[i]).toBe(brute(q, rows));
     }
-  }, 30_000);
+  }, 60_000);
 
   it('bounds what one tuple combines with by the largest group', async () => {
     await connection.run('DELETE FROM "fugu_relation_R"');
