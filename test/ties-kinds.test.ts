@@ -1,0 +1,397 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { push } from '../src/dependence/push.js';
+import { toNumber } from '../src/exact/rational.js';
+import { Fault } from '../src/index.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+/** Every kind of dependence, from the text of a policy and files on disk to what one record may spend. */
+let shop: Workshop;
+beforeEach(() => {
+  shop = openWorkshop(policyYaml(), 12);
+  shop.write('friends.csv', 'a,b\np0,p1\n');
+});
+afterEach(() => shop.remove());
+
+const friends = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
+const kin = '  kin: { table: kin.csv, columns: [x, y], domain: 100 }\n';
+interface Told {
+  readonly protect?: string;
+  readonly extra?: string;
+}
+let policies = 0;
+const open = (dependence: string, { protect, extra = friends }: Told = {}) => {
+  const yaml = policyYaml({ dependence, extra, ...(protect && { protect }) }).replace(
+    'population: town',
+    `population: t${++policies}`,
+  );
+  return shop.session(shop.write(`policy${policies}.yaml`, yaml));
+};
+/** The base cost one record may spend at epsilon 1, by the best route. */
+async function base(dependence: string, told: Told = {}, record = '*'): Promise<number> {
+  const session = await open(dependence, told);
+  const best = Math.max(...session.account.routes.filter((r) => r.amplifier.scope(record)).map((r) => toNumber(r.pureCapacity)));
+  await session.close();
+  return best;
+}
+const fault = async (dependence: string, told: Told = {}): Promise<Fault> => {
+  const error = await open(dependence, told).then(
+    (session) => session.close().then(() => new Error('nothing was refused')),
+    (e: unknown) => e,
+  );
+  expect(error).toBeInstanceOf(Fault);
+  expect((error as Fault).hint.length).toBeGreaterThan(10);
+  return error as Fault;
+};
+const persons = { protect: '{ secret: person, unit: id, maxRows: 5 }' };
+const answers = { protect: '{ secret: answer }' };
+
+describe('kind: groups', () => {
+  it('shares the budget among copies, less among people alike, least through a hidden type', async () => {
+    expect(await base('[{ kind: groups, by: home }]')).toBeCloseTo(1 / 3, 9);
+    expect(await base('[{ kind: groups, by: home, oddsRatio: 1 }]')).toBeCloseTo(1, 9);
+    const alike = await base('[{ kind: groups, by: home, oddsRatio: 9 }]');
+    const hidden = await base('[{ kind: groups, by: home, oddsRatio: 9, hidden: true }]');
+    expect(alike).toBeGreaterThan(1 / 3);
+    expect(hidden).toBeGreaterThan(alike);
+    const d = Math.log(9);
+    expect(hidden + push(2 * push(hidden, d), d)).toBeCloseTo(1, 6);
+  });
+
+  it('ties rows that any of several columns puts together', async () => {
+    shop.write(
+      'people.csv',
+      'id,home,street,party,age,weight,media\na,h1,s1,dem,20,1,tv\nb,h1,s2,dem,20,1,tv\nc,h2,s2,rep,20,1,tv\nd,,,rep,20,1,tv\n',
+    );
+    expect(await base('[{ kind: groups, by: home }]')).toBeCloseTo(1 / 2, 9);
+    expect(await base('[{ kind: groups, by: [home, street] }]')).toBeCloseTo(1 / 3, 9);
+    expect(await base('[{ kind: groups, by: [home, street], oddsRatio: 4 }]')).toBeGreaterThan(1 / 3);
+  });
+
+  it('takes a public bound instead of the groups there are, and holds the data to it', async () => {
+    expect(await base('[{ kind: groups, by: home, maxSize: 5 }]')).toBeCloseTo(1 / 5, 9);
+    expect(await base('[{ kind: groups, by: home, maxSize: 40 }]')).toBeCloseTo(1 / 40, 9);
+    expect(await fault('[{ kind: groups, by: home, maxSize: 2 }]')).toMatchObject({ code: 'DOMAIN_EXCEEDED' });
+    expect(await fault('[{ kind: groups, by: [home, party], maxSize: 9 }]')).toMatchObject({ code: 'POLICY_INVALID' });
+    shop.write('friends.csv', 'a,b\np0,p1\n');
+    const both = '[{ kind: groups, by: home, maxSize: 5 }, { kind: ties, relation: friend }]';
+    expect((await fault(both)).message).toMatch(/maxSize/);
+  });
+
+  it('joins the groups that the rows of one person name', async () => {
+    shop.write(
+      'people.csv',
+      'id,home,party,age,weight,media\na,h1,dem,20,1,tv\na,h2,dem,20,1,tv\nb,h1,dem,20,1,tv\nc,h2,rep,20,1,tv\n',
+    );
+    expect(await base('[{ kind: groups, by: home }]', persons)).toBeCloseTo(1 / 3, 9);
+  });
+
+  it('needs the column', async () => {
+    expect(await fault('[{ kind: groups, by: household }]')).toMatchObject({ code: 'COLUMN_UNKNOWN' });
+    expect(await fault('[{ kind: groups, by: home, oddsRatio: 0.5 }]')).toMatchObject({ code: 'POLICY_INVALID' });
+  });
+});
+
+describe('kind: ties', () => {
+  it('ties two friends by the declared odds ratio, once, whichever way and however often they are listed', async () => {
+    shop.write('friends.csv', 'a,b\np0,p1\np1,p0\np0,p1\np2,p2\n');
+    const e = await base('[{ kind: ties, relation: friend, oddsRatio: 9 }]');
+    expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
+    expect(await base('[{ kind: ties, relation: friend }]')).toBeCloseTo(1 / 2, 9);
+  });
+
+  it('takes each tie its own odds ratio, and one without a readable strength for a copy', async () => {
+    const withOdds = '[{ kind: ties, relation: friend, oddsColumn: strength }]';
+    shop.write('friends.csv', 'a,b,strength\np0,p1,9\np2,p3,1.5\n');
+    const e = await base(withOdds);
+    expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
+    shop.write('friends.csv', 'a,b,strength\np0,p1,1.5\np1,p0,9\n');
+    expect(await base(withOdds)).toBeCloseTo(e, 6);
+    for (const unreadable of ['', 'strong', 'inf', 'NaN']) {
+      shop.write('friends.csv', `a,b,strength\np0,p1,${unreadable}\n`);
+      expect(await base(withOdds)).toBeCloseTo(1 / 2, 9);
+    }
+    shop.write('friends.csv', 'a,b,strength\np0,p1,0.5\n');
+    expect(await fault(withOdds)).toMatchObject({ code: 'DATA_MALFORMED' });
+    expect(await fault('[{ kind: ties, relation: friend, oddsColumn: other }]')).toMatchObject({ code: 'COLUMN_UNKNOWN' });
+  });
+
+  it('ties persons, however many rows they have', async () => {
+    shop.write(
+      'people.csv',
+      'id,home,party,age,weight,media\na,h1,dem,20,1,tv\na,h2,dem,20,1,tv\nb,h1,dem,20,1,tv\nc,h2,rep,20,1,tv\n',
+    );
+    shop.write('friends.csv', 'a,b\na,b\nb,c\n');
+    expect(await base('[{ kind: ties, relation: friend }]', persons)).toBeCloseTo(1 / 3, 9);
+    const twice = await fault('[{ kind: ties, relation: friend }]');
+    expect(twice).toMatchObject({ code: 'DATA_MALFORMED' });
+    expect(twice.message).toMatch(/several rows/);
+  });
+
+  it('refuses ends that are not in the data, a missing unit, an unknown relation, a missing table', async () => {
+    shop.write('friends.csv', 'a,b\np0,nobody-knows-me\n');
+    const stranger = await fault('[{ kind: ties, relation: friend }]');
+    expect(stranger).toMatchObject({ code: 'DATA_MALFORMED' });
+    expect(JSON.stringify(stranger)).not.toMatch(/nobody/);
+    expect(await fault('[{ kind: ties, relation: friend }]', { protect: '{ secret: row }' })).toMatchObject({
+      code: 'POLICY_INVALID',
+    });
+    expect(await fault('[{ kind: ties, relation: fiend }]')).toMatchObject({ code: 'POLICY_INVALID' });
+    expect(
+      await fault('[{ kind: ties, relation: friend }]', { extra: friends.replace('friends.csv', 'nowhere.csv') }),
+    ).toMatchObject({ code: 'DATA_NOT_FOUND' });
+  });
+
+  it('reaches friends of friends unless direct reach is assumed, which only goes with an uninformed attacker', async () => {
+    shop.write('friends.csv', 'a,b\np0,p1\np1,p2\np2,p3\n');
+    const direct = '[{ kind: ties, relation: friend, oddsRatio: 9, reach: direct }]';
+    const uninformed = { protect: '{ secret: row, unit: id, adversary: uninformed }' };
+    const e = await base(direct, uninformed);
+    expect(e + 2 * push(e, Math.log(9))).toBeCloseTo(1, 6);
+    expect(await base('[{ kind: ties, relation: friend, oddsRatio: 9 }]', uninformed)).toBeLessThan(e);
+    expect((await fault(direct)).message).toMatch(/uninformed/);
+    const mixed = '[{ kind: ties, relation: friend, reach: direct }, { kind: groups, by: home }]';
+    expect((await fault(mixed, uninformed)).message).toMatch(/every declared tie/);
+  });
+});
+
+describe('kind: sequence', () => {
+  const week = (text: string) => shop.write('people.csv', `id,home,party,age,weight,media,week\n${text}`);
+  const rows = (times: readonly string[], who = 'ann') => times.map((t) => `${who},h,dem,20,1,tv,${t}\n`).join('');
+  const chain = '[{ kind: sequence, by: id, order: week, state: party, transition: weekly.json }]';
+  const steps = { protect: '{ secret: step }', extra: '' };
+  const stay = (p: number) => [0, 1, 2].map((a) => [0, 1, 2].map((b) => (a === b ? p : (1 - p) / 2)));
+  beforeEach(() => {
+    week(rows(['1', '2', '10']) + rows(['2026-01-02', '2026-01-01'], 'bob') + rows(['1'], ''));
+    shop.write('weekly.json', JSON.stringify({ transition: stay(0.6) }));
+  });
+
+  it('ties each step to the next in the order of numbers or dates', async () => {
+    const e = await base(chain, steps);
+    const d = 2 * Math.log(0.6 / 0.2);
+    // The middle one of three leaks to both sides.
+    expect(e + 2 * push(e, d)).toBeCloseTo(1, 6);
+  });
+
+  it('is one record when the person is the secret', async () => {
+    expect(await base(chain, { ...persons, extra: '' })).toBeCloseTo(1, 9);
+  });
+
+  it('takes the strongest of a set of matrices, and a state that never changes for a copy', async () => {
+    const one = await base(chain, steps);
+    shop.write('weekly.json', JSON.stringify({ transitions: [stay(0.4), stay(0.6)] }));
+    expect(await base(chain, steps)).toBeCloseTo(one, 12);
+    shop.write('weekly.json', JSON.stringify(stay(1)));
+    expect(await base(chain, steps)).toBeCloseTo(1 / 3, 9);
+  });
+
+  it('refuses matrices that are none, and states they do not know', async () => {
+    for (const wrong of [
+      [[0.5, 0.5]],
+      [
+        [0.5, 0.4],
+        [1, 0],
+      ],
+      { transitions: [] },
+      { transition: 'weekly' },
+      [
+        [1.5, -0.5],
+        [0, 1],
+      ],
+    ]) {
+      shop.write('weekly.json', JSON.stringify(wrong));
+      expect(await fault(chain, steps)).toMatchObject({ code: 'MODEL_INVALID' });
+    }
+    shop.write('weekly.json', '{ transition');
+    expect(await fault(chain, steps)).toMatchObject({ code: 'MODEL_INVALID' });
+    shop.write('weekly.json', '[[0.5, 0.5], [0.5, 0.5]]');
+    expect((await fault(chain, steps)).message).toMatch(/3 values.* 2 states/);
+    expect(await fault(chain.replace('weekly.json', 'daily.json'), steps)).toMatchObject({ code: 'POLICY_INVALID' });
+  });
+
+  it('refuses steps that share a time or have none', async () => {
+    for (const times of [
+      ['1', '1'],
+      ['1', ''],
+      ['1', '1.0'],
+    ]) {
+      week(rows(times));
+      expect(await fault(chain, steps)).toMatchObject({ code: 'DATA_MALFORMED' });
+    }
+  });
+});
+
+describe('kind: gaussian', () => {
+  const law = (more: object = {}) =>
+    shop.write(
+      'q.json',
+      JSON.stringify({
+        records: ['p0', 'p1', 'p7'],
+        precision: [
+          [2, -1, 0],
+          [-1, 2, 0],
+          [0, 0, 1],
+        ],
+        bounds: [0, 2],
+        ...more,
+      }),
+    );
+  const declared = '[{ kind: gaussian, precision: q.json }]';
+
+  it('ties records by the entry times both widths', async () => {
+    law();
+    const e = await base(declared);
+    expect(e + push(e, 4)).toBeCloseTo(1, 6);
+    law({
+      bounds: [
+        [0, 1],
+        [0, 3],
+        [5, 6],
+      ],
+    });
+    const narrower = await base(declared);
+    expect(narrower + push(narrower, 3)).toBeCloseTo(1, 6);
+  });
+
+  it('ties columns when answers are the secret', async () => {
+    law({ records: ['age', 'party', 'weight'] });
+    const e = await base(declared, answers, 'age');
+    expect(e + push(e, 4)).toBeCloseTo(1, 6);
+  });
+
+  it('refuses what is no law of these records', async () => {
+    for (const wrong of [
+      {
+        precision: [
+          [2, -1, 0],
+          [1, 2, 0],
+          [0, 0, 1],
+        ],
+      },
+      {
+        precision: [
+          [2, -1],
+          [-1, 2],
+        ],
+      },
+      { records: ['p0', 'p1', 'p99'] },
+      { records: ['p0', 'p1', 'p0'] },
+      { bounds: [2, 2] },
+      { bounds: [[0, 1]] },
+      { bounds: null },
+    ]) {
+      law(wrong);
+      expect(await fault(declared)).toMatchObject({ code: 'MODEL_INVALID' });
+    }
+  });
+});
+
+describe('kind: factors', () => {
+  const declared = '[{ kind: factors, model: model.json }]';
+  const model = (ids: readonly string[]) =>
+    shop.write(
+      'model.json',
+      JSON.stringify({
+        records: ids.map((id) => ({ id, values: [0, 1] })),
+        factors: [
+          { records: [ids[0], ids[1]], oddsRatio: 4 },
+          {
+            records: [ids[1], ids[2]],
+            table: [
+              [3, 1],
+              [1, 3],
+            ],
+          },
+        ],
+      }),
+    );
+
+  it('ties the rows its records are named after', async () => {
+    model(['p4', 'p9', 'p2']);
+    const e = await base(declared);
+    expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
+  });
+
+  it('ties columns when answers are the secret', async () => {
+    model(['party', 'age', 'media']);
+    const e = await base(declared, answers, 'age');
+    expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
+  });
+
+  it('refuses names that are not in the data, and files that are not there or not JSON', async () => {
+    model(['p4', 'p9', 'p99']);
+    expect(await fault(declared)).toMatchObject({ code: 'MODEL_INVALID' });
+    shop.write('model.json', '[');
+    expect((await fault(declared)).exit).toBe(2);
+    expect(await fault('[{ kind: factors, model: none.json }]')).toMatchObject({ code: 'POLICY_INVALID' });
+  });
+});
+
+describe('kind: columns', () => {
+  const declared = '[{ kind: columns, network: net.json }]';
+  const network = (names: readonly string[]) =>
+    shop.write(
+      'net.json',
+      JSON.stringify({
+        format: 'fugu-network/1',
+        columns: names.map((name, k) => ({
+          name,
+          values: ['0', '1'],
+          parents: k === 1 ? [names[0]] : [],
+          table: k === 1 ? [0.75, 0.25, 0.25, 0.75] : [0.5, 0.5],
+        })),
+      }),
+    );
+
+  it('ties the answers of one person when answers are the secret, and nothing when rows are', async () => {
+    network(['party', 'age', 'weight', 'media']);
+    const e = await base(declared, answers, 'age');
+    expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
+    expect(await base(declared)).toBeCloseTo(1, 9);
+  });
+
+  it('must cover every column, alone or together with another network', async () => {
+    network(['party', 'age', 'weight']);
+    expect((await fault(declared, answers)).message).toMatch(/"media"/);
+    shop.write(
+      'more.bif',
+      'network more {\n}\nvariable media {\n  type discrete [ 2 ] { a, b };\n}\nprobability ( media ) {\n  table 0.5, 0.5;\n}\n',
+    );
+    expect(await base('[{ kind: columns, network: net.json }, { kind: columns, network: more.bif }]', answers, 'age')).toBeGreaterThan(
+      0.5,
+    );
+  });
+});
+
+describe('several kinds together', () => {
+  it('leak at least as much as each alone, and at most as one group', async () => {
+    shop.write('friends.csv', 'a,b\np0,p3\np3,p6\n');
+    shop.write('kin.csv', 'x,y\np1,p0\n');
+    const homes = '{ kind: groups, by: home, oddsRatio: 4 }';
+    const ties = '{ kind: ties, relation: friend, oddsRatio: 9 }';
+    const family = '{ kind: ties, relation: kin, oddsRatio: 2 }';
+    const told = { extra: friends + kin };
+    const all = await base(`[${homes}, ${ties}, ${family}]`, told);
+    for (const one of [homes, ties, family]) expect(all).toBeLessThan(await base(`[${one}]`, told));
+    expect(all).toBeGreaterThan(1 / 9);
+    const session = await open(`[${homes}, ${ties}, ${family}]`, told);
+    const { guarantee, whatIf } = await session.plan({ kind: 'count' });
+    for (const words of [/home/, /"friend".* 9/, /"kin".* 2/]) expect(guarantee.assumptions.join(' ')).toMatch(words);
+    expect(whatIf.map((w) => w.leakage > 1)).toEqual([true, true, true]);
+    await session.close();
+  });
+
+  it('add their strengths where they tie the same two records', async () => {
+    shop.write('friends.csv', 'a,b\np0,p3\n');
+    shop.write('kin.csv', 'x,y\np3,p0\n');
+    const e = await base('[{ kind: ties, relation: friend, oddsRatio: 3 }, { kind: ties, relation: kin, oddsRatio: 3 }]', {
+      extra: friends + kin,
+    });
+    expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
+  });
+
+  it('coarsen to rows when answers are the secret and people are tied', async () => {
+    shop.write('friends.csv', 'a,b\np0,p3\n');
+    const e = await base('[{ kind: ties, relation: friend, oddsRatio: 9 }]', { protect: '{ secret: answer, unit: id }' });
+    expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
+  });
+});
