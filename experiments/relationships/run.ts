@@ -73,6 +73,16 @@ export async function run(out: string): Promise<void> {
   console.log(report.join('\n'));
 }
 
+/** Few enough lines for a legend in one row. */
+const drawn = [
+  ['laplace', 'plain'],
+  ['ladder', 'ladder'],
+  ['smooth', 'smooth'],
+  ['residual-ladder', 'residual'],
+  ['elastic', 'elastic'],
+  ['algorithm-2.1 as published', 'Alg. 2.1'],
+] as const;
+
 function trianglePicture(measured: readonly Measured[]) {
   const triangles = measured.filter((m) => m.query === 'triangles');
   const names = [...new Set(triangles.map((m) => m.graph))];
@@ -80,9 +90,9 @@ function trianglePicture(measured: readonly Measured[]) {
     names.map((graph) => ({
       caption: graph,
       drawing: lineChart({
-        series: mechanisms
-          .map((name) => ({
-            name,
+        series: drawn
+          .map(([name, label]) => ({
+            name: label,
             points: triangles
               .filter((m) => m.graph === graph && m.mechanism === name)
               .map((m) => ({ x: m.epsilon, y: Math.max(0.5, m.median) })),
