@@ -5,6 +5,7 @@ import { bindBatch } from '../../query/bind.js';
 import { viewColumn } from '../../query/column-view.js';
 import { compileStream } from '../../query/compile.js';
 import { columnNamed, isCoded } from '../../query/domain.js';
+import type { Measure } from '../../query/measure.js';
 import type { Query } from '../../query/query.js';
 
 /** Rows of a table, cut to `maxRows` per person, as domain indices (codes) and grid positions (numbers); -1 is missing. */
@@ -14,12 +15,19 @@ export interface Cells {
   readonly columns: readonly Float64Array[];
 }
 
+/** Faults that the reading would meet are met here, before anything is spent. */
+export const bindCells = (policy: Policy, names: readonly string[]): readonly Measure[] =>
+  bindBatch(
+    {
+      queries: names.map(
+        (name): Query => (isCoded(columnNamed(policy, name)) ? { kind: 'count', by: [name] } : { kind: 'sum', column: name }),
+      ),
+    },
+    policy,
+  ).measures;
+
 export async function* readCells(engine: Engine, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Cells>> {
-  const queries = names.map(
-    (name): Query => (isCoded(columnNamed(policy, name)) ? { kind: 'count', by: [name] } : { kind: 'sum', column: name }),
-  );
-  const { measures } = bindBatch({ queries }, policy);
-  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
+  const { statement, columns } = compileStream(bindCells(policy, names), policy, await engine.columns(), engine.dialect);
   const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();

@@ -5,6 +5,7 @@ import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { publicRecords, rowsPerRecord } from '../public-size.js';
+import { bindCells } from './cells.js';
 import { descentTrainer } from './descent.js';
 import { readExamples } from './examples.js';
 import { type FeatureMap, joinFeatures, mapFeatures, unit } from './features.js';
@@ -56,6 +57,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const ask = parseClassify(input);
   const { policy } = session;
   const map = mapFeatures(policy, ask);
+  bindCells(policy, [ask.label, ...ask.features]);
   const allowance = await session.allowance(options);
   const records = await publicRecords(session);
   if (records < 1) throw new Fault('QUERY_INVALID', 'The table has no rows to learn from.', 'Check the source of the data.');

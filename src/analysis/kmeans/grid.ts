@@ -69,12 +69,12 @@ function parentOf(index: number, level: number, d: number): number {
   return parent;
 }
 
-/** The finest cells after reconciling: upwards the best average of a cell and its children, downwards non-negative parts of the parent. */
+/** The finest cells after reconciling: upwards the best average of a cell and its children, downwards non-negative parts of the parent; the whole is `rows` where that is public. */
 export function reconcile(
   noisy: readonly (readonly number[])[],
   variances: readonly number[],
   { dimensions: d, levels }: Tree,
-  rows: number,
+  rows?: number,
 ): number[] {
   const fan = 2 ** d;
   const best = noisy.map((level) => [...level]);
@@ -89,7 +89,13 @@ export function reconcile(
     best[l - 1] = best[l - 1]!.map((x, i) => (x * children + below[i]! * own) / (own + children));
     spread[l - 1] = (own * children) / (own + children);
   }
-  let parents = [rows];
+  let parents = [
+    rows ??
+      Math.max(
+        1,
+        best[0]!.reduce((a, b) => a + b, 0),
+      ),
+  ];
   for (let l = 1; l <= levels; l++) {
     const members = parents.map(() => [] as number[]);
     best[l - 1]!.forEach((_, i) => {

@@ -5,10 +5,10 @@ import { Fault } from '../../errors.js';
 import { divide, fromNumber, multiply, type Rational, rational, toNumber, toText } from '../../exact/rational.js';
 import { gaussianSampler } from '../../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
-import type { Policy } from '../../policy/policy.js';
 import type { Plan, PlannedMeasure } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
+import { publicRecords, rowsPerRecord } from '../public-size.js';
 import { clusterCells, countTree, levelShares, reconcile, type Tree, treeLevels } from './grid.js';
 import { noisyLloyd } from './lloyd.js';
 import { type Box, boxOf, fromCentred, readPoints } from './points.js';
@@ -51,7 +51,7 @@ interface Prepared {
   readonly allowance: Allowance;
   readonly run: Variant;
 }
-interface Variant {
+export interface Variant {
   readonly name: 'grid' | 'lloyd';
   readonly why: string;
   readonly mechanism: 'laplace' | 'gaussian';
@@ -94,12 +94,12 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const ask = parseKmeans(input);
   const box = boxOf(session.policy, ask.columns);
   const allowance = await session.allowance(options);
-  const rows = await publicRows(session);
+  const rows = await publicRecords(session);
   if (ask.clusters > rows)
-    throw new Fault('QUERY_INVALID', 'There are fewer rows than clusters.', 'Ask for fewer clusters.', {
+    throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {
       details: { clusters: ask.clusters },
     });
-  const run = chooseVariant(ask, box, allowance, rows, contribution(session.policy));
+  const run = chooseVariant(ask, box, allowance, rows, rowsPerRecord(session.policy));
   const label = options.label ?? `k-means: ${ask.clusters} clusters of ${ask.columns.length} columns (${run.name})`;
   const plan = session.frame({
     label,
@@ -116,13 +116,8 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   return { ask, box, plan, profile: run.profile, allowance, run };
 }
 
-/** The number of rows does not change when a record is replaced, so it is public here (docs/known-limits.md). */
-async function publicRows(session: Session): Promise<number> {
-  return (await session.desk.engine.size()).open();
-}
-const contribution = (policy: Policy): number => (policy.protect.secret === 'person' ? policy.protect.maxRows : 1);
-
-function chooseVariant(ask: KmeansRequest, box: Box, allowance: Allowance, rows: number, each: number): Variant {
+/** Decided from the request, the policy and the public number of records; `cluster` is then the only thing that sees data. */
+export function chooseVariant(ask: KmeansRequest, box: Box, allowance: Allowance, rows: number, each: number): Variant {
   const d = box.names.length;
   const wanted = ask.variant ?? 'auto';
   const useGrid = wanted === 'grid' || (wanted === 'auto' && d <= 3);
@@ -165,7 +160,7 @@ function grid(ask: KmeansRequest, d: number, { pure, rho }: Allowance, rows: num
         const draw = useGaussian ? gaussianSampler(noise[l]!) : laplaceSampler(noise[l]!);
         return level.map((n) => Number(BigInt(n) + draw()));
       });
-      return { centres: clusterCells(reconcile(noisy, spread, tree, rows), tree, ask.clusters) };
+      return { centres: clusterCells(reconcile(noisy, spread, tree, each === 1 ? rows : undefined), tree, ask.clusters) };
     },
   };
 }
@@ -194,7 +189,11 @@ function lloyd(ask: KmeansRequest, box: Box, { pure, rho }: Allowance, rows: num
       })),
     ],
     cluster: (points) =>
-      noisyLloyd(points, last, ask.clusters, best.iterations, { count: best.draw(best.count), sum: best.sums.map(best.draw) }),
+      noisyLloyd(points, last, ask.clusters, best.iterations, {
+        count: best.draw(best.count),
+        sum: best.sums.map(best.draw),
+        least: 4 * best.spread(best.count),
+      }),
   };
 }
 
@@ -209,6 +208,7 @@ function lloydLaplace(ask: KmeansRequest, d: number, last: readonly number[], ba
     count,
     sums,
     draw: (scale: Rational) => laplaceSampler(scale),
+    spread: toNumber,
     stored: (scale: Rational) => ({ kind: 'laplace' as const, scale: toText(scale) }),
     profile: pureProfile([[everyRecord, base]]),
     error: 2 * (toNumber(sums[0]!) / last[0]!) ** 2,
@@ -235,6 +235,7 @@ function lloydGaussian(ask: KmeansRequest, d: number, last: readonly number[], r
     count,
     sums,
     draw: (variance: Rational) => gaussianSampler(variance),
+    spread: (variance: Rational) => Math.sqrt(toNumber(variance)),
     stored: (variance: Rational) => ({ kind: 'gaussian' as const, variance: toText(variance) }),
     profile: zcdpProfile([[everyRecord, rho]]),
     error: toNumber(sums[0]!) / last[0]! ** 2,

@@ -1,10 +1,12 @@
-import { type Centres, nearest, packedCentres } from './centres.js';
+import { type Centres, packedCentres } from './centres.js';
 import type { Points } from './points.js';
 
 /** Draws one noisy integer vector: exact + noise. Separate draws for counts and sums, whose scales differ. */
 export interface LloydNoise {
   readonly count: () => bigint;
   readonly sum: readonly (() => bigint)[];
+  /** A noisy count below this (public) is mostly noise: the cluster stays where it was. Judged on the noisy count, so emptiness does not show. */
+  readonly least: number;
 }
 
 /**
@@ -25,10 +27,11 @@ export function noisyLloyd(
     counts = tally.counts.map((n) => Number(BigInt(n) + noise.count()));
     centres = tally.sums.map((sums, k) => {
       const mass = Math.max(1, counts[k]!);
-      return sums.map((s, c) => {
+      const moved = sums.map((s, c) => {
         const noisy = Number(s + noise.sum[c]!());
         return Math.min(1, Math.max(-1, noisy / (mass * last[c]!)));
       });
+      return counts[k]! < noise.least ? centres[k]! : moved;
     });
   }
   return { centres: centres.map((c) => [...c]), counts };
@@ -69,5 +72,3 @@ export function tallyClusters(points: Points, last: readonly number[], centres: 
   flush();
   return { counts, sums };
 }
-
-export const nearestCentre = nearest;

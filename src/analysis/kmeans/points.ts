@@ -52,6 +52,8 @@ export function boxOf(policy: Policy, names: readonly string[]): Box {
       throw new Fault('QUERY_INVALID', `The grid of column "${name}" is too fine.`, 'Declare a coarser step.');
     return grid;
   });
+  // What binding would refuse is refused here, before anything is spent.
+  bindBatch({ queries: names.map((column) => ({ kind: 'sum', column })) }, policy);
   return { names, grids };
 }
 
