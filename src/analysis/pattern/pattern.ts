@@ -13,6 +13,7 @@ import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { isZero, parseRational, type Rational, rational } from '../../exact/rational.js';
 import { drawAlgorithm21 } from '../../published/algorithm21.js';
+import type { Foreseen } from '../../query/bound.js';
 import { type AnalysisOptions, analysePattern, type PatternAnalysis } from '../../query/pattern/analyse.js';
 import { boundedAdversary, coin, domainSize } from '../../query/pattern/lambda.js';
 import { privateRelations, ways } from '../../query/pattern/sensitivity.js';
@@ -177,7 +178,7 @@ async function prepare(session: Session, text: string, options: PatternOptions):
     mechanism: chosen.mechanism,
     why: why(chosen, candidates),
     measures: [],
-    errors: [],
+    errors: [foreseen(analysis, chosen)],
     candidates: candidates.map((c) => ({ mechanism: c.mechanism, route: c.guarantee, error: c.expectedError, fits: c.meets })),
   });
   const plan: PatternPlan = {
@@ -226,6 +227,17 @@ function pick(candidates: readonly PatternCandidate[], a: PatternAnalysis, wante
     );
   return found;
 }
+
+/** As for Laplace noise of the same mean error; for noise that follows the data, on the imagined graph. */
+const foreseen = (a: PatternAnalysis, { expectedError }: PatternCandidate): Foreseen => ({
+  name: a.title,
+  query: { kind: 'count', name: a.title },
+  cells: 1,
+  error: 'exact',
+  standardError: Math.SQRT2 * expectedError,
+  halfWidth: Math.log(20) * expectedError,
+  perRow: false,
+});
 
 const why = (chosen: PatternCandidate, all: readonly PatternCandidate[]): string => {
   const plain = all.find((c) => c.mechanism === 'laplace');

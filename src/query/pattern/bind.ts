@@ -16,6 +16,8 @@ export interface BoundPattern {
   readonly constants: readonly string[];
   readonly variables: readonly string[];
   readonly relations: readonly Relation[];
+  /** Relations stored in one direction that a pragma makes undirected: the SQL reads them in both. */
+  readonly closed: readonly number[];
   readonly goals: readonly Goal[];
   /** Symbols counted by the head, in order. */
   readonly head: readonly number[];
@@ -118,6 +120,7 @@ export function bindPattern(pattern: Pattern, schema: PatternSchema): BoundPatte
     constants: constantTexts,
     variables,
     relations,
+    closed: [...relations.keys()].filter((r) => relations[r]!.symmetric && !schema.relations.get(relations[r]!.name)!.symmetric),
     goals: [...goals.values()],
     head: pattern.head.length > 0 ? pattern.head.map(symbol) : variables.map((_, i) => constantTexts.length + i),
     unequal: [...unequal.values()],
@@ -233,5 +236,6 @@ export function canonicalText(q: BoundPattern): string {
   const goals = q.goals.map((g) => `${q.relations[g.relation]!.name}(${g.symbols.map(name).join(', ')})`);
   const unequal = q.unequal.map(([a, b]) => `${name(a)} != ${name(b)}`);
   const filters = q.filters.map((f) => `${name(f.symbol)} ${f.op} ${f.value}`);
-  return `${head} :- ${[...goals, ...unequal, ...filters].join(', ')}`;
+  const closed = q.closed.length > 0 ? ` %symmetric ${q.closed.map((r) => q.relations[r]!.name).join(' ')}` : '';
+  return `${head} :- ${[...goals, ...unequal, ...filters].join(', ')}${closed}`;
 }

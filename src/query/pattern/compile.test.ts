@@ -76,6 +76,17 @@ describe('the SQL of a pattern', () => {
     expect(await ask(compileLargest(triangle, [0], []))).toBe(6n);
   });
 
+  it('reads a relation stored in one direction in both when a pragma says so', async () => {
+    await connection.run('DELETE FROM "fugu_relation_R"');
+    await connection.run('INSERT INTO "fugu_relation_R" VALUES (0,1),(2,1),(0,2),(3,0)');
+    const text = `%symmetric R\n${shortcut('triangles', 'R')!.text}`;
+    const q = bindPattern(parsePattern(text), schemaFromText(text, 5));
+    expect(await ask(compilePattern(q))).toBe(6n);
+    // Without the nodes of more than two ties nothing closes.
+    expect(await ask(compilePattern(q, 'duckdb', 2))).toBe(0n);
+    expect(await ask(compilePattern(q, 'duckdb', 3))).toBe(6n);
+  });
+
   it('binds every constant and quotes every name', () => {
     const q = bindPattern(parsePattern("q(x) :- R('a'' OR 1=1', x), x != 'b'"), schemaFromText('q(x):-R(x,y)', 5));
     const { sql, values } = compilePattern(q);

@@ -61,11 +61,15 @@ interface Join {
 const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
 const view = (relation: string): string => `"fugu_relation_${relation.replaceAll('"', '""')}"`;
 
+const tuplesOf = (q: BoundPattern, relation: number): string => {
+  const name = view(q.relations[relation]!.name);
+  return q.closed.includes(relation) ? `(SELECT c0, c1 FROM ${name} UNION SELECT c1, c0 FROM ${name})` : name;
+};
+
 /** The tuples of a relation whose two ends are tied to at most `mostTies` others each. */
-function withoutHubs(relation: string, mostTies: number): string {
-  const all = view(relation);
-  const hubs = `SELECT v FROM (SELECT c0 AS v, c1 AS w FROM ${all} UNION SELECT c1, c0 FROM ${all}) x WHERE v <> w GROUP BY v HAVING COUNT(*) > ${mostTies}`;
-  return `(SELECT * FROM ${all} WHERE c0 NOT IN (${hubs}) AND c1 NOT IN (${hubs}))`;
+function withoutHubs(all: string, mostTies: number): string {
+  const hubs = `SELECT v FROM (SELECT c0 AS v, c1 AS w FROM ${all} y UNION SELECT c1, c0 FROM ${all} z) x WHERE v <> w GROUP BY v HAVING COUNT(*) > ${mostTies}`;
+  return `(SELECT * FROM ${all} w WHERE c0 NOT IN (${hubs}) AND c1 NOT IN (${hubs}))`;
 }
 
 /** Names come from the policy and are quoted; every constant is bound. Each next goal shares a symbol with those before it if one does. */
@@ -85,8 +89,8 @@ function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, most
       else if (seen === undefined) expressions.set(s, column);
       else (step === 0 ? constantTests : on).push(`${column} = ${seen}`);
     }
-    const { name, private: isPrivate } = q.relations[goal.relation]!;
-    const source = `${mostTies !== undefined && isPrivate ? withoutHubs(name, mostTies) : view(name)} ${alias}`;
+    const tuples = tuplesOf(q, goal.relation);
+    const source = `${mostTies !== undefined && q.relations[goal.relation]!.private ? withoutHubs(tuples, mostTies) : tuples} ${alias}`;
     from += step === 0 ? source : on.length > 0 ? ` JOIN ${source} ON ${on.join(' AND ')}` : ` CROSS JOIN ${source}`;
   }
   const expression = (s: number): string => expressions.get(s)!;

@@ -69,7 +69,10 @@ describe('reading a pattern', () => {
       goals: { length: 2 },
     });
     expect(bind('q() :- tie(x,y), tie(y,x)').goals).toHaveLength(1);
-    expect(bind('%symmetric friend\nq() :- friend(x,y), friend(y,x)').goals).toHaveLength(1);
+    const closed = bind('%symmetric friend\nq() :- friend(x,y), friend(y,x)');
+    expect(closed.goals).toHaveLength(1);
+    // Another question than without the pragma, so another text for the ledger.
+    expect(canonicalText(closed)).toBe('q(x, y) :- friend(x, y) %symmetric friend');
   });
 
   it('keeps attribute filters and takes the bounds of a sum from the text or the declared column', () => {
