@@ -5,9 +5,8 @@ import {
   type PatternMechanism,
   patternCandidates,
   publicDegree,
-  pureGuarantee,
 } from '../../calibration/pattern.js';
-import { perPerson, personCandidates } from '../../calibration/pattern-person.js';
+import { perPerson } from '../../calibration/pattern-person.js';
 import { emptyPure, everyRecord, type Profile, pureProfile } from '../../dependence/profile.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
@@ -15,14 +14,16 @@ import { isZero, parseRational, type Rational, rational } from '../../exact/rati
 import { drawAlgorithm21 } from '../../published/algorithm21.js';
 import type { Foreseen } from '../../query/bound.js';
 import { type AnalysisOptions, analysePattern, type PatternAnalysis } from '../../query/pattern/analyse.js';
-import { boundedAdversary, coin, domainSize } from '../../query/pattern/lambda.js';
-import { privateRelations, ways } from '../../query/pattern/sensitivity.js';
+import { coin, domainSize } from '../../query/pattern/lambda.js';
+import { privateRelations } from '../../query/pattern/sensitivity.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
+import { adversarialPromise, refuseSecondBatch } from './adversarial-promise.js';
 import { knownLadder, residualLadderOf } from './data-ladder.js';
 import { clampAnswer, drawLadder, drawLaplace, drawSmooth } from './draw.js';
 import { checkDomain, exactAnswer } from './exact-answer.js';
+import { ownerSymbol, perOwner, personWays } from './owner.js';
 import { contributions, raceToTheTop, truncated } from './person.js';
 
 export interface PatternOptions extends AskOptions, AnalysisOptions {
@@ -247,88 +248,3 @@ const why = (chosen: PatternCandidate, all: readonly PatternCandidate[]): string
     ? 'Plain noise at global sensitivity has the least expected error here.'
     : `${chosen.mechanism}: expected error ${ratio.toPrecision(2)} times below plain noise at global sensitivity${chosen.note ? ` (${chosen.note})` : ''}.`;
 };
-
-/**
- * The person column of a relation that names one: each of its tuples belongs to that person alone, and with one private goal and every variable counted each result
- * is one person's. Otherwise every column names people.
- */
-function ownerSymbol(session: Session, a: PatternAnalysis): number | undefined {
-  const { unit } = session.policy.protect;
-  const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
-  const column = unit === undefined ? -1 : a.pattern.relations[secret[0]!.relation]!.columns.indexOf(unit);
-  const owner = secret[0]!.symbols[column];
-  const whole = a.pattern.head.length === a.pattern.variables.length;
-  return owner !== undefined && owner >= a.pattern.constants.length && secret.length === 1 && whole ? owner : undefined;
-}
-/** The most results one person can own. */
-const perOwner = (a: PatternAnalysis, person: number): bigint =>
-  ways(
-    a.pattern,
-    a.pattern.head.filter((s) => s !== person),
-    [person],
-  );
-
-function personWays(session: Session, a: PatternAnalysis, epsilon: Rational, degree: number): readonly PatternCandidate[] {
-  const touched = privateRelations(a.pattern).map((r) => a.pattern.relations[r]!);
-  if (a.pattern.sum)
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'A sum over a join cannot be released with persons as the secret.',
-      'Ask for a count, or protect single tuples.',
-    );
-  if (ownerSymbol(session, a) !== undefined) {
-    const levels = Math.max(1, perOwner(a, ownerSymbol(session, a)!).toString(2).length);
-    const scale = levels / (Number(epsilon.num) / Number(epsilon.den));
-    return [
-      {
-        mechanism: 'r2t',
-        scale,
-        expectedError: scale * degree * Math.log(20 * levels),
-        guarantee: pureGuarantee,
-        meets: true,
-        note: `if nobody has more than ${degree} results`,
-      },
-    ];
-  }
-  const owned = touched.some((r) => session.policy.protect.unit !== undefined && r.columns.includes(session.policy.protect.unit));
-  if (touched.length !== 1 || touched[0]!.columns.length !== 2 || owned)
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'With persons as the secret, a pattern may use one private relation between two persons.',
-      'Declare the other relations public if they are, or protect single tuples with secret: edge.',
-    );
-  return personCandidates(a, epsilon, degree);
-}
-
-/** No composition is known for adversarial privacy: one declared batch per population, replayed for ever, never added to the DP budget. */
-async function refuseSecondBatch(session: Session, label: string): Promise<void> {
-  const before = (await session.desk.ledger.entries(session.policy.population)).find((e) =>
-    e.label.startsWith('adversarial privacy: '),
-  );
-  if (before && before.label !== label)
-    throw new Fault(
-      'BUDGET_EXCEEDED',
-      'This population has already answered one query under adversarial privacy.',
-      'Its guarantee does not compose: ask without --gamma, which uses the DP budget.',
-    );
-}
-
-function adversarialPromise(plan: Plan, a: PatternAnalysis, epsilon: Rational, gamma: string): Plan['guarantee'] {
-  const m = domainSize(a.pattern);
-  const { known, marginal } = boundedAdversary(m);
-  const e = Number(epsilon.num) / Number(epsilon.den);
-  return {
-    ...plan.guarantee,
-    certified: false,
-    epsilon: e,
-    assumptions: [
-      `The attacker's belief about the tuples has only negative correlations, knows the sizes of the relations, is certain of at most ${known} tuples and gives every other one less than ${marginal.toPrecision(2)}.`,
-    ],
-    how: 'Algorithm 2.1 of paper 004, corrected (published/algorithm21.proof.md).',
-    sentences: [
-      `Protected: the presence of one tuple; belief in it grows at most to e^${e} times what it was, plus ${gamma}.`,
-      'This is (epsilon, gamma)-adversarial privacy, not differential privacy: it does not limit what is learned about absent tuples, and it does not compose.',
-      'It is kept apart from the budget: one such query per population.',
-    ],
-  };
-}

@@ -1,0 +1,59 @@
+import { type PatternCandidate, pureGuarantee } from '../../calibration/pattern.js';
+import { personCandidates } from '../../calibration/pattern-person.js';
+import { Fault } from '../../errors.js';
+import type { Rational } from '../../exact/rational.js';
+import type { PatternAnalysis } from '../../query/pattern/analyse.js';
+import { privateRelations, ways } from '../../query/pattern/sensitivity.js';
+import type { Session } from '../../release/session.js';
+
+/**
+ * The person column of a relation that names one: each of its tuples belongs to that person alone, and with one private goal and every variable counted each result
+ * is one person's. Otherwise every column names people.
+ */
+export function ownerSymbol(session: Session, a: PatternAnalysis): number | undefined {
+  const { unit } = session.policy.protect;
+  const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
+  const column = unit === undefined ? -1 : a.pattern.relations[secret[0]!.relation]!.columns.indexOf(unit);
+  const owner = secret[0]!.symbols[column];
+  const whole = a.pattern.head.length === a.pattern.variables.length;
+  return owner !== undefined && owner >= a.pattern.constants.length && secret.length === 1 && whole ? owner : undefined;
+}
+/** The most results one person can own. */
+export const perOwner = (a: PatternAnalysis, person: number): bigint =>
+  ways(
+    a.pattern,
+    a.pattern.head.filter((s) => s !== person),
+    [person],
+  );
+
+export function personWays(session: Session, a: PatternAnalysis, epsilon: Rational, degree: number): readonly PatternCandidate[] {
+  const touched = privateRelations(a.pattern).map((r) => a.pattern.relations[r]!);
+  if (a.pattern.sum)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A sum over a join cannot be released with persons as the secret.',
+      'Ask for a count, or protect single tuples.',
+    );
+  if (ownerSymbol(session, a) !== undefined) {
+    const levels = Math.max(1, perOwner(a, ownerSymbol(session, a)!).toString(2).length);
+    const scale = levels / (Number(epsilon.num) / Number(epsilon.den));
+    return [
+      {
+        mechanism: 'r2t',
+        scale,
+        expectedError: scale * degree * Math.log(20 * levels),
+        guarantee: pureGuarantee,
+        meets: true,
+        note: `if nobody has more than ${degree} results`,
+      },
+    ];
+  }
+  const owned = touched.some((r) => session.policy.protect.unit !== undefined && r.columns.includes(session.policy.protect.unit));
+  if (touched.length !== 1 || touched[0]!.columns.length !== 2 || owned)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'With persons as the secret, a pattern may use one private relation between two persons.',
+      'Declare the other relations public if they are, or protect single tuples with secret: edge.',
+    );
+  return personCandidates(a, epsilon, degree);
+}
