@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Audit, audit, calibrate, prepareAudit } from '../attack/audit.js';
 import { Fault } from '../errors.js';
 import { bold, dim, emit, figure } from './output.js';
-import { adversaryFrom, positive, readModelFile, tableReader } from './workbench.js';
+import { adversaryFrom, modelArgument, positive, readModelFile, tableReader } from './workbench.js';
 
 interface Words {
   readonly query: string;
@@ -14,8 +14,9 @@ interface Words {
 
 export function register(program: Command): void {
   program
-    .command('audit <model>')
+    .command('audit')
     .description('the exact loss of a Laplace release on a small model, by enumeration')
+    .argument('<model>', modelArgument)
     .requiredOption('--query <query>', 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE')
     .option('--scale <scale>', 'Laplace scale to audit')
     .option('--calibrate <epsilon>', 'find the least scale whose loss is at most epsilon')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { compareMechanisms } from '../attack/audit-comparison.js';
 import type { Compared, Comparison } from '../attack/audit-judge.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
-import { positive, readModelFile, tableReader } from './workbench.js';
+import { modelArgument, positive, readModelFile, tableReader } from './workbench.js';
 
 interface Words {
   readonly query: string;
@@ -12,8 +12,9 @@ interface Words {
 
 export function register(program: Command): void {
   program
-    .command('compare <model>')
+    .command('compare')
     .description('every mechanism side by side on a small model: noise, promise, and what is truly lost')
+    .argument('<model>', modelArgument)
     .requiredOption('--query <query>', 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE')
     .requiredOption('--epsilon <epsilon>', 'the promised epsilon')
     .option('--json', 'one JSON document')

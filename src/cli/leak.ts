@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { hubs, largestBase, leakage, whatIf } from '../dependence/leakage.js';
 import type { Model } from '../dependence/model.js';
-import { readModel } from '../dependence/model-file.js';
 import { Fault } from '../errors.js';
 import { divUp } from '../exact/outward.js';
 import { isPositive, parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
 import { bold, dim, emit, figure, table } from './output.js';
+import { modelArgument, readModelFile } from './workbench.js';
 
 interface LeakOptions {
   readonly base?: string;
@@ -21,16 +20,16 @@ export function register(program: Command): void {
   program
     .command('leak')
     .description(
-      'What an attacker who knows the ties gains about each record, or the largest base budget that keeps it within epsilon.',
+      'what an attacker who knows the ties gains about each record, or the largest base budget that keeps it within epsilon',
     )
-    .argument('<model>', 'a model file (JSON): records and factors, or a chain')
+    .argument('<model>', modelArgument)
     .option('--base <epsilon>', 'every record spends this base epsilon')
     .option('--profile <list>', 'base epsilon per record, comma separated, in the order of the model file')
     .option('--epsilon <epsilon>', 'find the largest common base with worst leakage at most this')
     .option('--adversary <kind>', 'informed (may know other records) or uninformed', 'informed')
     .option('--json', 'one JSON document on stdout')
     .action((file: string, options: LeakOptions) => {
-      const document = leak(readModel(readText(file), file), options);
+      const document = leak(readModelFile(file), options);
       emit(options.json, document, () => human(document));
     });
 }
@@ -147,12 +146,4 @@ function positive(text: string, what: string): Rational {
   const value = parseRational(text, what);
   if (!isPositive(value)) throw new Fault('BUDGET_INVALID', `The ${what} must be positive.`, 'Use a number such as 0.1.');
   return value;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault('DATA_NOT_FOUND', 'The model file cannot be read.', 'Check the path.', { place: { file } });
-  }
 }

@@ -6,10 +6,9 @@ import {
   posteriorOnModel,
   posteriorTable,
 } from '../attack/posterior.js';
-import { readModel } from '../dependence/model-file.js';
 import { Fault } from '../errors.js';
 import { bold, dim, emit, figure, table } from './output.js';
-import { readText } from './read-input.js';
+import { readModelFile } from './workbench.js';
 
 interface Words {
   readonly universe?: string;
@@ -27,7 +26,7 @@ export function register(program: Command): void {
   program
     .command('posterior')
     .description('what an attacker believes after a noisy answer, value by value')
-    .argument('[model]', 'dependence model (JSON): the belief about one record, with and without the ties')
+    .argument('[model]', 'a model, as for fugu leak: the belief about one record, with and without the ties')
     .option('--universe <values>', 'without a model: every value the unknown record can take, e.g. 1,2,3,5,10')
     .option('--prior <p>', 'their probabilities (uniform when absent)')
     .option('--known <values>', 'what the attacker knows: values (1,2,3), or with a model records (bob=1,eve=0)')
@@ -96,7 +95,7 @@ const rowsText = (rows: readonly PosteriorRow[]) =>
   );
 
 function onModel(file: string, words: Words): void {
-  const model = readModel(readText(file), file);
+  const model = readModelFile(file);
   const about = words.about ?? model.ids[0]!;
   const known = Object.fromEntries(
     (words.known?.split(',') ?? []).map((pair) => {

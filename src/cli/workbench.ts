@@ -1,18 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { readBif } from '../dependence/bif.js';
 import type { Model } from '../dependence/model.js';
 import { readModel } from '../dependence/model-file.js';
+import { networkFormat, networkModel } from '../dependence/network.js';
+import { readNetworkJson } from '../dependence/network-json.js';
 import { Fault } from '../errors.js';
 import { parseRational, toNumber } from '../exact/rational.js';
 import type { Adversary } from '../published/exact-loss.js';
 import type { ReadTable } from '../published/workload.js';
 
 /** What the commands that work on model files share: reading the file and the words of the command line. */
-export const readModelFile = (file: string): Model => readModel(textOf(file, 'model'), file);
+export function readModelFile(file: string): Model {
+  const text = textOf(file, 'model');
+  if (/\.bif(\.gz)?$/i.test(file)) return networkModel(readBif(text, file));
+  return text.includes(networkFormat) ? networkModel(readNetworkJson(text, file)) : readModel(text, file);
+}
+
+/** What a model argument may be, for the help of a command. */
+export const modelArgument =
+  'a model: records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or from fugu learn)';
+
+/** An unpacked file may not be larger than this. */
+const largest = 2 ** 28;
 
 function textOf(file: string, what: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    const bytes = readFileSync(file);
+    return (/\.gz$/i.test(file) ? gunzipSync(bytes, { maxOutputLength: largest }) : bytes).toString('utf8');
   } catch {
     throw new Fault('DATA_NOT_FOUND', `The ${what} file cannot be read.`, 'Check the path and its permissions.', {
       place: { file },
