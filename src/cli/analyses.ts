@@ -1,7 +1,10 @@
+import { planClassify, releaseClassify } from '../analysis/classify/classify.js';
+import type { ClassifyResult } from '../analysis/classify/predict.js';
 import { type KmeansResult, planKmeans, releaseKmeans } from '../analysis/kmeans/kmeans.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import type { AskOptions, Session } from '../release/session.js';
+import { barChart } from '../report/bar-chart.js';
 import { scatterChart } from '../report/scatter-chart.js';
 import type { Drawing } from '../report/svg.js';
 import { figure, table } from './output.js';
@@ -61,4 +64,31 @@ const centresDrawing = ({ columns, centres, counts }: KmeansResult): Drawing =>
     label: `Centres of ${centres.length} clusters`,
   });
 
-export const analyses: readonly AnalysisAsk[] = [patternAsk, kmeans];
+const classify: AnalysisAsk = {
+  flag: 'classify',
+  argument: '<json>',
+  description: 'a linear classifier: {"label": "income", "positive": [">50K"], "features": ["age", "education"]}',
+  plan: (session, text, options) => planClassify(session, readJson(text), options),
+  async release(session, text, options) {
+    const { result, receipt } = await releaseClassify(session, readJson(text), options);
+    const weights = [['(intercept)', result.intercept] as const, ...result.weights.map((w) => [termName(w), w.weight] as const)];
+    const strongest = weights.toSorted((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+    const header = ['feature', 'weight'];
+    const shown = strongest.slice(0, 20).map(([name, weight]) => [name, figure(weight)]);
+    const rest = strongest.length > 20 ? `\n… and ${strongest.length - 20} weaker weights` : '';
+    const drawing = barChart({
+      bars: strongest.slice(0, 20).map(([label, value]) => ({ label, value, low: null, high: null })),
+      label: 'The strongest weights',
+      width: 1016,
+    });
+    return { result, receipt, text: table(header, shown) + rest, tables: [{ name: 'weights', header, rows: weights, drawing }] };
+  },
+};
+
+const termName = (term: ClassifyResult['weights'][number]): string => {
+  if (term.kind === 'level') return `${term.column} = ${term.level}`;
+  if (term.kind === 'sign') return `${term.column} = ${term.plus}, not ${term.minus}`;
+  return term.kind === 'bin' ? `${term.column} in [${term.from ?? ''}, ${term.to ?? ''})` : term.column;
+};
+
+export const analyses: readonly AnalysisAsk[] = [patternAsk, kmeans, classify];
