@@ -8,7 +8,7 @@ const request = z.strictObject({
   model: z.enum(['logistic', 'svm']).default('logistic'),
   method: z.enum(['auto', 'output', 'objective', 'sgd']).default('auto'),
   /** Strength of the quadratic penalty; a public choice, never searched on the data. */
-  regularisation: z.number().min(1e-9).max(100).optional(),
+  regularisation: z.number().min(1e-6).max(100).optional(),
   /** Width of the rounded corner of the Huber hinge. */
   huber: z.number().min(0.1).max(1).default(0.5),
   steps: z.number().int().min(1).max(1000).optional(),
