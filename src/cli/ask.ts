@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import { parseSql } from '../query/sql.js';
 import { readsRelations } from '../query/sql-join.js';
-import { surveyBatch } from '../query/survey.js';
+import { chooseBatch } from '../release/survey.js';
 import type { AskOptions, Session } from '../release/session.js';
 import { type AnalysisAsk, analyses } from './analyses.js';
 import { patternAsk } from './pattern-analysis.js';
@@ -55,13 +55,16 @@ export function readAsk(words: AskWords, session: Session): Asked {
   if (analysis[0]) return { analysis: analysis[0], text: words[analysis[0].flag] as string, options: base };
   if (words.survey)
     return {
-      query: surveyBatch(session.policy),
+      query: chooseBatch(session.policy, session.account, base),
       options: { ...base, all: words.epsilon === undefined, label: 'survey: one histogram per column' },
     };
   // SQL whose tables are declared relations is a pattern.
   if (words.sql !== undefined && readsRelations(words.sql, session.policy.relations))
     return { analysis: patternAsk, text: words.sql, options: base };
   if (words.sql !== undefined)
-    return { query: parseSql(words.sql), options: { ...base, label: words.sql.replace(/\s+/g, ' ').slice(0, 120) } };
+    return {
+      query: parseSql(words.sql, session.policy.columns.keys()),
+      options: { ...base, label: words.sql.replace(/\s+/g, ' ').slice(0, 120) },
+    };
   return { query: readJson(words.query!), options: base };
 }

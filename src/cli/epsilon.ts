@@ -174,7 +174,11 @@ async function prepare(file: string, words: Words): Promise<Bench> {
   const policy = await readPolicy(file);
   const engine = await openEngine(policy);
   try {
-    const query = words.survey ? surveyBatch(policy) : words.sql !== undefined ? parseSql(words.sql) : readJson(words.query!);
+    const query = words.survey
+      ? surveyBatch(policy)
+      : words.sql !== undefined
+        ? parseSql(words.sql, policy.columns.keys())
+        : readJson(words.query!);
     const bound = bindBatch(parseBatch(query), policy);
     return { policy, bound, amplifiers: (await declaredAmplifiers(policy, engine)).amplifiers };
   } finally {

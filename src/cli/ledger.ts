@@ -146,7 +146,8 @@ async function verify(file: string, { json }: Words): Promise<void> {
   emit(
     json,
     result,
-    () => `${good('The chain verifies')}: ${result.entries} entries, every total agrees.\n${dim(`head ${result.head}`)}`,
+    () =>
+      `${good('The chain verifies')}: ${result.entries} ${result.entries === 1 ? 'entry' : 'entries'}, every total agrees.\n${dim(`head ${result.head}`)}`,
   );
 }
 

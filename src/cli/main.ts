@@ -3,24 +3,34 @@ import { Command, CommanderError } from 'commander';
 import { Fault } from '../errors.js';
 import { fail } from './output.js';
 
-/** Each command is one file that registers itself; only the one asked for is loaded. */
-const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {
-  attack: () => import('./attack.js'),
-  audit: () => import('./audit.js'),
-  compare: () => import('./compare.js'),
-  check: () => import('./check.js'),
-  confirm: () => import('./confirm.js'),
-  demo: () => import('./demo.js'),
-  init: () => import('./init.js'),
-  epsilon: () => import('./epsilon.js'),
-  leak: () => import('./leak.js'),
-  learn: () => import('./learn.js'),
-  ledger: () => import('./ledger.js'),
-  pattern: () => import('./pattern.js'),
-  plan: () => import('./plan.js'),
-  posterior: () => import('./posterior.js'),
-  release: () => import('./release.js'),
+type Load = () => Promise<{ register(program: Command): void }>;
+
+/** Each command is one file that registers itself; only the one asked for is loaded. In the order a newcomer needs them. */
+const groups: Record<string, Record<string, Load>> = {
+  'Start:': {
+    demo: () => import('./demo.js'),
+    init: () => import('./init.js'),
+    confirm: () => import('./confirm.js'),
+    check: () => import('./check.js'),
+  },
+  'Release:': {
+    plan: () => import('./plan.js'),
+    release: () => import('./release.js'),
+    ledger: () => import('./ledger.js'),
+  },
+  'Decide:': {
+    epsilon: () => import('./epsilon.js'),
+    learn: () => import('./learn.js'),
+    posterior: () => import('./posterior.js'),
+  },
+  'Workbench:': {
+    leak: () => import('./leak.js'),
+    audit: () => import('./audit.js'),
+    compare: () => import('./compare.js'),
+    pattern: () => import('./pattern.js'),
+  },
 };
+const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(groups));
 
 async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('fugu')
@@ -32,6 +42,8 @@ async function run(argv: readonly string[]): Promise<void> {
   const asked = argv[2] ?? '';
   const wanted = Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
   for (const name of wanted) (await commands[name]!()).register(program);
+  for (const command of program.commands)
+    command.helpGroup(Object.keys(groups).find((heading) => command.name() in groups[heading]!) ?? 'Commands:');
   if (asked === '') {
     program.outputHelp();
     return;
@@ -46,12 +58,15 @@ const wantsJson = process.argv.includes('--json');
 run(process.argv).catch((error: unknown) => {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return;
-    const words = error.message.replace(/^error: /, '');
+    const [words = '', guess] = error.message.replace(/^error: /, '').split('\n');
+    const asked = process.argv[2] ?? '';
     fail(
       new Fault(
         'USAGE',
         `${words.charAt(0).toUpperCase()}${words.slice(1)}.`.replace(/\.\.$/, '.'),
-        'Run "fugu --help", or "fugu COMMAND --help".',
+        [guess?.replace(/^\((.*)\)$/, '$1'), `Run "fugu ${Object.hasOwn(commands, asked) ? `${asked} ` : ''}--help".`]
+          .filter(Boolean)
+          .join(' '),
       ),
       wantsJson,
     );

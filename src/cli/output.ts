@@ -37,7 +37,16 @@ export function table(header: readonly string[], rows: readonly (readonly string
       })
       .join('  ')
       .trimEnd();
-  return [bold(line(header)), dim(widths.map((w) => '-'.repeat(w)).join('  ')), ...rows.map(line)].join('\n');
+  return [
+    bold(line(header)),
+    dim(
+      widths
+        .map((w) => '-'.repeat(w))
+        .join('  ')
+        .trimEnd(),
+    ),
+    ...rows.map(line),
+  ].join('\n');
 }
 
 /** A number for people: about four significant digits, thousands separated. */

@@ -21,7 +21,7 @@ const query = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('mean'), column: name, ...asked }),
   z.strictObject({ kind: z.literal('variance'), column: name, population: z.boolean().optional(), ...asked }),
   z.strictObject({ kind: z.literal('share'), column: name, values: z.array(z.string().max(1000)).min(1).max(10_000), ...asked }),
-  z.strictObject({ kind: z.literal('histogram'), column: name, ...asked }),
+  z.strictObject({ kind: z.literal('histogram'), column: name, merged: z.literal(true).optional(), ...asked }),
   z.strictObject({ kind: z.literal('crosstab'), columns: z.tuple([name, name]), ...asked }),
   z.strictObject({
     kind: z.literal('quantile'),
@@ -49,7 +49,10 @@ export function parseBatch(input: unknown): Batch {
   const issue = parsed.error.issues[0]!;
   throw new Fault(
     'QUERY_INVALID',
-    `${pathText(issue.path)}: ${issue.message}.`.replace(/\.\.$/, '.'),
+    `${pathText(issue.path)}: ${issue.message.replace(/^Invalid discriminator value\. Expected/, 'expected one of').replaceAll(' | ', ', ')}.`.replace(
+      /\.\.$/,
+      '.',
+    ),
     'A query looks like {"kind": "mean", "column": "age", "by": ["party"], "where": [{"column": "age", "op": ">", "value": 30}]}; kinds are count, sum, mean, variance, share, histogram, crosstab, quantile.',
   );
 }

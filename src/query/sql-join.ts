@@ -10,7 +10,7 @@ import {
 import { Fault } from '../errors.js';
 import type { Relation } from '../policy/policy.js';
 import type { Atom, Comparator, Comparison, Constant, Pattern, Position, Term, Variable } from './pattern/pattern.js';
-import { refuse, refuseAll, SqlText } from './sql-refuse.js';
+import { refuse, refuseAll, SqlText, unfolded } from './sql-refuse.js';
 
 /**
  * SQL over declared relations to the pattern form: SELECT COUNT(*), COUNT(DISTINCT columns) or SUM(column) FROM relations joined by equality WHERE conditions
@@ -59,7 +59,9 @@ export function readsRelations(text: string, relations: ReadonlyMap<string, Rela
     const [statement] = parse(text);
     if (statement?.type !== 'select') return false;
     const from = statement.from ?? [];
-    return from.length > 0 && from.every((f) => f.type === 'table' && relations.has(f.name.name));
+    return (
+      from.length > 0 && from.every((f) => f.type === 'table' && relations.has(unfolded([...relations.keys()], f.name.name)))
+    );
   } catch {
     return false;
   }
@@ -93,7 +95,7 @@ function tableOf(sql: SqlText, from: From, relations: ReadonlyMap<string, Relati
   if (from.join && !/^(INNER|CROSS) JOIN$/.test(from.join.type))
     throw refuse(sql, from.join.type, from, 'Only inner joins are counted.');
   if (from.join?.using) throw refuse(sql, 'USING', from, 'Write ON a.x = b.y.');
-  const relation = relations.get(from.name.name);
+  const relation = relations.get(unfolded([...relations.keys()], from.name.name));
   if (!relation)
     throw new Fault(
       'RELATION_UNKNOWN',
@@ -104,8 +106,9 @@ function tableOf(sql: SqlText, from: From, relations: ReadonlyMap<string, Relati
 }
 
 function columnOf(sql: SqlText, ref: ExprRef, tables: readonly Table[]): Variable {
-  const owners = tables.filter((t) => (ref.table ? t.alias === ref.table.name : true) && t.relation.columns.includes(ref.name));
-  if (owners.length === 1) return variable(owners[0]!, ref.name);
+  const named = (t: Table) => unfolded(t.relation.columns, ref.name);
+  const owners = tables.filter((t) => (ref.table ? t.alias === ref.table.name : true) && t.relation.columns.includes(named(t)));
+  if (owners.length === 1) return variable(owners[0]!, named(owners[0]!));
   if (owners.length > 1)
     throw invalid(sql, ref, `The column "${ref.name}" is in several tables`, 'Write the table before it, as in f.a.');
   throw new Fault(

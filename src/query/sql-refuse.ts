@@ -4,8 +4,14 @@ import { Fault } from '../errors.js';
 /** The text asked, to tell places in it. */
 export class SqlText {
   readonly text: string;
-  constructor(text: string) {
+  readonly #names: readonly string[];
+  constructor(text: string, names: Iterable<string> = []) {
     this.text = text;
+    this.#names = [...names];
+  }
+  /** SQL folds names without quotes to small letters: the one declared name that differs in case only is meant. */
+  named(name: string): string {
+    return unfolded(this.#names, name);
   }
   where(offset: number): string {
     const before = this.text.slice(0, offset).split('\n');
@@ -33,8 +39,14 @@ export function refuseAll<N extends PGNode>(sql: SqlText, node: N, parts: Readon
   }
 }
 
+export function unfolded(names: readonly string[], name: string): string {
+  if (names.includes(name)) return name;
+  const alike = names.filter((n) => n.toLowerCase() === name.toLowerCase());
+  return alike.length === 1 ? alike[0]! : name;
+}
+
 /** The column a reference names; a table prefix is allowed, since there is one table. */
 export function columnName(sql: SqlText, expr: Expr): string {
-  if (expr.type === 'ref' && expr.name !== '*') return expr.name;
+  if (expr.type === 'ref' && expr.name !== '*') return sql.named(expr.name);
   throw refuse(sql, expr.type === 'ref' ? '*' : `an expression in place of a column`, expr);
 }

@@ -17,8 +17,8 @@ import { conditionsOf } from './sql-where.js';
  * SQL text to the JSON form: SELECT keys and aggregates FROM one table [WHERE …] [GROUP BY keys]. The text is parsed and compiled to queries, never run.
  * Everything else is refused with the name and the place of the construct.
  */
-export function parseSql(text: string): Batch {
-  const sql = new SqlText(text);
+export function parseSql(text: string, columns: Iterable<string> = []): Batch {
+  const sql = new SqlText(text, columns);
   const statements = parsed(sql);
   const [statement] = statements;
   if (statements.length !== 1 || !statement) throw refuse(sql, 'several statements', statements[1]);

@@ -37,6 +37,8 @@ export interface PlannedMeasure {
   readonly noise: StoredNoise;
   /** Half width of the 95 % interval of one cell, in the answer's own unit; absent for selections. */
   readonly error95?: number;
+  /** How many tables are read off it, when more than one. */
+  readonly tables?: number;
 }
 
 /** Noise as text fractions: exact, for receipts. */
@@ -61,7 +63,7 @@ export function planMeasure(measure: Measure, noise: Noise): PlannedMeasure {
       : noise.kind === 'gaussian'
         ? 1.96 * Math.sqrt(toNumber(noise.variance))
         : 0;
-  return { ...planned, error95: units * toNumber(measure.grid) };
+  return { ...planned, error95: units * toNumber(measure.grid), ...(measure.tables !== undefined && { tables: measure.tables }) };
 }
 
 export function explainChoice(plans: readonly NoisePlan[]): string {
@@ -70,5 +72,5 @@ export function explainChoice(plans: readonly NoisePlan[]): string {
   const next = others.find((p) => p.kind !== best.kind && p.fits);
   if (!next) return `${best.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise is the only kind this budget allows.`;
   const ratio = Math.sqrt(next.error / best.error);
-  return `${best.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise: its expected error is ${ratio.toPrecision(2)} times smaller than with ${next.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise.`;
+  return `${best.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller than with ${next.kind === 'laplace' ? 'Laplace' : 'Gaussian'} noise.`;
 }

@@ -18,6 +18,7 @@ import {
   rational,
   subtract,
   toNumber,
+  zero,
 } from '../exact/rational.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
@@ -116,9 +117,13 @@ export class Session {
     return { tables, receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, entry, replayed }) };
   }
 
-  /** The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. */
+  /**
+   * The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. What rounding left over is not handed out
+   * unasked: the answer would be nothing but noise, so the full share is asked for and refused.
+   */
   share(options: AskOptions, spent: Spent): Rational {
-    const remaining = subtract(one, usedShare(this.account, spent));
+    const left = subtract(one, usedShare(this.account, spent));
+    const remaining = compare(left, crumbs) < 0 ? zero : left;
     if (options.epsilon !== undefined) {
       const epsilon = parseRational(options.epsilon, 'epsilon');
       if (!isPositive(epsilon))
@@ -234,6 +239,8 @@ export class Session {
   }
 }
 
+/** A part of the budget too small to be worth an answer. */
+const crumbs = rational(1, 1_000);
 const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
 export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'route' | 'whatIf' | 'records' | 'guarantee'> & {

@@ -246,5 +246,5 @@ const why = (chosen: PatternCandidate, all: readonly PatternCandidate[]): string
   const ratio = plain.expectedError / chosen.expectedError;
   return chosen === plain
     ? 'Plain noise at global sensitivity has the least expected error here.'
-    : `${chosen.mechanism}: expected error ${ratio.toPrecision(2)} times below plain noise at global sensitivity${chosen.note ? ` (${chosen.note})` : ''}.`;
+    : `${chosen.mechanism}: expected error ${Number(ratio.toPrecision(2))} times below plain noise at global sensitivity${chosen.note ? ` (${chosen.note})` : ''}.`;
 };
