@@ -157,6 +157,7 @@ const notes = (tied: boolean, sampled: boolean): readonly string[] => [
         'At most as many tied records are unknown as can be worked out exactly (20,000 states); the others are known to the attacker.',
       ]
     : ['The policy declares no ties on this column, so knowing them changes nothing.']),
+  'Only this table was used; whoever sees other releases of the same people learns from all of them.',
   'This is one answer: the promise speaks about the worst answer, so a smaller gain here proves nothing.',
   ...(sampled ? ['Not all records were attacked: every k-th was.'] : []),
 ];

@@ -19,11 +19,13 @@ export function attackPage(attack: PolicyAttack): string {
 <meta name="referrer" content="no-referrer">
 <title>Attack on ${safe(attack.column)} · Fugu</title>
 <style>${style}
-.banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; }
+.banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
 .records { display: grid; gap: 18px; }
 .pair { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 470px), 1fr)); gap: 10px 30px; }
 .pair h4 { margin: 8px 0 4px; font-size: 14px; font-weight: 600; }
-.legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--muted); margin: 0 0 14px; }
+.pair h4 span { display: block; font-weight: 400; font-size: 13px; }
+h3 span { font-weight: 400; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--muted); margin: 0 0 14px; max-width: none; }
 td.over { color: var(--accent); font-weight: 650; }
 </style>
 </head>
