@@ -28,6 +28,7 @@ const groups: Record<string, Record<string, Load>> = {
     audit: () => import('./audit.js'),
     compare: () => import('./compare.js'),
     pattern: () => import('./pattern.js'),
+    attack: () => import('./attack.js'),
   },
 };
 const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(groups));
