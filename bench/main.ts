@@ -11,6 +11,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./release.js'),
   () => import('./published.js'),
   () => import('./learn.js'),
+  () => import('./attack.js'),
 ];
 
 interface Row {

@@ -13,6 +13,7 @@ const counts = Float64Array.of(values.filter((v) => v === 0).length, values.filt
 const scene = (graph: Scene['graph'], noisy: readonly number[]): Scene => ({
   graph,
   values,
+  shown: new Uint8Array(values.length).fill(1),
   width: 2,
   noisy,
   noise,
@@ -58,6 +59,21 @@ describe('beliefs about one record of a table', () => {
     expect(ignorant.gain).toBeCloseTo(2 / 1.5, 9);
     // One tied record says 0 and one says 1: they cancel.
     expect(knowing.prior[0]).toBeCloseTo(ignorant.prior[0]!, 9);
+  });
+
+  it('learn nothing about a record that is left out, except through those it is tied to', () => {
+    const shown = new Uint8Array(values.length).fill(1);
+    shown[0] = 0;
+    const left = {
+      ...scene(graph, [counts[0]! + 29, counts[1]! - 30]),
+      shown,
+      counts: Float64Array.of(counts[0]! - 1, counts[1]!),
+    };
+    expect(believe(left, 0, { ties: false, knows: 'everyone else' }).gain).toBeCloseTo(0, 12);
+    expect(believe(left, 0, { ties: false, knows: 'everyone but the tied' }).gain).toBeCloseTo(0, 12);
+    const through = believe(left, 0, { ties: true, knows: 'everyone but the tied' }).gain;
+    expect(through).toBeGreaterThan(0.1);
+    expect(through).toBeLessThan(2 / 1.5);
   });
 
   it('reach members of a household through its hidden type', () => {

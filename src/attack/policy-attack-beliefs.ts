@@ -7,10 +7,12 @@ import type { KnownNoise } from './posterior.js';
 export interface Scene {
   readonly graph: FactorGraph;
   readonly values: Int32Array;
+  /** Whether the answer is about the record at all. */
+  readonly shown: Uint8Array;
   readonly width: number;
   readonly noisy: readonly number[];
   readonly noise: KnownNoise;
-  /** How many records hold each value; the attacker takes the shares for what is common. */
+  /** How many shown records hold each value; the attacker takes the shares for what is common. */
   readonly counts: Float64Array;
   /** Laws of unknown records by the shape of their ties: households of one shape share one. */
   readonly laws: Map<string, Float64Array>;
@@ -66,9 +68,9 @@ export function believe(scene: Scene, record: number, { ties, knows }: Believer)
   const tied = knows === 'everyone else' ? [] : tiedTo(graph, record).filter(inTable).slice(0, room);
   const unknown = [record, ...tied];
   const rest = scene.counts.slice();
-  for (const r of unknown) rest[scene.values[r]!]!--;
+  for (const r of unknown) rest[scene.values[r]!]! -= scene.shown[r]!;
   const probabilities = ties ? tiedLaw(scene, unknown) : strangersLaw(scene, unknown.length);
-  return update(probabilities, width, unknown.length, likelihood(scene, rest, unknown.length));
+  return update(probabilities, width, unknown.length, likelihood(scene, rest, unknown));
 }
 
 const shares = ({ counts }: Scene): Float64Array => {
@@ -159,16 +161,22 @@ function tiedLaw(scene: Scene, unknown: readonly number[]): Float64Array {
 }
 
 /** log-likelihood by state: a table of what k unknown records in one cell do to that cell. */
-function likelihood({ width, noisy, noise }: Scene, rest: Float64Array, unknown: number): (state: number) => number {
+function likelihood(
+  { width, noisy, noise, shown }: Scene,
+  rest: Float64Array,
+  unknown: readonly number[],
+): (state: number) => number {
+  // States count the last unknown record fastest.
+  const counted = Uint8Array.from(unknown.toReversed(), (r) => shown[r]!);
   const log = (off: number) =>
     noise.kind === 'laplace' ? -Math.abs(off) / noise.scale : -(off * off) / (2 * noise.sigma * noise.sigma);
   const gain = Array.from({ length: width }, (_, c) =>
-    Float64Array.from({ length: unknown + 1 }, (_, k) => log(noisy[c]! - rest[c]! - k) - log(noisy[c]! - rest[c]!)),
+    Float64Array.from({ length: unknown.length + 1 }, (_, k) => log(noisy[c]! - rest[c]! - k) - log(noisy[c]! - rest[c]!)),
   );
   const here = new Int32Array(width);
   return (state) => {
     here.fill(0);
-    for (let k = 0, s = state; k < unknown; k++, s = Math.floor(s / width)) here[s % width]!++;
+    for (let k = 0, s = state; k < counted.length; k++, s = Math.floor(s / width)) here[s % width]! += counted[k]!;
     let sum = 0;
     for (let c = 0; c < width; c++) if (here[c]! > 0) sum += gain[c]![here[c]!]!;
     return sum;

@@ -8,6 +8,8 @@ import type { KnownNoise } from './posterior.js';
 const receiptShape = z.object({
   label: z.string(),
   mechanism: z.string(),
+  /** Present when a limit on ties left records out of the answer. */
+  records: z.object({ used: z.number(), leftOut: z.number() }).optional(),
   guarantee: z.object({ epsilon: z.number().positive(), delta: z.number(), adversary: z.string(), certified: z.boolean() }),
 });
 
@@ -20,6 +22,8 @@ export interface ReleasedTable {
   readonly noise: KnownNoise;
   readonly promised: z.infer<typeof receiptShape>['guarantee'];
   readonly label: string;
+  /** Records that the answer is not about. */
+  readonly leftOut: number;
 }
 
 const unreadable = (what: string) =>
@@ -32,7 +36,7 @@ export function releasedTable(
   policy: Policy,
   wanted?: string,
 ): ReleasedTable {
-  const { label, mechanism, guarantee } = readReceipt(receipt);
+  const { label, mechanism, guarantee, records } = readReceipt(receipt);
   const kind = /^(laplace|gaussian)/.exec(mechanism)?.[1];
   if (!kind)
     throw new Fault('QUERY_UNSUPPORTED', 'Only releases with Laplace or Gaussian noise can be attacked.', 'Release a histogram.');
@@ -50,7 +54,13 @@ export function releasedTable(
         : `The folder holds no histogram of "${wanted}".`,
       `Histograms and counts by one category column can be attacked${tables.length > 0 ? `: ${tables.map((t) => t.column).join(', ')}` : ''}.`,
     );
-  return { ...table, noise: noiseFrom(kind as KnownNoise['kind'], table.error), promised: guarantee, label };
+  return {
+    ...table,
+    noise: noiseFrom(kind as KnownNoise['kind'], table.error),
+    promised: guarantee,
+    label,
+    leftOut: records?.leftOut ?? 0,
+  };
 }
 
 function readReceipt(text: string): z.infer<typeof receiptShape> {

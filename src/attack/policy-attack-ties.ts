@@ -1,5 +1,6 @@
 import { combine, type FactorGraph, untied } from '../dependence/factor-graph.js';
 import { groupsGraph } from '../dependence/groups.js';
+import { recordTies } from '../dependence/record-ties.js';
 import type { RecordTable } from '../dependence/records.js';
 import { tiesGraph } from '../dependence/ties.js';
 import type { Engine } from '../engine/engine.js';
@@ -32,4 +33,20 @@ function graphOf(d: Dependence, policy: Policy, engine: Engine, records: RecordT
     `Ties of kind "${d.kind}" cannot be attacked through a policy yet.`,
     'Groups and ties can; for a model file use "fugu posterior MODEL".',
   );
+}
+
+/** Which records the answer is about: all, or those that the limit on ties lets the product use. */
+export async function shownRecords(policy: Policy, engine: Engine, records: RecordTable, leftOut: number): Promise<Uint8Array> {
+  const shown = new Uint8Array(records.count).fill(1);
+  if (leftOut === 0) return shown;
+  const { used } = await recordTies(policy, engine, policy.dependence);
+  if (!used || used.names.length !== records.count - leftOut)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'The release left out other records than this policy would.',
+      'Attack it with the policy it was made under, on the same data.',
+    );
+  shown.fill(0);
+  for (const name of used.names) shown[records.names.get(name)!] = 1;
+  return shown;
 }

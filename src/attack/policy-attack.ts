@@ -6,7 +6,7 @@ import { viewColumn } from '../query/column-view.js';
 import { missingLabel } from '../query/measure.js';
 import { type BeliefChange, type Believer, believe, believers, type Scene, tiedTo } from './policy-attack-beliefs.js';
 import type { ReleasedTable } from './policy-attack-table.js';
-import { attackerGraph, tieColumns } from './policy-attack-ties.js';
+import { attackerGraph, shownRecords, tieColumns } from './policy-attack-ties.js';
 
 /** What attackers believe about records after one released table. Made from the private data: for the steward, never for publication. */
 export interface PolicyAttack {
@@ -61,13 +61,17 @@ export async function attackPolicy(
   if (cells.length !== records.count)
     throw new Fault('QUERY_UNSUPPORTED', 'Some persons have several rows.', 'Attack a policy where one row is one record.');
   const values = positions(policy, table, cells);
+  const shown = await shownRecords(policy, engine, records, table.leftOut);
   const counts = new Float64Array(table.values.length);
-  for (const v of values) if (v >= 0) counts[v]!++;
+  values.forEach((v, r) => {
+    if (v >= 0) counts[v]! += shown[r]!;
+  });
   refuseFiltered(table, counts);
   const graph = await attackerGraph(policy, engine, records, table.column);
   const scene: Scene = {
     graph,
     values,
+    shown,
     width: table.values.length,
     noisy: table.noisy,
     noise: table.noise,
