@@ -14,6 +14,7 @@ import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
+import { registerTies } from './learn-ties.js';
 import { emit, figure, progress } from './output.js';
 import { withSession } from './session.js';
 
@@ -47,6 +48,7 @@ export function register(program: Command): void {
     .option('--public', 'the rows are public already (an earlier wave): mark the file so')
     .option('--json', 'one JSON document on stdout')
     .action(learnColumns);
+  registerTies(learn);
 }
 
 const whole = (text: string | undefined, what: string, most: number): number | undefined => {

@@ -1,0 +1,77 @@
+import type { Tie } from './tie.js';
+
+/** A person's public attributes as a sparse vector: features in rising order with their weights. */
+export interface Profile {
+  readonly id: string;
+  readonly features: readonly number[];
+  readonly weights: readonly number[];
+}
+/** What a dot product is divided by: the lengths (cosine), or the sums of absolute weights as paper 000 prints it. l1 finds no more ties than cosine. */
+export type Norm = 'cosine' | 'l1';
+
+const sizes: Record<Norm, (weights: readonly number[]) => number> = {
+  cosine: (weights) => Math.sqrt(weights.reduce((s, w) => s + w * w, 0)),
+  l1: (weights) => weights.reduce((s, w) => s + Math.abs(w), 0),
+};
+
+/**
+ * Everybody's similarity to everybody before them, through an index from features to who has them, so that people who share nothing never meet. Ties above the threshold.
+ */
+export function affinityTies(profiles: readonly Profile[], threshold: number, norm: Norm): Tie[] {
+  const size = profiles.map((p) => sizes[norm](p.weights));
+  const owners = new Map<number, { person: number; weight: number }[]>();
+  const dots = new Float64Array(profiles.length);
+  const ties: Tie[] = [];
+  profiles.forEach((profile, i) => {
+    const met: number[] = [];
+    profile.features.forEach((feature, f) => {
+      const weight = profile.weights[f]!;
+      const list = owners.get(feature) ?? [];
+      for (const { person, weight: theirs } of list) {
+        if (dots[person] === 0) met.push(person);
+        dots[person]! += weight * theirs;
+      }
+      list.push({ person: i, weight });
+      owners.set(feature, list);
+    });
+    for (const j of met) {
+      const similarity = dots[j]! / (size[i]! * size[j]!);
+      // Products that cancelled to zero may have put somebody on the list twice.
+      if (similarity > threshold) ties.push({ a: profiles[j]!.id, b: profile.id, similarity: Number(similarity.toPrecision(6)) });
+      dots[j] = 0;
+    }
+  });
+  return ties;
+}
+
+/**
+ * Attribute columns as features. Text is one feature per value ("red" and "blue" share nothing); a number is one feature, by itself or, when `centred`, as its distance from
+ * the mean in standard deviations, which keeps raw sizes from making everybody alike.
+ */
+export function profilesOf(ids: readonly string[], columns: readonly (readonly string[])[], centred: boolean): Profile[] {
+  const features = ids.map(() => [] as number[]);
+  const weights = ids.map(() => [] as number[]);
+  let next = 0;
+  for (const cells of columns) {
+    const numeric = cells.every((cell) => cell === '' || (cell.trim() !== '' && Number.isFinite(Number(cell))));
+    const place = new Map<string, number>();
+    const scaled = numeric ? scale(cells, centred) : undefined;
+    cells.forEach((cell, i) => {
+      if (cell === '') return;
+      const weight = scaled ? scaled(Number(cell)) : 1;
+      if (weight === 0) return;
+      if (!place.has(numeric ? '' : cell)) place.set(numeric ? '' : cell, next++);
+      features[i]!.push(place.get(numeric ? '' : cell)!);
+      weights[i]!.push(weight);
+    });
+  }
+  return ids.map((id, i) => ({ id, features: features[i]!, weights: weights[i]! }));
+}
+
+function scale(cells: readonly string[], centred: boolean): (x: number) => number {
+  if (!centred) return (x) => x;
+  const numbers = cells.filter((cell) => cell !== '').map(Number);
+  const mean = numbers.reduce((a, b) => a + b, 0) / numbers.length;
+  const spread = Math.sqrt(numbers.reduce((s, x) => s + (x - mean) ** 2, 0) / numbers.length);
+  return (x) => (spread === 0 ? 0 : (x - mean) / spread);
+}

@@ -1,0 +1,73 @@
+/** How often tied records have which two values. `directed`: the first end is of another kind than the second (parent and child). */
+export interface PairTable {
+  readonly values: readonly string[];
+  readonly directed: boolean;
+  /** One count per cell, see `cellOf`; noisy counts may be negative. */
+  readonly counts: readonly number[];
+}
+
+export const cellCount = (values: number, directed: boolean): number =>
+  directed ? values * values : (values * (values + 1)) / 2;
+
+/** The cell of two values. Without a direction (a, b) and (b, a) are one cell. */
+export function cellOf(a: number, b: number, values: number, directed: boolean): number {
+  if (directed) return a * values + b;
+  const [low, high] = a < b ? [a, b] : [b, a];
+  return low * values - (low * (low - 1)) / 2 + (high - low);
+}
+
+export function countPairs(
+  pairs: Iterable<readonly [number | undefined, number | undefined]>,
+  values: number,
+  directed: boolean,
+): number[] {
+  const counts = new Array<number>(cellCount(values, directed)).fill(0);
+  for (const [a, b] of pairs) if (a !== undefined && b !== undefined) counts[cellOf(a, b, values, directed)]!++;
+  return counts;
+}
+
+/** How often each value occurs at either end. */
+function ends({ values, directed, counts }: PairTable): number[] {
+  const k = values.length;
+  const total = new Array<number>(k).fill(0);
+  for (let a = 0; a < k; a++)
+    for (let b = directed ? 0 : a; b < k; b++) {
+      const n = Math.max(0, counts[cellOf(a, b, k, directed)]!);
+      total[a]! += n;
+      total[b]! += n;
+    }
+  return total;
+}
+
+export interface Pooled {
+  readonly table: PairTable;
+  /** Values too rare to be judged even together: pairs with them are left out. */
+  readonly unjudged: readonly string[];
+  /** The most cells that were added up into one. */
+  readonly merged: number;
+}
+
+/** Values rarer than `share` become one value, or are left out if that is still rarer, so that no odds rest on a handful of pairs. */
+export function poolRare(table: PairTable, share: number): Pooled {
+  const { values, directed, counts } = table;
+  const k = values.length;
+  const seen = ends(table);
+  const all = seen.reduce((a, b) => a + b, 0);
+  const rare = seen.flatMap((n, a) => (n < share * all ? [a] : []));
+  const together = rare.length > 1 && rare.reduce((sum, a) => sum + seen[a]!, 0) >= share * all;
+  const kept = values.flatMap((_, a) => (rare.includes(a) ? [] : [a]));
+  const rareNames = rare.map((a) => values[a]!);
+  const names = [...kept.map((a) => values[a]!), ...(together ? [rareNames.join(' or ')] : [])];
+  const place = values.map((_, a) => (rare.includes(a) ? (together ? kept.length : undefined) : kept.indexOf(a)));
+  const pooled = new Array<number>(cellCount(names.length, directed)).fill(0);
+  for (let a = 0; a < k; a++)
+    for (let b = directed ? 0 : a; b < k; b++) {
+      const [x, y] = [place[a], place[b]];
+      if (x !== undefined && y !== undefined) pooled[cellOf(x, y, names.length, directed)]! += counts[cellOf(a, b, k, directed)]!;
+    }
+  return {
+    table: { values: names, directed, counts: pooled },
+    unjudged: together ? [] : rareNames,
+    merged: together ? cellCount(rare.length, directed) : 1,
+  };
+}

@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import { learnTies } from '../analysis/ties/learn-ties.js';
+import { type OddsInterval, oddsInterval, toDeclare } from '../analysis/ties/odds-interval.js';
+import { countPairs, poolRare } from '../analysis/ties/pair-table.js';
+import { Fault } from '../errors.js';
+import { codeText } from '../policy/code.js';
+import { readCsvTable } from './csv-table.js';
+import { friendLawDefaults, type MakeWords, makeAffinityTies, makeDistanceTies } from './make-ties.js';
+import { bold, emit, figure, warn } from './output.js';
+import { withSession } from './session.js';
+
+interface Words extends MakeWords {
+  readonly public?: string;
+  readonly directed?: boolean;
+  readonly relation?: string;
+  readonly column?: string;
+  readonly epsilon?: string;
+  readonly pairsEach: string;
+  readonly confidence: string;
+  readonly pool: string;
+}
+
+export function registerTies(learn: Command): void {
+  learn
+    .command('ties')
+    .description('how strongly tied records depend on each other; or who is tied, from public coordinates or attributes')
+    .argument('[policy]', 'policy file: estimate from the protected table, paid for')
+    .option('--relation <name>', 'whose ties (with a policy)')
+    .option('--column <name>', 'which column the tie is about')
+    .option('--epsilon <part>', "what to pay, as a part of the policy's epsilon")
+    .option('--pairs-each <n>', 'with a policy: count every record in at most n pairs', '1')
+    .option('--public <pairs>', 'estimate from a public CSV: its first two columns are the values of two tied people')
+    .option('--directed', 'with --public: the two ends differ (parent and child)')
+    .option('--confidence <c>', 'of the interval', '0.95')
+    .option('--pool <share>', 'values rarer than this are taken as one', '0.05')
+    .option('--distance <coords>', 'make ties from a public CSV id,x,y (or id,lat,lon): they fade with distance')
+    .option('--radius <r>', 'with --distance: everybody is publicly known to be within r of their point')
+    .option('--unit <unit>', 'with --distance: miles, km or degrees', 'miles')
+    .option('--b <miles>', 'with --distance: (distance + b)^-c', friendLawDefaults.b)
+    .option('--c <power>', 'with --distance: (distance + b)^-c', friendLawDefaults.c)
+    .option('--least <ratio>', 'with --distance: leave out pairs with a smaller odds ratio', '1.05')
+    .option('--pairs <file>', 'with --distance: only these pairs (first two columns)')
+    .option('--affinity <attributes>', 'make ties from a public CSV id,attribute,...: people alike')
+    .option('--threshold <t>', 'with --affinity: alike means more than this', '0.8')
+    .option('--norm <norm>', 'with --affinity: cosine or l1', 'cosine')
+    .option('--centre', 'with --affinity: numbers as distances from their mean')
+    .option('--odds-ratio <r>', 'with --affinity: the strength to write beside every tie')
+    .option('--out <file>', 'where to write the ties made')
+    .option('--json', 'one JSON document on stdout')
+    .action(run);
+}
+
+async function run(policy: string | undefined, words: Words): Promise<void> {
+  const asked = [policy, words.public, words.distance, words.affinity].filter((x) => x !== undefined);
+  if (asked.length !== 1)
+    throw new Fault(
+      'USAGE',
+      'Say what to learn from: one of POLICY, --public, --distance or --affinity.',
+      'For example: fugu learn ties --public pairs.csv --column party',
+    );
+  if (words.distance !== undefined) return makeDistanceTies(words.distance, words);
+  if (words.affinity !== undefined) return makeAffinityTies(words.affinity, words);
+  const confidence = share(words.confidence, '--confidence', 1);
+  const pool = share(words.pool, '--pool', 0.5);
+  return policy === undefined ? fromPublic(words.public!, words, confidence, pool) : fromPolicy(policy, words, confidence, pool);
+}
+
+function fromPublic(file: string, words: Words, confidence: number, pool: number): void {
+  const { names, rows } = readCsvTable(file);
+  if (names.length < 2)
+    throw new Fault('DATA_MALFORMED', 'The file of pairs needs two columns.', 'One line per tie: the value of each end.', {
+      place: { file },
+    });
+  const pairs = rows.map(([a, b]) => [codeText(a!), codeText(b!)] as const);
+  const values = [...new Set(pairs.flat().filter((v) => v !== ''))].sort();
+  const place = new Map(values.map((v, k) => [v, k]));
+  const directed = words.directed === true;
+  const coded = pairs.map(([a, b]) => [place.get(a), place.get(b)] as const);
+  const { table, unjudged } = poolRare({ values, directed, counts: countPairs(coded, values.length, directed) }, pool);
+  const interval = oddsInterval(table, confidence);
+  const document = { ...told(interval, unjudged), ...(words.column !== undefined && { column: words.column }), origin: 'public' };
+  emit(words.json, document, () =>
+    sentences(interval, unjudged, words.column, 'Learned from public pairs: it cost nothing and may be published.').join('\n'),
+  );
+}
+
+async function fromPolicy(file: string, words: Words, confidence: number, pool: number): Promise<void> {
+  const { relation, column, epsilon } = words;
+  if (relation === undefined || column === undefined || epsilon === undefined)
+    throw new Fault(
+      'USAGE',
+      'With a policy, say --relation, --column and --epsilon.',
+      'For example: fugu learn ties policy.yaml --relation friend --column party --epsilon 0.2',
+    );
+  const pairsEach = Number(words.pairsEach);
+  if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
+    throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
+  const { interval, unjudged, scale, receipt } = await withSession(file, (session) =>
+    learnTies(session, { relation, column, pairsEach, confidence, pool }, { epsilon }),
+  );
+  emit(words.json, { ...told(interval, unjudged), relation, column, origin: 'paid', noiseScale: scale, receipt }, () =>
+    [
+      ...sentences(
+        interval,
+        unjudged,
+        column,
+        `Learned from the protected table and paid for: epsilon ${figure(receipt.epsilon)}, noise of scale ${figure(scale)} in every count.`,
+      ),
+      'Declaring it changes the terms of the budget: edit the policy, then "fugu ledger POLICY amend --reason TEXT".',
+    ].join('\n'),
+  );
+}
+
+const told = ({ oddsRatio, low, high, confidence, between, pairs }: OddsInterval, unjudged: readonly string[]) => ({
+  unjudged,
+  declare: toDeclare(high),
+  oddsRatio,
+  interval: [low, high],
+  confidence,
+  between,
+  pairs,
+});
+
+function sentences(interval: OddsInterval, unjudged: readonly string[], column: string | undefined, origin: string): string[] {
+  const { oddsRatio, low, high, confidence, between, pairs } = interval;
+  const about = column === undefined ? '' : ` in ${column}`;
+  const open = !Number.isFinite(high);
+  return [
+    `${figure(Math.max(0, pairs))} tied pairs${about}: the odds ratio is about ${figure(oddsRatio)}, between ${figure(low)} and ${figure(high)} (${100 * confidence} %).`,
+    `It is largest between ${between.mine.join(' and ')} against ${between.theirs.join(' and ')}.`,
+    open
+      ? warn('Too few pairs to bound it from above: take more pairs or a larger --pool, or declare inf.')
+      : bold(`declare oddsRatio: ${toDeclare(high)}`),
+    ...(unjudged.length > 0 ? [`Too rare to be judged, and left out: ${unjudged.join(', ')}.`] : []),
+    origin,
+    'This is what pairs show with everything else let free. What the policy needs is the effect of changing one value with everybody else fixed: see docs/guides/ties.md.',
+  ];
+}
+
+const share = (text: string, what: string, below: number): number => {
+  const x = Number(text);
+  if (text.trim() !== '' && x >= 0 && x < below && (below < 1 || x > 0)) return x;
+  throw new Fault('USAGE', `${what} must be a share below ${below}.`, 'For example 0.05 or 0.95.');
+};
