@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeExamples, numberMap } from '../../../test/made-examples.js';
-import { divide, multiply, rational, toNumber } from '../../exact/rational.js';
-import { addSlopes, descentTrainer, fineness, stepsFor } from './descent.js';
+import { add, compare, divide, multiply, parseRational, type Rational, rational, toNumber } from '../../exact/rational.js';
+import { addSlopes, descentTrainer, fineness, noiseLevel, stepsFor } from './descent.js';
 import { unit } from './features.js';
 import { gradient, gradientAtMost, length, margin } from './gradient.js';
 import { huberHinge, type Loss, logistic } from './loss.js';
@@ -169,28 +169,50 @@ describe('descent', () => {
     );
   });
 
-  it('splits the budget over its steps: noise grows with them (Laplace) or with their root (Gaussian)', () => {
-    const scale = (steps: number) => {
-      const { scale: text } = descentTrainer(setting(2, 500, { steps }), { noise: 'laplace', epsilon: rational(1) }).measures[0]!
-        .noise as { scale: string };
-      return Number(text.split('/')[0]) / Number(text.split('/')[1] ?? 1);
-    };
-    const variance = (steps: number) => {
-      const { variance: text } = descentTrainer(setting(2, 500, { steps }), { noise: 'gaussian', rho: rational(1) }).measures[0]!
-        .noise as { variance: string };
-      return Number(text.split('/')[0]) / Number(text.split('/')[1] ?? 1);
-    };
-    expect(scale(1)).toBe(2 * fineness * unit * 3);
-    expect(scale(10)).toBe(10 * scale(1));
-    expect(variance(1)).toBe((4 * fineness ** 2 * unit ** 2 * 3) / 2);
-    expect(variance(10)).toBeCloseTo(10 * variance(1), -8);
+  it('pays for the mean row and for every step out of one budget', () => {
+    const s = setting(2, 500);
+    const level = (m: { noise: object }) => parseRational(Object.values(m.noise).at(-1) as string);
+    for (const steps of [1, 7, 30]) {
+      const pure = descentTrainer({ ...s, steps }, { noise: 'laplace', epsilon: rational(1) }).measures.map(level);
+      const l1 = (size: number) => rational(2 * 3 * size);
+      const epsilon = add(divide(l1(unit), pure[0]!), multiply(rational(steps), divide(l1(fineness * unit), pure[1]!)));
+      expect(compare(epsilon, rational(1))).toBeLessThanOrEqual(0);
+      expect(toNumber(epsilon)).toBeGreaterThan(0.9999);
+      const wide = descentTrainer({ ...s, steps }, { noise: 'gaussian', rho: rational(1, 50) }).measures.map(level);
+      const cost = (size: number, variance: Rational) => divide(rational(4 * 3 * size * size), multiply(rational(2), variance));
+      const rho = add(cost(unit, wide[0]!), multiply(rational(steps), cost(fineness * unit, wide[1]!)));
+      expect(compare(rho, rational(1, 50))).toBeLessThanOrEqual(0);
+      expect(toNumber(rho)).toBeGreaterThan(0.0199);
+    }
+  });
+
+  it('covers all rows of a record', () => {
+    const scale = (each: number) =>
+      toNumber(noiseLevel(setting(2, 500, { each }), { noise: 'laplace', epsilon: rational(1) }, unit, rational(1)));
+    expect(scale(5)).toBe(5 * scale(1));
+    const variance = (each: number) =>
+      toNumber(noiseLevel(setting(2, 500, { each }), { noise: 'gaussian', rho: rational(1) }, unit, rational(1)));
+    expect(variance(5)).toBe(25 * variance(1));
   });
 
   it('takes more steps when the noise allows them', () => {
-    expect(stepsFor('laplace', 0.003)).toBe(13);
+    expect(stepsFor('laplace', 0.003)).toBe(12);
     expect(stepsFor('laplace', 1)).toBe(3);
-    expect(stepsFor('gaussian', 0.003)).toBe(44);
+    expect(stepsFor('gaussian', 0.003)).toBe(30);
     expect(stepsFor('gaussian', 1e-9)).toBe(100);
+  });
+
+  it('stays on course when all features are copies of one another, though its stride is too long for that', () => {
+    const rows = Array.from({ length: 2000 }, (_, i) => ({
+      x: new Array<number>(12).fill(Math.cos(i)),
+      y: Math.cos(i) > 0.2 ? (1 as const) : (-1 as const),
+    }));
+    const s = setting(12, 2000, { regularisation: 1e-4 });
+    const examples = madeExamples(s.map, rows);
+    for (const loss of losses) {
+      const w = descentTrainer({ ...s, loss }, { noise: 'gaussian', rho: rational(1) }).train(examples);
+      expect(rows.filter((_, i) => margin(examples, s.map.radius, w, i) > 0).length).toBeGreaterThan(1850);
+    }
   });
 });
 
