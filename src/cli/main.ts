@@ -53,7 +53,17 @@ async function run(argv: readonly string[]): Promise<void> {
 }
 
 // `fugu ... | head` closes the pipe early; that is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  fail(
+    new Fault(
+      'DISK_FULL',
+      'The answer could not be written to where its output goes.',
+      'Free some space and run the same command again: a release that was paid for is replayed for free.',
+    ),
+    false,
+  );
+});
 
 const wantsJson = process.argv.includes('--json');
 run(process.argv).catch((error: unknown) => {

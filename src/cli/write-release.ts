@@ -42,10 +42,11 @@ function writeFiles(directory: string, files: readonly (readonly [name: string, 
   try {
     mkdirSync(directory, { recursive: true });
     for (const [name, text] of files) writeFileSync(join(directory, name), text);
-  } catch {
+  } catch (error) {
+    const full = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
     throw new Fault(
-      'READ_ONLY',
-      `The folder ${directory} cannot be written.`,
+      full ? 'DISK_FULL' : 'READ_ONLY',
+      full ? `There is no space left for the files in ${directory}.` : `The folder ${directory} cannot be written.`,
       'The answer is recorded: run the same command with another --out and it is replayed for free.',
     );
   }
