@@ -14,3 +14,4 @@ export { surveyBatch } from './query/survey.js';
 export type { Plan } from './release/plan.js';
 export type { Receipt, Release } from './release/receipt.js';
 export { type AskOptions, createSession, type Session, type SessionParts } from './release/session.js';
+export { chooseSurveyBatch } from './release/survey.js';

@@ -89,7 +89,7 @@ const gaussian: Law = {
 
 function under(law: Law, measures: readonly Measure[], route: Route, budget: Rational): Omit<NoisePlan, 'fits'> {
   const { scope } = route.amplifier;
-  const parts = allocate(measures, scope, (m) => law.weight(m.cells.length)).map((share) => multiply(budget, share));
+  const parts = allocate(measures, scope, (m) => law.weight(entering(m))).map((share) => multiply(budget, share));
   const noise = measures.map((m, k): Noise => {
     const effect = largest(m, scope, law.size);
     if (effect === 0n) return { kind: 'none' };
@@ -102,6 +102,9 @@ function under(law: Law, measures: readonly Measure[], route: Route, budget: Rat
   );
   return { route, kind: law.kind, noise, profile, error: expectedError(measures, noise, scope) };
 }
+
+/** Noisy cells over all the tables that are read off a measure. */
+const entering = (m: Measure): number => m.cells.length * ((m.mechanism === 'additive' ? m.tables : undefined) ?? 1);
 
 type Scope = (record: RecordClass) => boolean;
 const largest = (m: Measure, scope: Scope, size: 'l1' | 'l2squared'): bigint => {
@@ -128,6 +131,6 @@ function expectedError(measures: readonly Measure[], noise: readonly Noise[], sc
     const effect = Number(largest(m, scope, 'l1'));
     if (law.kind === 'none') return total;
     if (law.kind === 'selection') return total + m.cells.length / (effect * toNumber(law.sharpness)) ** 2;
-    return total + (m.cells.length * varianceOf(law)) / effect ** 2;
+    return total + (entering(m) * varianceOf(law)) / effect ** 2;
   }, 0);
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import { parseSql } from '../query/sql.js';
 import { readsRelations } from '../query/sql-join.js';
-import { chooseBatch } from '../release/survey.js';
 import type { AskOptions, Session } from '../release/session.js';
+import { chooseSurveyBatch } from '../release/survey.js';
 import { type AnalysisAsk, analyses } from './analyses.js';
 import { patternAsk } from './pattern-analysis.js';
 import { readJson } from './read-input.js';
@@ -55,7 +55,7 @@ export function readAsk(words: AskWords, session: Session): Asked {
   if (analysis[0]) return { analysis: analysis[0], text: words[analysis[0].flag] as string, options: base };
   if (words.survey)
     return {
-      query: chooseBatch(session.policy, session.account, base),
+      query: chooseSurveyBatch(session.policy, session.account, base),
       options: { ...base, all: words.epsilon === undefined, label: 'survey: one histogram per column' },
     };
   // SQL whose tables are declared relations is a pattern.

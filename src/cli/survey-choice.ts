@@ -37,6 +37,7 @@ export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyCh
           origin: network.amplifier.assumptions.at(-1) ?? '',
         },
       }),
+      ...(policy.merge && { clusters: policy.merge.map((c) => ({ columns: c.columns, support: c.support.length + 1 })) }),
       ...(pairwise && declared && { pairwise: { ...declared, base: part(pairwise.pureCapacity) } }),
     },
   );
@@ -68,10 +69,10 @@ export function surveyText(choice: SurveyChoice & { readonly attack?: AttackFigu
 /** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. */
 export function surveyError(measures: readonly PlannedMeasure[]): ReleaseError {
   return releaseError(
-    measures.flatMap(({ noise, cells }): CellNoise[] => {
-      if (noise.kind === 'laplace') return [{ kind: 'laplace', scale: toNumber(parseRational(noise.scale)), cells }];
+    measures.flatMap(({ noise, cells, tables = 1 }): CellNoise[] => {
+      if (noise.kind === 'laplace') return [{ kind: 'laplace', scale: toNumber(parseRational(noise.scale)), cells, tables }];
       if (noise.kind === 'gaussian')
-        return [{ kind: 'gaussian', scale: Math.sqrt(toNumber(parseRational(noise.variance))), cells }];
+        return [{ kind: 'gaussian', scale: Math.sqrt(toNumber(parseRational(noise.variance))), cells, tables }];
       return [];
     }),
   );

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { toNumber } from '../exact/rational.js';
 import { posteriorRange } from './belief.js';
-import type { Column, Dependence, Policy, Relation, SecretKind } from './policy.js';
+import type { Cluster, Column, Dependence, Policy, Relation, SecretKind } from './policy.js';
 
 /** One plain sentence about one option of a policy. */
 export interface Explanation {
@@ -30,7 +30,7 @@ const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? o
 const percent = (x: number) => `${Number((100 * x).toPrecision(3))} %`;
 const figure = (x: number) => (x >= 1e6 ? x.toExponential(1) : Number(x.toPrecision(3)).toString());
 
-function aboutData({ data, columns, relations }: Policy): Explanation[] {
+function aboutData({ data, columns, relations, merge = [] }: Policy): Explanation[] {
   const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
   const kinds = (
     [
@@ -52,9 +52,15 @@ function aboutData({ data, columns, relations }: Policy): Explanation[] {
           ? `${basename(data.source)}${table}; no columns are declared, so only rows can be counted.`
           : `${basename(data.source)}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
     },
+    ...merge.map(aboutMerge),
     ...[...relations.values()].map(aboutRelation),
   ];
 }
+
+const aboutMerge = ({ columns, support }: Cluster): Explanation => ({
+  topic: 'data',
+  text: `${columns.join(', ')} go together: the policy lists ${plural(support.length, 'combination')} of their answers. A survey counts them in one joint table when that needs less noise; a row with any other combination then counts as missing in each of them.`,
+});
 
 const aboutRelation = ({ name, columns, domain, symmetric, private: hidden }: Relation): Explanation => ({
   topic: 'data',

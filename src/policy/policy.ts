@@ -16,6 +16,8 @@ export interface Policy {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Empty means `dependence: none`, which the steward must have written. */
   readonly dependence: readonly Dependence[];
+  /** Columns tied by skip logic, which a survey may release as one joint histogram. */
+  readonly merge?: readonly Cluster[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
   readonly unconfirmed: readonly string[];
   /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
@@ -98,6 +100,12 @@ export interface WeightColumn extends ColumnBase {
   readonly type: 'weight';
   readonly bounds: readonly [Rational, Rational];
   readonly step: Rational;
+}
+
+/** Category columns and the combinations of their answers that the questionnaire allows (null: no answer), each once. */
+export interface Cluster {
+  readonly columns: readonly string[];
+  readonly support: readonly (readonly (string | null)[])[];
 }
 
 export interface Relation {

@@ -6,6 +6,7 @@ import { type Codebook, readCodebook } from './codebook.js';
 import { declareColumns } from './columns.js';
 import { declareDependence, modelFile } from './dependence.js';
 import { digestTerms } from './digest.js';
+import { declareMerge } from './merge.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from './policy.js';
 import { canonicalPath, defaultLedger, defaultPopulation } from './population.js';
 import { firstProblem, invalid } from './problems.js';
@@ -41,6 +42,12 @@ export async function parsePolicy(text: string, file: string): Promise<Policy> {
   const dependence = declareDependence(entry.dependence, { directory, columns, relations, yaml });
   const protect = declareProtect(entry.protect, relations, dependence, yaml);
   const budget = declareBudget(entry.budget, yaml);
+  const merge = await declareMerge(entry.merge ?? [], {
+    directory,
+    columns,
+    yaml,
+    ...(protect.unit !== undefined && { unit: protect.unit }),
+  });
   const contents = await readModels(dependence, yaml);
   const source = await canonicalPath(data.source);
   return {
@@ -54,6 +61,7 @@ export async function parsePolicy(text: string, file: string): Promise<Policy> {
     columns,
     relations,
     dependence,
+    ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
     digest: digestTerms(protect, budget, dependence, relations, contents),
     places: yaml.places(),

@@ -200,6 +200,20 @@ const dependenceShape = z.discriminatedUnion(
   { error: 'A dependence needs a kind: groups, ties, columns, sequence, gaussian or factors.' },
 );
 
+const mergeShape = section(
+  {
+    columns: z.array(word('column')).optional().describe('The columns to merge; a support file names them itself.'),
+    support: z
+      .union([word('support file'), z.array(z.array(code))], {
+        error: 'The support is a CSV file, or a list of combinations such as [[1, 2], [2, ""]].',
+      })
+      .describe(
+        'Every combination of answers the questions allow: a CSV file, or a list. "" is no answer, "*" any. Never from the data.',
+      ),
+  },
+  'Write {columns: [a, b], support: [[1, 2], [2, ""]]} or {support: skip.csv}.',
+);
+
 export const policyShape = section(
   {
     $schema: z.string().optional(),
@@ -232,6 +246,10 @@ export const policyShape = section(
     columns: z
       .record(z.string(), columnShape, { error: 'Write one line per column: age: {type: integer, bounds: [17, 90]}.' })
       .optional(),
+    merge: z
+      .array(mergeShape, { error: 'Write a list: - {columns: [a, b], support: [[1, 2], [2, ""]]}.' })
+      .optional()
+      .describe('Columns tied by skip logic: a survey releases them as one joint table when that needs less noise.'),
     relations: z
       .record(
         z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
@@ -264,6 +282,7 @@ export const policyShape = section(
 
 export type PolicyFile = z.output<typeof policyShape>;
 export type ColumnEntry = z.output<typeof columnShape>;
+export type MergeEntry = z.output<typeof mergeShape>;
 export type DependenceEntry = z.output<typeof dependenceShape>;
 export type BudgetEntry = z.output<typeof budgetShape>;
 

@@ -53,11 +53,11 @@ export function noisySum(terms: readonly Term[], noisy: readonly NoisyMeasure[],
   return { value, ...spread(parts) };
 }
 
-/** The noise of the terms in an answer cell, before any value is known. */
-export const noiseOf = (terms: readonly Term[], noise: readonly NoiseLaw[]): Omit<Noisy, 'value'> =>
+/** The noise of the terms in answer cell i, before any value is known. */
+export const noiseOf = (terms: readonly Term[], noise: readonly NoiseLaw[], i = 0): Omit<Noisy, 'value'> =>
   spread(
     terms.flatMap(({ measure, factor, cells }) =>
-      cells(0).map(() => ({ factor: Math.abs(toNumber(factor)), noise: additive(noise, measure) })),
+      cells(i).map(() => ({ factor: Math.abs(toNumber(factor)), noise: additive(noise, measure) })),
     ),
   );
 
@@ -91,7 +91,11 @@ export const foreseen = (
 
 /** An answer that is a sum of noisy integers. */
 export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery {
-  const error: ErrorKind = terms.length === 1 && terms[0]!.cells(0).length === 1 ? 'exact' : 'combined';
+  // What is foreseen is the error of the answer cell that adds most numbers up.
+  const numbers = (i: number): number => terms.reduce((sum, { cells }) => sum + cells(i).length, 0);
+  const alike = terms.every(({ cells }) => cells === sameCell);
+  const widest = alike ? 0 : layout.cells.reduce((best, _, i) => (numbers(i) > numbers(best) ? i : best), 0);
+  const error: ErrorKind = numbers(widest) === 1 ? 'exact' : 'combined';
   return {
     finish: (noisy) =>
       table(layout, error, (i) => {
@@ -101,7 +105,7 @@ export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery
         return { value, standardError: sum.deviation, low: value - half, high: value + half };
       }),
     foresee: (noise) => {
-      const known = noiseOf(terms, noise);
+      const known = noiseOf(terms, noise, widest);
       return foreseen(layout, error, known.deviation, known.half(miss), false);
     },
   };

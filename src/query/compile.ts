@@ -108,14 +108,18 @@ class Compiler {
     );
 
     const tests = filter.map((test) => this.#test(test, alias.get(test.column)!));
-    const inner = keys.map((key, i) => `${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`);
+    const inner = keys.flatMap((key, i) =>
+      key.kind === 'joint'
+        ? key.columns.map((name, c) => `${alias.get(name)!} AS k${i}_${c}`)
+        : [`${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`],
+    );
     const sums = countings.map(({ value }, j) => `${this.#sum(value, alias, filter)} AS a${j}`);
     const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
-    const by = keys.length > 0 ? ` GROUP BY ${keys.map((_, i) => i + 1).join(', ')}` : '';
+    const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
     const grouped = `SELECT ${[...inner, ...sums].join(', ')} FROM (${read})${where}${by}`;
 
     const joins: string[] = [];
-    const positions = keys.map((key, i) => this.#position(key, i, joins));
+    const positions = keys.map((key, i) => this.#position(key, `${i}`, joins));
     let radix = 1;
     const terms = keys
       .map((_, i) => i)
@@ -195,7 +199,7 @@ class Compiler {
   }
 
   /** What rows are grouped by: raw codes, or the bin of a number. */
-  #groupedBy(key: RowKey, raw: string): string {
+  #groupedBy(key: Exclude<RowKey, { kind: 'joint' }>, raw: string): string {
     if (key.kind === 'grid') {
       const { present, position } = this.#number(key.column, raw);
       return `CASE WHEN ${present} THEN ${position} // ${key.width} END`;
@@ -207,8 +211,9 @@ class Compiler {
   }
 
   /** Position of a group's raw key; adds the joins it needs. */
-  #position(key: RowKey, i: number, joins: string[]): string {
+  #position(key: RowKey, i: string, joins: string[]): string {
     const raw = `g.k${i}`;
+    if (key.kind === 'joint') return this.#joint(key, i, joins);
     if (key.kind === 'grid' || key.kind === 'bin') return raw;
     if (key.kind === 'options') {
       const items = key.codes.map((code, p) => `(${p}, ${this.#binder.text(code)})`);
@@ -234,6 +239,22 @@ class Compiler {
       ` LEFT JOIN (VALUES ${items.join(', ')}) AS d${i}(code, position) ON ${this.#reading(key.column).expression(raw)} = d${i}.code`,
     );
     return `coalesce(d${i}.position, ${last})`;
+  }
+
+  /** Each column's position first, then the combination of positions among those allowed. */
+  #joint(key: Extract<RowKey, { kind: 'joint' }>, i: string, joins: string[]): string {
+    const places = key.columns.map((column, c) => {
+      const codes = this.#codes(column);
+      const single: RowKey = { kind: 'code', column, groups: codes.map((x) => [x]), missing: 'cell', size: codes.length + 1 };
+      return this.#position(single, `${i}_${c}`, joins);
+    });
+    const items = key.support.map((combination, position) => `(${[...combination, position].join(', ')})`);
+    const names = places.map((_, c) => `p${c}`);
+    const equal = places.map((place, c) => `s${i}.p${c} = ${place}`);
+    joins.push(
+      ` LEFT JOIN (VALUES ${items.join(', ')}) AS s${i}(${[...names, 'position'].join(', ')}) ON ${equal.join(' AND ')}`,
+    );
+    return `coalesce(s${i}.position, ${key.size - 1})`;
   }
 
   #sum(value: RowValue, alias: ReadonlyMap<string, string>, filter: readonly RowTest[]): string {

@@ -3,7 +3,7 @@ import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import { numberNamed, weightNamed } from './domain.js';
 import { gridOf, unitsAt } from './grid.js';
-import type { Counting, Effect, RowValue } from './measure.js';
+import { type Counting, columnsOfKey, type Effect, type RowValue } from './measure.js';
 
 /** Closed interval of integers. */
 interface Interval {
@@ -92,7 +92,7 @@ const optionCount = (counting: Counting, except?: string): bigint =>
 
 function answerEffect(column: string, { counting, cells, row, within }: Shape): Effect {
   const touched = optionCount(counting);
-  const keys = counting.keys.filter((key) => key.column === column);
+  const keys = counting.keys.filter((key) => columnsOfKey(key).includes(column));
   const { value } = counting;
   const valued = (value.kind === 'number' && value.column === column) || (value.kind !== 'one' && value.weight === column);
   const whole = apart(touched, cells, row);
@@ -114,7 +114,7 @@ function answerEffect(column: string, { counting, cells, row, within }: Shape): 
 
 /** The columns a counting reads. */
 export function columnsOf({ filter, keys, value }: Counting): readonly string[] {
-  const names = [...filter.map((test) => test.column), ...keys.map((key) => key.column)];
+  const names = [...filter.map((test) => test.column), ...keys.flatMap(columnsOfKey)];
   if (value.kind === 'number') names.push(value.column);
   if (value.kind !== 'one' && value.weight !== undefined) names.push(value.weight);
   return [...new Set(names)];
@@ -166,7 +166,7 @@ export function rankEffects(policy: Policy, counting: Counting, num: bigint, den
   const grouped: Counting = {
     filter: counting.filter,
     keys: groups,
-    value: { kind: 'number', column: grid.column, power: 1, origin: 0n, shift: 0n },
+    value: { kind: 'number', column: columnsOfKey(grid)[0]!, power: 1, origin: 0n, shift: 0n },
   };
   return perClass(policy, { counting: grouped, cells, row, within: () => den });
 }

@@ -1,9 +1,9 @@
 import { Fault } from '../errors.js';
 import { ceiling, divide, subtract, toNumber } from '../exact/rational.js';
-import type { NumberColumn, Policy } from '../policy/policy.js';
-import { codesOf, columnNamed, isNumber, isWeight } from './domain.js';
+import type { Cluster, NumberColumn, Policy } from '../policy/policy.js';
+import { codedNamed, codesOf, columnNamed, isNumber, isWeight } from './domain.js';
 import { type Grid, gridOf, numberAt } from './grid.js';
-import { missingLabel, type RowKey } from './measure.js';
+import { missingLabel, otherLabel, type RowKey } from './measure.js';
 
 /** A key and the label of each of its positions. */
 export interface LabelledKey {
@@ -54,6 +54,21 @@ export function keyOf(policy: Policy, name: string): LabelledKey {
       ? { kind: 'options', column: name, codes, size: labels.length }
       : { kind: 'code', column: name, groups: codes.map((code) => [code]), missing: 'cell', size: labels.length };
   return { key, labels };
+}
+
+/** One position per allowed combination of a cluster's answers, and one for everything else. */
+export function jointKeyOf(
+  policy: Policy,
+  { columns, support }: Cluster,
+): {
+  readonly key: Extract<RowKey, { kind: 'joint' }>;
+  readonly labels: readonly string[];
+} {
+  const codes = columns.map((name) => codesOf(codedNamed(policy, name)));
+  const places = support.map((answers) => answers.map((code, c) => (code === null ? codes[c]!.length : codes[c]!.indexOf(code))));
+  if (places.some((combination) => combination.includes(-1))) throw new RangeError('a combination has an undeclared code');
+  const labels = [...support.map((answers) => answers.map((code) => code ?? missingLabel).join(' / ')), otherLabel];
+  return { key: { kind: 'joint', columns, support: places, size: labels.length }, labels };
 }
 
 export function keysOf(policy: Policy, names: readonly string[]): readonly LabelledKey[] {

@@ -18,6 +18,8 @@ export interface CountedMeasure {
    */
   readonly effects: ReadonlyMap<RecordClass, Effect>;
   readonly counting: Counting;
+  /** How many of the batch's tables are read off it, every cell entering each of them; 1 when absent. For sharing the budget, not for costs. */
+  readonly tables?: number;
 }
 export interface Effect {
   readonly l1: bigint;
@@ -47,6 +49,8 @@ export type Measure = CountedMeasure | SelectedMeasure;
 
 /** Label of the cell that holds NULL, NaN, infinities, declared missing codes and codes outside the domain. */
 export const missingLabel = '(missing)';
+/** Label of the rows whose combination of answers is none of the allowed ones. */
+export const otherLabel = '(other)';
 
 /**
  * How the exact integers are obtained, independent of any dialect; query/compile.ts turns it into SQL, query/count-rows.ts into a streaming count.
@@ -81,7 +85,18 @@ export type RowKey =
   /** floor(grid position / width); missing drops the row. */
   | { readonly kind: 'grid'; readonly column: string; readonly width: number; readonly size: number }
   /** A multi-select row adds to every option it names; options first, then missing. */
-  | { readonly kind: 'options'; readonly column: string; readonly codes: readonly string[]; readonly size: number };
+  | { readonly kind: 'options'; readonly column: string; readonly codes: readonly string[]; readonly size: number }
+  /**
+   * Position of the row's combination of answers in `support` (per column the place of the code in its domain, the domain's size for missing);
+   * any other combination is the last position.
+   */
+  | {
+      readonly kind: 'joint';
+      readonly columns: readonly string[];
+      readonly support: readonly (readonly number[])[];
+      readonly size: number;
+    };
+export const columnsOfKey = (key: RowKey): readonly string[] => (key.kind === 'joint' ? key.columns : [key.column]);
 export type RowValue =
   | { readonly kind: 'one' }
   /** The weight in its integer units; missing adds nothing. */

@@ -68,6 +68,31 @@ describe('the law of the noise', () => {
     const gaussians = [1, 1].map((factor) => ({ factor, noise: { kind: 'gaussian' as const, scale: 100 } }));
     expect(combinedHalfWidth(gaussians, 0.05)).toBeCloseTo(Math.SQRT2 * 195.996 + 1, 2);
   });
+  it.each([
+    [3, 0.4],
+    [4, 3],
+    [12, 7],
+    [40, 2],
+  ])('holds for %i discrete Laplace noises of scale %f added up, and not by far', (n, scale) => {
+    const q = Math.exp(-1 / scale);
+    const far = Math.ceil(60 * scale + 12 * scale * Math.sqrt(2 * n));
+    const one = Array.from({ length: 2 * far + 1 }, (_, i) => ((1 - q) / (1 + q)) * q ** Math.abs(i - far));
+    // Adding a discrete Laplace noise is two first-order recursions, one from each side.
+    let law = one;
+    for (let k = 1; k < n; k++) {
+      const right = [...law];
+      for (let i = 1; i < right.length; i++) right[i]! += q * right[i - 1]!;
+      for (let i = right.length - 2; i >= 0; i--) right[i]! += q * right[i + 1]!;
+      law = right.map((x) => x * (1 - q) ** 2);
+    }
+    const miss = (h: number) => law.reduce((sum, p, i) => (Math.abs(i - far) > h ? sum + p : sum), 0);
+    const half = combinedHalfWidth(
+      Array.from({ length: n }, () => ({ factor: 1, noise: { kind: 'laplace' as const, scale } })),
+      0.05,
+    );
+    expect(miss(half)).toBeLessThanOrEqual(0.05);
+    expect(miss(half - 2)).toBeGreaterThan(0.05);
+  });
   it('is silent without noise', () => {
     expect(halfWidth({ kind: 'none', scale: 0 }, 0.05)).toBe(0);
     expect(deviation({ kind: 'none', scale: 0 })).toBe(0);

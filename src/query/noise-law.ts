@@ -39,7 +39,7 @@ export interface Part {
   readonly noise: AdditiveNoise;
 }
 
-/** Half width of a sum of independent noises: exact for one, closed forms for two of a kind (one grid step added for the lattice), else the union bound. */
+/** Half width of a sum of independent noises: exact for one, closed forms for two of a kind (one grid step added for the lattice) and for many alike, else the union bound. */
 export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
   const parts = all.filter(({ factor, noise }) => factor !== 0 && noise.kind !== 'none' && noise.scale > 0);
   const [first, second, third] = parts;
@@ -49,6 +49,10 @@ export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
   const scales = parts.map(({ factor, noise }) => Math.abs(factor) * noise.scale);
   if (parts.every(({ noise }) => noise.kind === 'gaussian')) return Math.hypot(...scales) * normalQuantile(1 - alpha / 2) + step;
   if (!third && parts.every(({ noise }) => noise.kind === 'laplace')) return twoLaplaces(scales[0]!, scales[1]!, alpha) + step;
+  const alike = parts.every(
+    ({ factor, noise }) => noise.kind === 'laplace' && noise.scale === first.noise.scale && Math.abs(factor) === step,
+  );
+  if (alike) return step * manyLaplaces(parts.length, first.noise.scale, alpha);
   return parts.reduce((sum, { factor, noise }) => sum + Math.abs(factor) * halfWidth(noise, alpha / parts.length), 0);
 }
 
@@ -65,6 +69,39 @@ function twoLaplaces(a: number, b: number, alpha: number): number {
     else high = middle;
   }
   return high;
+}
+
+/**
+ * Whole h with P(|X_1 + … + X_n| > h) <= alpha for discrete Laplace noises of one scale. The continuous sum S is a difference of two Gamma(n) variables, so
+ * P(S > h) = sum over j < n of Poisson(j; h) sum over m < n - j of C(n+m-1, m) 2^-(n+m), in units of the scale. An exponential is its whole part plus an
+ * independent fraction, so S is the discrete sum plus an independent symmetric variable; the discrete sum is symmetric and unimodal, and for
+ * whole h such a shift can only move it out of [-h, h]: what holds for S holds for it.
+ */
+export function manyLaplaces(n: number, scale: number, alpha: number): number {
+  const below = new Float64Array(n + 1);
+  let logTerm = -n * Math.LN2;
+  for (let m = 0; m < n; m++) {
+    below[m + 1] = below[m]! + Math.exp(logTerm);
+    logTerm += Math.log((n + m) / (2 * (m + 1)));
+  }
+  const tail = (h: number): number => {
+    let logPoisson = -h;
+    let sum = 0;
+    for (let j = 0; j < n; j++) {
+      sum += Math.exp(logPoisson) * below[n - j]!;
+      logPoisson += Math.log(h / (j + 1));
+    }
+    return 2 * sum;
+  };
+  let low = 0;
+  let high = Math.sqrt(2 * n) + 1;
+  while (tail(high) > alpha) high *= 2;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (tail(middle) > alpha) low = middle;
+    else high = middle;
+  }
+  return Math.ceil(scale * high);
 }
 
 /** Inverse of the normal distribution function for p >= 1/2 (Acklam's rational approximation, relative error 1.2e-9). */

@@ -45,6 +45,8 @@ export interface ShareQuery extends Asked {
 export interface HistogramQuery extends Asked {
   readonly kind: 'histogram';
   readonly column: string;
+  /** Read off the joint histogram of the columns the policy merges this one with. */
+  readonly merged?: true;
 }
 export interface CrosstabQuery extends Asked {
   readonly kind: 'crosstab';

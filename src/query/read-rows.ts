@@ -56,6 +56,7 @@ export function codePlaces(policy: Policy, key: CodeKey, dropped: number): Int32
 
 /** Position of each row for a key that gives one position; -1 drops the row. */
 export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kind: 'options' }>): Filler<Int32Array> {
+  if (key.kind === 'joint') return jointRows(policy, views, key);
   const view = views.get(key.column)!;
   const each =
     (place: (index: number) => number): Filler<Int32Array> =>
@@ -96,6 +97,47 @@ export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kin
         .filter((p) => p >= 0);
       out[i] = places.length > 0 ? Math.min(...places) : last;
     }
+  };
+}
+
+/** Walks a row's codes down the tree of allowed combinations, one table look-up per column; 0 = left the support. */
+function jointRows(policy: Policy, views: Views, key: Extract<RowKey, { kind: 'joint' }>): Filler<Int32Array> {
+  const last = key.columns.length - 1;
+  const levels = key.columns.map((name) => {
+    const declared = columnNamed(policy, name);
+    return (isCoded(declared) ? codesOf(declared).length : 0) + 1;
+  });
+  // steps[c][node x levels + code]: the node reached, or at the last column the position plus one.
+  const nodes = levels.map(() => new Map<string, number>());
+  const steps = levels.map((v) => new Int32Array((key.support.length + 1) * v));
+  key.support.forEach((combination, position) => {
+    let node = 0;
+    combination.forEach((code, c) => {
+      const at = node * levels[c]! + code;
+      if (c === last) steps[c]![at] = position + 1;
+      else {
+        const known = nodes[c]!;
+        const path = combination.slice(0, c + 1).join();
+        if (!known.has(path)) known.set(path, known.size + 1);
+        node = known.get(path)!;
+        steps[c]![at] = node;
+      }
+    });
+  });
+  return (out, rows) => {
+    out.fill(0, 0, rows);
+    key.columns.forEach((name, c) => {
+      const indices = views.get(name)!.indices();
+      const v = levels[c]!;
+      const table = steps[c]!;
+      for (let i = 0; i < rows; i++) {
+        const node = out[i]!;
+        if (c > 0 && node === 0) continue;
+        const code = indices[i]!;
+        out[i] = table[node * v + (code < 0 ? v - 1 : code)]!;
+      }
+    });
+    for (let i = 0; i < rows; i++) out[i] = out[i] === 0 ? key.size - 1 : out[i]! - 1;
   };
 }
 

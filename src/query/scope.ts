@@ -28,9 +28,9 @@ export interface Scope {
   readonly policy: Policy;
   readonly batch: readonly Query[];
   /** Index of the measure that adds `value` over the rows, per cell of their keys. */
-  total(rows: Rows, value: RowValue, grid: Rational, name: string): number;
-  /** How many rows (or how much weight) there are, per cell. */
-  rowCount(rows: Rows): Term;
+  total(rows: Rows, value: RowValue, grid: Rational, name: string, tables?: number): number;
+  /** How many rows (or how much weight) there are, per cell; `tables` of the batch are read off it. */
+  rowCount(rows: Rows, tables?: number): Term;
   /** How many of them have a usable value of a number column. */
   presentCount(rows: Rows, column: string): Term;
   select(measure: SelectedMeasure): number;
@@ -76,7 +76,7 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
     known.set(key, index);
     return index;
   };
-  const total: Scope['total'] = ({ filter, keys }, value, grid, name) => {
+  const total: Scope['total'] = ({ filter, keys }, value, grid, name, tables = 1) => {
     const counting: Counting = { filter, keys: keys.map(({ key }) => key), value };
     return once(textOf(counting), () => ({
       mechanism: 'additive',
@@ -85,13 +85,14 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
       grid,
       effects: sumEffects(policy, counting),
       counting,
+      ...(tables > 1 && { tables }),
     }));
   };
-  const count = (rows: Rows, name: string, cells: Term['cells']): Term => {
+  const count = (rows: Rows, name: string, cells: Term['cells'], tables?: number): Term => {
     const { weight } = rows;
     const factor = weight === undefined ? one : gridOf(weightNamed(policy, weight)).unit;
     const value: RowValue = weight === undefined ? { kind: 'one' } : { kind: 'weight', weight };
-    return { measure: total(rows, value, factor, weight === undefined ? name : `${name}, weighted`), factor, cells };
+    return { measure: total(rows, value, factor, weight === undefined ? name : `${name}, weighted`, tables), factor, cells };
   };
   const bySplit = (rows: Rows, column: string): Rows => ({
     ...rows,
@@ -102,7 +103,7 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
     batch,
     measures,
     total,
-    rowCount(rows) {
+    rowCount(rows, tables) {
       // COUNT(x) beside COUNT(*) and AVG(x) is one half of the split count.
       const asked = rows.filter.find((test) => {
         const rest = { ...rows, filter: rows.filter.filter((other) => other !== test) };
@@ -114,7 +115,7 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
       }
       const column = split.get(textOf(rows));
       return column === undefined
-        ? count(rows, 'count', sameCell)
+        ? count(rows, 'count', sameCell, tables)
         : count(bySplit(rows, column), 'count', (i) => [2 * i, 2 * i + 1]);
     },
     presentCount: (rows, column) =>

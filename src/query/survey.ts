@@ -2,8 +2,13 @@ import type { Policy } from '../policy/policy.js';
 import { isWeight } from './domain.js';
 import type { Batch } from './query.js';
 
-/** One histogram per declared column; weights and the column that names the unit are no questions. */
-export function surveyBatch(policy: Policy): Batch {
+/**
+ * One histogram per declared column; weights and the column that names the unit are no questions. Those in `merged` are read off the joint histogram of
+ * their cluster.
+ */
+export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set()): Batch {
   const columns = [...policy.columns.values()].filter((column) => !isWeight(column) && column.name !== policy.protect.unit);
-  return { queries: columns.map((column) => ({ kind: 'histogram', column: column.name })) };
+  return {
+    queries: columns.map(({ name }) => ({ kind: 'histogram', column: name, ...(merged.has(name) && { merged: true as const }) })),
+  };
 }

@@ -24,8 +24,10 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import type { BoundBatch } from '../query/bound.js';
+import { columnsOf } from '../query/effects.js';
 import { canonical, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
+import { textOf } from '../query/scope.js';
 import { answerBatch, finishBatch, type NoisyAnswer } from './answer.js';
 import { type Charged, charge, type Desk, type Request } from './charge.js';
 import { explainChoice, type Plan, planMeasure } from './plan.js';
@@ -103,7 +105,7 @@ export class Session {
     const { bound, best, asked } = prepared;
     const plan = this.describe(prepared);
     const { answer, entry, replayed } = await this.charge<Recorded>({
-      canonical: JSON.stringify(['batch', asked, canonical({ queries: bound.queries })]),
+      canonical: JSON.stringify(['batch', asked, canonical({ queries: bound.queries }), meaning(bound, this.policy)]),
       label: plan.label,
       profile: best.profile,
       execute: async (engine) => ({
@@ -238,6 +240,10 @@ export class Session {
     return gained(this.account, await this.spent());
   }
 }
+
+/** What the queries count under this policy: an answer is no answer any more once a domain, a missing code or a support has changed. */
+const meaning = ({ measures }: BoundBatch, policy: Policy): string =>
+  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));
 
 /** A part of the budget too small to be worth an answer. */
 const crumbs = rational(1, 1_000);

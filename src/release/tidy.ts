@@ -33,7 +33,7 @@ const isPartition = (m: Measure): boolean =>
   isCount(m) &&
   m.counting.filter.length === 0 &&
   m.counting.keys.length > 0 &&
-  m.counting.keys.every((key) => key.kind === 'bin' || (key.kind === 'code' && key.missing === 'cell'));
+  m.counting.keys.every((key) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell'));
 
 /** The nearest vector (Euclidean) with non-negative entries and the given total. */
 export function projectToTotal(values: readonly number[], total: number): number[] {

@@ -1,0 +1,38 @@
+import { Fault } from '../../errors.js';
+import { linearAnswer } from '../answer.js';
+import { cellsOf, jointKeyOf, keyOf } from '../keys.js';
+import type { HistogramQuery } from '../query.js';
+import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
+
+/**
+ * A column's table read off the joint histogram of its cluster: an answer's count is the sum of the joint cells with that answer. The joint histogram is
+ * measured once for all columns of the cluster; everything after it is public arithmetic. Rows outside the declared support count as missing.
+ */
+export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
+  const { policy } = scope;
+  const shown = keyOf(policy, query.column);
+  const cluster = policy.merge?.find(({ columns }) => columns.includes(query.column));
+  if (!cluster)
+    throw new Fault(
+      'QUERY_INVALID',
+      `The policy merges column "${query.column}" with no other.`,
+      'List its combinations under merge: in the policy, or leave out "merged".',
+    );
+  const asked = rowsOf(policy, query);
+  const joint = jointKeyOf(policy, cluster);
+  const place = cluster.columns.indexOf(query.column);
+  const cellsWith = shown.labels.map((): number[] => []);
+  joint.key.support.forEach((combination, cell) => {
+    cellsWith[combination[place]!]!.push(cell);
+  });
+  cellsWith.at(-1)!.push(joint.key.size - 1);
+  const tables = scope.batch.filter((q) => q.kind === 'histogram' && q.merged && cluster.columns.includes(q.column)).length;
+  const term = scope.rowCount({ ...asked, keys: [...asked.keys, joint] }, tables);
+  const width = shown.labels.length;
+  const cells = (i: number): readonly number[] => {
+    const group = Math.floor(i / width) * joint.key.size;
+    return cellsWith[i % width]!.map((cell) => group + cell);
+  };
+  const columns = [...(query.by ?? []), query.column, query.name ?? 'count'];
+  return linearAnswer({ query, columns, cells: cellsOf([...asked.keys, shown]) }, [{ ...term, cells }]);
+}
