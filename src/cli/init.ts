@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
@@ -92,6 +92,8 @@ async function writeNew(file: string, text: string, shown: string): Promise<void
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'EEXIST')
       throw new Fault('USAGE', `${shown} exists already.`, 'Choose another name with --out, or move it away.');
+    // Half a policy would stand in the way of the next try.
+    rmSync(file, { force: true });
     if (code === 'ENOSPC') throw new Fault('DISK_FULL', 'There is no space left for the policy.', 'Free some disk space.');
     throw new Fault('READ_ONLY', `${shown} cannot be written.`, 'Choose another place with --out.');
   }
