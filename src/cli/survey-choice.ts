@@ -61,6 +61,7 @@ export function surveyText(choice: SurveyChoice & { readonly attack?: AttackFigu
     bold('Ways to release this survey'),
     table(['', 'L2 error', 'of Laplace', 'protects'], rows),
     choice.why,
+    ...choice.chosen.assumes.map((text) => `${dim('Assumption:')} ${text}`),
     wholeErrorText(error),
     ...attacked,
   ].join('\n');
