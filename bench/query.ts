@@ -97,10 +97,7 @@ const surveyBench: Bench = {
         async () => {
           const { statement, columns } = compileStream(measures, widePolicy, source);
           const counter = rowCounter(measures, columns, widePolicy);
-          for await (const chunk of engine.stream(statement)) {
-            const block = chunk.open();
-            counter.add(block.columns, block.rows);
-          }
+          for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
           counter.totals();
         },
         () => raw(engine, 'SELECT name, value, count(*) FROM (UNPIVOT fugu_data ON COLUMNS(*)) GROUP BY name, value'),

@@ -1,39 +1,101 @@
 import { endianness } from 'node:os';
-import type { DuckDBDataChunk, DuckDBVector } from '@duckdb/node-api';
-import type { Cell, Chunk } from './engine.js';
+import { type DuckDBDataChunk, type DuckDBEnumType, DuckDBTypeId, type DuckDBVector } from '@duckdb/node-api';
+import type { Cell, Chunk, StoredColumn, StoredItems } from './engine.js';
 
 /** The parts of a driver vector that make reading it fast; all of them are checked before use. */
 interface Inside {
-  readonly items?: ArrayLike<unknown> & { slice(): ArrayLike<Cell> };
+  readonly items?: ArrayLike<unknown> & { slice(): ArrayLike<unknown> };
   readonly validity?: { readonly data: BigUint64Array | null; readonly offset: number };
   readonly dataView?: DataView;
 }
 
 const littleEndian = endianness() === 'LE';
 
+/** Types whose `items` are the cells; those of dates or decimals are not. */
+const plainNumbers: ReadonlySet<DuckDBTypeId> = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.UINTEGER,
+]);
+const plainCells: ReadonlySet<DuckDBTypeId> = new Set([
+  ...plainNumbers,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.FLOAT,
+  DuckDBTypeId.DOUBLE,
+]);
+
 /** Copies a block out of the driver: its memory is freed with the block, ours is not. */
 export function readChunk(chunk: DuckDBDataChunk): Chunk {
   const rows = chunk.rowCount;
-  return { rows, columns: Array.from({ length: chunk.columnCount }, (_, c) => readColumn(chunk.getColumnVector(c), rows)) };
+  const read = Array.from({ length: chunk.columnCount }, (_, c) => readColumn(chunk.getColumnVector(c), rows));
+  return new Block(
+    rows,
+    read.map((column) => ('items' in column ? column : undefined)),
+    read,
+  );
 }
 
-function readColumn(vector: DuckDBVector, rows: number): ArrayLike<Cell> {
-  const { items, validity, dataView } = vector as unknown as Inside;
-  if (ArrayBuffer.isView(items) && validity && validity.offset === 0) {
-    if (validity.data === null) return items.slice();
-    return withNulls(items as ArrayLike<Cell>, validity.data, rows);
+type Read = StoredColumn | { readonly cells: ArrayLike<Cell> };
+
+/** Stored columns are spelt out cell by cell only for those who ask for cells. */
+class Block implements Chunk {
+  readonly rows: number;
+  readonly stored: readonly (StoredColumn | undefined)[];
+  readonly #read: readonly Read[];
+  #columns: readonly ArrayLike<Cell>[] | undefined;
+
+  constructor(rows: number, stored: readonly (StoredColumn | undefined)[], read: readonly Read[]) {
+    this.rows = rows;
+    this.stored = stored;
+    this.#read = read;
   }
-  if (dataView && dataView.byteOffset % 4 === 0 && littleEndian && validity?.offset === 0 && vector.type.toString() === 'VARCHAR')
-    return readText(vector, dataView, validity.data, rows);
+
+  get columns(): readonly ArrayLike<Cell>[] {
+    this.#columns ??= this.#read.map((column) => ('items' in column ? spellOut(column, this.rows) : column.cells));
+    return this.#columns;
+  }
+}
+
+function spellOut({ items, valid, words }: StoredColumn, rows: number): ArrayLike<Cell> {
+  if (!words) return valid ? withNulls(items, valid, rows) : items;
   const cells: Cell[] = new Array(rows);
-  for (let i = 0; i < rows; i++) cells[i] = plain(vector.getItem(i));
+  for (let i = 0; i < rows; i++) cells[i] = !valid || isValid(valid, i) ? words[items[i]!]! : null;
   return cells;
 }
 
-function withNulls(items: ArrayLike<Cell>, valid: BigUint64Array, rows: number): Cell[] {
-  const bits = new Uint32Array(valid.buffer, valid.byteOffset, valid.length * 2);
+const isValid = (valid: Uint32Array, i: number): boolean => ((valid[i >>> 5]! >>> (i & 31)) & 1) === 1;
+
+function readColumn(vector: DuckDBVector, rows: number): Read {
+  const { items, validity, dataView } = vector as unknown as Inside;
+  const { type } = vector;
+  const valid = validity?.data ? new Uint32Array(validity.data.buffer, validity.data.byteOffset, validity.data.length * 2) : null;
+  if (validity?.offset === 0 && littleEndian) {
+    if (ArrayBuffer.isView(items)) {
+      const stored = (words?: readonly string[]): StoredColumn => ({
+        items: items.slice() as unknown as StoredItems,
+        ...(valid && { valid: valid.slice() }),
+        ...(words && { words }),
+      });
+      if (type.typeId === DuckDBTypeId.ENUM) return stored((type as DuckDBEnumType).values);
+      if (plainNumbers.has(type.typeId)) return stored();
+      if (plainCells.has(type.typeId))
+        return { cells: valid ? withNulls(items as ArrayLike<Cell>, valid, rows) : (items.slice() as ArrayLike<Cell>) };
+    }
+    if (dataView && dataView.byteOffset % 4 === 0 && type.typeId === DuckDBTypeId.VARCHAR && type.alias === undefined)
+      return { cells: readText(vector, dataView, valid, rows) };
+  }
   const cells: Cell[] = new Array(rows);
-  for (let i = 0; i < rows; i++) cells[i] = (bits[i >>> 5]! >>> (i & 31)) & 1 ? items[i]! : null;
+  for (let i = 0; i < rows; i++) cells[i] = plain(vector.getItem(i));
+  return { cells };
+}
+
+function withNulls(items: ArrayLike<Cell>, valid: Uint32Array, rows: number): Cell[] {
+  const cells: Cell[] = new Array(rows);
+  for (let i = 0; i < rows; i++) cells[i] = isValid(valid, i) ? items[i]! : null;
   return cells;
 }
 
@@ -43,12 +105,11 @@ const shortTexts = new Map<number, string>();
 const mostShortTexts = 1 << 16;
 
 /** A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer. */
-function readText(vector: DuckDBVector, view: DataView, valid: BigUint64Array | null, rows: number): Cell[] {
-  const bits = valid && new Uint32Array(valid.buffer, valid.byteOffset, valid.length * 2);
+function readText(vector: DuckDBVector, view: DataView, valid: Uint32Array | null, rows: number): Cell[] {
   const words = new Uint32Array(view.buffer, view.byteOffset, rows * 4);
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) {
-    if (bits && !((bits[i >>> 5]! >>> (i & 31)) & 1)) {
+    if (valid && !isValid(valid, i)) {
       cells[i] = null;
       continue;
     }

@@ -325,6 +325,42 @@ describe('limits', () => {
   });
 });
 
+describe('statements asked again', () => {
+  const ask = {
+    sql: 'SELECT sum(CAST(a AS INTEGER)) FROM fugu_data WHERE CAST(a AS INTEGER) < CAST($1 AS INTEGER)',
+    values: [3],
+  };
+  it.each(['.csv', '.parquet'])('see the data as it is now and the values they are given (%s)', async (kind) => {
+    const source = file(kind);
+    const write = (rows: number) => duck(':memory:', `COPY (SELECT range AS a FROM range(${rows})) TO '${source}'`);
+    await write(5);
+    const engine = await openEngine({ source });
+    const answer = async (most: number) => Number((await engine.rows({ ...ask, values: [most] })).open()[0]![0]);
+    expect([await answer(3), await answer(5), await answer(3)]).toEqual([3, 10, 3]);
+    await write(2);
+    await engine.snapshot();
+    expect(await answer(3)).toBe(1);
+    await engine.keepOnly('a', ['0']);
+    expect(await answer(3)).toBe(0);
+    await engine.close();
+  });
+
+  it('still run after one that was stopped or left unread', async () => {
+    const engine = await openEngine({ source: file('.csv', 'a\n1\n') }, { deadline: 200 });
+    const many = { sql: 'SELECT range FROM range(1000000)', values: [] };
+    for (let k = 0; k < 3; k++) {
+      for await (const _ of engine.stream(many)) break;
+      expect(
+        await fault(engine.rows({ sql: 'SELECT count(*) FROM range(100000) a, range(10000000) b', values: [] })),
+      ).toMatchObject({
+        code: 'ENGINE_DEADLINE',
+      });
+      expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
+    }
+    await engine.close();
+  });
+});
+
 describe('reading blocks', () => {
   it('gives the same cells as the driver, whatever their length, type and NULLs', async () => {
     const source = file('.duckdb');

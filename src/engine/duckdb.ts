@@ -3,6 +3,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
 import { changedMeanwhile, contentDigest, type FileState, lookAt, proveWhole } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
+import { loadCoded } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
 import { keptOf, listKept } from './duckdb-keep.js';
@@ -93,7 +94,7 @@ class DuckdbEngine implements Engine {
   /** Attaches the data read-only, then takes away every other file, the network, extensions, and the right to change that. */
   async seal(files: readonly FileState[]): Promise<void> {
     const data = files[0]!;
-    await this.#connections.use(async (connection) => {
+    await this.#connections.use(async ({ connection }) => {
       if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
       const paths = files.flatMap(({ path }) => [path, `${path}.wal`]);
       await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
@@ -108,7 +109,7 @@ class DuckdbEngine implements Engine {
     const options: ScanOptions = { codes: this.#source.codes, memory: this.#limits.memory };
     if (isPacked(data)) await proveWhole(data.path);
     this.#loaded = await this.#connections.use(
-      (connection) =>
+      ({ connection }) =>
         this.#loadData(connection, files, options).catch((error: unknown) => {
           if (!cannotSplit(error)) throw error;
           return this.#loadData(connection, files, { ...options, single: true });
@@ -117,6 +118,7 @@ class DuckdbEngine implements Engine {
     );
     this.#size = this.#keptBy ? undefined : this.#loaded.rows;
     this.#counts.clear();
+    this.#connections.renew();
     for (const relation of this.#source.relations) {
       const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
       if (file.kind === 'duckdb' && file !== data)
@@ -126,16 +128,16 @@ class DuckdbEngine implements Engine {
           'Name a csv or parquet file, or a table of the database that data.source names.',
           { place: { file: file.path } },
         );
-      await this.#connections.use((connection) => this.#loadRelation(connection, relation, file, options), file.path);
+      await this.#connections.use(({ connection }) => this.#loadRelation(connection, relation, file, options), file.path);
     }
   }
 
   async #loadData(connection: DuckDBConnection, files: readonly FileState[], options: ScanOptions): Promise<Loaded> {
     const data = files[0]!;
     const scan = await scanFile(connection, data, this.#source.table, options);
-    const every = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
     const held = fitsInMemory(data, this.#limits.memory);
-    if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${every}`);
+    const every = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
+    if (held) await loadCoded(connection, scan, this.#source.domains);
     const select = held ? 'SELECT * FROM fugu_loaded' : every;
     await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${this.#keptBy ? keptOf(select, this.#keptBy) : select}`);
     const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
@@ -163,7 +165,7 @@ class DuckdbEngine implements Engine {
   }
 
   async size(): Promise<Exact<number>> {
-    this.#size ??= await this.#connections.use((connection) => count(connection, 'fugu_data'));
+    this.#size ??= await this.#connections.use(({ connection }) => count(connection, 'fugu_data'));
     return new Exact(this.#size);
   }
 
@@ -173,10 +175,11 @@ class DuckdbEngine implements Engine {
     this.#keptBy = found;
     this.#size = undefined;
     this.#counts.clear();
-    await this.#connections.use(async (connection) => {
+    await this.#connections.use(async ({ connection }) => {
       await listKept(connection, names);
       await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${keptOf(this.#loaded.select, found)}`);
     });
+    this.#connections.renew();
   }
 
   async snapshot(): Promise<string> {
@@ -200,11 +203,11 @@ class DuckdbEngine implements Engine {
   }
 
   async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    return this.#connections.use(async (connection) => {
-      const result = await connection.run(statement.sql, [...statement.values]);
+    return this.#connections.use(async (lease) => {
+      const result = await (await lease.prepare(statement)).run();
       const rows: Cell[][] = [];
-      for (const chunk of await result.fetchAllChunks()) {
-        const { rows: length, columns } = readChunk(chunk);
+      for (let c = 0; c < result.chunkCount; c++) {
+        const { rows: length, columns } = readChunk(result.getChunk(c));
         for (let i = 0; i < length; i++) rows.push(columns.map((column) => column[i]!));
       }
       await this.#refuseChange();
@@ -217,21 +220,23 @@ class DuckdbEngine implements Engine {
    * believed only when as many rows came as the statement has.
    */
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
-    const { connection, fault, done } = await this.#connections.lease();
+    const lease = await this.#connections.lease();
+    let whole = false;
     try {
-      const expected = await this.#countRows(connection, statement);
+      const expected = await this.#countRows(lease.connection, statement);
       let came = 0;
-      const result = await connection.stream(statement.sql, [...statement.values]);
+      const result = await (await lease.prepare(statement)).stream();
       for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
         came += chunk.rowCount;
         yield new Exact(readChunk(chunk));
       }
       if (came !== expected) throw new Error('cut off');
       await this.#refuseChange();
+      whole = true;
     } catch (error) {
-      throw fault(error);
+      throw lease.fault(error);
     } finally {
-      done();
+      lease.done(whole);
     }
   }
 

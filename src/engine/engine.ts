@@ -18,7 +18,18 @@ export interface SourceColumn {
 export interface Chunk {
   readonly rows: number;
   readonly columns: readonly ArrayLike<Cell>[];
+  /** Columns as the engine stores them, for counting many cells; where one is absent, `columns` has the cells. */
+  readonly stored?: readonly (StoredColumn | undefined)[];
 }
+
+/** Small numbers, or positions in a list of words. What `items` holds in a NULL row means nothing. */
+export interface StoredColumn {
+  readonly items: StoredItems;
+  /** Row i is NULL where bit i is 0; absent when no row is. */
+  readonly valid?: Uint32Array;
+  readonly words?: readonly string[];
+}
+export type StoredItems = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
 
 /**
  * A database, seen through what a release needs. The data is the view `fugu_data`; relation R is the view `fugu_relation_R` with columns c0, c1, …

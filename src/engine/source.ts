@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { codesOf } from '../policy/code.js';
 import type { Policy, Relation } from '../policy/policy.js';
 
 /** What an engine needs to know about the data: a policy says it, or a caller without one. */
@@ -8,6 +9,8 @@ export interface EngineSource {
   readonly relations: readonly RelationSource[];
   /** Columns declared as categories. */
   readonly codes: ReadonlySet<string>;
+  /** Codes of the categories of which nothing but these codes is ever asked: an engine may forget every other text in them. */
+  readonly domains?: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'columns' | 'symmetric'> {
@@ -15,7 +18,16 @@ export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'colum
   readonly odds?: string;
 }
 
+/** Columns that say who a row is about and who is tied to whom: their own text matters, declared or not. */
+const namesOf = ({ protect, dependence }: Policy): ReadonlySet<string> =>
+  new Set([
+    ...(protect.unit === undefined ? [] : [protect.unit]),
+    ...dependence.flatMap((d) => (d.kind === 'groups' ? d.by : d.kind === 'sequence' ? [d.by, d.order] : [])),
+  ]);
+
 export function sourceOf(policy: Policy): EngineSource {
+  const names = namesOf(policy);
+  const categories = [...policy.columns.values()].filter((c) => c.type === 'category');
   const odds = new Map(policy.dependence.flatMap((d) => (d.kind === 'ties' && d.oddsColumn ? [[d.relation, d.oddsColumn]] : [])));
   return {
     source: policy.data.source,
@@ -27,7 +39,8 @@ export function sourceOf(policy: Policy): EngineSource {
       symmetric,
       ...(odds.has(name) && { odds: odds.get(name)! }),
     })),
-    codes: new Set([...policy.columns.values()].filter((c) => c.type === 'category').map((c) => c.name)),
+    codes: new Set(categories.map((c) => c.name)),
+    domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { CategoryColumn, MultiColumn } from './policy.js';
+
 /**
  * The one spelling of a category code. Files write the code 1 as `1`, `1.0` (a table that once held NaN) or ` 1`; policy, codebook and engine
  * all pass through here, so that a code means the same in each.
@@ -5,4 +7,13 @@
 export function codeText(text: string): string {
   const trimmed = text.trim();
   return trimmed.endsWith('0') ? trimmed.replace(/^([+-]?\d+)\.0+$/, '$1') : trimmed;
+}
+
+/** Blanks around a code do not count, in the data as in the policy. */
+export const trimCode = (text: string): string => text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+
+/** The codes that count as answers. */
+export function codesOf(column: CategoryColumn | MultiColumn): readonly string[] {
+  const missing = new Set(column.missing.map(trimCode));
+  return [...new Set(column.values.map(trimCode))].filter((code) => !missing.has(code));
 }

@@ -26,10 +26,7 @@ type Row = Readonly<Record<string, Cell>>;
 function exactCounts(bound: BoundBatch, rows: readonly Row[], p: Policy = policy): bigint[][] {
   const names = [...p.columns.keys()];
   const counter = rowCounter(bound.measures, names, p);
-  counter.add(
-    names.map((name) => rows.map((row) => row[name] ?? null)),
-    rows.length,
-  );
+  counter.add({ columns: names.map((name) => rows.map((row) => row[name] ?? null)), rows: rows.length });
   return counter.totals();
 }
 const quiet: AdditiveNoise = { kind: 'none', scale: 0 };

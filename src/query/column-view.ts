@@ -1,14 +1,17 @@
-import type { Cell } from '../engine/engine.js';
+import type { Cell, Chunk, StoredColumn } from '../engine/engine.js';
 import type { Column, MultiColumn } from '../policy/policy.js';
 import { codeIndex, codeTables, numberOf, optionText } from './codes.js';
 import { codesOf, isCoded, trimCode } from './domain.js';
 import { gridOf, positionOf } from './grid.js';
+import { countStored, fillStored, storedCell } from './stored-column.js';
 
 export type Cells = ArrayLike<Cell>;
 
 /** A column of the current chunk, read through the policy. Readings are made on first use and shared by all measures. */
 export interface ColumnView {
   turn(cells: Cells, rows: number): void;
+  /** The same for cells in the form in which the engine stores them. */
+  turnStored(stored: StoredColumn, rows: number): void;
   /** Codes: index in the declared domain (multi-select: 0 when any option is named). Numbers: grid position. -1 is missing. */
   indices(): Float64Array;
   /** sums[place[index + 1]] += 1 for every row, without storing indices. */
@@ -25,6 +28,7 @@ const unread = -2;
 
 /** Reads cells through `read`, each distinct one once. */
 interface CellReader {
+  read(cell: Cell): number;
   fill(cells: Cells, rows: number, out: Float64Array): void;
   /** sums[place[index + 1]] += 1 for every cell. */
   count(cells: Cells, rows: number, place: Int32Array, sums: Float64Array): void;
@@ -50,6 +54,7 @@ function cellReader(read: (cell: Cell) => number): CellReader {
     for (let i = 0; i < rows; i++) sums[place[seekNumber(cells[i]!) + 1]!]! += 1;
   };
   return {
+    read: seek,
     fill(cells, rows, out) {
       for (let i = 0; i < rows; i++) out[i] = seek(cells[i] ?? null);
     },
@@ -83,12 +88,14 @@ function readerOf(column: Column, options: (cell: Cell) => readonly number[]): C
     return cellReader((cell) => codeIndex(tables, cell));
   }
   const grid = gridOf(column);
-  const texts = cellReader((cell) => positionOf(grid, numberOf(cell)));
+  const read = (cell: Cell) => positionOf(grid, numberOf(cell));
+  const texts = cellReader(read);
   return {
     ...texts,
+    read,
     fill(cells, rows, out) {
       if (rows > 0 && typeof cells[0] === 'string') texts.fill(cells, rows, out);
-      else for (let i = 0; i < rows; i++) out[i] = positionOf(grid, numberOf(cells[i] ?? null));
+      else for (let i = 0; i < rows; i++) out[i] = read(cells[i] ?? null);
     },
   };
 }
@@ -97,25 +104,43 @@ export function viewColumn(column: Column): ColumnView {
   const options = column.type === 'multi' ? optionReader(column) : () => [];
   const reader = readerOf(column, options);
   let cells: Cells = [];
+  let stored: StoredColumn | undefined;
   let rows = 0;
   let fresh = false;
   let buffer = new Float64Array(0);
+  const turn = (next: Cells, nextStored: StoredColumn | undefined, count: number) => {
+    cells = next;
+    stored = nextStored;
+    rows = count;
+    fresh = false;
+  };
   return {
-    turn(next, count) {
-      cells = next;
-      rows = count;
-      fresh = false;
-    },
+    turn: (next, count) => turn(next, undefined, count),
+    turnStored: (next, count) => turn([], next, count),
     indices() {
       if (fresh) return buffer;
       if (buffer.length < rows) buffer = new Float64Array(rows);
-      reader.fill(cells, rows, buffer);
+      if (stored) fillStored(stored, rows, reader.read, buffer);
+      else reader.fill(cells, rows, buffer);
       fresh = true;
       return buffer;
     },
     count(place, sums) {
-      reader.count(cells, rows, place, sums);
+      if (stored)
+        countStored(stored, rows, (cell, count) => {
+          sums[place[reader.read(cell) + 1]!]! += count;
+        });
+      else reader.count(cells, rows, place, sums);
     },
-    options: (i) => options(cells[i] ?? null),
+    options: (i) => options(stored ? storedCell(stored, i) : (cells[i] ?? null)),
   };
+}
+
+/** Shows the views the next chunk; `names` are its columns. */
+export function turnViews(views: ReadonlyMap<string, ColumnView>, names: readonly string[], chunk: Chunk): void {
+  names.forEach((name, c) => {
+    const stored = chunk.stored?.[c];
+    if (stored) views.get(name)?.turnStored(stored, chunk.rows);
+    else views.get(name)?.turn(chunk.columns[c]!, chunk.rows);
+  });
 }

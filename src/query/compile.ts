@@ -20,9 +20,15 @@ import {
 } from './read-column.js';
 import { textOf } from './scope.js';
 
-/** One statement and the measures it counts: its result rows are (cell index, one integer per measure); absent cells are 0. */
+/** Measures that one statement counts. */
 export interface CountPlan {
+  /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
   readonly statement: Statement;
+  /**
+   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
+   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups.
+   */
+  readonly groups?: { readonly statement: Statement; readonly most: number };
   /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
   readonly measures: readonly number[];
 }
@@ -41,11 +47,25 @@ export function compileMeasures(
     const key = textOf([counting.filter, counting.keys]);
     groups.set(key, [...(groups.get(key) ?? []), i]);
   });
-  return [...groups.values()].map((members) => ({
-    measures: members,
-    statement: new Compiler(dialectNamed(dialect), policy, source).statement(members.map((i) => measures[i]!.counting)),
-  }));
+  return [...groups.values()].map((members): CountPlan => {
+    const countings = members.map((i) => measures[i]!.counting);
+    const compiler = () => new Compiler(dialectNamed(dialect), policy, source);
+    const single = countings[0]!.keys.every(
+      (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
+    );
+    return {
+      measures: members,
+      get statement() {
+        return compiler().statement(countings);
+      },
+      ...(single && { groups: compiler().groups(countings) }),
+    };
+  });
 }
+
+const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
+/** Groups beyond the declared cells that are still read and looked up here. */
+const spareGroups = 10_000;
 
 /** The raw columns the measures read, for counting in TypeScript: cells of chunks are in the order of `columns`. */
 export function compileStream(
@@ -89,8 +109,14 @@ class Compiler {
     this.#source = source;
   }
 
-  /** Rows -> filtered groups by raw codes and bins -> cells. Codes are looked up once per distinct code, not once per row. */
-  statement(countings: readonly Counting[]): Statement {
+  groups(countings: readonly Counting[]): { statement: Statement; most: number } {
+    const most = cellCount(countings[0]!) + spareGroups;
+    const sql = `${this.#grouped(countings)}${countings[0]!.keys.length > 0 ? ` LIMIT ${most + 1}` : ''}`;
+    return { statement: { sql, values: this.#binder.values }, most };
+  }
+
+  /** Rows -> filtered groups by raw codes and bins. */
+  #grouped(countings: readonly Counting[]): string {
     const { filter, keys } = countings[0]!;
     const names = [...new Set(countings.flatMap(columnsOf))];
     const alias = new Map(names.map((name, i) => [name, `c${i}`]));
@@ -116,8 +142,13 @@ class Compiler {
     const sums = countings.map(({ value }, j) => `${this.#sum(value, alias, filter)} AS a${j}`);
     const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
     const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
-    const grouped = `SELECT ${[...inner, ...sums].join(', ')} FROM (${read})${where}${by}`;
+    return `SELECT ${[...inner, ...sums].join(', ')} FROM (${read})${where}${by}`;
+  }
 
+  /** Groups -> cells. Codes are looked up once per distinct code, not once per row. */
+  statement(countings: readonly Counting[]): Statement {
+    const { keys } = countings[0]!;
+    const grouped = this.#grouped(countings);
     const joins: string[] = [];
     const positions = keys.map((key, i) => this.#position(key, `${i}`, joins));
     let radix = 1;

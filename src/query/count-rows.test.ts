@@ -5,6 +5,7 @@ import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from './bind.js';
 import { compileMeasures, compileStream, readCounts } from './compile.js';
+import { readGroups } from './count-groups.js';
 import { rowCounter } from './count-rows.js';
 import type { Measure } from './measure.js';
 import { parseBatch } from './parse.js';
@@ -31,16 +32,23 @@ async function bySql(measures: readonly Measure[], policy: Policy, source: reado
   return found;
 }
 
+/** Codes looked up here instead of by the database, where that is possible. */
+async function byGroups(measures: readonly Measure[], policy: Policy, source: readonly SourceColumn[]): Promise<bigint[][]> {
+  const found: bigint[][] = [];
+  for (const plan of compileMeasures(measures, policy, source)) {
+    const few = plan.groups && readGroups(plan, measures, policy, await rowsOf(plan.groups.statement));
+    if (few) for (const [i, cells] of few) found[i] = cells;
+  }
+  return found;
+}
+
 async function byStream(measures: readonly Measure[], policy: Policy, source: readonly SourceColumn[]): Promise<bigint[][]> {
   const { statement, columns } = compileStream(measures, policy, source);
   const counter = rowCounter(measures, columns, policy);
   const rows = await rowsOf(statement);
   for (let from = 0; from < rows.length; from += 100) {
     const part = rows.slice(from, from + 100);
-    counter.add(
-      columns.map((_, j) => part.map((row) => row[j]!)),
-      part.length,
-    );
+    counter.add({ columns: columns.map((_, j) => part.map((row) => row[j]!)), rows: part.length });
   }
   return counter.totals();
 }
@@ -213,7 +221,7 @@ const batch = parseBatch([
   { kind: 'quantile', column: 'age', at: [0.25, 0.9] },
 ]);
 
-describe('the two ways to count', () => {
+describe('the ways to count', () => {
   const typings: readonly [string, Record<string, string>][] = [
     ['text', {}],
     ['stored numbers', { age: 'INTEGER', income: 'DOUBLE', grade: 'DOUBLE', w: 'DOUBLE' }],
@@ -227,9 +235,12 @@ describe('the two ways to count', () => {
       const source = await load(types, randomRows(seed, 700));
       const sql = await bySql(measures, policy, source);
       const stream = await byStream(measures, policy, source);
+      const groups = await byGroups(measures, policy, source);
       measures.forEach((measure, i) => {
         expect([measure.name, i, stream[i]]).toEqual([measure.name, i, sql[i]]);
+        if (groups[i]) expect([measure.name, i, groups[i]]).toEqual([measure.name, i, sql[i]]);
       });
+      expect(groups.filter(Boolean).length).toBeGreaterThan(measures.length / 2);
       expect(sql.flat().filter((n) => n !== 0n).length).toBeGreaterThan(100);
     }
   });
@@ -296,6 +307,18 @@ describe('the two ways to count', () => {
     expect(await bySql(measures, policy, source)).toEqual(expected);
     expect(await byStream(measures, policy, source)).toEqual(expected);
   });
+
+  it('leave the look-up of codes to the database when text outside the domain makes too many groups', async () => {
+    const policy = samplePolicy(surveyColumns);
+    const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy);
+    const source = await load({}, [[null, null, 'rep', null, null, null, null]]);
+    await connection.run("INSERT INTO typed (party) SELECT 'made up ' || range FROM range(20000)");
+    const [plan] = compileMeasures(measures, policy, source);
+    const rows = await rowsOf(plan!.groups!.statement);
+    expect(rows.length).toBe(plan!.groups!.most + 1);
+    expect(readGroups(plan!, measures, policy, rows)).toBeUndefined();
+    expect(await bySql(measures, policy, source)).toEqual([[0n, 1n, 0n, 20000n]]);
+  });
 });
 
 describe('rows of one person', () => {
@@ -342,9 +365,13 @@ describe('rows of one person', () => {
     expect(Math.abs(Number(rep) - 150)).toBeLessThan(40);
   });
 
-  it('are the same in both ways of counting', async () => {
+  it('are the same in all ways of counting', async () => {
     const all = bindBatch(batch, policy).measures;
     const source = await load({}, randomRows(5, 400));
-    expect(await byStream(all, policy, source)).toEqual(await bySql(all, policy, source));
+    const sql = await bySql(all, policy, source);
+    expect(await byStream(all, policy, source)).toEqual(sql);
+    (await byGroups(all, policy, source)).forEach((cells, i) => {
+      expect(cells).toEqual(sql[i]);
+    });
   });
 });

@@ -1,5 +1,6 @@
+import type { Chunk } from '../engine/engine.js';
 import type { Policy } from '../policy/policy.js';
-import { type Cells, viewColumn } from './column-view.js';
+import { turnViews, viewColumn } from './column-view.js';
 import { cellCount } from './compile.js';
 import { columnNamed } from './domain.js';
 import { columnsOf, valueInterval } from './effects.js';
@@ -9,8 +10,8 @@ import { textOf } from './scope.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of compile.ts. */
 export interface RowCounter {
-  /** `columns[j][i]` is row i of the column `columnNames[j]`. */
-  add(columns: readonly Cells[], rows: number): void;
+  /** Column j of the chunk is `columnNames[j]`. */
+  add(chunk: Chunk): void;
   /** One array of cells per measure. */
   totals(): bigint[][];
 }
@@ -106,9 +107,8 @@ interface Shared {
 export function rowCounter(measures: readonly Measure[], columnNames: readonly string[], policy: Policy): RowCounter {
   const used = new Set(measures.flatMap(({ counting }) => columnsOf(counting)));
   const views = new Map([...used].map((name) => [name, viewColumn(columnNamed(policy, name))]));
-  const sources = [...used].map((name) => ({ view: views.get(name)!, from: columnNames.indexOf(name), name }));
-  const lost = sources.find(({ from }) => from < 0);
-  if (lost) throw new RangeError(`column ${lost.name} is not in the chunks`);
+  const lost = [...used].find((name) => !columnNames.includes(name));
+  if (lost !== undefined) throw new RangeError(`column ${lost} is not in the chunks`);
   let chunk = 0;
   let rows = 0;
   const perChunk = <T extends Uint8Array | Int32Array>(make: (n: number) => T, fill: Filler<T>): (() => T) => {
@@ -146,11 +146,11 @@ export function rowCounter(measures: readonly Measure[], columnNames: readonly s
     ({ counting }) => histogramTally(policy, views, counting) ?? tallyOf(policy, views, counting, shared),
   );
   return {
-    add(columns, count) {
+    add(next) {
       chunk += 1;
-      rows = count;
-      for (const { view, from } of sources) view.turn(columns[from]!, count);
-      for (const tally of tallies) tally.add(count);
+      rows = next.rows;
+      turnViews(views, columnNames, next);
+      for (const tally of tallies) tally.add(rows);
     },
     totals: () => tallies.map((tally) => tally.totals()),
   };

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { codeText } from '../policy/code.js';
+import { codesOf, codeText, trimCode } from '../policy/code.js';
 import type { CategoryColumn, Column, MultiColumn, NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
 import { didYouMean, suggest } from '../policy/suggest.js';
 
@@ -8,14 +8,7 @@ export const isCoded = (column: Column): column is CategoryColumn | MultiColumn 
 export const isNumber = (column: Column): column is NumberColumn => column.type === 'integer' || column.type === 'number';
 export const isWeight = (column: Column): column is WeightColumn => column.type === 'weight';
 
-/** Blanks around a code do not count, in the data as in the policy. */
-export const trimCode = (text: string): string => text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
-
-/** The codes that count as answers. */
-export function codesOf(column: CategoryColumn | MultiColumn): readonly string[] {
-  const missing = new Set(column.missing.map(trimCode));
-  return [...new Set(column.values.map(trimCode))].filter((code) => !missing.has(code));
-}
+export { codesOf, trimCode };
 
 export function columnNamed(policy: Policy, name: string): Column {
   const column = policy.columns.get(name);

@@ -33,10 +33,7 @@ function allRows(columns: readonly Column[]): readonly Row[] {
 const count = (policy: Policy, measure: Measure, rows: readonly Row[]): Vector => {
   const names = [...policy.columns.keys()];
   const counter = rowCounter([measure], names, policy);
-  counter.add(
-    names.map((_, j) => rows.map((row) => row[j]!)),
-    rows.length,
-  );
+  counter.add({ columns: names.map((_, j) => rows.map((row) => row[j]!)), rows: rows.length });
   return counter.totals()[0]!;
 };
 

@@ -1,7 +1,8 @@
 import type { Engine } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
-import { compileMeasures, compileStream, readCounts } from '../query/compile.js';
+import { type CountPlan, compileMeasures, compileStream, readCounts } from '../query/compile.js';
+import { readGroups } from '../query/count-groups.js';
 import { rowCounter } from '../query/count-rows.js';
 import type { Measure } from '../query/measure.js';
 
@@ -20,18 +21,24 @@ export async function countCells(engine: Engine, policy: Policy, measures: reado
 export async function countStreaming(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
   const counter = rowCounter(measures, columns, policy);
-  for await (const chunk of engine.stream(statement)) {
-    const block = chunk.open();
-    counter.add(block.columns, block.rows);
-  }
+  for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
   return counter.totals().map((cells) => new Exact(cells));
 }
 
 export async function countByDatabase(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Array<Cells>(measures.length);
   for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
-    const rows = (await engine.rows(plan.statement)).open();
-    for (const [index, cells] of readCounts(plan, measures, rows)) counted[index] = new Exact(cells);
+    for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
   }
   return counted;
+}
+
+async function countPlan(
+  engine: Engine,
+  policy: Policy,
+  measures: readonly Measure[],
+  plan: CountPlan,
+): Promise<ReadonlyMap<number, bigint[]>> {
+  const few = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
+  return few ?? readCounts(plan, measures, (await engine.rows(plan.statement)).open());
 }
