@@ -40,7 +40,7 @@ export class Book {
       xLabel: axes.x,
       yLabel: axes.y,
       label: axes.label,
-      width: 760,
+      width: 900,
       height: 380,
       ...(axes.logY && { logY: true }),
       ...(axes.percent && { percentY: true, yDomain: [0, 1] as const }),

@@ -52,10 +52,10 @@ export function figure6(book: Book, epsilons: readonly number[]): void {
   const plain = (e: number) => 1 / e;
   const sum = queries[0]![1];
   const lines = [
-    { name: 'independent (promised)', points: epsilons.map((x) => ({ x, y: x })), dashed: true },
+    { name: 'promised', points: epsilons.map((x) => ({ x, y: x })), dashed: true },
     ...queries.map(([name, query]) => ({ name, points: points(query, 'i', plain) })),
-    { name: 'sum, secret D_j', points: points(sum, 'j', plain) },
-    { name: 'sum, certified noise, secret D_j', points: points(sum, 'j', (e) => 2 / e) },
+    { name: 'sum, D_j', points: points(sum, 'j', plain) },
+    { name: 'certified, D_j', points: points(sum, 'j', (e) => 2 / e) },
   ];
   book.lines('figure-6', lines, {
     x: 'epsilon',
