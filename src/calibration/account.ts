@@ -2,6 +2,7 @@ import type { Amplifier } from '../dependence/amplifier.js';
 import {
   addProfiles,
   everyRecord,
+  isMark,
   type Profile,
   type PureProfile,
   pureProfile,
@@ -19,6 +20,7 @@ import {
   isZero,
   maximum,
   multiply,
+  one,
   type Rational,
   rational,
   toNumber,
@@ -38,8 +40,11 @@ export interface Account {
   readonly epsilon: Rational;
   readonly delta: Rational;
   readonly routes: readonly Route[];
-  /** A profile as the ledger must hold it: with a cost for every class a route speaks about. */
-  readonly book: (profile: Profile) => Profile;
+  /**
+   * A profile as the ledger must hold it: with a cost for every class a route speaks about. `beyond`: the request reads more than the rows that
+   * releases may use (a relation), so that records left out of those rows pay for it too.
+   */
+  readonly book: (profile: Profile, beyond?: boolean) => Profile;
 }
 
 export interface Route {
@@ -73,7 +78,8 @@ export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): A
 
 export function termsOf(policy: Policy): Account['terms'] {
   const { budget, protect } = policy;
-  const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${protect.secret}`, `adversary ${protect.adversary}`];
+  const secret = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
+  const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
   return { digest: policy.digest, summary: parts.join(', ') };
 }
@@ -85,12 +91,13 @@ export function termsOf(policy: Policy): Account['terms'] {
 function booking(policy: Policy, amplifiers: readonly Amplifier[]): Account['book'] {
   const columns = policy.protect.secret === 'answer' ? [...policy.columns.keys()] : [];
   const marks = amplifiers.flatMap((a) => a.leftOut?.mark ?? []);
-  return (profile) => {
+  return (profile, beyond = false) => {
     const whole = profile.perRecord.get(everyRecord);
     if (whole === undefined) return profile;
     const more = profile.perRecord.size === 1 ? columns : [];
-    if (more.length + marks.length === 0) return profile;
-    const entries = [...more, ...marks].map((name) => [name, whole] as const);
+    const paid = beyond ? [] : marks;
+    if (more.length + paid.length === 0) return profile;
+    const entries = [...more, ...paid].map((name) => [name, whole] as const);
     return profile.noise === 'pure'
       ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
       : addProfiles(profile, zcdpProfile(entries));
@@ -103,8 +110,10 @@ const within = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => b
   return most;
 };
 /** `book` names every class a route may speak about, so a route covers a total as soon as the total names its scope. */
-const covers = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): boolean =>
-  profile.perRecord.size === 0 || [...profile.perRecord.keys()].some(scope);
+const covers = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): boolean => {
+  const records = [...profile.perRecord.keys()].filter((name) => !isMark(name));
+  return records.length === 0 || records.some(scope);
+};
 
 /** Was everything paid by the records of this mark alone? */
 const paidBy = ({ perRecord }: PureProfile | ZcdpProfile, mark: RecordClass): boolean =>
@@ -122,7 +131,7 @@ export function spentUnder(route: Route, spent: Spent): { pure: Rational; rho: R
 }
 
 /** Does this route prove that the total stays within the budget? */
-function keeps(route: Route, spent: Spent): boolean {
+export function keeps(route: Route, spent: Spent): boolean {
   const total = spentUnder(route, spent);
   if (!total) return false;
   if (spent.zcdp.perRecord.size === 0 && compare(total.pure, route.pureCapacity) <= 0) return true;
@@ -130,6 +139,9 @@ function keeps(route: Route, spent: Spent): boolean {
 }
 
 export const isKept = (account: Account, spent: Spent): boolean => account.routes.some((route) => keeps(route, spent));
+
+const paidTwice = ({ pure }: Spent): boolean =>
+  [...pure.perRecord].some(([name, times]) => name.startsWith('once:') && compare(times, one) > 0);
 
 /** The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted. */
 export function usedShare(account: Account, spent: Spent): Rational {
@@ -162,6 +174,12 @@ export function gained(account: Account, spent: Spent): number {
 export const admission =
   (account: Account) =>
   (after: Spent, before: Spent): void => {
+    if (paidTwice(after))
+      throw new Fault(
+        'BUDGET_EXCEEDED',
+        'This population has already been given what it may be given once.',
+        'Its guarantee does not compose: only the very same request on the same data is answered again, from the record.',
+      );
     if (isKept(account, after)) return;
     const total = toNumber(account.epsilon);
     const used = toNumber(usedShare(account, before)) * total;

@@ -1,5 +1,5 @@
 import type { Amplifier } from '../dependence/amplifier.js';
-import { divUp, expm1Up, mulDown, subDown } from '../exact/outward.js';
+import { addUp, divDown, divUp, expm1Up, expUp, mulDown, mulUp, subDown } from '../exact/outward.js';
 import {
   compare,
   fromNumber,
@@ -14,20 +14,22 @@ import {
 
 /**
  * (epsilon, delta) indistinguishability does not say that beliefs stay within e^epsilon except with probability delta: one Gaussian
- * release at the usual conversion already exceeds that 2 to 8 times as often. What holds (belief.proof.md): P(odds move by more than e^(epsilon' + g)) <= delta' / (1 - e^-g).
- * These two functions spend that inequality where it is cheapest.
+ * release at the usual conversion already exceeds that 2 to 8 times as often. What holds (belief.proof.md), g = epsilon - epsilon' > 0:
+ * P(odds move by more than e^epsilon, up or down) <= (1 + e^-epsilon) delta' / (1 - e^-g). These two functions spend that inequality where it is cheapest.
  */
 const slacks: readonly Rational[] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map((percent) => rational(percent, 100));
 
 /** 1 - e^-g, rounded down. */
 const lost = (g: number): number => -expm1Up(-g);
+/** Towards the truth, and (rarer by e^-epsilon) away from it; rounded up. */
+const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
 
 /** The largest common rho under which the odds move by at most e^epsilon except with probability delta, in so many words; rounded down. */
 export function surelyRho(amplifier: Pick<Amplifier, 'largestRho'>, epsilon: Rational, delta: Rational): Rational {
   let best = zero;
   for (const share of slacks) {
     const g = multiply(epsilon, share);
-    const part = mulDown(toNumberDown(delta), lost(toNumberDown(g)));
+    const part = divDown(mulDown(toNumberDown(delta), lost(toNumberDown(g))), bothWays(epsilon));
     if (!(part > 0)) continue;
     const rho = amplifier.largestRho(subtract(epsilon, g), fromNumber(part));
     if (compare(rho, best) > 0) best = rho;
@@ -45,7 +47,7 @@ export function failureProbability(amplifier: Pick<Amplifier, 'approximate'>, rh
     const delta = 10 ** (exponent / 10);
     if (delta >= least) break;
     const gap = subDown(limit, amplifier.approximate(rho, fromNumber(delta)));
-    if (gap > 0) least = Math.min(least, divUp(delta, lost(gap)));
+    if (gap > 0) least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), lost(gap)));
   }
   return least;
 }

@@ -12,7 +12,7 @@ import {
 import { sqrtDown } from '../exact/outward.js';
 import { divide, fromNumber, isPositive, multiply, type Rational, rational, toNumber, toNumberDown } from '../exact/rational.js';
 import type { Measure } from '../query/measure.js';
-import { type Account, isKept, type Route, spentUnder } from './account.js';
+import { type Account, keeps, type Route, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
 import { type Noise, roundUp, varianceOf } from './noise.js';
 
@@ -46,9 +46,12 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     plans.push(under(gaussian, measures, route, rho));
     if (!onlyPure) plans.push(under(laplace, measures, route, pureInside(rho)));
   }
-  return plans
-    .map((plan) => ({ ...plan, fits: isKept(account, spend(spent, account.book(plan.profile))) }))
-    .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error);
+  return (
+    plans
+      // By its own route: the promise printed with the plan is that route's.
+      .map((plan) => ({ ...plan, fits: keeps(plan.route, spend(spent, account.book(plan.profile))) }))
+      .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error)
+  );
 }
 
 /** The pure epsilon that rho pays for inside a zCDP account: epsilon costs epsilon^2/2. */

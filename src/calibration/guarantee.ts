@@ -29,6 +29,9 @@ const secretWords: Record<SecretKind, string> = {
 };
 
 export function guarantee(policy: Policy, account: Account, route: Route): Guarantee {
+  // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
+  const assumptions = [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))];
+  const failure = Math.max(...account.routes.map((r) => r.failure));
   const epsilon = toNumber(account.epsilon);
   const delta = toNumber(account.delta);
   const { secret, adversary } = policy.protect;
@@ -41,22 +44,22 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
   const within = `by at most a factor of ${odds} (epsilon ${epsilon})`;
   const together = isZero(account.delta)
     ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.`
-    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between them move ${within} except with probability ${chance(route.failure)}.`;
-  const except = route.failure === 0 ? '' : ` Both hold except with probability ${chance(route.failure)}.`;
+    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.`;
+  const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
   return {
     certified: true,
     secret,
     adversary,
     epsilon,
     delta,
-    failure: route.failure,
-    assumptions: route.amplifier.assumptions,
+    failure,
+    assumptions,
     how: route.amplifier.how,
     sentences: [
       `Protected: ${secretWords[secret]}, from an attacker who ${known} and who sees every release of this population.`,
       together,
       `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
-      naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, route.failure).sentence,
+      naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, failure).sentence,
       'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
     ],
   };

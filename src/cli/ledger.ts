@@ -8,6 +8,7 @@ import type { Entry, Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
+import { amendTerms } from '../release/amend.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 import { withSession } from './session.js';
 
@@ -159,10 +160,8 @@ async function amend(file: string, { json, reason }: Words): Promise<void> {
       'Add --reason "why"; it is written into the chain for good.',
     );
   const done = await withLedger(file, async (ledger, policy) => {
-    const before = (await ledger.account(policy.population))?.terms.summary ?? null;
-    const terms = termsOf(policy);
-    await ledger.amend(policy.population, terms, reason.trim());
-    return { population: policy.population, before, after: terms.summary, reason: reason.trim() };
+    const { before, after } = await amendTerms(ledger, policy, reason.trim());
+    return { population: policy.population, before, after, reason: reason.trim() };
   });
   emit(
     json,

@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto';
 import { toText } from '../exact/rational.js';
 import { modelFile } from './dependence.js';
-import type { Budget, Dependence, Protect, Relation } from './policy.js';
+import type { Budget, Column, Dependence, Protect, Relation } from './policy.js';
+
+/** What a policy declares, before its digest is known. */
+export interface Terms {
+  readonly protect: Protect;
+  readonly budget: Budget;
+  readonly dependence: readonly Dependence[];
+  readonly columns: ReadonlyMap<string, Column>;
+  readonly relations: ReadonlyMap<string, Relation>;
+}
 
 /**
  * Digest of what the guarantee depends on. Model files enter by content, not by path, so that a moved policy keeps its terms and an edited model
- * does not. `epsilon` enters as a number: how it was chosen (belief or not) does not matter.
+ * does not. Without a delta a belief is its epsilon; with one it promises more than (epsilon, delta) does, so it is another account. What is declared
+ * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read.
  */
 export function digestTerms(
-  protect: Protect,
-  budget: Budget,
-  dependence: readonly Dependence[],
-  relations: ReadonlyMap<string, Relation>,
+  { protect, budget, dependence, columns, relations }: Terms,
   contents: ReadonlyMap<string, Buffer>,
 ): string {
   const ties = dependence.map((d) => {
@@ -20,7 +27,20 @@ export function digestTerms(
     const relation = d.kind === 'ties' ? relations.get(d.relation) : undefined;
     return relation ? { ...d, relation: { name: relation.name, columns: relation.columns, symmetric: relation.symmetric } } : d;
   });
-  const terms = { protect, epsilon: toText(budget.epsilon), delta: toText(budget.delta), dependence: ties };
+  const open = [
+    ...(protect.secret === 'answer' ? [...columns.values()].filter((c) => c.public).map((c) => `column ${c.name}`) : []),
+    ...(protect.secret === 'edge' || protect.secret === 'person'
+      ? [...relations.values()].filter((r) => !r.private).map((r) => `relation ${r.name}`)
+      : []),
+  ].sort();
+  const terms = {
+    protect,
+    epsilon: toText(budget.epsilon),
+    delta: toText(budget.delta),
+    dependence: ties,
+    ...(budget.belief && budget.delta.num !== 0n && { belief: true }),
+    ...(open.length > 0 && { open }),
+  };
   return createHash('sha256').update(canonicalJson(terms)).digest('hex');
 }
 

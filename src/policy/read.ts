@@ -63,7 +63,7 @@ export async function parsePolicy(text: string, file: string): Promise<Policy> {
     dependence,
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    digest: digestTerms(protect, budget, dependence, relations, contents),
+    digest: digestTerms({ protect, budget, dependence, columns, relations }, contents),
     places: yaml.places(),
   };
 }

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
+import { textOf } from '../query/scope.js';
 import { snapshotKey } from './snapshot-key.js';
 
 /** What every release needs, whatever is being asked. */
@@ -24,6 +25,8 @@ export interface Request<T> {
   /** For the ledger's list; from the request's own text only. */
   readonly label: string;
   readonly profile: Profile;
+  /** It reads more than the rows that releases may use (relations), so records left out of those pay too. */
+  readonly beyond?: boolean;
   /** Reads the data and adds the noise; runs only after the profile is durably booked. */
   readonly execute: (engine: Engine) => Promise<T>;
 }
@@ -51,7 +54,7 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
     analyst: desk.analyst,
     key,
     label: request.label,
-    profile: account.book(request.profile),
+    profile: account.book(request.profile, request.beyond),
     admit: admission(account),
   });
   const answer = await request.execute(engine);
@@ -59,6 +62,13 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
   if ((await engine.snapshot()) === snapshot) await ledger.settle(entry, JSON.stringify(answer));
   return { answer, entry, replayed: false };
 }
+
+/** How cells and tuples are read (domains, bounds, bins): not part of the terms, but the same words about another domain are another request. */
+export const readingOf = ({ columns, relations }: Policy): string =>
+  textOf([
+    [...columns.values()].map((column) => ({ ...column, label: undefined, labels: undefined })),
+    [...relations.values()].map((relation) => ({ ...relation, table: undefined })),
+  ]);
 
 const tiesChanged = (): Fault =>
   new Fault(

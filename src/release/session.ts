@@ -29,7 +29,7 @@ import { canonical, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
 import { textOf } from '../query/scope.js';
 import { answerBatch, finishBatch, type NoisyAnswer } from './answer.js';
-import { type Charged, charge, type Desk, type Request } from './charge.js';
+import { type Charged, charge, type Desk, type Request, readingOf } from './charge.js';
 import { explainChoice, type Plan, planMeasure } from './plan.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 
@@ -191,12 +191,19 @@ export class Session {
     };
   }
 
-  /** What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. */
-  async allowance(options: AskOptions, record: RecordClass = everyRecord): Promise<Allowance> {
+  /**
+   * What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. `beyond`: it
+   * reads relations, so that nobody is left out of it.
+   */
+  async allowance(options: AskOptions, record: RecordClass = everyRecord, beyond = false): Promise<Allowance> {
     const spent = await this.spent();
     const share = this.share(options, spent);
     const route = this.account.routes.find(
-      (r) => r.amplifier.scope(record) && !r.amplifier.factoredOnly && spentUnder(r, spent) !== undefined,
+      ({ amplifier, ...r }) =>
+        amplifier.scope(record) &&
+        !amplifier.factoredOnly &&
+        !(beyond && amplifier.leftOut) &&
+        spentUnder({ amplifier, ...r }, spent) !== undefined,
     );
     if (!route)
       throw new Fault(
@@ -220,9 +227,10 @@ export class Session {
   /** Pays for and runs an analysis whose whole cost is one profile; the same request on the same data is replayed. */
   async analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
     const { answer, entry, replayed } = await this.charge<{ plan: Plan; profile: StoredProfile; result: T }>({
-      canonical: JSON.stringify([request.kind, request.asked, request.canonical]),
+      canonical: JSON.stringify([request.kind, request.asked, request.canonical, readingOf(this.policy)]),
       label: request.plan.label,
       profile: request.profile,
+      ...(request.beyond && { beyond: true }),
       execute: async (engine) => ({
         plan: request.plan,
         profile: toStored(request.profile),
@@ -273,6 +281,8 @@ export interface Analysis<T> {
   readonly canonical: string;
   readonly plan: Plan;
   readonly profile: Profile;
+  /** It reads relations, which keep the ties of records that are left out of the rows. */
+  readonly beyond?: boolean;
   readonly execute: (engine: Engine) => Promise<T>;
 }
 

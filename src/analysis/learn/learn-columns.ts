@@ -10,6 +10,7 @@ import { gaussianSampler } from '../../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
 import { chooseExponential } from '../../noise/exponential.js';
 import type { Policy } from '../../policy/policy.js';
+import { readingOf } from '../../release/charge.js';
 import type { Session } from '../../release/session.js';
 import { chowLiu } from './chow-liu.js';
 import { type CodedTable, chooseColumns, chooseRows, splitColumns } from './coded.js';
@@ -148,7 +149,7 @@ export async function learnPaid(session: Session, epsilon: string, progress?: Pr
     tables: readonly (readonly number[])[];
     values: string[][];
   }>({
-    canonical: JSON.stringify(['learn columns', epsilon, names]),
+    canonical: JSON.stringify(['learn columns', epsilon, names, readingOf(policy)]),
     label: `learn a tree over ${names.length} columns`,
     profile,
     execute: async (engine) => {

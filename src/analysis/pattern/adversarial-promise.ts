@@ -5,7 +5,10 @@ import { boundedAdversary, domainSize } from '../../query/pattern/lambda.js';
 import type { Plan } from '../../release/plan.js';
 import type { Session } from '../../release/session.js';
 
-/** No composition is known for adversarial privacy: one declared batch per population, replayed for ever, never added to the DP budget. */
+/**
+ * No composition is known for adversarial privacy: one declared batch per population, replayed for ever, never added to the DP budget. This is only the
+ * early, kinder refusal; what counts is that its price is booked as `once:` and admitted a single time, whoever asks at once and with whatever gamma.
+ */
 export async function refuseSecondBatch(session: Session, label: string): Promise<void> {
   const before = (await session.desk.ledger.entries(session.policy.population)).find((e) =>
     e.label.startsWith('adversarial privacy: '),

@@ -112,13 +112,27 @@ describe('releasing a pattern', () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const options = { gamma: '0.1', mechanism: 'algorithm-2.1' } as const;
     const { receipt } = await release(s, 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)', options);
-    expect(receipt.profile.perRecord).toEqual({});
+    expect(receipt.profile.perRecord).toEqual({ 'once:adversarial privacy': '1' });
     expect(receipt.guarantee.certified).toBe(false);
     expect(receipt.guarantee.sentences.join(' ')).toMatch(/not differential privacy/);
     await expect(release(s, 'q(x,y) :- knows(x,z), knows(z,y), all_distinct(x,y,z)', options)).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
     });
-    expect((await s.spent()).pure.perRecord.size).toBe(0);
+    expect([...(await s.spent()).pure.perRecord.keys()]).toEqual(['once:adversarial privacy']);
+  });
+
+  it('does not answer the adversarial query again under another gamma or epsilon: the noise would average out for nothing', async () => {
+    const s = await session('{ secret: edge }', '', 100_000);
+    const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
+    const asked = { gamma: '0.1', mechanism: 'algorithm-2.1' } as const;
+    const first = await release(s, text, asked);
+    expect((await release(s, text, asked)).receipt.ledger).toMatchObject({ replayed: true, entry: first.receipt.ledger.entry });
+    for (const other of [{ gamma: '0.11' }, { gamma: '0.10' }, { epsilon: '7' }, { degree: 9 }])
+      await expect(release(s, text, { ...asked, ...other })).rejects.toMatchObject({
+        code: 'BUDGET_EXCEEDED',
+      });
+    // The DP budget is untouched, and still there.
+    expect((await release(s, 'triangles of friend', { epsilon: '10' })).receipt.profile.perRecord).toEqual({ friend: '10' });
   });
 
   it('refuses Algorithm 2.1 for an unstable query and answers it otherwise', async () => {

@@ -7,7 +7,7 @@ import {
   publicDegree,
 } from '../../calibration/pattern.js';
 import { perPerson } from '../../calibration/pattern-person.js';
-import { emptyPure, everyRecord, type Profile, pureProfile } from '../../dependence/profile.js';
+import { everyRecord, onceOnly, type Profile, pureProfile } from '../../dependence/profile.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { isZero, parseRational, type Rational, rational } from '../../exact/rational.js';
@@ -92,6 +92,7 @@ export async function releasePattern(
     ]),
     plan,
     profile,
+    beyond: true,
     execute: async (engine) => {
       await checkDomain(engine, analysis);
       const value = await answer(engine, session, prepared);
@@ -158,7 +159,7 @@ async function prepare(session: Session, text: string, options: PatternOptions):
   const analysis = analysePattern(text, { relations: policy.relations, columns: policy.columns }, options);
   const touched = privateRelations(analysis.pattern).map((r) => analysis.pattern.relations[r]!.name);
   const person = secret === 'person';
-  const allowance = await session.allowance(options, person ? everyRecord : touched[0]!);
+  const allowance = await session.allowance(options, person ? everyRecord : touched[0]!, true);
   if (!allowance.pure || isZero(allowance.pure))
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const epsilon = allowance.pure;
@@ -204,7 +205,7 @@ async function prepare(session: Session, text: string, options: PatternOptions):
     person,
     chosen,
     plan,
-    profile: adversarial ? emptyPure : pureProfile(cost),
+    profile: adversarial ? onceOnly('adversarial privacy') : pureProfile(cost),
   };
 }
 

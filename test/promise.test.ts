@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
+import { releasePattern } from '../src/analysis/pattern/pattern.js';
+import { readPolicy } from '../src/index.js';
+import { amendTerms } from '../src/release/amend.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+/** Ways to get more than was promised by asking otherwise, declaring otherwise, or asking again. */
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const digest = async (yaml: string): Promise<string> => {
+  shop = openWorkshop(yaml);
+  const { digest } = await readPolicy(shop.policyFile);
+  shop.remove();
+  return digest;
+};
+
+describe('the terms of an account', () => {
+  const answers = (more: string) =>
+    policyYaml({ protect: '{ secret: answer }' }).replace('values: [dem, rep, other]', `values: [dem, rep, other]${more}`);
+
+  it('change when an answer is declared public, which gives it away for nothing', async () => {
+    expect(await digest(answers(', public: true'))).not.toBe(await digest(answers('')));
+    expect(await digest(answers(', public: false'))).toBe(await digest(answers('')));
+  });
+
+  it('change when a relation is declared public under a secret that its tuples belong to', async () => {
+    const relation = (more: string, protect = '{ secret: person, unit: id, maxRows: 1 }') =>
+      policyYaml({
+        protect,
+        extra: `relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100${more} }\n`,
+      });
+    expect(await digest(relation(', private: false'))).not.toBe(await digest(relation('')));
+    expect(await digest(relation(', private: false', '{ secret: row }'))).toBe(await digest(relation('', '{ secret: row }')));
+  });
+
+  it('change when a belief with a delta becomes its epsilon, which promises less, and not without a delta', async () => {
+    // The belief's own epsilon, written out as the policy rounds it.
+    const belief = (delta: string) => policyYaml({ budget: `{ belief: { prior: 0.2, posterior: 0.5 }${delta} }` });
+    shop = openWorkshop(belief(''));
+    const { budget } = await readPolicy(shop.policyFile);
+    shop.remove();
+    const plain = (delta: string) => policyYaml({ budget: `{ epsilon: ${budget.epsilon.num}/${budget.epsilon.den}${delta} }` });
+    expect(await digest(plain(''))).toBe(await digest(belief('')));
+    expect(await digest(plain(', delta: 1e-6'))).not.toBe(await digest(belief(', delta: 1e-6')));
+  });
+});
+
+describe('an amendment', () => {
+  it('may not change whose secret the spent costs are about', async () => {
+    shop = openWorkshop();
+    const session = await shop.session();
+    const { ledger } = session.desk;
+    const amend = async (protect: string) =>
+      amendTerms(ledger, await readPolicy(shop.write('other.yaml', policyYaml({ protect }))), 'because');
+    await session.release({ kind: 'count' }, { epsilon: '0.5' });
+    for (const protect of ['{ secret: answer }', '{ secret: person, unit: id, maxRows: 2 }'])
+      await expect(amend(protect)).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+    expect(await amend('{ secret: row, unit: id, adversary: uninformed }')).toMatchObject({
+      before: 'epsilon 1, secret row, adversary informed',
+      after: 'epsilon 1, secret row, adversary uninformed',
+    });
+    await session.close();
+  });
+
+  it('may change everything before anything was spent, and may narrow a person down to rows', async () => {
+    shop = openWorkshop(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }));
+    const session = await shop.session();
+    const { ledger } = session.desk;
+    await session.release({ kind: 'count' }, { epsilon: '0.5' });
+    const other = async (protect: string) => readPolicy(shop.write('other.yaml', policyYaml({ protect })));
+    await expect(amendTerms(ledger, await other('{ secret: person, unit: home, maxRows: 2 }'), 'x')).rejects.toMatchObject({
+      code: 'LEDGER_MISMATCH',
+    });
+    expect((await amendTerms(ledger, await other('{ secret: row }'), 'x')).before).toBe(
+      'epsilon 1, secret person by id, adversary informed',
+    );
+    await session.close();
+  });
+});
+
+describe('an answer that was recorded', () => {
+  it('is not told again as the answer to the same words about other domains', async () => {
+    const yaml = policyYaml();
+    shop = openWorkshop(yaml);
+    const ask = async (file: string) => {
+      const session = await shop.session(file);
+      const { tables, receipt } = await session.release({ kind: 'histogram', column: 'party' }, { epsilon: '0.2' });
+      const clusters = await releaseKmeans(session, { columns: ['age'], clusters: 2 }, { epsilon: '0.2' });
+      await session.close();
+      return { keys: tables[0]!.rows.map((r) => r.keys[0]), replayed: [receipt, clusters.receipt].map((r) => r.ledger.replayed) };
+    };
+    const swapped = shop.write(
+      'swapped.yaml',
+      yaml.replace('[dem, rep, other]', '[rep, dem, other]').replace('[17, 90]', '[17, 190]'),
+    );
+    expect((await ask(shop.policyFile)).replayed).toEqual([false, false]);
+    expect((await ask(shop.policyFile)).replayed).toEqual([true, true]);
+    expect(await ask(swapped)).toEqual({ keys: ['rep', 'dem', 'other', '(missing)'], replayed: [false, false] });
+  });
+});
+
+describe('records left out by maxTies', () => {
+  it('pay for releases over relations, which do not leave them out', async () => {
+    shop = openWorkshop(
+      policyYaml({
+        protect: '{ secret: person, unit: id, maxRows: 1 }',
+        dependence: '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 2 }]',
+        extra:
+          'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true, private: false }\n  call: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n',
+      }),
+      60,
+    );
+    // p0 knows everybody: most of them are left out.
+    shop.write('friends.csv', `a,b\n${Array.from({ length: 59 }, (_, k) => `p0,p${k + 1}`).join('\n')}\n`);
+    const session = await shop.session();
+    await session.release({ kind: 'count' }, { epsilon: '0.1' });
+    const [some, everyone] = session.account.routes;
+    const mark = some!.amplifier.leftOut!.mark;
+    const costs = async () => (await session.spent()).pure.perRecord;
+    expect((await costs()).get(mark)).toEqual((await costs()).get('*'));
+    const { receipt } = await releasePattern(session, 'triangles of call', { epsilon: '0.1' });
+    expect(receipt.profile.perRecord[mark]).toBeUndefined();
+    expect((await costs()).get(mark)).not.toEqual((await costs()).get('*'));
+    // From now on only the bound for everybody speaks about the account.
+    const plan = await session.plan({ kind: 'histogram', column: 'party' }, { epsilon: '0.1' });
+    expect(plan.records).toBeUndefined();
+    expect(plan.route).toBe(everyone!.amplifier.how);
+    await session.close();
+  });
+});
