@@ -24,9 +24,12 @@ const largestEnumeration = 13;
 /** More different laws than this are merged into their upper envelope. */
 const mostLaws = 48;
 
-/** The laws of all records, without repeats; every record's cluster is bounded by one of them. */
-export function clusterLaws(graph: FactorGraph): ClusterLaw[] {
+/** The laws of all records, without repeats; every record's cluster is bounded by one of them. With `used`, only used records count towards its size. */
+export function clusterLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] {
   const w = walk(graph);
+  const weight = (u: number): number => (u < graph.records && (!used || used[u] === 1) ? 1 : 0);
+  // Records, records that do not count, hidden types.
+  const kind = (u: number): number => (u >= graph.records ? 2 : 1 - weight(u));
   const local = new Uint32Array(graph.nodes);
   const nobody = new Float64Array(graph.nodes);
   const seen = new Set<string>();
@@ -41,30 +44,29 @@ export function clusterLaws(graph: FactorGraph): ClusterLaw[] {
     const looped = w.looped[c] === 1;
     const odds = looped && size > largestEnumeration && size <= 2000 ? cliqueOdds(graph, nodes) : undefined;
     if (size === 1) alone = true;
-    else if (odds !== undefined) laws.add(cliqueLaw(size, odds));
+    else if (odds !== undefined) laws.add(cliqueLaw(size, odds, used ? nodes.reduce((sum, u) => sum + weight(u), 0) : size));
     else if (looped && size <= largestEnumeration) {
       const piece = pieceOf(graph, nodes, nobody, local);
-      const visible = Array.from(nodes, (u) => (u < graph.records ? 1 : 0));
-      if (!isNew(`${visible.join('')}${shapeOf(piece)}`)) continue;
-      for (let i = 0; i < size; i++) if (visible[i]) laws.add(siteLaw(piece, visible, i));
+      if (!isNew(`${Array.from(nodes, kind).join('')}${shapeOf(piece)}`)) continue;
+      const weights = Array.from(nodes, weight);
+      for (let i = 0; i < size; i++) if (nodes[i]! < graph.records) laws.add(siteLaw(piece, weights, i));
     } else if (!looped && size <= largestForest && work < mostWork) {
-      if (!isNew(treeShape(graph, w, c))) continue;
+      if (!isNew(treeShape(w, c, kind))) continue;
       work += size ** 3;
-      for (const u of nodes) if (u < graph.records) laws.add(forestLaw(graph, u));
+      for (const u of nodes) if (u < graph.records) laws.add(forestLaw(graph, u, weight));
     } else large.push(nodes);
   }
-  if (large.length > 0) laws.add({ tail: progenyTail(graph, w, large) });
+  if (large.length > 0) laws.add({ tail: progenyTail(graph, w, large, used) });
   if (alone || laws.list.length === 0) laws.add({ tail: Float64Array.of(1, 1) });
   return laws.list;
 }
 
 /** Equal keys, equal laws: how the walk went through the component, with every D. */
-function treeShape(graph: FactorGraph, w: Walk, c: number): string {
+function treeShape(w: Walk, c: number, kind: (u: number) => number): string {
   const from = w.componentStart[c]!;
   const factors = [w.factorStart[c]!, w.factorStart[c + 1]!] as const;
-  const hidden = nodesOf(w, c).map((u) => (u < graph.records ? 0 : 1));
   return [
-    hidden.join(''),
+    Array.from(nodesOf(w, c), kind).join(''),
     w.parent.subarray(...factors).map((p) => p - from),
     w.childEnd.subarray(...factors).map((p) => p - from),
     w.parentOdds.subarray(...factors),
@@ -72,7 +74,7 @@ function treeShape(graph: FactorGraph, w: Walk, c: number): string {
   ].join('|');
 }
 
-class LawList {
+export class LawList {
   list: ClusterLaw[] = [];
   add(law: ClusterLaw): void {
     if (this.list.some((l) => dominates(l, law))) return;
@@ -100,9 +102,9 @@ export function lawOf(bySize: Float64Array): ClusterLaw {
 }
 
 /** Bond percolation on a factor forest: from u, all other records of a factor join together with probability tanh(D/4). */
-function forestLaw(graph: FactorGraph, root: number): ClusterLaw {
+function forestLaw(graph: FactorGraph, root: number, weight: (u: number) => number): ClusterLaw {
   const visit = (u: number, from: number): Float64Array => {
-    let law: Float64Array = u < graph.records ? Float64Array.of(0, 1) : Float64Array.of(1);
+    let law: Float64Array = weight(u) === 1 ? Float64Array.of(0, 1) : Float64Array.of(1);
     for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) {
       const p = graph.incidence[x]!;
       const f = graph.factorOf[p]!;
@@ -125,7 +127,7 @@ function thin(law: Float64Array, open: number): Float64Array {
 }
 
 /** Sums of products of non-negative numbers; each of at most a few hundred terms adds one rounding, all undone at once. */
-function convolve(a: Float64Array, b: Float64Array): Float64Array {
+export function convolve(a: Float64Array, b: Float64Array): Float64Array {
   const out = new Float64Array(a.length + b.length - 1);
   for (let i = 0; i < a.length; i++) {
     const p = a[i]!;
@@ -137,7 +139,7 @@ function convolve(a: Float64Array, b: Float64Array): Float64Array {
 }
 
 /** Site percolation by enumeration: a record joins when it is open and touches the cluster. */
-function siteLaw(piece: Piece, visible: readonly number[], root: number): ClusterLaw {
+function siteLaw(piece: Piece, weights: readonly number[], root: number): ClusterLaw {
   const { size, factors } = piece;
   const near = new Array<number>(size).fill(0);
   const odds = new Array<number>(size).fill(0);
@@ -155,7 +157,7 @@ function siteLaw(piece: Piece, visible: readonly number[], root: number): Cluste
     edge &= ~(cluster | shut);
     if (edge === 0) {
       let count = 0;
-      for (let left = cluster; left !== 0; left &= left - 1) count += visible[31 - Math.clz32(left & -left)]!;
+      for (let left = cluster; left !== 0; left &= left - 1) count += weights[31 - Math.clz32(left & -left)]!;
       bySize[count] = addUp(bySize[count]!, chance);
       return;
     }
@@ -167,10 +169,13 @@ function siteLaw(piece: Piece, visible: readonly number[], root: number): Cluste
   return lawOf(bySize);
 }
 
-/** Every record of a clique touches the cluster: one plus a binomial. `odds` is the largest D of a tie, so n - 1 of them bound a record's sum. */
-function cliqueLaw(size: number, odds: number): ClusterLaw {
+/**
+ * Every record of a clique touches the cluster: one plus a binomial over the others that count (a root that does not count itself has at most as many). `odds` is the largest D
+ * of a tie, so n - 1 of them bound a record's sum.
+ */
+function cliqueLaw(size: number, odds: number, counted: number): ClusterLaw {
   const open = contraction(mulUp(size - 1, odds));
   let law: Float64Array = Float64Array.of(0, 1);
-  for (let k = 1; k < size; k++) law = convolve(law, Float64Array.of(subUp(1, open), open));
+  for (let k = 1; k < counted; k++) law = convolve(law, Float64Array.of(subUp(1, open), open));
   return lawOf(law);
 }

@@ -2,10 +2,11 @@ import { addUp, logUp } from '../exact/outward.js';
 import { isZero, toNumberUp } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, LeftOut } from './amplifier.js';
+import { directLaws } from './direct-clusters.js';
 import { type FactorGraph, withOdds } from './factor-graph.js';
 import { largestBaseOf, type Ties, ties, withTwins } from './leakage.js';
 import type { Model } from './model.js';
-import { type Percolation, percolation } from './percolation.js';
+import { type Percolation, percolation, percolationOf } from './percolation.js';
 import type { RecordClass } from './profile.js';
 
 export interface GraphRoute {
@@ -27,10 +28,10 @@ export interface GraphRoute {
 export function graphAmplifier(route: GraphRoute): Amplifier {
   const { graph, model, adversary, reach, used } = route;
   const asked = usedOnly(ties(model && adversary === 'uninformed' ? model : graph, adversary, { reach }), used);
-  // Gaussian noise is always accounted against the informed adversary; its clusters are only worked out when somebody asks.
+  // Unless direct reach is assumed, Gaussian noise is accounted against the informed adversary. Clusters are only worked out when somebody asks.
   let clusters: Percolation | undefined;
   const gaussian = (): Percolation => {
-    clusters ??= percolation(graph);
+    clusters ??= reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used);
     return clusters;
   };
   const worstOf = (on: FactorGraph, mask: Uint8Array | undefined, base: number): number =>

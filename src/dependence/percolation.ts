@@ -22,8 +22,9 @@ export interface Percolation {
   readonly laws: readonly ClusterLaw[];
 }
 
-export function percolation(graph: FactorGraph): Percolation {
-  const laws = clusterLaws(graph);
+export const percolation = (graph: FactorGraph, used?: Uint8Array): Percolation => percolationOf(clusterLaws(graph, used));
+
+export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
   const longest = laws.reduce((m, l) => Math.max(m, l.tail.length - 1), 1);
 
   const delta = (rho: number, epsilon: number): number => {

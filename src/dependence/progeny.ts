@@ -20,14 +20,20 @@ const longest = 4096;
 /** log M beyond this is of no use to anyone. */
 const hopeless = 200;
 
-export function progenyTail(graph: FactorGraph, w: Walk, components: readonly Uint32Array[]): Float64Array {
+export function progenyTail(
+  graph: FactorGraph,
+  w: Walk,
+  components: readonly Uint32Array[],
+  used: Uint8Array | undefined,
+): Float64Array {
+  const counts = (u: number) => u < graph.records && (!used || used[u] === 1);
   const inside = new Uint8Array(graph.nodes);
   let records = 0;
   for (const nodes of components) {
     let here = 0;
     for (const u of nodes) {
       inside[u] = 1;
-      if (u < graph.records) here++;
+      if (counts(u)) here++;
     }
     records = Math.max(records, here);
   }
@@ -37,7 +43,7 @@ export function progenyTail(graph: FactorGraph, w: Walk, components: readonly Ui
   const tail = new Float64Array(Math.min(records, longest) + 1).fill(1);
   const regular = regularTail(graph, inside, looped, tail.length - 1);
   if (regular) for (let s = 2; s < tail.length; s++) tail[s] = regular[s]!;
-  const search = momentSearch(graph, inside, looped);
+  const search = momentSearch(graph, inside, looped, used);
   for (const theta of thetas) {
     const worst = search(theta);
     // A larger theta has larger moments still.
@@ -78,7 +84,12 @@ function withLongTail(tail: Float64Array, records: number): Float64Array {
 const chance = (p: number, x: number): number => (p === 0 ? 0 : p === 1 ? x : Math.min(x, log1pUp(mulUp(p, expm1Up(x)))));
 
 /** theta -> the largest log moment of any record, certified; undefined where the equations have no solution in reach. */
-function momentSearch(graph: FactorGraph, inside: Uint8Array, looped: Uint8Array): (theta: number) => number | undefined {
+function momentSearch(
+  graph: FactorGraph,
+  inside: Uint8Array,
+  looped: Uint8Array,
+  used: Uint8Array | undefined,
+): (theta: number) => number | undefined {
   const { member, logOdds, start, nodes, records } = graph;
   const size = member.length;
   const site = new Float64Array(nodes);
@@ -94,6 +105,7 @@ function momentSearch(graph: FactorGraph, inside: Uint8Array, looped: Uint8Array
 
   const gather = (from: Float64Array, theta: number) => {
     sums.fill(theta, 0, records).fill(0, records);
+    if (used) for (let u = 0; u < records; u++) if (!used[u]) sums[u] = 0;
     for (let p = 0; p < size; p++) sums[member[p]!] = (sums[member[p]!]! + from[p]!) * roundedUp;
   };
   /** to = F(from), rounded up; returns the largest entry. */
