@@ -12,7 +12,7 @@ import { everyRecord } from './profile.js';
 import { type RecordTable, readRecords } from './records.js';
 import { sequenceGraph } from './sequence.js';
 import { tiesGraph } from './ties.js';
-import { markOf, type TieLimit, usedRecords } from './used-records.js';
+import { markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
 
 /** Ties between whole records (rows, persons, steps). `columns` ties the answers inside one record, which is all one secret here. */
 type RecordDependence = Exclude<Dependence, { kind: 'columns' }>;
@@ -62,9 +62,11 @@ export async function recordTies(policy: Policy, engine: Engine, list: readonly 
     reach,
     how: 'Dependence calculus over the declared ties.',
   };
-  const limits = tied.flatMap((d, k): TieLimit[] =>
-    d.kind === 'ties' && d.maxTies !== undefined ? [{ graph: graphs[k]!, most: d.maxTies }] : [],
-  );
+  const limited = tied.filter((d) => d.kind === 'ties' && d.maxTies !== undefined).length;
+  const limits = tied.flatMap((d, k): TieLimit[] => {
+    const graph = graphs[k]!;
+    return d.kind === 'ties' && d.maxTies !== undefined ? [{ graph, most: d.maxTies, spare: spareTies(graph, limited) }] : [];
+  });
   const used = limits.length > 0 ? usedRecords(limits, (r) => records.nameOf(r)!, policy.population) : undefined;
   return used?.includes(0) ? leaveOut(everyone, used, limits, policy, records) : { amplifiers: [graphAmplifier(everyone)] };
 }
@@ -92,7 +94,7 @@ function leaveOut(
 }
 
 const leavingOut = (limits: readonly TieLimit[], unused: number, all: number): string =>
-  `${unused} of ${all} records are left out of every release, so that nobody is tied to more than ${limits.map((l) => l.most).join(' and ')} records that are used. Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
+  `${unused} of ${all} records are left out of every release, so that no used record is tied to more than ${limits.map((l) => l.most).join(' and ')} used ones (and none left out to more than ${limits.map((l) => l.most + l.spare).join(' and ')}). Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
 
 const independence = ({ protect }: Policy, tied: boolean): string =>
   `Different ${protect.secret === 'person' ? 'persons' : 'rows'} are independent of one another${tied ? ' except for the declared ties' : ''}; a tie that is not declared is not protected.`;

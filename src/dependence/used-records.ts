@@ -1,14 +1,25 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FactorGraph } from './factor-graph.js';
+import { contraction } from './push.js';
 
-/** At most `most` used neighbours per record over these ties. */
+/** How many used neighbours a record may have over these ties: `most` when it is used itself, `most + spare` when it is left out. */
 export interface TieLimit {
   readonly graph: FactorGraph;
   readonly most: number;
+  readonly spare: number;
 }
 
 /**
- * Which records releases may use so that nobody, used or not, has more used neighbours than the limits allow. Looks at the ties and the names and at
+ * A record that is left out spends nothing of its own, e, and one tie brings at most t e (t the contraction of the strongest tie): it has room for 1/t more
+ * used neighbours before it gains as much as a used one. Over several relations the room is shared.
+ */
+export function spareTies(graph: FactorGraph, relations: number): number {
+  const strongest = graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
+  return strongest === 0 ? graph.records : Math.floor(1 / (relations * contraction(strongest)));
+}
+
+/**
+ * Which records releases may use so that nobody has more used neighbours than the limits allow. Looks at the ties and the names and at
  * nothing else, so the choice is as public as the ties are (used-records.proof.md). Greedy: first those whose busiest neighbour has fewest ties, so that
  * a place beside a hub goes to a record only when it would lose nothing elsewhere; equals in the order of a keyed hash of their names.
  */
@@ -26,9 +37,13 @@ export function usedRecords(limits: readonly TieLimit[], nameOf: (record: number
     if (busiest[u]! > 0) waiting.push({ record: u, hash: createHmac('sha256', key).update(nameOf(u)).digest('hex') });
   waiting.sort((a, b) => busiest[a.record]! - busiest[b.record]! || (a.hash < b.hash ? -1 : 1));
   const taken = limits.map(() => new Uint32Array(records));
+  const admitted = new Uint8Array(records);
   for (const { record } of waiting) {
-    const room = limits.every(({ graph, most }, k) => neighbours(graph, record).every((w) => taken[k]![w]! < most));
-    used[record] = room ? 1 : 0;
+    const room = limits.every(
+      ({ graph, most, spare }, k) =>
+        taken[k]![record]! <= most && neighbours(graph, record).every((w) => taken[k]![w]! < (admitted[w] ? most : most + spare)),
+    );
+    used[record] = admitted[record] = room ? 1 : 0;
     if (room)
       limits.forEach(({ graph }, k) => {
         for (const w of neighbours(graph, record)) taken[k]![w]!++;

@@ -83,7 +83,7 @@ describe('what a policy says in plain words', () => {
     const texts = lines.filter((l) => l.topic === 'assumption').map((l) => l.text);
     expect(texts).toHaveLength(5);
     expect(texts[0]).toMatch(/same house or the same street .* 81 times in the odds .* agree up to 90 %.* more than 6 members/);
-    expect(texts[1]).toMatch(/copies of each other.* Only direct ties count.*left out .* more than 50 that are used/);
+    expect(texts[1]).toMatch(/copies of each other.* Only direct ties count.*left out .* tied to more than 50 others that are/);
   });
 
   it('is one sentence per line, each with its topic', async () => {

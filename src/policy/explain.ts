@@ -124,7 +124,7 @@ const assumed: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>
 
 /** maxTies is kept by not using some records, never by hoping. */
 const leavingOut = (most: number) =>
-  `Records are left out of every answer, by a rule that looks at the ties only, until nobody is tied to more than ${most} that are used.`;
+  `Records are left out of every answer, by a rule that looks at the ties only, until no record that is used is tied to more than ${most} others that are.`;
 
 const assumptions = ({ dependence, protect }: Policy): Explanation[] =>
   dependence.length === 0

@@ -108,7 +108,15 @@ const numeric = { ...described, bounds, step: decimal('step').optional(), bins: 
 const columnShape = z.discriminatedUnion(
   'type',
   [
-    section({ type: z.literal('category'), values: options, pool: probability('pool').optional(), ...described }, ''),
+    section(
+      {
+        type: z.literal('category'),
+        values: options,
+        pool: probability('pool')
+          .optional()
+          .describe('Answers rarer than this are one secret together; with shares in the codebook they are also shown together.'),
+        pools: z.array(codes).optional().describe('Answers that are counted and shown as one: [[3, 4], [7, 8]].'),
+        ...described }, ''),
     section({ type: z.literal('integer'), ...numeric }, ''),
     section({ type: z.literal('number'), ...numeric }, ''),
     section(
@@ -178,7 +186,7 @@ const dependenceShape = z.discriminatedUnion(
         relation: word('relation'),
         oddsColumn: word('oddsColumn').optional(),
         reach: z.enum(['any', 'direct'], { error: 'reach must be any or direct.' }).optional(),
-        maxTies: whole('maxTies', 1).optional(),
+        maxTies: whole('maxTies', 0).optional(),
         ...strength,
       },
       'Write {kind: ties, relation: friend}.',

@@ -44,8 +44,8 @@ describe('the statistical audit of k-means at epsilon 1', () => {
   });
 
   it('stays below epsilon for a tree of several levels', () => {
-    const [a, b] = ends(40);
-    const variant = make(1, 41, { variant: 'grid' });
+    const [a, b] = ends(300);
+    const variant = make(1, 301, { variant: 'grid' });
     expect(variant.measures.length).toBeGreaterThan(1);
     expect(audit(shown(variant), a, b, 1500).epsilon).toBeLessThanOrEqual(1);
   });
@@ -54,7 +54,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     const [a, b] = ends(60);
     const found = audit(shown(make(1, 61, { variant: 'lloyd', iterations: 1 })), a, b);
     expect(found.epsilon).toBeLessThanOrEqual(1);
-    expect(found.epsilon).toBeGreaterThan(0.05);
+    expect(found.epsilon).toBeGreaterThan(0);
     expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 3 })), a, b).epsilon).toBeLessThanOrEqual(1);
   });
 

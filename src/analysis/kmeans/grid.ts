@@ -1,41 +1,43 @@
-import { floor, fromNumber, multiply, type Rational, rational } from '../../exact/rational.js';
+import { type Rational, rational } from '../../exact/rational.js';
 import { projectToTotal } from '../../release/tidy.js';
 import { type Centres, packedCentres, seededCentres, weightedLloyd } from './centres.js';
 import type { Points } from './points.js';
 
 /**
- * Clusters from a tree of noisy counts: the box is halved in every dimension level by level, every level is counted with noise, the levels are
- * reconciled (each says something about the same people), and weighted k-means runs on the finest cells with free restarts.
+ * Clusters from a tree of noisy counts: even grids, each finer than the last, all counted with noise; the levels are reconciled (each says something
+ * about the same people), and weighted k-means runs on the finest cells with free restarts.
  * Fine cells alone drown in noise, coarse ones alone blur: the tree is fine where people are and coarse where they are not.
  */
 export interface Tree {
   readonly dimensions: number;
-  /** Level l has 2^(l dimensions) cells, l = 1..levels. */
-  readonly levels: number;
+  /** Cells per dimension, coarsest level first; each number divides the next. */
+  readonly sides: readonly number[];
 }
 
 const mostCells = 2 ** 16;
-/** About one cell per person whose presence the noise lets through; n and the noise are public. */
-export const treeLevels = (rows: number, epsilon: number, dimensions: number): number =>
-  Math.max(
+/**
+ * The finest level has about one cell per person whose presence the noise lets through; n and the noise are public. Every second halving is left
+ * out: a level that tells little more than the next takes budget from both.
+ */
+export function treeSides(rows: number, epsilon: number, dimensions: number): number[] {
+  const halvings = Math.max(
     1,
     Math.min(
       Math.floor(Math.log2(mostCells) / dimensions),
       Math.round(Math.log2(Math.max(2, rows * epsilon)) / Math.max(2, dimensions)),
     ),
   );
-
-const grain = 10n ** 9n;
-/** Shares of the budget per level, growing by 2^(1/3): finer cells hold fewer people. They add up to at most one. */
-export function levelShares(levels: number): Rational[] {
-  const weights = Array.from({ length: levels }, (_, l) => Math.cbrt(2) ** l);
-  const total = weights.reduce((a, b) => a + b, 0);
-  return weights.map((w) => rational(floor(multiply(fromNumber((w / total) * (1 - 1e-12)), rational(grain))), grain));
+  const sides = [2 ** halvings];
+  for (let h = halvings - 2; h >= 2; h -= 2) sides.unshift(2 ** h);
+  return sides;
 }
 
+/** Equal shares of the budget per level, adding up to at most one. */
+export const levelShares = (levels: number): Rational[] => new Array<Rational>(levels).fill(rational(1, levels));
+
 /** Exact counts of every level, coarsest first; cells are mixed-radix in the order of the dimensions. */
-export function countTree(points: Points, last: readonly number[], { dimensions: d, levels }: Tree): number[][] {
-  const side = 2 ** levels;
+export function countTree(points: Points, last: readonly number[], { dimensions: d, sides }: Tree): number[][] {
+  const side = sides.at(-1)!;
   const finest = new Array<number>(side ** d).fill(0);
   for (let i = 0; i < points.count; i++) {
     let index = 0;
@@ -47,23 +49,24 @@ export function countTree(points: Points, last: readonly number[], { dimensions:
     finest[index]!++;
   }
   const counts = [finest];
-  for (let l = levels; l > 1; l--) {
+  for (let l = sides.length - 1; l > 0; l--) {
     const finer = counts[0]!;
-    const coarse = new Array<number>(2 ** ((l - 1) * d)).fill(0);
-    for (let i = 0; i < finer.length; i++) coarse[parentOf(i, l, d)]! += finer[i]!;
+    const coarse = new Array<number>(sides[l - 1]! ** d).fill(0);
+    for (let i = 0; i < finer.length; i++) coarse[parentOf(i, sides[l]!, sides[l - 1]!, d)]! += finer[i]!;
     counts.unshift(coarse);
   }
   return counts;
 }
 
-function parentOf(index: number, level: number, d: number): number {
-  const side = 2 ** level;
+/** The cell of the coarser grid that holds a cell of the finer one. */
+function parentOf(index: number, side: number, coarser: number, d: number): number {
+  const ratio = side / coarser;
   let rest = index;
   let parent = 0;
   let place = 1;
   for (let c = 0; c < d; c++) {
-    parent += place * ((rest % side) >> 1);
-    place *= side / 2;
+    parent += place * Math.floor((rest % side) / ratio);
+    place *= coarser;
     rest = Math.floor(rest / side);
   }
   return parent;
@@ -73,19 +76,18 @@ function parentOf(index: number, level: number, d: number): number {
 export function reconcile(
   noisy: readonly (readonly number[])[],
   variances: readonly number[],
-  { dimensions: d, levels }: Tree,
+  { dimensions: d, sides }: Tree,
   rows?: number,
 ): number[] {
-  const fan = 2 ** d;
   const best = noisy.map((level) => [...level]);
   const spread = [...variances];
-  for (let l = levels - 1; l >= 1; l--) {
+  for (let l = sides.length - 1; l >= 1; l--) {
     const below = new Array<number>(best[l - 1]!.length).fill(0);
     best[l]!.forEach((x, i) => {
-      below[parentOf(i, l + 1, d)]! += x;
+      below[parentOf(i, sides[l]!, sides[l - 1]!, d)]! += x;
     });
     const own = spread[l - 1]!;
-    const children = fan * spread[l]!;
+    const children = (sides[l]! / sides[l - 1]!) ** d * spread[l]!;
     best[l - 1] = best[l - 1]!.map((x, i) => (x * children + below[i]! * own) / (own + children));
     spread[l - 1] = (own * children) / (own + children);
   }
@@ -96,15 +98,15 @@ export function reconcile(
         best[0]!.reduce((a, b) => a + b, 0),
       ),
   ];
-  for (let l = 1; l <= levels; l++) {
+  best.forEach((estimates, l) => {
     const members = parents.map(() => [] as number[]);
-    best[l - 1]!.forEach((_, i) => {
-      members[l === 1 ? 0 : parentOf(i, l, d)]!.push(i);
+    estimates.forEach((_, i) => {
+      members[parentOf(i, sides[l]!, sides[l - 1] ?? 1, d)]!.push(i);
     });
-    const level = new Array<number>(best[l - 1]!.length).fill(0);
+    const level = new Array<number>(estimates.length).fill(0);
     members.forEach((cells, p) => {
       const parts = projectToTotal(
-        cells.map((i) => best[l - 1]![i]!),
+        cells.map((i) => estimates[i]!),
         parents[p]!,
       );
       cells.forEach((i, k) => {
@@ -112,12 +114,12 @@ export function reconcile(
       });
     });
     parents = level;
-  }
+  });
   return parents;
 }
 
-export function cellCentres({ dimensions: d, levels }: Tree): Centres {
-  const side = 2 ** levels;
+export function cellCentres({ dimensions: d, sides }: Tree): Centres {
+  const side = sides.at(-1)!;
   return Array.from({ length: side ** d }, (_, index) => {
     const point = new Array<number>(d);
     let rest = index;

@@ -129,20 +129,23 @@ describe('the pieces', () => {
     const rows = Array.from({ length: 500 }, (_, i) => [2 * ((i * 37) % 101) - 100, 2 * ((i * 53) % 101) - 100]);
     const levels = countTree({ dimensions: 2, count: 500, coordinates: Int32Array.from(rows.flat()) }, [100, 100], {
       dimensions: 2,
-      levels: 4,
+      sides: [2, 4, 8, 16],
     });
     expect(levels.map((l) => l.length)).toEqual([4, 16, 64, 256]);
     for (const level of levels) expect(level.reduce((a, b) => a + b, 0)).toBe(500);
     // Exact counts agree with one another, so reconciling changes nothing.
-    const cells = reconcile(levels, [1, 1, 1, 1], { dimensions: 2, levels: 4 }, 500);
+    const cells = reconcile(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }, 500);
     cells.forEach((c, i) => {
       expect(c).toBeCloseTo(levels[3]![i]!, 9);
     });
-    expect(reconcile(levels, [1, 1, 1, 1], { dimensions: 2, levels: 4 }).reduce((a, b) => a + b, 0)).toBeCloseTo(500, 9);
+    expect(reconcile(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }).reduce((a, b) => a + b, 0)).toBeCloseTo(
+      500,
+      9,
+    );
   });
 
   it('cluster cells even when noise left none', () => {
-    expect(clusterCells(new Array<number>(16).fill(0), { dimensions: 2, levels: 2 }, 3)).toHaveLength(3);
+    expect(clusterCells(new Array<number>(16).fill(0), { dimensions: 2, sides: [2, 4] }, 3)).toHaveLength(3);
   });
 
   it('never worsen by Lloyd rounds', () => {

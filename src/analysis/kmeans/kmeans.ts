@@ -9,7 +9,7 @@ import type { Plan, PlannedMeasure } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { publicRecords, rowsPerRecord } from '../public-size.js';
-import { clusterCells, countTree, levelShares, reconcile, type Tree, treeLevels } from './grid.js';
+import { clusterCells, countTree, levelShares, reconcile, type Tree, treeSides } from './grid.js';
 import { noisyLloyd } from './lloyd.js';
 import { type Box, boxOf, fromCentred, readPoints } from './points.js';
 import { iterationsFor, lloydSplit } from './split.js';
@@ -132,11 +132,11 @@ export function chooseVariant(ask: KmeansRequest, box: Box, allowance: Allowance
 /** Noisy counts over halving cells: in every level, replacing a record moves `each` rows from one cell to another. */
 function grid(ask: KmeansRequest, d: number, { pure, rho }: Allowance, rows: number, each: number): Variant | undefined {
   const laplace = (tree: Tree) =>
-    pure && levelShares(tree.levels).map((s) => roundUp(divide(rational(2 * each), multiply(pure, s))));
+    pure && levelShares(tree.sides.length).map((s) => roundUp(divide(rational(2 * each), multiply(pure, s))));
   const gaussian = (tree: Tree) =>
-    rho && levelShares(tree.levels).map((s) => roundUp(divide(rational(each * each), multiply(rho, s))));
+    rho && levelShares(tree.sides.length).map((s) => roundUp(divide(rational(each * each), multiply(rho, s))));
   const reach = Math.max(pure ? toNumber(pure) : 0, rho ? Math.sqrt(2 * toNumber(rho)) : 0);
-  const tree: Tree = { dimensions: d, levels: treeLevels(rows, reach / each, d) };
+  const tree: Tree = { dimensions: d, sides: treeSides(rows, reach / each, d) };
   const scales = laplace(tree);
   const variances = gaussian(tree);
   const finest = (list: readonly Rational[]) => toNumber(list.at(-1)!);
@@ -146,12 +146,12 @@ function grid(ask: KmeansRequest, d: number, { pure, rho }: Allowance, rows: num
   const spread = noise.map((x) => (useGaussian ? toNumber(x) : 2 * toNumber(x) ** 2));
   return {
     name: 'grid',
-    why: `Noisy counts over ${tree.levels} levels of halving cells, reconciled and clustered as often as wanted for free: best in up to three dimensions.`,
+    why: `Noisy counts over grids of ${tree.sides.join(', ')} cells a side, reconciled and clustered as often as wanted for free: best in up to three dimensions.`,
     mechanism: useGaussian ? 'gaussian' : 'laplace',
     profile: useGaussian ? zcdpProfile([[everyRecord, rho!]]) : pureProfile([[everyRecord, pure!]]),
     measures: noise.map((x, l) => ({
       name: `rows per cell, level ${l + 1}`,
-      cells: 2 ** ((l + 1) * d),
+      cells: tree.sides[l]! ** d,
       noise: useGaussian ? { kind: 'gaussian', variance: toText(x) } : { kind: 'laplace', scale: toText(x) },
       error95: useGaussian ? 1.96 * Math.sqrt(toNumber(x)) : Math.log(20) * toNumber(x),
     })),
