@@ -13,18 +13,23 @@ import {
   stateHash,
 } from './chain.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
-import { asFault, corrupt, exclusively, inTurn, openFile } from './sqlite-file.js';
+import { asFault, corrupt, exclusively, inTurn, openBeside, openFile } from './sqlite-file.js';
 import { verifyChain } from './sqlite-verify.js';
 import { book, emptyText, spentFromText, spentToText } from './total.js';
 
-interface AccountRow extends AccountState {
-  /** Sequence of the account's latest link, whose `after` pins this row. */
-  readonly head: number;
-}
 interface Stored {
   readonly sequence: number;
   readonly body: string;
   readonly hash: string;
+}
+/** A link with the hash that the chain has before it; null when that link is gone. */
+interface Placed extends Stored {
+  readonly before: string | null;
+}
+interface AccountRow extends AccountState {
+  /** Sequence of the account's latest link, whose `after` pins this row. */
+  readonly head: number;
+  readonly pin: Placed | undefined;
 }
 type Unlinked =
   | Omit<OpenLink, 'sequence' | 'after'>
@@ -33,8 +38,16 @@ type Unlinked =
 
 export async function openSqliteLedger(place: string): Promise<Ledger> {
   const db = await openFile(place);
-  return ledgerOn(db, place);
+  return ledgerOn(db, await openBeside(db, place), place);
 }
+
+const placed = `e.sequence, e.body, e.hash, (SELECT p.hash FROM entry p WHERE p.sequence = e.sequence - 1)`;
+const asPlaced = ([sequence, body, hash, before]: readonly unknown[]): Placed => ({
+  sequence: sequence as number,
+  body: body as string,
+  hash: hash as string,
+  before: sequence === 1 ? genesis : (before as string | null),
+});
 
 function statements(db: Database.Database) {
   const one = <Row>(sql: string, shape: (row: never[]) => Row) => {
@@ -44,17 +57,16 @@ function statements(db: Database.Database) {
       return row && shape(row);
     };
   };
-  const stored = ([sequence, body, hash]: never[]): Stored => ({ sequence, body, hash });
   return {
-    last: one('SELECT sequence, body, hash FROM entry ORDER BY sequence DESC LIMIT 1', stored),
-    link: one('SELECT sequence, body, hash FROM entry WHERE sequence = ?', stored),
+    last: one(`SELECT ${placed} FROM entry e ORDER BY e.sequence DESC LIMIT 1`, asPlaced),
     account: one(
-      'SELECT digest, summary, totals, head FROM account WHERE population = ?',
-      ([digest, summary, totals, head]): AccountRow => ({
+      `SELECT digest, summary, totals, head, ${placed} FROM account LEFT JOIN entry e ON e.sequence = head WHERE account.population = ?`,
+      ([digest, summary, totals, head, ...pin]): AccountRow => ({
         digest,
         summary,
         totals,
         head,
+        pin: pin[0] === null ? undefined : asPlaced(pin),
       }),
     ),
     analyst: one('SELECT totals FROM analyst WHERE population = ? AND analyst = ?', ([totals]): string => totals),
@@ -70,27 +82,26 @@ function statements(db: Database.Database) {
     append: db.prepare('INSERT INTO entry (sequence, population, key, body, hash) VALUES (?, ?, ?, ?, ?)'),
     keepAccount: db.prepare('INSERT OR REPLACE INTO account (population, digest, summary, totals, head) VALUES (?, ?, ?, ?, ?)'),
     keepAnalyst: db.prepare('INSERT OR REPLACE INTO analyst (population, analyst, totals) VALUES (?, ?, ?)'),
-    answer: db.prepare('INSERT OR IGNORE INTO answer (sequence, body, hash) VALUES (?, ?, ?)'),
   };
 }
 
-function ledgerOn(db: Database.Database, place: string): Ledger {
+/** `beside` records answers: a reservation is what must never be lost, an answer only saves paying for it again. */
+function ledgerOn(db: Database.Database, beside: Database.Database, place: string): Ledger {
   const sql = statements(db);
+  const hashOf = beside.prepare('SELECT hash FROM entry WHERE sequence = ?').raw();
+  const keepAnswer = beside.prepare('INSERT OR IGNORE INTO answer (sequence, body, hash) VALUES (?, ?, ?)');
 
-  const checkFits = (link: Stored): void => {
-    const before = link.sequence === 1 ? genesis : sql.link(link.sequence - 1)?.hash;
-    if (before === undefined || linkHash(before, link.body) !== link.hash)
-      throw corrupt(place, `entry ${link.sequence} does not fit the chain`);
+  const checkFits = ({ sequence, body, hash, before }: Placed): void => {
+    if (before === null || linkHash(before, body) !== hash) throw corrupt(place, `entry ${sequence} does not fit the chain`);
   };
 
   /** The account as last pinned by the chain: an account row changed behind the ledger's back is refused before anything is booked. */
   const pinnedAccount = (population: string): AccountRow | undefined => {
     const row = sql.account(population);
     if (!row) return undefined;
-    const head = sql.link(row.head);
-    if (!head) throw corrupt(place, `entry ${row.head} is missing`);
-    checkFits(head);
-    const link = JSON.parse(head.body) as Link;
+    if (!row.pin) throw corrupt(place, `entry ${row.head} is missing`);
+    checkFits(row.pin);
+    const link = JSON.parse(row.pin.body) as Link;
     if (link.population !== population || link.after !== stateHash(row))
       throw corrupt(place, `the account "${population}" does not agree with entry ${row.head}`);
     return row;
@@ -134,11 +145,13 @@ function ledgerOn(db: Database.Database, place: string): Ledger {
   return {
     reserve: (reservation) => write(() => bookReservation(reservation)),
     settle: (entry, answer) =>
-      write(() => {
-        if (sql.link(entry.sequence)?.hash !== entry.hash)
-          throw corrupt(place, `entry ${entry.sequence} is not the one that was reserved`);
-        sql.answer.run(entry.sequence, answer, answerHash(entry.hash, answer));
-      }),
+      inTurn(place, () =>
+        exclusively(beside, () => {
+          if ((hashOf.get(entry.sequence) as [string] | undefined)?.[0] !== entry.hash)
+            throw corrupt(place, `entry ${entry.sequence} is not the one that was reserved`);
+          keepAnswer.run(entry.sequence, answer, answerHash(entry.hash, answer));
+        }),
+      ),
     replay: (population, key) =>
       read(() => {
         const found = sql.answered(key, population);
@@ -185,6 +198,7 @@ function ledgerOn(db: Database.Database, place: string): Ledger {
       }),
     close: async () => {
       try {
+        if (beside !== db) beside.close();
         // Moves everything into the main file, so that copying it is a backup; harmless when another process is still writing.
         db.pragma('wal_checkpoint(TRUNCATE)');
         db.close();
