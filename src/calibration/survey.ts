@@ -137,7 +137,9 @@ interface Draft {
 }
 const rowLevel = { protects: wholeRow, assumes: [] as readonly string[] };
 const fromCodebook = {
-  assumes: ['The policy lists every combination of answers the merged questions allow; a row with any other counts as missing in their tables (no privacy rests on it).'],
+  assumes: [
+    'The policy lists every combination of answers the merged questions allow; a row with any other counts as missing in their tables (no privacy rests on it).',
+  ],
 };
 
 const evenly = (parts: readonly Part[], scale: number): Scaled[] => parts.map((p) => ({ ...p, scale }));

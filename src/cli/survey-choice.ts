@@ -3,6 +3,7 @@ import { type CellNoise, type ReleaseError, releaseError } from '../calibration/
 import { declaredSpread } from '../dependence/declared-pairwise.js';
 import type { AttackFigure } from '../dependence/spread-file.js';
 import { divide, fromNumber, multiply, parseRational, toNumber } from '../exact/rational.js';
+import { jointKeyOf } from '../query/keys.js';
 import type { Plan, PlannedMeasure } from '../release/plan.js';
 import type { Session } from '../release/session.js';
 import { bold, dim, figure, table } from './output.js';
@@ -37,7 +38,9 @@ export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyCh
           origin: network.amplifier.assumptions.at(-1) ?? '',
         },
       }),
-      ...(policy.merge && { clusters: policy.merge.map((c) => ({ columns: c.columns, support: c.support.length + 1 })) }),
+      ...(policy.merge && {
+        clusters: policy.merge.map((c) => ({ columns: c.columns, support: jointKeyOf(policy, c).key.size })),
+      }),
       ...(pairwise && declared && { pairwise: { ...declared, base: part(pairwise.pureCapacity) } }),
     },
   );

@@ -17,3 +17,16 @@ export function codesOf(column: CategoryColumn | MultiColumn): readonly string[]
   const missing = new Set(column.missing.map(trimCode));
   return [...new Set(column.values.map(trimCode))].filter((code) => !missing.has(code));
 }
+
+/** The levels a category is counted and shown by: each code by itself, pooled ones together in the place of the first. */
+export function levelsOf(column: CategoryColumn): readonly (readonly string[])[] {
+  const pools = new Map(column.pools?.flatMap((pool) => pool.map((code) => [code, pool] as const)));
+  const codes = codesOf(column);
+  return codes.flatMap((code, i) => {
+    const pool = pools.get(code);
+    if (!pool) return [[code]];
+    const together = codes.filter((other) => pool.includes(other));
+    return together[0] === code ? [together] : [];
+  });
+}
+export const levelLabel = (level: readonly string[]): string => level.join(' or ');

@@ -10,15 +10,17 @@ export interface CodebookEntry {
   readonly values: readonly string[];
   readonly labels: ReadonlyMap<string, string>;
   readonly missing: readonly string[];
+  /** Public share of each code (an earlier wave, a census), where the codebook gives them. */
+  readonly shares?: ReadonlyMap<string, number>;
 }
 export type Codebook = ReadonlyMap<string, CodebookEntry>;
 
 const needed = ['name', 'value', 'label'] as const;
-const known = [...needed, 'missing'];
+const known = [...needed, 'missing', 'share'];
 const yes = new Set(['1', 'true', 'yes', 'y', 'x', 'missing', 'na']);
 const no = new Set(['', '0', 'false', 'no', 'n']);
 
-/** A CSV with the columns name, value, label and perhaps missing: one line per code; a line without a value labels the column itself. */
+/** A CSV with the columns name, value, label and perhaps missing and share: one line per code; a line without a value labels the column itself. */
 export async function readCodebook(file: string): Promise<Codebook> {
   let text: string;
   try {
@@ -61,6 +63,7 @@ export function parseCodebook(text: string, file: string): Codebook {
     values: string[];
     labels: Map<string, string>;
     missing: string[];
+    shares?: Map<string, number>;
   }
   const entries = new Map<string, Draft>();
   for (const { line, cells } of lines) {
@@ -83,6 +86,13 @@ export function parseCodebook(text: string, file: string): Codebook {
       throw malformed('The missing mark is not understood.', 'Write yes or leave it empty.', line);
     (yes.has(mark) ? entry.missing : entry.values).push(value);
     if (label !== '') entry.labels.set(value, label);
+    const share = at(cells, 'share');
+    if (share === '') continue;
+    const size = /^(0|1|0?\.\d+|1\.0+)$/.test(share) ? Number(share) : Number.NaN;
+    if (!(size >= 0 && size <= 1))
+      throw malformed('A share is not a number from 0 to 1.', 'Write 0.03 for three percent, or leave it empty.', line);
+    entry.shares ??= new Map();
+    entry.shares.set(value, size);
   }
   return entries;
 }

@@ -13,6 +13,7 @@ import {
 import { codeText } from './code.js';
 import type { Codebook, CodebookEntry } from './codebook.js';
 import type { Column, NumberColumn } from './policy.js';
+import { declarePools } from './pools.js';
 import { invalid } from './problems.js';
 import type { ColumnEntry } from './schema.js';
 import type { YamlFile } from './yaml-file.js';
@@ -38,7 +39,7 @@ export function declareColumns(
   return columns;
 }
 
-type Told<T extends ColumnEntry['type']> = Extract<ColumnEntry, { type: T }>;
+export type Told<T extends ColumnEntry['type']> = Extract<ColumnEntry, { type: T }>;
 
 function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefined, yaml: YamlFile): Column {
   const label = entry.label ?? book?.label;
@@ -50,13 +51,18 @@ function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefin
     ...(label !== undefined && { label }),
     ...(entry.public !== undefined && { public: entry.public }),
   };
-  if (entry.type === 'category')
+  if (entry.type === 'category') {
+    const listed = codesOf(name, entry, book, missing, yaml);
+    const pool = entry.pool && Number(entry.pool.num) / Number(entry.pool.den);
+    const pools = declarePools(name, entry, listed.values, pool, book?.shares, yaml);
     return {
       ...base,
       type: 'category',
-      ...codesOf(name, entry, book, missing, yaml),
-      ...(entry.pool && { pool: Number(entry.pool.num) / Number(entry.pool.den) }),
+      ...listed,
+      ...(pool !== undefined && { pool }),
+      ...(pools.length > 0 && { pools }),
     };
+  }
   if (entry.type === 'multi') {
     const separator = entry.separator ?? ';';
     const listed = codesOf(name, entry, book, missing, yaml);

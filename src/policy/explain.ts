@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { toNumber } from '../exact/rational.js';
 import { posteriorRange } from './belief.js';
+import { levelLabel } from './code.js';
 import type { Cluster, Column, Dependence, Policy, Relation, SecretKind } from './policy.js';
 
 /** One plain sentence about one option of a policy. */
@@ -52,10 +53,27 @@ function aboutData({ data, columns, relations, merge = [] }: Policy): Explanatio
           ? `${basename(data.source)}${table}; no columns are declared, so only rows can be counted.`
           : `${basename(data.source)}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
     },
+    ...aboutPools(columns),
     ...merge.map(aboutMerge),
     ...[...relations.values()].map(aboutRelation),
   ];
 }
+
+const aboutPools = (columns: Policy['columns']): Explanation[] => {
+  const pooled = [...columns.values()].flatMap((c) =>
+    c.type === 'category' ? (c.pools ?? []).map((pool) => ({ c, pool })) : [],
+  );
+  const told = pooled.slice(0, 3).map(({ c, pool }) => `${c.name} (${levelLabel(pool)})`);
+  const more = pooled.length > 3 ? ` and ${pooled.length - 3} more` : '';
+  return pooled.length === 0
+    ? []
+    : [
+        {
+          topic: 'data',
+          text: `rare answers are counted as one: ${told.join(', ')}${more}. Which are rare is declared, not looked up.`,
+        },
+      ];
+};
 
 const aboutMerge = ({ columns, support }: Cluster): Explanation => ({
   topic: 'data',

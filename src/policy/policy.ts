@@ -78,8 +78,10 @@ export interface CategoryColumn extends ColumnBase {
   /** Declared codes as text, in display order; anything else in the data counts as missing. */
   readonly values: readonly string[];
   readonly labels: ReadonlyMap<string, string>;
-  /** Pool levels rarer than this share (a release decides on public or paid knowledge, never on the data). */
+  /** Answers rarer than this share are one secret together in learned pairwise bounds; with public shares in the codebook also one level. */
   readonly pool?: number;
+  /** Answers that are counted and shown as one level, from the policy or from public shares, never from the data. */
+  readonly pools?: readonly (readonly string[])[];
 }
 export interface NumberColumn extends ColumnBase {
   readonly type: 'integer' | 'number';

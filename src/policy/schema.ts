@@ -116,7 +116,10 @@ const columnShape = z.discriminatedUnion(
           .optional()
           .describe('Answers rarer than this are one secret together; with shares in the codebook they are also shown together.'),
         pools: z.array(codes).optional().describe('Answers that are counted and shown as one: [[3, 4], [7, 8]].'),
-        ...described }, ''),
+        ...described,
+      },
+      '',
+    ),
     section({ type: z.literal('integer'), ...numeric }, ''),
     section({ type: z.literal('number'), ...numeric }, ''),
     section(

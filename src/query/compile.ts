@@ -5,7 +5,7 @@ import { codesOf, columnNamed, isCoded } from './domain.js';
 import { columnsOf } from './effects.js';
 import { impliesPresent } from './filter.js';
 import { keptRows } from './kept-rows.js';
-import type { Counting, Measure, RowKey, RowTest, RowValue } from './measure.js';
+import type { Counting, JointKey, Measure, RowKey, RowTest, RowValue } from './measure.js';
 import {
   type CodeReading,
   codeReading,
@@ -136,7 +136,7 @@ class Compiler {
     const tests = filter.map((test) => this.#test(test, alias.get(test.column)!));
     const inner = keys.flatMap((key, i) =>
       key.kind === 'joint'
-        ? key.columns.map((name, c) => `${alias.get(name)!} AS k${i}_${c}`)
+        ? key.keys.map(({ column }, c) => `${alias.get(column)!} AS k${i}_${c}`)
         : [`${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`],
     );
     const sums = countings.map(({ value }, j) => `${this.#sum(value, alias, filter)} AS a${j}`);
@@ -273,12 +273,8 @@ class Compiler {
   }
 
   /** Each column's position first, then the combination of positions among those allowed. */
-  #joint(key: Extract<RowKey, { kind: 'joint' }>, i: string, joins: string[]): string {
-    const places = key.columns.map((column, c) => {
-      const codes = this.#codes(column);
-      const single: RowKey = { kind: 'code', column, groups: codes.map((x) => [x]), missing: 'cell', size: codes.length + 1 };
-      return this.#position(single, `${i}_${c}`, joins);
-    });
+  #joint(key: JointKey, i: string, joins: string[]): string {
+    const places = key.keys.map((part, c) => this.#position(part, `${i}_${c}`, joins));
     const items = key.support.map((combination, position) => `(${[...combination, position].join(', ')})`);
     const names = places.map((_, c) => `p${c}`);
     const equal = places.map((place, c) => `s${i}.p${c} = ${place}`);

@@ -37,6 +37,11 @@ export function codedNamed(policy: Policy, name: string): CategoryColumn | Multi
   if (!isCoded(column)) throw wrongType(column, 'codes (type category or multi)');
   return column;
 }
+export function categoryNamed(policy: Policy, name: string): CategoryColumn {
+  const column = columnNamed(policy, name);
+  if (column.type !== 'category') throw wrongType(column, 'fixed answers (type category)');
+  return column;
+}
 export function weightNamed(policy: Policy, name: string): WeightColumn {
   const column = columnNamed(policy, name);
   if (!isWeight(column)) throw wrongType(column, 'a weight (type weight)');

@@ -1,9 +1,10 @@
 import { Fault } from '../errors.js';
 import { ceiling, divide, subtract, toNumber } from '../exact/rational.js';
-import type { Cluster, NumberColumn, Policy } from '../policy/policy.js';
-import { codedNamed, codesOf, columnNamed, isNumber, isWeight } from './domain.js';
+import { levelLabel, levelsOf } from '../policy/code.js';
+import type { CategoryColumn, Cluster, NumberColumn, Policy } from '../policy/policy.js';
+import { categoryNamed, codesOf, columnNamed, isNumber, isWeight } from './domain.js';
 import { type Grid, gridOf, numberAt } from './grid.js';
-import { missingLabel, otherLabel, type RowKey } from './measure.js';
+import { type CodeKey, type JointKey, missingLabel, otherLabel, type RowKey } from './measure.js';
 
 /** A key and the label of each of its positions. */
 export interface LabelledKey {
@@ -47,13 +48,17 @@ export function keyOf(policy: Policy, name: string): LabelledKey {
     const labels = [...binLabels(grid, edges), missingLabel];
     return { key: { kind: 'bin', column: name, edges, size: labels.length }, labels };
   }
+  if (column.type === 'category') return categoryKey(column);
   const codes = codesOf(column);
   const labels = [...codes, missingLabel];
-  const key: RowKey =
-    column.type === 'multi'
-      ? { kind: 'options', column: name, codes, size: labels.length }
-      : { kind: 'code', column: name, groups: codes.map((code) => [code]), missing: 'cell', size: labels.length };
-  return { key, labels };
+  return { key: { kind: 'options', column: name, codes, size: labels.length }, labels };
+}
+
+/** One position per level, pooled answers together, then missing. */
+function categoryKey(column: CategoryColumn): { readonly key: CodeKey; readonly labels: readonly string[] } {
+  const groups = levelsOf(column);
+  const labels = [...groups.map(levelLabel), missingLabel];
+  return { key: { kind: 'code', column: column.name, groups, missing: 'cell', size: labels.length }, labels };
 }
 
 /** One position per allowed combination of a cluster's answers, and one for everything else. */
@@ -61,14 +66,21 @@ export function jointKeyOf(
   policy: Policy,
   { columns, support }: Cluster,
 ): {
-  readonly key: Extract<RowKey, { kind: 'joint' }>;
+  readonly key: JointKey;
   readonly labels: readonly string[];
 } {
-  const codes = columns.map((name) => codesOf(codedNamed(policy, name)));
-  const places = support.map((answers) => answers.map((code, c) => (code === null ? codes[c]!.length : codes[c]!.indexOf(code))));
-  if (places.some((combination) => combination.includes(-1))) throw new RangeError('a combination has an undeclared code');
-  const labels = [...support.map((answers) => answers.map((code) => code ?? missingLabel).join(' / ')), otherLabel];
-  return { key: { kind: 'joint', columns, support: places, size: labels.length }, labels };
+  const parts = columns.map((name) => categoryKey(categoryNamed(policy, name)));
+  const place = (code: string | null, c: number): number =>
+    code === null ? parts[c]!.key.size - 1 : parts[c]!.key.groups.findIndex((level) => level.includes(code));
+  const places = new Map<string, readonly number[]>();
+  for (const answers of support) {
+    const combination = answers.map(place);
+    if (combination.includes(-1)) throw new RangeError('a combination has an undeclared code');
+    places.set(combination.join(), combination);
+  }
+  const combinations = [...places.values()];
+  const labels = [...combinations.map((at) => at.map((p, c) => parts[c]!.labels[p]!).join(' / ')), otherLabel];
+  return { key: { kind: 'joint', keys: parts.map(({ key }) => key), support: combinations, size: labels.length }, labels };
 }
 
 export function keysOf(policy: Policy, names: readonly string[]): readonly LabelledKey[] {

@@ -72,31 +72,31 @@ export type RowTest =
   | { readonly kind: 'range'; readonly column: string; readonly from: number; readonly to: number; readonly negate: boolean }
   | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
 export type RowKey =
-  /** Position of the first group that has the code (one of the codes); missing is the last position, or drops the row. */
-  | {
-      readonly kind: 'code';
-      readonly column: string;
-      readonly groups: readonly (readonly string[])[];
-      readonly missing: 'cell' | 'drop';
-      readonly size: number;
-    }
+  | CodeKey
   /** How many of `edges` (grid positions, increasing) the grid position reaches; missing is the last position. */
   | { readonly kind: 'bin'; readonly column: string; readonly edges: readonly number[]; readonly size: number }
   /** floor(grid position / width); missing drops the row. */
   | { readonly kind: 'grid'; readonly column: string; readonly width: number; readonly size: number }
   /** A multi-select row adds to every option it names; options first, then missing. */
   | { readonly kind: 'options'; readonly column: string; readonly codes: readonly string[]; readonly size: number }
-  /**
-   * Position of the row's combination of answers in `support` (per column the place of the code in its domain, the domain's size for missing);
-   * any other combination is the last position.
-   */
-  | {
-      readonly kind: 'joint';
-      readonly columns: readonly string[];
-      readonly support: readonly (readonly number[])[];
-      readonly size: number;
-    };
-export const columnsOfKey = (key: RowKey): readonly string[] => (key.kind === 'joint' ? key.columns : [key.column]);
+  | JointKey;
+/** Position of the first group that has the code (one of the codes); missing is the last position, or drops the row. */
+export interface CodeKey {
+  readonly kind: 'code';
+  readonly column: string;
+  readonly groups: readonly (readonly string[])[];
+  readonly missing: 'cell' | 'drop';
+  readonly size: number;
+}
+/** Place of the row's combination of positions in `support`; any other combination is the last position. */
+export interface JointKey {
+  readonly kind: 'joint';
+  readonly keys: readonly CodeKey[];
+  readonly support: readonly (readonly number[])[];
+  readonly size: number;
+}
+export const columnsOfKey = (key: RowKey): readonly string[] =>
+  key.kind === 'joint' ? key.keys.map(({ column }) => column) : [key.column];
 export type RowValue =
   | { readonly kind: 'one' }
   /** The weight in its integer units; missing adds nothing. */

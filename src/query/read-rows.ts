@@ -1,7 +1,7 @@
 import type { Policy } from '../policy/policy.js';
 import type { ColumnView } from './column-view.js';
 import { codesOf, columnNamed, isCoded } from './domain.js';
-import type { RowKey, RowTest, RowValue } from './measure.js';
+import type { CodeKey, JointKey, RowKey, RowTest, RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
 
 export type Views = ReadonlyMap<string, ColumnView>;
@@ -40,7 +40,6 @@ export function testRows(policy: Policy, views: Views, test: RowTest): Filler<Ui
   };
 }
 
-type CodeKey = Extract<RowKey, { kind: 'code' }>;
 const groupOf = (key: CodeKey): ((code: string) => number) => {
   const groups = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
   return (code) => groups.get(code) ?? -1;
@@ -100,14 +99,12 @@ export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kin
   };
 }
 
-/** Walks a row's codes down the tree of allowed combinations, one table look-up per column; 0 = left the support. */
-function jointRows(policy: Policy, views: Views, key: Extract<RowKey, { kind: 'joint' }>): Filler<Int32Array> {
-  const last = key.columns.length - 1;
-  const levels = key.columns.map((name) => {
-    const declared = columnNamed(policy, name);
-    return (isCoded(declared) ? codesOf(declared).length : 0) + 1;
-  });
-  // steps[c][node x levels + code]: the node reached, or at the last column the position plus one.
+/** Walks a row's positions down the tree of allowed combinations, one table look-up per column; 0 = left the support. */
+function jointRows(policy: Policy, views: Views, key: JointKey): Filler<Int32Array> {
+  const last = key.keys.length - 1;
+  const levels = key.keys.map(({ size }) => size);
+  const places = key.keys.map((part) => codePlaces(policy, part, -1));
+  // steps[c][node x levels + position]: the node reached, or at the last column the position plus one.
   const nodes = levels.map(() => new Map<string, number>());
   const steps = levels.map((v) => new Int32Array((key.support.length + 1) * v));
   key.support.forEach((combination, position) => {
@@ -126,15 +123,15 @@ function jointRows(policy: Policy, views: Views, key: Extract<RowKey, { kind: 'j
   });
   return (out, rows) => {
     out.fill(0, 0, rows);
-    key.columns.forEach((name, c) => {
-      const indices = views.get(name)!.indices();
+    key.keys.forEach(({ column }, c) => {
+      const indices = views.get(column)!.indices();
+      const place = places[c]!;
       const v = levels[c]!;
       const table = steps[c]!;
       for (let i = 0; i < rows; i++) {
         const node = out[i]!;
         if (c > 0 && node === 0) continue;
-        const code = indices[i]!;
-        out[i] = table[node * v + (code < 0 ? v - 1 : code)]!;
+        out[i] = table[node * v + place[indices[i]! + 1]!]!;
       }
     });
     for (let i = 0; i < rows; i++) out[i] = out[i] === 0 ? key.size - 1 : out[i]! - 1;

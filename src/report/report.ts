@@ -1,6 +1,7 @@
 import { type BeliefRow, beliefRows, posteriorAtMost } from '../calibration/belief.js';
 import { type NaturalFrequency, naturalFrequency, percent } from '../calibration/belief-words.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
+import { levelLabel } from '../policy/code.js';
 import type { Column, Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Query } from '../query/query.js';
@@ -119,8 +120,12 @@ const keyColumns = (query: Query): readonly string[] => [
   ...(query.kind === 'histogram' ? [query.column] : query.kind === 'crosstab' ? query.columns : []),
 ];
 
-const labelOf = (column: Column | undefined, code: string): string =>
-  code === missing ? 'no answer' : ((column && 'labels' in column ? column.labels.get(code) : undefined) ?? code);
+const labelOf = (column: Column | undefined, code: string): string => {
+  if (code === missing) return 'no answer';
+  if (!column || !('labels' in column)) return code;
+  const pool = column.type === 'category' ? column.pools?.find((codes) => levelLabel(codes) === code) : undefined;
+  return levelLabel((pool ?? [code]).map((one) => column.labels.get(one) ?? one));
+};
 
 export function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const named = keyColumns(table.query).map((name) => policy.columns.get(name));

@@ -20,7 +20,7 @@ export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
     );
   const asked = rowsOf(policy, query);
   const joint = jointKeyOf(policy, cluster);
-  const place = cluster.columns.indexOf(query.column);
+  const place = joint.key.keys.findIndex(({ column }) => column === query.column);
   const cellsWith = shown.labels.map((): number[] => []);
   joint.key.support.forEach((combination, cell) => {
     cellsWith[combination[place]!]!.push(cell);

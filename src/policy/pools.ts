@@ -1,0 +1,62 @@
+import type { Told } from './columns.js';
+import { invalid } from './problems.js';
+import { didYouMean } from './suggest.js';
+import type { YamlFile } from './yaml-file.js';
+
+/** The levels of a column that are counted together: those the policy lists, else those the codebook's public shares say are rare. */
+export function declarePools(
+  name: string,
+  entry: Told<'category'>,
+  values: readonly string[],
+  pool: number | undefined,
+  shares: ReadonlyMap<string, number> | undefined,
+  yaml: YamlFile,
+): readonly (readonly string[])[] {
+  if (entry.pools) return listed(name, entry.pools, values, yaml);
+  if (pool === undefined || !shares) return [];
+  const unknown = values.find((code) => !shares.has(code));
+  if (unknown !== undefined)
+    throw invalid(
+      yaml,
+      ['columns', name, 'pool'],
+      `The codebook gives shares for some codes of "${name}" but not for "${unknown}".`,
+      'Give every code a share, or none.',
+    );
+  const rare = rareTogether(values, (code) => shares.get(code)!, pool);
+  return rare.length > 1 ? [rare] : [];
+}
+
+function listed(name: string, pools: readonly (readonly string[])[], values: readonly string[], yaml: YamlFile) {
+  const seen = new Set<string>();
+  for (const [i, pool] of pools.entries()) {
+    const path = ['columns', name, 'pools', i];
+    if (pool.length < 2)
+      throw invalid(yaml, path, `A pool of "${name}" has fewer than two codes.`, 'List the codes that count as one.');
+    for (const code of pool) {
+      if (!values.includes(code))
+        throw invalid(
+          yaml,
+          path,
+          `A pool of "${name}" has the code "${code}", which the column does not have.`,
+          didYouMean(code, values, 'Its codes'),
+        );
+      if (seen.has(code))
+        throw invalid(yaml, path, `The code "${code}" of "${name}" is pooled twice.`, 'A code is in one pool at most.');
+      seen.add(code);
+    }
+  }
+  // in the order the values have, so that a pool's name does not depend on how it was typed
+  return pools.map((pool) => values.filter((code) => pool.includes(code)));
+}
+
+/** Codes below the share, and the next rarest until they reach it together. */
+function rareTogether(values: readonly string[], share: (code: string) => number, least: number): readonly string[] {
+  const rare = new Set<string>();
+  let together = 0;
+  for (const code of [...values].sort((a, b) => share(a) - share(b)))
+    if (share(code) < least || (rare.size > 0 && together < least)) {
+      rare.add(code);
+      together += share(code);
+    }
+  return values.filter((code) => rare.has(code));
+}
