@@ -53,6 +53,8 @@ export function descentTrainer(setting: Setting, means: Means): Trainer {
   const meanLevel = noiseLevel(setting, means, unit, meanShare);
   const spread = spreadOf(level);
   const draw = samplerOf(means, level);
+  // A mean drowned in noise is worse than none.
+  const trust = 1 / (1 + (spreadOf(meanLevel) / (0.1 * perUnit * unit * records)) ** 2);
   const drawMean = samplerOf(means, meanLevel);
   return {
     method: 'sgd',
@@ -75,7 +77,7 @@ export function descentTrainer(setting: Setting, means: Means): Trainer {
       const rows = noisy(addRows(examples), drawMean);
       return descend({
         steps,
-        mean: rows.map((x) => Math.min(1, Math.max(-1, x / Math.max(unit, rows[0]!)))),
+        mean: rows.map((x) => trust * Math.min(1, Math.max(-1, x / Math.max(unit, rows[0]!)))),
         smoothness: loss.curvature + regularisation,
         regularisation,
         spread,

@@ -17,6 +17,8 @@ export interface Walk {
 const momentum = 0.5;
 /** Around the mean, rows rarely bend the loss by more than a fifth of what they could. If they do, the walk notices and shortens its stride. */
 const longestStride = 14;
+/** Noise may move the weights by about this much per step; useful weights have a length around ten. */
+const longestStray = 2.5;
 
 export function descend({ steps, mean, smoothness, regularisation, spread, gradient }: Walk): Float64Array {
   const width = mean.length;
@@ -29,7 +31,7 @@ export function descend({ steps, mean, smoothness, regularisation, spread, gradi
   let u: Float64Array = new Float64Array(width);
   let velocity: Float64Array = new Float64Array(width);
   let before: Float64Array | undefined;
-  let stride = longestStride;
+  let stride = Math.min(longestStride, (longestStray * smoothness) / (spread * Math.sqrt(width)));
   const late = Math.max(1, Math.round(0.35 * steps));
   const average = new Float64Array(width);
   for (let t = 0; t < steps; t++) {
