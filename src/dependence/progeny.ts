@@ -134,11 +134,22 @@ function momentSearch(
   };
   /** log M raised a little; accepted when F does not raise it further anywhere. */
   const certify = (theta: number, drift: number): Float64Array | undefined => {
+    const holds = (raised: Float64Array): boolean => {
+      step(raised, next, theta);
+      return next.every((x, p) => x <= raised[p]!);
+    };
     for (const margin of [1e-6, 1e-3, 0.02, 0.1]) {
       if (margin < drift / 4) continue;
       const raised = now.map((x) => x * (1 + margin) + 1e-15);
-      step(raised, next, theta);
-      if (next.every((x, p) => x <= raised[p]!)) return raised;
+      if (holds(raised)) return raised;
+    }
+    // Beside records that do not count nothing is gained by a common factor: go towards the solution of F + lift instead.
+    if (drift > 1e-6) return undefined;
+    const lift = 1e-4 * now.reduce((m, x) => Math.max(m, x), 0);
+    let raised = now.map((x) => x + lift);
+    for (let tries = 0; tries < 8; tries++) {
+      if (holds(raised)) return raised;
+      raised = next.map((x) => x + lift);
     }
     return undefined;
   };
