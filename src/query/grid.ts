@@ -1,5 +1,18 @@
 import { Fault } from '../errors.js';
-import { add, ceiling, divide, floor, multiply, one, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
+import {
+  add,
+  ceiling,
+  compare,
+  divide,
+  floor,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  zero,
+} from '../exact/rational.js';
 import type { NumberColumn, WeightColumn } from '../policy/policy.js';
 
 /**
@@ -24,6 +37,10 @@ export interface Grid {
 
 /** Below this many positions, the roundings in (x - low) x rate stay far under half a step, so the top of the grid is at `last`. */
 const mostPositions = 2n ** 40n;
+/** ... provided that the bounds themselves are doubles to within a small part of a step. */
+const farthest = 2n ** 48n;
+
+const magnitude = (x: Rational): Rational => (x.num < 0n ? subtract(zero, x) : x);
 
 function gcd(a: bigint, b: bigint): bigint {
   return b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b);
@@ -38,6 +55,12 @@ export function gridOf(column: NumberColumn | WeightColumn): Grid {
       'POLICY_INVALID',
       `The bounds and step of column "${column.name}" give no usable grid.`,
       `Declare low <= high and a positive step with at most 2^40 steps between them.`,
+    );
+  if ([low, high].some((bound) => compare(magnitude(bound), multiply(step, rational(farthest))) > 0))
+    throw new Fault(
+      'POLICY_INVALID',
+      `The bounds of column "${column.name}" are too far from zero for its step: numbers that large are not told apart that finely.`,
+      'Declare a coarser step, or subtract a constant from the column (an epoch, a base year).',
     );
   const den = low.den * step.den;
   const shared = gcd(low.num * step.den, step.num * low.den);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../errors.js';
 import { cryptoBits } from '../noise/bits.js';
@@ -20,14 +20,20 @@ export function snapshotKey(ledger: string): (text: string) => string {
   return (text) => createHmac('sha256', key).update(text).digest('hex');
 }
 
+/** Written whole under a name of its own, then linked into place: whoever comes second, even in the same instant, reads the first one's key. */
 function createKey(file: string): Buffer {
+  const key = Uint8Array.from({ length: 32 }, () => cryptoBits.below(256));
+  const draft = `${file}.${process.pid}.${cryptoBits.below(2 ** 48)}`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(
-      file,
-      Uint8Array.from({ length: 32 }, () => cryptoBits.below(256)),
-      { mode: 0o600, flag: 'wx' },
-    );
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const opened = openSync(draft, 'wx', 0o600);
+    try {
+      writeSync(opened, key);
+      fsyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
+    linkSync(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
       throw new Fault(
@@ -36,6 +42,8 @@ function createKey(file: string): Buffer {
         'Choose another place with ledger: in the policy.',
         { place: { file } },
       );
+  } finally {
+    rmSync(draft, { force: true });
   }
   return readFileSync(file);
 }
