@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
@@ -124,9 +124,18 @@ export function exclusively<T>(db: Database.Database, work: () => T): T {
   }
 }
 
+/**
+ * Readable by its owner only from the first byte on. A file that is there is never opened here: closing it would drop every lock this process holds
+ * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
+ */
 function makeFile(place: string): void {
+  if (existsSync(place)) return;
   mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
-  closeSync(openSync(place, 'a', 0o600));
+  try {
+    closeSync(openSync(place, 'ax', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
   const folder = openSync(dirname(place), 'r');
   try {
     fsyncSync(folder);

@@ -1,0 +1,43 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+export const mainFile = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+
+/** `npm test` builds before it tests; a test run by itself builds what is not there. */
+export function builtOnce(): void {
+  if (!existsSync(mainFile))
+    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
+}
+
+export interface Said {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface How {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Shell words before the command: ulimit -f 100; … */
+  readonly shell?: string;
+}
+
+/** The command line as a user meets it: a process of its own. */
+export function fugu(how: How, ...words: string[]): Promise<Said> {
+  const [file, args] =
+    how.shell === undefined
+      ? [process.execPath, [mainFile, ...words]]
+      : ['bash', ['-c', `${how.shell} exec "$0" "$@"`, process.execPath, mainFile, ...words]];
+  return new Promise((done) => {
+    const child = execFile(
+      file,
+      args,
+      { cwd: how.cwd, env: { ...process.env, NO_COLOR: '1', ...how.env }, maxBuffer: 2 ** 27 },
+      (_error, out, err) => done({ code: child.exitCode, signal: child.signalCode, out, err }),
+    );
+    child.stdin?.end();
+  });
+}
