@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { logUp } from '../exact/outward.js';
+import { logUp, mulUp } from '../exact/outward.js';
 import type { GroupsDependence } from '../policy/policy.js';
 import { combine, type FactorGraph } from './factor-graph.js';
 import { fromGroups, noGroup } from './group-graph.js';
@@ -9,7 +9,12 @@ import { type RecordTable, text } from './records.js';
 export function groupsGraph(dependence: GroupsDependence, records: RecordTable): FactorGraph {
   if (dependence.maxSize !== undefined) return boundedGroups(dependence, records, dependence.maxSize);
   return combine(
-    dependence.by.map((name) => fromGroups(groupOf(records, name), strength(dependence.oddsRatio), tieOf(dependence))),
+    dependence.by.map((name) => {
+      const { group, each } = groupOf(records, name);
+      // Joined groups have one hidden type, the list of their types; a member of several is tied to as many of them.
+      const odds = strength(dependence.oddsRatio);
+      return fromGroups(group, dependence.hidden && odds > 0 ? mulUp(each, odds) : odds, tieOf(dependence));
+    }),
   );
 }
 
@@ -22,7 +27,14 @@ function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSi
       'Declare one groups entry per column.',
     );
   const sizes = new Map<number, number>();
-  for (const group of groupOf(records, dependence.by[0]!)) if (group !== noGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  const { group: groups, each } = groupOf(records, dependence.by[0]!);
+  if (dependence.hidden && each > 1)
+    throw new Fault(
+      'DOMAIN_EXCEEDED',
+      `Some records are in several groups of "${dependence.by[0]}", but their number is not bounded.`,
+      'Leave hidden or maxSize out.',
+    );
+  for (const group of groups) if (group !== noGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   for (const size of sizes.values())
     if (size > maxSize)
       throw new Fault(
@@ -38,8 +50,8 @@ const tieOf = (d: GroupsDependence) => (d.hidden ? 'hidden' : d.oddsRatio === Nu
 export const strength = (oddsRatio: number): number =>
   oddsRatio === Number.POSITIVE_INFINITY ? oddsRatio : oddsRatio === 1 ? 0 : logUp(oddsRatio);
 
-/** The group of every record. A person whose rows name several groups joins them: more ties than there are, never fewer. */
-function groupOf(records: RecordTable, name: string): Uint32Array {
+/** The group of every record, and the most groups one record names. A person whose rows name several groups joins them: more ties than there are, never fewer. */
+function groupOf(records: RecordTable, name: string): { readonly group: Uint32Array; readonly each: number } {
   const ids = new Map<string, number>();
   const parent: number[] = [];
   const find = (g: number): number => {
@@ -48,6 +60,7 @@ function groupOf(records: RecordTable, name: string): Uint32Array {
     return root;
   };
   const group = new Uint32Array(records.count).fill(noGroup);
+  const several = new Map<number, Set<number>>();
   const cells = records.column(name);
   for (let r = 0; r < cells.length; r++) {
     const cell = cells[r];
@@ -61,7 +74,12 @@ function groupOf(records: RecordTable, name: string): Uint32Array {
     }
     const record = records.recordOf[r]!;
     if (group[record] === noGroup) group[record] = id;
-    else parent[find(group[record]!)] = find(id);
+    else if (group[record] !== id) {
+      several.set(record, (several.get(record) ?? new Set([group[record]!])).add(id));
+      parent[find(group[record]!)] = find(id);
+    }
   }
-  return group.map((g) => (g === noGroup ? noGroup : find(g)));
+  let each = 1;
+  for (const named of several.values()) each = Math.max(each, named.size);
+  return { group: group.map((g) => (g === noGroup ? noGroup : find(g))), each };
 }
