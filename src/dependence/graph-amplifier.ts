@@ -6,6 +6,7 @@ import { directLaws } from './direct-clusters.js';
 import { type FactorGraph, withOdds } from './factor-graph.js';
 import { largestBaseOf, type Ties, ties, withTwins } from './leakage.js';
 import type { Model } from './model.js';
+import { withPendants } from './pendants.js';
 import { type Percolation, percolation, percolationOf } from './percolation.js';
 import type { RecordClass } from './profile.js';
 
@@ -36,6 +37,11 @@ export function graphAmplifier(route: GraphRoute): Amplifier {
   };
   const worstOf = (on: FactorGraph, mask: Uint8Array | undefined, base: number): number =>
     usedOnly(ties(on, adversary, { reach }), mask).leakage(base).worst.leakage;
+  // Twins of records that are left out would be left out too; a new neighbour would not.
+  const oneMore = (base: number): number =>
+    used
+      ? Math.max(worstOf(withTwins(graph), beside(used, used), base), worstOf(withPendants(graph), beside(used), base))
+      : worstOf(withTwins(graph), undefined, base);
   return {
     name: route.name,
     scope: route.scope,
@@ -55,7 +61,7 @@ export function graphAmplifier(route: GraphRoute): Amplifier {
       return [
         { change: 'odds ratios twice as large', leakage: times(2) },
         { change: 'odds ratios four times as large', leakage: times(4) },
-        { change: 'one more tie per record', leakage: worstOf(withTwins(graph), used && twice(used), base) },
+        { change: 'one more tie per record', leakage: oneMore(base) },
       ];
     },
     factoredOnly: false,
@@ -77,9 +83,10 @@ function usedOnly(asked: Ties, used: Uint8Array | undefined): Ties {
   };
 }
 
-const twice = (used: Uint8Array): Uint8Array => {
-  const both = new Uint8Array(2 * used.length);
-  both.set(used);
-  both.set(used, used.length);
+/** Two sets of records side by side; everybody of the second when it is not given. */
+function beside(first: Uint8Array, second?: Uint8Array): Uint8Array {
+  const both = new Uint8Array(2 * first.length).fill(1);
+  both.set(first);
+  if (second) both.set(second, first.length);
   return both;
-};
+}
