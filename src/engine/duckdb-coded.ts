@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { codeText } from '../policy/code.js';
 import { name, type Scan, text } from './duckdb-scan.js';
 import type { EngineSource } from './source.js';
 
@@ -18,7 +19,9 @@ export async function loadCoded(
   const types = await codeTypes(connection, domains ?? new Map());
   const select = columns.map(({ name: own, type, expression }) => {
     const codeType = type === 'text' ? types.get(own) : undefined;
-    return `${codeType ? `TRY_CAST(trim(${expression}, ${blanks}) AS ${codeType})` : expression} AS ${name(own)}`;
+    // Nearly every cell is a code as it stands; only the others are worth a closer look.
+    const coded = `coalesce(TRY_CAST(${name(own)} AS ${codeType}), TRY_CAST(trim(${expression}, ${blanks}) AS ${codeType}))`;
+    return `${codeType ? coded : expression} AS ${name(own)}`;
   });
   await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS SELECT ${select.join(', ')} FROM ${from}`);
 }
@@ -31,7 +34,7 @@ async function codeTypes(
   const byList = new Map<string, string>();
   const types = new Map<string, string>();
   for (const [own, codes] of domains) {
-    if (codes.length === 0 || codes.length > mostCodes || codes.includes('')) continue;
+    if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
     const list = codes.map(text).join(', ');
     if (!byList.has(list)) {
       byList.set(list, `fugu_codes_${byList.size}`);

@@ -52,13 +52,15 @@ async function scanCsv(path: string, { codes, memory, single }: ScanOptions): Pr
     ...(memory < 256 * 1024 ** 2 ? ['buffer_size=4194304', 'max_line_size=1048576'] : []),
     ...(single ? ['parallel=false'] : []),
   ];
+  // Written so that no expression holds another twice: planning hundreds of such columns would take seconds.
+  const trimmed = names.map((n) => `trim(${name(n)}) AS ${name(n)}`);
   const expression = (n: string) => {
-    const trimmed = `nullif(trim(${name(n)}), '')`;
-    if (!codes.has(n)) return trimmed;
-    return `CASE WHEN ends_with(${trimmed}, '0') AND regexp_full_match(${trimmed}, '[+-]?[0-9]+\\.0+') THEN split_part(${trimmed}, '.', 1) ELSE ${trimmed} END`;
+    const own = name(n);
+    if (!codes.has(n)) return `nullif(${own}, '')`;
+    return `CASE WHEN ends_with(${own}, '0') THEN regexp_replace(${own}, '^([+-]?[0-9]+)\\.0+$', '\\1') WHEN ${own} <> '' THEN ${own} END`;
   };
   return {
-    from: `read_csv(${options.join(', ')})`,
+    from: `(SELECT ${trimmed.join(', ')} FROM read_csv(${options.join(', ')}))`,
     columns: names.map((n) => ({ name: n, type: 'text', expression: expression(n) })),
   };
 }

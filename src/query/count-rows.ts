@@ -107,7 +107,8 @@ interface Shared {
 export function rowCounter(measures: readonly Measure[], columnNames: readonly string[], policy: Policy): RowCounter {
   const used = new Set(measures.flatMap(({ counting }) => columnsOf(counting)));
   const views = new Map([...used].map((name) => [name, viewColumn(columnNamed(policy, name))]));
-  const lost = [...used].find((name) => !columnNames.includes(name));
+  const there = new Set(columnNames);
+  const lost = [...used].find((name) => !there.has(name));
   if (lost !== undefined) throw new RangeError(`column ${lost} is not in the chunks`);
   let chunk = 0;
   let rows = 0;
