@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
@@ -129,7 +129,7 @@ export function exclusively<T>(db: Database.Database, work: () => T): T {
  * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
  */
 function makeFile(place: string): void {
-  if (existsSync(place)) return;
+  if (existsSync(place)) return accessSync(place, constants.R_OK | constants.W_OK);
   mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(place, 'ax', 0o600));
