@@ -5,7 +5,7 @@ import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { chooseExponential } from '../noise/exponential.js';
 import type { Policy } from '../policy/policy.js';
-import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
+import type { AnswerRow, AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import type { Measure } from '../query/measure.js';
 import { countCells } from './count.js';
 import { type StoredNoise, storeNoise } from './plan.js';
@@ -56,23 +56,32 @@ function choose(measure: Extract<Measure, { mechanism: 'exponential' }>, counts:
   });
 }
 
-/** Turns stored noisy integers into tables; public arithmetic only. */
+/**
+ * Turns stored noisy integers into tables; public arithmetic only. Tidying pulls large cells of sparse tables down by more than their noise, so
+ * error bars stay those of the numbers as they were noised, widened to hold the tidied one: no less than the stated coverage.
+ */
 export function finishBatch(bound: BoundBatch, answer: NoisyAnswer, tidied: boolean): readonly AnswerTable[] {
   const laws = answer.measures.map((m) => fromStoredNoise(m.noise));
   const raw = answer.measures.map((m) => (m.values ?? []).map(BigInt));
-  const values = tidied
-    ? tidy(
-        bound.measures,
-        raw.map((v) => v.map(Number)),
-        laws.map(varianceOf),
-      )
-    : raw;
-  return bound.finish(
-    answer.measures.map((m, k) => {
-      const law = lawOf(laws[k]!);
-      return (m.chosen ? { noise: law, chosen: m.chosen } : { noise: law, values: values[k]! }) as NoisyMeasure;
-    }),
-  );
+  const finish = (values: readonly (readonly bigint[])[]): readonly AnswerTable[] =>
+    bound.finish(
+      answer.measures.map((m, k) => {
+        const law = lawOf(laws[k]!);
+        return (m.chosen ? { noise: law, chosen: m.chosen } : { noise: law, values: values[k]! }) as NoisyMeasure;
+      }),
+    );
+  const tables = finish(raw);
+  if (!tidied) return tables;
+  const numbers = raw.map((v) => v.map(Number));
+  return finish(tidy(bound.measures, numbers, laws.map(varianceOf))).map((table, t) => ({
+    ...table,
+    rows: table.rows.map((row, r) => withErrorOf(row, tables[t]!.rows[r]!)),
+  }));
+}
+
+function withErrorOf(row: AnswerRow, { standardError, low, high }: AnswerRow): AnswerRow {
+  if (row.value === null || low === null || high === null) return { ...row, standardError, low, high };
+  return { ...row, standardError, low: Math.min(low, row.value), high: Math.max(high, row.value) };
 }
 
 function fromStoredNoise(stored: StoredNoise): Noise {
