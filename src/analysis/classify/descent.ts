@@ -37,6 +37,8 @@ export function addRows({ count, slots, entry, value, width }: Examples): Float6
   return total;
 }
 
+/** Laplace noise grows with the steps, Gaussian noise with their root: they are compared at this many. */
+const commonSteps = 15;
 /** Share of the budget for the mean row, around which descent is far better conditioned. */
 export const meanShare = rational(2, 25);
 
@@ -71,7 +73,7 @@ export function descentTrainer(setting: Setting, means: Means): Trainer {
         error95: (means.noise === 'laplace' ? Math.log(20) / Math.SQRT2 : 1.96) * spread,
       },
     ],
-    blur: spread * Math.sqrt(map.width),
+    blur: spreadOf(levelOf(commonSteps)) * Math.sqrt(map.width),
     train: (examples) => {
       const noisy = (exact: Float64Array, sample: () => bigint) => exact.map((x) => Number(BigInt(x) + sample()));
       const rows = noisy(addRows(examples), drawMean);

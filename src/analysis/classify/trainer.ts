@@ -28,7 +28,7 @@ export interface Trainer {
   readonly why: string;
   readonly profile: Profile;
   readonly measures: readonly PlannedMeasure[];
-  /** Expected length of the noise: of the weights (output), of one gradient (descent). */
+  /** Expected length of the noise: of the weights (output), of one gradient among fifteen (descent). */
   readonly blur: number;
   /** Weights for rows of length at most one. */
   readonly train: (examples: Examples) => Float64Array;
