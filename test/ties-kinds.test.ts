@@ -356,9 +356,9 @@ describe('kind: columns', () => {
       'more.bif',
       'network more {\n}\nvariable media {\n  type discrete [ 2 ] { a, b };\n}\nprobability ( media ) {\n  table 0.5, 0.5;\n}\n',
     );
-    expect(await base('[{ kind: columns, network: net.json }, { kind: columns, network: more.bif }]', answers, 'age')).toBeGreaterThan(
-      0.5,
-    );
+    expect(
+      await base('[{ kind: columns, network: net.json }, { kind: columns, network: more.bif }]', answers, 'age'),
+    ).toBeGreaterThan(0.5);
   });
 });
 
