@@ -1,0 +1,180 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from './command.js';
+import { builtOnce, fugu, type Said } from './fugu.js';
+
+/** Each command once as JSON in a process of its own, and once for people, on one folder. */
+let folder: string;
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+const run = (...words: string[]): Promise<Said> => fugu({ cwd: folder }, ...words);
+
+const people = (rows: number) =>
+  `id,home,party,age,income\n${Array.from({ length: rows }, (_, i) => `p${i},h${Math.floor(i / 3)},${['dem', 'rep', 'other'][i % 3]},${20 + (i % 60)},${(i * 37) % 100}`).join('\n')}\n`;
+const policy = (more = '') => `data: { source: people.csv }
+protect: { secret: row }
+budget: { epsilon: 8 }
+population: town
+ledger: ledger.db
+dependence:
+  - { kind: groups, by: home, oddsRatio: 4 }
+columns:
+  party: { type: category, values: { dem: Democrat, rep: Republican, other: Other } }
+  age: { type: integer, bounds: [17, 90] }
+  Income: { type: integer, bounds: [0, 100] }
+${more}`;
+
+beforeAll(() => {
+  builtOnce();
+  folder = mkdtempSync(join(tmpdir(), 'fugu-cli-'));
+  write('people.csv', people(900).replace('income', 'Income'));
+  write('policy.yaml', policy());
+  write('friends.csv', `a,b\n${Array.from({ length: 300 }, (_, i) => `${i % 40},${(i * 7 + 1) % 40}`).join('\n')}\n`);
+  write(
+    'ties.yaml',
+    `data: { source: people.csv }
+protect: { secret: edge }
+budget: { epsilon: 4 }
+population: friends
+ledger: ledger.db
+dependence: none
+relations:
+  Friend: { table: friends.csv, columns: [a, b], domain: 200, symmetric: true }
+`,
+  );
+  write('asia.bif', bif);
+  process.chdir(folder);
+});
+afterAll(() => {
+  process.chdir(tmpdir());
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const bif = `network tiny {
+}
+variable smoke { type discrete [ 2 ] { yes, no }; }
+variable lung { type discrete [ 2 ] { yes, no }; }
+probability ( smoke ) { table 0.5, 0.5; }
+probability ( lung | smoke ) { (yes) 0.2, 0.8; (no) 0.05, 0.95; }
+`;
+const household = fileURLToPath(new URL('../examples/models/household.json', import.meta.url));
+
+/** What people read holds no leftovers of a program. */
+function expectWords(text: string): void {
+  expect(text.trim()).not.toBe('');
+  expect(text).not.toMatch(/undefined|NaN|\[object |^\s+at .*:\d+:\d+/m);
+}
+
+describe('every command answers people and programs', () => {
+  it.each<[string, string[]]>([
+    ['init', ['init', 'people.csv', '--out', 'OUT.yaml']],
+    ['confirm', ['confirm', 'policy.yaml', '--all']],
+    ['check', ['check', 'policy.yaml']],
+    ['plan', ['plan', 'policy.yaml', '--query', '{"kind": "mean", "column": "age", "by": ["party"]}']],
+    ['plan of a survey', ['plan', 'policy.yaml', '--survey', '--epsilon', '0.5']],
+    ['release by query', ['release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "party"}', '--out', 'OUT']],
+    ['release by SQL', ['release', 'policy.yaml', '--sql', 'SELECT party, COUNT(*) FROM people WHERE age > 30 GROUP BY party']],
+    ['release of a survey', ['release', 'policy.yaml', '--survey', '--epsilon', '1', '--tidy']],
+    ['release of clusters', ['release', 'policy.yaml', '--kmeans', '{"columns": ["age", "Income"], "clusters": 2}']],
+    [
+      'release of a classifier',
+      ['release', 'policy.yaml', '--classify', '{"label": "party", "positive": ["dem"], "features": ["age"]}'],
+    ],
+    ['release of a pattern', ['release', 'ties.yaml', '--pattern', 'triangles', '--epsilon', '0.5', '--out', 'OUT']],
+    ['release of a join', ['release', 'ties.yaml', '--sql', 'SELECT COUNT(*) FROM Friend f JOIN Friend g ON f.B = g.a']],
+    ['attack', ['attack', 'policy.yaml', '--release', 'release-by-query-json', '--out', 'OUT.html']],
+    ['ledger', ['ledger', 'policy.yaml']],
+    ['ledger verify', ['ledger', 'policy.yaml', 'verify']],
+    ['epsilon from belief', ['epsilon', '--prior', '0.1', '--posterior', '0.3']],
+    ['epsilon from an error', ['epsilon', 'policy.yaml', '--query', '{"kind": "count"}', '--error', '20']],
+    ['learn', ['learn', 'columns', 'policy.yaml', '--out', 'OUT.json']],
+    ['posterior', ['posterior', '--universe', '1,2,3', '--known', '1,1', '--answer', '4', '--scale', '1']],
+    ['posterior on a model', ['posterior', household, '--about', 'ann', '--answer', '3', '--scale', '1']],
+    ['leak', ['leak', household, '--base', '0.1']],
+    ['leak of a Bayesian network', ['leak', 'asia.bif', '--epsilon', '1']],
+    ['audit', ['audit', household, '--query', 'sum', '--scale', '2']],
+    ['compare', ['compare', 'asia.bif', '--query', 'sum', '--epsilon', '1']],
+    ['pattern', ['pattern', 'triangles', '--domain', '100', '--epsilon', '1', '--symmetric']],
+  ])('%s', async (title, words) => {
+    const named = (kind: string) => words.map((w) => w.replace('OUT', `${title.replaceAll(' ', '-')}-${kind}`));
+    const json = await run(...named('json'), '--json');
+    expect(json).toMatchObject({ code: 0, err: '' });
+    expect(typeof JSON.parse(json.out)).toBe('object');
+    expect(json.out).not.toMatch(/: (NaN|Infinity|undefined)\b/);
+    const { register } = (await import(`../src/cli/${words[0]}.ts`)) as { register(program: Command): void };
+    expectWords(await runCommand(register, ...named('human')));
+  });
+
+  it('says its version, and how to go on when nothing is asked', async () => {
+    expect((await run('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const { code, out } = await run();
+    expect(code).toBe(0);
+    expect(out.indexOf('demo')).toBeLessThan(out.indexOf('audit'));
+  });
+
+  it('writes tables, a receipt and a report that needs nothing else', async () => {
+    const { code } = await run('release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "party"}', '--out', 'files');
+    expect(code).toBe(0);
+    for (const file of ['party.csv', 'receipt.json', 'report.html']) expect(existsSync(join(folder, 'files', file))).toBe(true);
+    expect(readFileSync(join(folder, 'files', 'report.html'), 'utf8')).not.toMatch(/(src|href)="?https?:/);
+    expect(readFileSync(join(folder, 'files', 'party.csv'), 'utf8')).toMatch(/^party,count,standard_error,low,high\ndem,-?\d+,/);
+  });
+
+  it('answers the same question again with the recorded answer', async () => {
+    const ask = ['release', 'policy.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.25', '--json'] as const;
+    const [first, again] = [await run(...ask), await run(...ask)].map((s) => JSON.parse(s.out));
+    expect(again.tables).toEqual(first.tables);
+    expect([first.receipt.ledger.replayed, again.receipt.ledger.replayed]).toEqual([false, true]);
+  });
+
+  it('finds a column in SQL whatever the case of its letters, as SQL does', async () => {
+    const plan = JSON.parse((await run('plan', 'policy.yaml', '--sql', 'SELECT AVG(Income) FROM people', '--json')).out);
+    expect(plan.measures.length).toBeGreaterThan(0);
+  });
+
+  it('runs the demo in less than 15 seconds', async () => {
+    const start = Date.now();
+    const { code, out, err } = await run('demo', '--out', 'demo', '--json');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(typeof JSON.parse(out)).toBe('object');
+    expect(Date.now() - start).toBeLessThan(15_000);
+  });
+});
+
+describe('a mistake at the command line', () => {
+  it.each<[string, string[], RegExp]>([
+    ['an unknown command', ['relase'], /Unknown command 'relase'[\s\S]*Did you mean release\?/],
+    ['an unknown option', ['release', 'policy.yaml', '--surve'], /Unknown option '--surve'[\s\S]*--survey/],
+    ['no policy', ['release'], /Missing required argument 'policy'[\s\S]*fugu release --help/],
+    ['no question', ['release', 'policy.yaml'], /exactly one way[\s\S]*--query/],
+    ['two questions', ['release', 'policy.yaml', '--survey', '--query', '{}'], /exactly one way/],
+    ['an argument too many', ['check', 'policy.yaml', 'more'], /[Tt]oo many arguments/],
+  ])('%s is told in words, with a way on', async (_title, words, said) => {
+    const { code, err, out } = await run(...words);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(said);
+    expect(err).toMatch(/\[USAGE\]\n$/);
+    expectWords(err);
+  });
+
+  it('is one JSON document for programs', async () => {
+    const { code, err, out } = await run('relase', '--json');
+    expect({ code, err }).toEqual({ code: 2, err: '' });
+    expect(JSON.parse(out).error).toMatchObject({ code: 'USAGE', hint: expect.stringMatching(/release/) });
+  });
+
+  it('a reader that goes away early is none', async () => {
+    const long = ['release', 'policy.yaml', '--survey', '--epsilon', '1', '--json'];
+    const { code, err } = await fugu({ cwd: folder, shell: 'exec > >(head -c 1 > /dev/null);' }, ...long);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('a place for the output that is full is told', async () => {
+    const { code, err } = await fugu({ cwd: folder, shell: 'exec > /dev/full;' }, 'epsilon', '--epsilon', '1');
+    expect(code).toBe(5);
+    expect(err).toMatch(/could not be written[\s\S]*\[DISK_FULL\]/);
+  });
+});
