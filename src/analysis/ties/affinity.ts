@@ -15,33 +15,50 @@ const sizes: Record<Norm, (weights: readonly number[]) => number> = {
 };
 
 /**
- * Everybody's similarity to everybody before them, through an index from features to who has them, so that people who share nothing never meet. Ties above the threshold.
+ * Everybody's similarity to everybody before them, through an index from features to who has them, so that people who share nothing never meet. Ties above the
+ * threshold, which must be positive.
  */
 export function affinityTies(profiles: readonly Profile[], threshold: number, norm: Norm): Tie[] {
-  const size = profiles.map((p) => sizes[norm](p.weights));
-  const owners = new Map<number, { person: number; weight: number }[]>();
+  const size = Float64Array.from(profiles, (p) => sizes[norm](p.weights));
+  const index = indexOf(profiles);
   const dots = new Float64Array(profiles.length);
+  const met = new Uint32Array(profiles.length);
+  const lastMet = new Int32Array(profiles.length).fill(-1);
   const ties: Tie[] = [];
   profiles.forEach((profile, i) => {
-    const met: number[] = [];
+    let known = 0;
     profile.features.forEach((feature, f) => {
       const weight = profile.weights[f]!;
-      const list = owners.get(feature) ?? [];
-      for (const { person, weight: theirs } of list) {
-        if (dots[person] === 0) met.push(person);
-        dots[person]! += weight * theirs;
+      const end = index.filled[feature]!;
+      for (let x = index.start[feature]!; x < end; x++) {
+        const j = index.person[x]!;
+        if (lastMet[j] !== i) {
+          lastMet[j] = i;
+          dots[j] = 0;
+          met[known++] = j;
+        }
+        dots[j]! += weight * index.weight[x]!;
       }
-      list.push({ person: i, weight });
-      owners.set(feature, list);
+      index.person[end] = i;
+      index.weight[end] = weight;
+      index.filled[feature]!++;
     });
-    for (const j of met) {
+    for (let k = 0; k < known; k++) {
+      const j = met[k]!;
       const similarity = dots[j]! / (size[i]! * size[j]!);
-      // Products that cancelled to zero may have put somebody on the list twice.
       if (similarity > threshold) ties.push({ a: profiles[j]!.id, b: profile.id, similarity: Number(similarity.toPrecision(6)) });
-      dots[j] = 0;
     }
   });
   return ties;
+}
+
+/** Room for everybody who has a feature, filled as people are met. */
+function indexOf(profiles: readonly Profile[]) {
+  const features = profiles.reduce((m, p) => p.features.reduce((most, f) => Math.max(most, f + 1), m), 0);
+  const start = new Uint32Array(features + 1);
+  for (const p of profiles) for (const f of p.features) start[f + 1]!++;
+  for (let f = 0; f < features; f++) start[f + 1]! += start[f]!;
+  return { start, filled: start.slice(), person: new Uint32Array(start[features]!), weight: new Float64Array(start[features]!) };
 }
 
 /**
