@@ -145,6 +145,46 @@ describe('fugu learn columns', () => {
     ).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
+  it('pays for the one number the pairwise bound needs, and another wave may use it', async () => {
+    writeSurvey();
+    const policy = yaml();
+    const words = [
+      'learn',
+      'columns',
+      policy,
+      '--pairwise',
+      '--epsilon',
+      '1',
+      '--least',
+      '200',
+      '--out',
+      join(folder, 'pairs.json'),
+    ];
+    const first = await json(registerLearn, ...words);
+    expect(first.origin).toEqual({ kind: 'paid' });
+    expect(first.receipt.profile).toEqual({ noise: 'pure', perRecord: { '*': '1' } });
+    expect(first.noiseOverComposition[1].noise).toBeLessThan(1);
+    const text = readFileSync(join(folder, 'pairs.json'), 'utf8');
+    await json(registerLearn, ...words);
+    expect(readFileSync(join(folder, 'pairs.json'), 'utf8')).toBe(text);
+    expect(await entries()).toBe(1);
+    expect(JSON.parse(text)).toMatchObject({ origin: { kind: 'paid' }, least: 200, confidence: 0.95 });
+    expect(JSON.parse(text)).not.toHaveProperty('attack');
+
+    const next = put(
+      'next.yaml',
+      `data: { source: survey.csv, codebook: codebook.csv }
+population: next wave
+ledger: ledger.db
+protect: { secret: answer, adversary: uninformed }
+budget: { epsilon: 1 }
+dependence: [{ kind: columns, network: pairs.json }]`,
+    );
+    const plan = await json(registerPlan, 'plan', next, '--survey');
+    expect(plan.survey.chosen.name).toBe('Laplace, pairwise bound');
+    expect(plan.guarantee.assumptions.join(' ')).toMatch(/released privately.*at least 200 people/);
+  });
+
   it('finds the strong ties of a survey when the budget is large', async () => {
     writeSurvey();
     const policy = yaml({ budget: '{ epsilon: 100000 }' });
@@ -157,7 +197,9 @@ describe('fugu learn columns', () => {
   it.each([
     [['--chunk', '21'], /from 1 to 20/],
     [['--confidence', '1'], /between 0 and 1/],
-    [['--epsilon', '0.1', '--pairwise'], /A paid model is a tree/],
+    [['--epsilon', '0.1', '--pairwise'], /how many people must have given/],
+    [['--epsilon', '0.1', '--chunk', '5'], /A paid model is a tree/],
+    [['--least', '5'], /--least goes with/],
     [['--pool', 'x'], /--pool/],
   ])('refuses %s', async (words, message) => {
     writeSurvey();

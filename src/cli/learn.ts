@@ -3,7 +3,8 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { largestChunk } from '../analysis/learn/best-structure.js';
 import type { CodedTable } from '../analysis/learn/coded.js';
-import { learnPaid, learnSpread, learnUnpaid } from '../analysis/learn/learn-columns.js';
+import { learnPaid, learnUnpaid } from '../analysis/learn/learn-columns.js';
+import { learnSpread, learnSpreadPaid } from '../analysis/learn/learn-spread.js';
 import { attackHeldOut } from '../attack/survey.js';
 import { writeBif } from '../dependence/bif.js';
 import type { NetworkOrigin } from '../dependence/network.js';
@@ -14,6 +15,7 @@ import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
+import type { Session } from '../release/session.js';
 import { registerTies } from './learn-ties.js';
 import { emit, figure, progress } from './output.js';
 import { withSession } from './session.js';
@@ -24,6 +26,7 @@ interface LearnWords {
   readonly chunk?: string;
   readonly maxParents?: string;
   readonly pairwise?: boolean;
+  readonly least?: string;
   readonly confidence: string;
   readonly pool: string;
   readonly public?: boolean;
@@ -42,8 +45,12 @@ export function register(program: Command): void {
     .option('--epsilon <part>', "pay for it with this part of the policy's epsilon; without it the file is marked unpaid")
     .option('--chunk <k>', `unpaid: exact networks of at most k columns (up to ${largestChunk}) instead of one forest`)
     .option('--max-parents <m>', 'with --chunk: at most m parents each')
-    .option('--pairwise', 'unpaid: only the three numbers the pairwise bound needs')
-    .option('--pool <share>', 'with --pairwise: answers rarer than this are one secret together', '0.05')
+    .option('--pairwise', 'only what the pairwise bound needs: three numbers, or one when paid for')
+    .option('--pool <share>', 'with --pairwise, unpaid: answers rarer than this are one secret together', '0.05')
+    .option(
+      '--least <rows>',
+      'with --pairwise, paid: answers that at least this many people gave are covered (5 % of them is usual)',
+    )
     .option('--confidence <c>', 'with --pairwise: probability over the sample', '0.95')
     .option('--public', 'the rows are public already (an earlier wave): mark the file so')
     .option('--json', 'one JSON document on stdout')
@@ -66,13 +73,24 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
   if (!(confidence > 0 && confidence < 1)) throw new Fault('USAGE', '--confidence must lie between 0 and 1.', 'Write 0.95.');
   const pool = Number(words.pool);
   if (!(pool >= 0 && pool < 0.5)) throw new Fault('USAGE', '--pool must be a share from 0 to below 0.5.', 'Write 0.05.');
-  if (words.epsilon !== undefined && (words.pairwise || words.public || chunk !== undefined))
+  if (words.epsilon !== undefined && (words.public || chunk !== undefined))
     throw new Fault(
       'USAGE',
-      'A paid model is a tree over all columns.',
-      'Leave out --chunk, --pairwise and --public, or leave out --epsilon (unpaid, marked in the file).',
+      'A paid model is a tree over all columns, or the number the pairwise bound needs.',
+      'Leave out --chunk and --public, or leave out --epsilon (unpaid, marked in the file).',
+    );
+  const paidPairwise = words.pairwise === true && words.epsilon !== undefined;
+  const least = whole(words.least, '--least', 1e9);
+  if (paidPairwise !== (least !== undefined))
+    throw new Fault(
+      'USAGE',
+      paidPairwise
+        ? 'Say how many people must have given an answer for it to be covered.'
+        : '--least goes with --pairwise and --epsilon.',
+      'For 3,000 respondents write --least 150: a public number, five percent of them.',
     );
   await withSession(file, async (session, { policy, engine }) => {
+    if (paidPairwise) return payPairwise(session, words, confidence, least!);
     if (words.pairwise) return learnPairwise(engine, policy, words, confidence, pool);
     const origin: Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }> = words.public
       ? { learned: 'public', from: basename(policy.data.source) }
@@ -118,6 +136,25 @@ async function learnPairwise(engine: Engine, policy: Policy, words: LearnWords, 
           ]
         : []),
       paidWords(origin.kind),
+    ].join('\n'),
+  );
+}
+
+async function payPairwise(session: Session, words: LearnWords, confidence: number, least: number): Promise<void> {
+  const { spread, receipt } = await learnSpreadPaid(session, { epsilon: words.epsilon!, confidence, least });
+  const origin = { kind: 'paid' } as const;
+  write(words.out, writeSpread({ spread, origin }));
+  const noise = [0.1, 1].map((epsilon) => ({ epsilon, noise: epsilon / spread.columns / largestPairwiseBase(spread, epsilon) }));
+  const { columns } = spread;
+  emit(words.json, { written: words.out, origin, columns, confidence, least, noiseOverComposition: noise, receipt }, () =>
+    [
+      `Wrote ${words.out}: pairwise bound for ${columns} columns, ${100 * confidence} % over the sample and the noise.`,
+      ...noise.map(
+        (n) => `At epsilon ${n.epsilon} a histogram of every column needs ${figure(n.noise)} of the noise of composition.`,
+      ),
+      `Answers that fewer than ${least} people gave are protected by composition only.`,
+      paidWords('paid'),
+      'It serves other people: this population is bound to the dependence its account was opened with.',
     ].join('\n'),
   );
 }

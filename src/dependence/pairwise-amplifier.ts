@@ -12,7 +12,7 @@ const voucher: Record<TableOrigin['kind'], string> = {
   public: 'The two-column tables come from a public source and describe this population.',
   unpaid:
     'The two-column tables were learned from the protected rows themselves and not paid for: what they reveal is not counted.',
-  paid: 'The spread of the two-column tables was released privately and is part of the spent budget.',
+  paid: 'The spread of the two-column tables was released privately, from the budget of the people it was learned from, and describes this population.',
 };
 
 /** The route "uninformed attacker, one answer, columns noised one by one, two-column tables known". */
@@ -43,6 +43,11 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin): 
       voucher[origin.kind],
       ...(spread.secrets
         ? ['Rare answers to a question count as one secret together; which of them it was is protected by composition only.']
+        : []),
+      ...(spread.least !== undefined
+        ? [
+            `Only answers that at least ${spread.least} people in the sample gave are covered; rarer ones are protected by composition only.`,
+          ]
         : []),
       ...(spread.forms
         ? ['Public forms and gates are known to the attacker; an answer nobody gave on a form is impossible on it.']

@@ -16,6 +16,8 @@ export interface PairwiseSpread {
   readonly secrets?: readonly (readonly (readonly number[])[])[];
   /** Within a public form, an answer nobody gave was taken to be impossible there. */
   readonly forms?: boolean;
+  /** Only answers that at least this many sampled rows gave are covered. */
+  readonly least?: number;
 }
 
 /** Closed under inversion, which halves the number of events in the union bound; chosen before any table is seen. */

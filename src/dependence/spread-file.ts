@@ -20,6 +20,8 @@ const document = z.strictObject({
   /** Positions of the levels (declared order, missing last) that are one secret together, per column. */
   secrets: z.array(z.array(z.array(z.number().int().nonnegative()))).optional(),
   forms: z.literal(true).optional(),
+  /** Only answers that at least this many sampled rows gave are covered. */
+  least: z.number().int().positive().optional(),
   /** What the strongest attack found reached on the rows the file was learned from, as a share of epsilon. For readers, not for bounds. */
   attack: z.strictObject({ epsilon: z.number(), inSample: z.number(), heldOut: z.number() }).optional(),
 });
@@ -55,7 +57,7 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
         place: { file },
       },
     );
-  const { columns, confidence, tilts, secrets, forms, origin, attack } = result.data;
+  const { columns, confidence, tilts, secrets, forms, least, origin, attack } = result.data;
   const others = columns.length - 1;
   // the value for disjoint laws is the most there is, so a larger number is a mistake and a bound at the same time
   const capped = tilts.map((t) => ({ tilt: t.tilt, spread: Math.min(t.spread, nextUp(t.tilt * others)) }));
@@ -67,6 +69,7 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
       tilts: capped,
       ...(secrets && { secrets }),
       ...(forms && { forms }),
+      ...(least !== undefined && { least }),
     },
     origin,
     ...(attack && { attack }),
@@ -83,6 +86,7 @@ export const writeSpread = ({ spread, origin, attack }: DeclaredSpread): string 
       tilts: spread.tilts,
       ...(spread.secrets && { secrets: spread.secrets }),
       ...(spread.forms && { forms: true }),
+      ...(spread.least !== undefined && { least: spread.least }),
       ...(attack && { attack }),
     },
     null,

@@ -1,10 +1,7 @@
 import { basename } from 'node:path';
 import type { Network, NetworkOrigin } from '../../dependence/network.js';
-import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise-leakage.js';
 import { everyRecord, pureProfile, zcdpProfile } from '../../dependence/profile.js';
-import type { AttackFigure } from '../../dependence/spread-file.js';
 import type { Engine } from '../../engine/engine.js';
-import { Fault } from '../../errors.js';
 import { isPositive, multiply, toNumber, toText } from '../../exact/rational.js';
 import { gaussianSampler } from '../../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
@@ -13,12 +10,12 @@ import type { Policy } from '../../policy/policy.js';
 import { readingOf } from '../../release/charge.js';
 import type { Session } from '../../release/session.js';
 import { chowLiu } from './chow-liu.js';
-import { type CodedTable, chooseColumns, chooseRows, splitColumns } from './coded.js';
+import { splitColumns } from './coded.js';
 import { pairTables } from './contingency.js';
 import { fitNetwork } from './fit.js';
 import { learnChunks } from './learn-chunks.js';
 import { type Chance, learnTree, type PrivateTree, type TreeBudget, treeNetwork } from './private-tree.js';
-import { readSurvey, surveyColumns } from './read-survey.js';
+import { readSurvey, refuseRepeatedRows, surveyColumns } from './read-survey.js';
 
 type Progress = (done: number, total: number) => void;
 type Unpaid = Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }>;
@@ -52,74 +49,6 @@ export async function learnUnpaid(engine: Engine, policy: Policy, options: Unpai
   return fitNetwork(name, table, survey.values, parents, options.origin);
 }
 
-export interface SpreadLearning {
-  readonly confidence: number;
-  /** Answers rarer than this count as one secret together, where the policy's column says nothing else. */
-  readonly pool: number;
-  /** Judges the release this spread allows at `epsilon` on the very rows, for the reader of the file. */
-  readonly judge?: (table: CodedTable, costs: readonly number[]) => { readonly inSample: number; readonly heldOut: number };
-  readonly epsilon: number;
-}
-
-/** Only the three numbers the pairwise bound needs (and how an attack fared) leave this function. Public columns are strata the attacker knows. */
-export async function learnSpread(
-  engine: Engine,
-  policy: Policy,
-  options: SpreadLearning,
-): Promise<{ readonly spread: PairwiseSpread; readonly attack?: AttackFigure }> {
-  const names = surveyColumns(policy);
-  const isPublic = (name: string): boolean => policy.columns.get(name)?.public === true;
-  const table = (await readSurvey(engine, policy, names)).table.open();
-  const positions = (wanted: boolean): number[] => names.flatMap((name, c) => (isPublic(name) === wanted ? [c] : []));
-  const open = chooseColumns(table, positions(false));
-  const whole = pairTables(open);
-  const secrets = commonAnswers(whole, (i) => {
-    const column = policy.columns.get(open.names[i]!);
-    return (column?.type === 'category' ? column.pool : undefined) ?? options.pool;
-  });
-  const forms = strata(chooseColumns(table, positions(true)));
-  const spread = pairwiseSpread(forms.length > 1 ? forms.map((rows) => pairTables(chooseRows(open, rows))) : [whole], {
-    confidence: options.confidence,
-    secrets,
-    ...(forms.length > 1 && { forms: true }),
-  });
-  if (!options.judge) return { spread };
-  const base = largestPairwiseBase(spread, options.epsilon);
-  const found = options.judge(
-    pooledTable(open, secrets),
-    open.names.map(() => base),
-  );
-  const share = (loss: number): number => loss / options.epsilon;
-  return { spread, attack: { epsilon: options.epsilon, inSample: share(found.inSample), heldOut: share(found.heldOut) } };
-}
-
-/** Rows by their answers to the public columns. */
-function strata(table: CodedTable): readonly (readonly number[])[] {
-  const groups = new Map<string, number[]>();
-  for (let r = 0; r < table.rows; r++) {
-    const key = table.columns.map((codes) => codes[r]).join(',');
-    const rows = groups.get(key);
-    if (rows) rows.push(r);
-    else groups.set(key, [r]);
-  }
-  return [...groups.values()];
-}
-
-/** The table with each column's secrets as its levels. */
-function pooledTable(table: CodedTable, secrets: readonly (readonly (readonly number[])[])[]): CodedTable {
-  return {
-    ...table,
-    levels: secrets.map((groups) => groups.length),
-    columns: table.columns.map((codes, c) => {
-      const place = new Uint16Array(table.levels[c]!);
-      secrets[c]!.forEach((group, g) => {
-        for (const a of group) place[a] = g;
-      });
-      return Uint16Array.from(codes, (code) => place[code]!);
-    }),
-  };
-}
-
 const exactChance: Chance = {
   select: (penalties, sharpness) => chooseExponential({ scores: penalties.map((p) => -p) }, sharpness),
   laplace: (scale) => laplaceSampler(scale),
@@ -129,12 +58,7 @@ const exactChance: Chance = {
 /** A tree learned within `epsilon` of the policy's budget, booked before any row is read; Gaussian noise where the budget has a delta. */
 export async function learnPaid(session: Session, epsilon: string, progress?: Progress): Promise<Network> {
   const { policy, account } = session;
-  if (policy.protect.secret === 'edge' || policy.protect.maxRows > 1)
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'A network can be learned privately only when one row is one person.',
-      'Protect rows or answers, or declare maxRows: 1.',
-    );
+  refuseRepeatedRows(policy);
   const names = surveyColumns(policy);
   const share = session.share({ epsilon }, await session.spent());
   const route = account.routes.find((r) => r.amplifier.scope(everyRecord)) ?? account.routes[0]!;

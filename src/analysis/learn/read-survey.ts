@@ -24,6 +24,16 @@ export function surveyColumns(policy: Policy): readonly string[] {
   return names;
 }
 
+/** Paid learning counts one row per person. */
+export function refuseRepeatedRows(policy: Policy): void {
+  if (policy.protect.secret === 'edge' || policy.protect.maxRows > 1)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A model of the answers can be learned privately only when one row is one person.',
+      'Protect rows or answers, or declare maxRows: 1.',
+    );
+}
+
 export interface SurveyRows {
   /** Public: the declared answers of each column, "(missing)" last. */
   readonly values: readonly (readonly string[])[];
