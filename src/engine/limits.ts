@@ -1,11 +1,31 @@
 import { availableParallelism, totalmem } from 'node:os';
+import { Fault } from '../errors.js';
 import type { EngineLimits } from './engine.js';
 
+const mib = 1024 ** 2;
 const gib = 1024 ** 3;
+/** Below this a database cannot even read one row group. */
+const leastMemory = 64 * mib;
 
-/** What an engine may use when nobody says otherwise: at most half the machine's memory, ten minutes a statement. */
+/** The memory of the machine, or of the container this runs in. */
+function machineMemory(): number {
+  const allowed = process.constrainedMemory();
+  return allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+}
+
+/** FUGU_MEMORY, as in 512MB or 2GB. */
+function wantedMemory(text = process.env.FUGU_MEMORY): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const [, size, unit] = /^(\d{1,6}(?:\.\d+)?) ?([MG])(?:i?B)?$/i.exec(text.trim()) ?? [];
+  const bytes = Math.floor(Number(size) * (unit?.toUpperCase() === 'G' ? gib : mib));
+  if (!(bytes >= leastMemory))
+    throw new Fault('USAGE', 'FUGU_MEMORY is not a usable size.', 'Write it like 512MB or 2GB; at least 64MB are needed.');
+  return bytes;
+}
+
+/** What an engine may use when nobody says otherwise: FUGU_MEMORY, or at most half of the memory there is; ten minutes a statement. */
 export const defaultLimits = (): EngineLimits => ({
-  memory: Math.min(4 * gib, Math.floor(totalmem() / 2)),
+  memory: wantedMemory() ?? Math.min(4 * gib, Math.floor(machineMemory() / 2)),
   spill: 16 * gib,
   deadline: 600_000,
   threads: availableParallelism(),
