@@ -59,6 +59,25 @@ export function figure(x: number): string {
   return Number(x.toPrecision(4)).toString();
 }
 
+/** A bar says more than a clock: once one is drawn, clocks keep quiet. */
+let barDrawn = false;
+
+/** What is being waited for and for how long, on a terminal's stderr, when no bar can tell; wiped by the returned function. */
+export function clock(label: string): () => void {
+  const started = Date.now();
+  let drawn = false;
+  if (!process.stderr.isTTY) return () => undefined;
+  const timer = setInterval(() => {
+    if (barDrawn) return;
+    drawn = true;
+    process.stderr.write(`\r${label} … ${Math.round((Date.now() - started) / 1000)} s`);
+  }, 1000);
+  return () => {
+    clearInterval(timer);
+    if (drawn && !barDrawn) process.stderr.write('\r\u001b[K');
+  };
+}
+
 /** A progress bar on stderr, shown only on a terminal and only after a second. */
 export function progress(label: string): (done: number, total: number) => void {
   const started = Date.now();
@@ -67,9 +86,10 @@ export function progress(label: string): (done: number, total: number) => void {
     const now = Date.now();
     if (!process.stderr.isTTY || now - started < 1000 || (now - last < 100 && done < total)) return;
     last = now;
+    barDrawn = true;
     const filled = Math.round((24 * done) / Math.max(1, total));
     process.stderr.write(
-      `\r${label} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
+      `\r\u001b[K${label} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
     );
     if (done >= total) process.stderr.write('\n');
   };
