@@ -117,6 +117,8 @@ interface Choice {
 
 /** Noise this short beside weights of a length around ten does no harm: then the true minimiser beats any number of steps. */
 const harmless = 0.5;
+/** Noise this long still leaves a useful classifier. */
+const bearable = 2.5;
 const defaultPenalty = { output: 1e-3, sgd: 1e-4, objective: 1e-3 };
 
 /** Which method with which noise; decided from public numbers alone. */
@@ -136,17 +138,21 @@ function choose(ask: ClassifyRequest, base: Omit<Setting, 'regularisation'>, mea
       trainer: (map, m) => objectiveTrainer(setting('objective', map), (m as Extract<Means, { noise: 'laplace' }>).epsilon),
     };
   }
-  const output =
-    (penalty?: number) =>
+  const outputAt =
+    (penalty: number) =>
     (map: FeatureMap, m: Means): Trainer =>
       outputTrainer(setting('output', map, penalty), m);
+  // The noise is as long as the penalty is small: as small a penalty as keeps the noise bearable.
+  const output = (map: FeatureMap, m: Means): Trainer => {
+    const { blur } = outputAt(defaultPenalty.output)(map, m);
+    return outputAt(Math.min(0.1, Math.max(defaultPenalty.sgd, (defaultPenalty.output * blur) / bearable)))(map, m);
+  };
   const descent = (map: FeatureMap, m: Means): Trainer => descentTrainer(setting('sgd', map), m);
-  const least = (trainer: Choice['trainer']): Choice & { blur: number } =>
-    means.map((m) => ({ means: m, trainer, blur: trainer(base.map, m).blur })).sort((a, b) => a.blur - b.blur)[0]!;
-  if (ask.method === 'output') return least(output());
-  if (ask.method === 'sgd') return least(descent);
-  const exact = least(output(defaultPenalty.sgd));
-  return exact.blur <= harmless ? exact : least(descent);
+  const least = (trainer: Choice['trainer']) =>
+    means.map((m) => ({ means: m, blur: trainer(base.map, m).blur })).sort((a, b) => a.blur - b.blur)[0]!;
+  const exact = least(outputAt(defaultPenalty.sgd));
+  if (ask.method === 'output' || (ask.method === 'auto' && exact.blur <= harmless)) return { ...exact, trainer: output };
+  return { ...least(descent), trainer: descent };
 }
 
 function tell(ask: ClassifyRequest, method: Trainer['method'], map: FeatureMap, w: Float64Array): ClassifyResult {

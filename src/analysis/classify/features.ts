@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.js';
-import { type Rational, rational, toNumber } from '../../exact/rational.js';
+import { type Rational, toNumber } from '../../exact/rational.js';
 import { integerRoot } from '../../noise/discrete-gaussian.js';
 import type { Policy } from '../../policy/policy.js';
 import { codedNamed, codesOf, columnNamed, declaredCode, isCoded, isNumber } from '../../query/domain.js';
@@ -153,9 +153,3 @@ function bins(column: string, grid: Grid, edges: readonly Rational[]): Feature {
     level: (p) => (p < 0 ? edges.length + 1 : entry(p)),
   };
 }
-
-/** L1 and squared L2 length of a row are at most these (whole numbers of feature units). */
-export const rowLengths = ({ slots }: FeatureMap): { readonly l1: Rational; readonly l2squared: Rational } => ({
-  l1: rational(slots * unit),
-  l2squared: rational(BigInt(slots) * BigInt(unit) ** 2n),
-});
