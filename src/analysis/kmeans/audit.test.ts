@@ -68,7 +68,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
       Math.abs(o[2 + k]! - t.counts[k]!) / count! + Math.abs(o[k]! * o[2 + k]! * last - Number(t.sums[k]![0]!)) / total!;
     const likelihood = (o: readonly number[]) =>
       [0, 1].reduce((s, k) => s + apart(o, k, tallies[1]!) - apart(o, k, tallies[0]!), 0);
-    const found = audit(shown(variant), a, b, 20_000, [{ name: 'likelihood', of: likelihood }]);
+    const found = audit(shown(variant), a, b, 12_000, [{ name: 'likelihood', of: likelihood }]);
     expect(found.epsilon).toBeLessThanOrEqual(1);
     expect(found.epsilon).toBeGreaterThan(0.2);
     expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 3 })), a, b).epsilon).toBeLessThanOrEqual(1);
