@@ -129,7 +129,10 @@ export function exclusively<T>(db: Database.Database, work: () => T): T {
  * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
  */
 function makeFile(place: string): void {
-  if (existsSync(place)) return accessSync(place, constants.R_OK | constants.W_OK);
+  if (existsSync(place)) {
+    accessSync(place, constants.R_OK | constants.W_OK);
+    return;
+  }
   mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
   try {
     closeSync(openSync(place, 'ax', 0o600));

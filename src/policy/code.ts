@@ -22,7 +22,7 @@ export function codesOf(column: CategoryColumn | MultiColumn): readonly string[]
 export function levelsOf(column: CategoryColumn): readonly (readonly string[])[] {
   const pools = new Map(column.pools?.flatMap((pool) => pool.map((code) => [code, pool] as const)));
   const codes = codesOf(column);
-  return codes.flatMap((code, i) => {
+  return codes.flatMap((code) => {
     const pool = pools.get(code);
     if (!pool) return [[code]];
     const together = codes.filter((other) => pool.includes(other));

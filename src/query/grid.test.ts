@@ -25,7 +25,7 @@ describe('the grid of a number', () => {
         (low, steps, digits, x) => {
           const scaled = (n: number) => `${n}e-${digits}`;
           const g = grid(scaled(low), scaled(low + steps), digits === 0 ? '1' : `1e-${digits}`);
-          const clamped = x < g.from ? g.from : x < g.top ? x : g.top;
+          const clamped = Math.min(g.top, Math.max(g.from, x));
           expect(Math.round((clamped - g.from) * g.rate)).toBeLessThanOrEqual(g.last);
           expect(Math.round((g.top - g.from) * g.rate)).toBe(g.last);
           expect(positionOf(g, x)).toBeLessThanOrEqual(g.last);
