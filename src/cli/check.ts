@@ -59,7 +59,8 @@ function checkText(policy: Policy, lines: readonly Explanation[]): string {
 function wrap(text: string, width = 100): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  // A number and its unit stay on one line.
+  for (const word of text.split(/ (?!%)/)) {
     if (line !== '' && line.length + word.length + 1 > width) {
       lines.push(line);
       line = word;

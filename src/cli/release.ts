@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
+import { keyLabels, missing } from '../report/report.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, table } from './output.js';
 import { withSession } from './session.js';
@@ -24,19 +26,22 @@ export function register(program: Command): void {
         }
         const release = await session.release(asked.query, asked.options);
         if (words.out !== undefined) await writeRelease(words.out, release, policy);
-        if (!words.survey) return { document: release, text: releaseText(release, words.out) };
+        if (!words.survey) return { document: release, text: releaseText(release, policy, words.out) };
         const together = surveyError(release.receipt.measures);
-        return { document: { ...release, together }, text: `${releaseText(release, words.out)}\n${wholeErrorText(together)}` };
+        return {
+          document: { ...release, together },
+          text: `${releaseText(release, policy, words.out)}\n${wholeErrorText(together)}`,
+        };
       });
       emit(words.json, done.document, () => done.text);
     });
 }
 
-export function releaseText(release: Release, out?: string): string {
+export function releaseText(release: Release, policy: Policy, out?: string): string {
   const shown = release.tables.slice(0, 12);
   const more = release.tables.length - shown.length;
   return [
-    ...shown.map((t) => `${bold(t.name)}\n${tableText(t)}\n`),
+    ...shown.map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
     ...(more > 0 ? [dim(`… and ${more} more tables${out ? '' : ' (use --out DIR or --json)'}\n`)] : []),
     ...promise(release.receipt),
     ...written(out),
@@ -58,13 +63,14 @@ function promise({ guarantee, ledger, epsilon }: Receipt): string[] {
 const written = (out: string | undefined): string[] =>
   out ? [`Written to ${out}: report.html, receipt.json and CSV files.`] : [];
 
-export function tableText(answer: AnswerTable): string {
+export function tableText(answer: AnswerTable, policy: Policy): string {
+  const labels = keyLabels(answer, policy);
   const keys = answer.columns.slice(0, -1);
   const rank = answer.error === 'rank';
   return table(
     [...keys, answer.columns.at(-1)!, rank ? 'rank error' : '95 % interval'],
     answer.rows.map((r) => [
-      ...r.keys,
+      ...labels(r.keys).map((label, k) => (label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : `${r.keys[k]} ${label}`)),
       r.value === null ? '-' : figure(r.value),
       rank
         ? `± ${figure(r.rankError ?? 0)} rows`

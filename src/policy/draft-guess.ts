@@ -44,7 +44,9 @@ const mostOptions = 40;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
 const surelyId = /^id$|_id$|^id_|uuid|guid|^case_?id$/i;
 const weightName = /weight|^wt|_wt|wgt/i;
-const missingWord = /^(na|n\/a|nan|null|none|\?|\.|-|missing|inapplicable|refused|don'?t know|no answer)$/i;
+const missingWord = /^(na|n\/a|nan|null|\?|\.|-|missing|inapplicable|refused|don'?t know|no answer)$/i;
+/** "None" is an answer to many questions, but no number. */
+const noNumber = (code: string) => missingWord.test(code) || /^none$/i.test(code);
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
 
 export function guess(column: ColumnSummary): Guess {
@@ -57,7 +59,7 @@ export function guess(column: ColumnSummary): Guess {
   // Whole numbers that never repeat count people, not anything about them.
   if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled) return names;
   // A word for "no answer" among numbers does not make them text.
-  const words = codes?.filter((c) => missingWord.test(c)).length ?? 0;
+  const words = codes?.filter(noNumber).length ?? 0;
   const numeric =
     numbers > 0 &&
     (numbers === filled || (codes ? codes.length - words === codes.filter(isNumber).length : numbers > 0.98 * filled));
@@ -100,7 +102,7 @@ function guessNumber(column: ColumnSummary): Guess {
   const whole = column.fractions === 0;
   const missing = plain.length > 0 && whole ? ends.filter(apart) : [];
   const rest = ends.filter((x) => !missing.includes(x));
-  const words = column.codes?.filter((c) => missingWord.test(c)) ?? [];
+  const words = column.codes?.filter(noNumber) ?? [];
   const bounds = rounded([Math.min(...rest), Math.max(...rest)], whole);
   return {
     type: whole ? 'integer' : 'number',

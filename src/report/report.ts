@@ -112,7 +112,8 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
   ];
 }
 
-const missing = '(missing)';
+/** The key of those who gave no answer. */
+export const missing = '(missing)';
 
 /** The columns whose values are the keys of a table, in order, where the query says so. */
 const keyColumns = (query: Query): readonly string[] => [
@@ -127,9 +128,15 @@ const labelOf = (column: Column | undefined, code: string): string => {
   return levelLabel((pool ?? [code]).map((one) => column.labels.get(one) ?? one));
 };
 
-export function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
+/** What the keys of a table's rows mean, by the labels of the policy. */
+export function keyLabels(table: AnswerTable, policy: Policy): (keys: readonly string[]) => readonly string[] {
   const named = keyColumns(table.query).map((name) => policy.columns.get(name));
-  const rows = table.rows.map((row) => ({ ...row, labels: row.keys.map((key, k) => labelOf(named[k], key)) }));
+  return (keys) => keys.map((key, k) => labelOf(named[k], key));
+}
+
+export function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
+  const labels = keyLabels(table, policy);
+  const rows = table.rows.map((row) => ({ ...row, labels: labels(row.keys) }));
   const bar = (row: (typeof rows)[number], label: string): Bar => ({
     label,
     value: row.value,
