@@ -1,8 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
 import { releasePattern } from '../src/analysis/pattern/pattern.js';
+import { openAccount } from '../src/calibration/account.js';
+import { chooseNoise } from '../src/calibration/choose.js';
+import { guarantee } from '../src/calibration/guarantee.js';
+import { fromPairs } from '../src/dependence/factor-graph.js';
+import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
+import { nothingSpent, pureProfile, spend } from '../src/dependence/profile.js';
+import { rational } from '../src/exact/rational.js';
 import { readPolicy } from '../src/index.js';
+import { bindBatch } from '../src/query/bind.js';
 import { amendTerms } from '../src/release/amend.js';
+import { category, samplePolicy } from './sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** Ways to get more than was promised by asking otherwise, declaring otherwise, or asking again. */
@@ -44,6 +53,43 @@ describe('the terms of an account', () => {
     const plain = (delta: string) => policyYaml({ budget: `{ epsilon: ${budget.epsilon.num}/${budget.epsilon.den}${delta} }` });
     expect(await digest(plain(''))).toBe(await digest(belief('')));
     expect(await digest(plain(', delta: 1e-6'))).not.toBe(await digest(belief(', delta: 1e-6')));
+  });
+});
+
+describe('a plan', () => {
+  // Rows as wholes under one assumption, answers one by one under another: two proofs for one account.
+  const route = (name: string, scope: (c: string) => boolean, logOdds: number) =>
+    graphAmplifier({
+      name,
+      graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), logOdds),
+      scope,
+      adversary: 'informed',
+      reach: 'any',
+      assumptions: [`what ${name} need`],
+      how: name,
+    });
+  const policy = samplePolicy([category('party', ['dem', 'rep']), category('vote', ['yes', 'no'])], { secret: 'answer' });
+  const account = openAccount(policy, [route('rows', (c) => c === '*', 0), route('answers', (c) => c !== '*', 0.1)]);
+  const histogram = (column: string) => bindBatch({ queries: [{ kind: 'histogram', column }] }, policy).measures;
+
+  it('fits only by the route whose promise it prints', () => {
+    // Each answer has spent little, the row as a whole nearly everything.
+    const spent = spend(
+      nothingSpent,
+      pureProfile([['*', rational(9, 10)], ['party', rational(9, 20)], ['vote', rational(9, 20)]]), // biome-ignore format: one line
+    );
+    const plans = chooseNoise(histogram('party'), account, rational(1, 5), spent);
+    expect(plans.map((p) => [p.route.amplifier.name, p.fits])).toEqual([
+      ['answers', true],
+      ['rows', false],
+    ]);
+  });
+
+  it('prints what every proof of the account needs, its own first', () => {
+    const [best] = chooseNoise(histogram('party'), account, rational(1, 5), nothingSpent);
+    const { assumptions } = guarantee(policy, account, best!.route);
+    expect(assumptions[0]).toBe(`what ${best!.route.amplifier.name} need`);
+    expect([...assumptions].sort()).toEqual(['what answers need', 'what rows need']);
   });
 });
 
