@@ -33,12 +33,15 @@ dependence: ${more.dependence ?? 'none'}
 ${more.columns ?? ''}`,
   );
 
-/** Twelve questions with five answers, 2,000 people; the answers follow a random network. */
-function writeSurvey(): void {
-  const { names, columns, rows } = generatedSurvey(12, 2000, 5);
+/** Twelve questions with five answers (or so), 2,000 people; the answers follow a random network. */
+function writeSurvey(answers = 5): void {
+  const { names, columns, rows } = generatedSurvey(12, 2000, answers);
   const lines = Array.from({ length: rows }, (_, r) => columns.map((codes) => codes[r]).join(','));
   put('survey.csv', `${names.join(',')}\n${lines.join('\n')}\n`);
-  put('codebook.csv', `name,value,label\n${names.flatMap((n) => [0, 1, 2, 3, 4].map((v) => `${n},${v},`)).join('\n')}\n`);
+  put(
+    'codebook.csv',
+    `name,value,label\n${names.flatMap((n) => Array.from({ length: answers }, (_, v) => `${n},${v},`)).join('\n')}\n`,
+  );
 }
 
 const json = async (register: typeof registerPlan, ...words: string[]) =>
@@ -105,6 +108,49 @@ describe('a survey from file to table', () => {
     const plan = await json(registerPlan, 'plan', yaml({ protect: '{ secret: answer }' }), '--survey');
     expect(plan.mechanism).toBe('laplace');
     expect(plan.errors[0].halfWidth).toBeCloseTo(2 * 12 * Math.log(20), 0);
+  });
+});
+
+describe('the published mechanism', () => {
+  it('is shown on request with its audit, labelled, and never released', async () => {
+    writeSurvey(3);
+    const policy = yaml();
+    const plan = await json(registerPlan, 'plan', policy, '--survey', '--as-published');
+    const [first] = plan.published;
+    expect(first).toMatchObject({ name: 'Tabular-DDP, conditional', certified: false, chunks: 2 });
+    const clipped = plan.published.find((f: { reading: string }) => f.reading === 'clipped');
+    // less noise than Laplace, paid for with a broken promise
+    expect(clipped.ratio).toBeLessThan(1);
+    expect(clipped.audit.broken).toBeGreaterThan(clipped.audit.surveys / 2);
+    expect(plan.survey.candidates.map((c: { name: string }) => c.name).join()).not.toMatch(/Tabular/);
+    const text = await runCommand(registerPlan, 'plan', policy, '--survey', '--as-published');
+    expect(text).toMatch(/as published, not sound: Tabular-DDP, max-row/);
+    expect(text).toMatch(/not paid for/);
+    expect(await entries()).toBe(0);
+    await expect(runCommand(registerRelease, 'release', policy, '--survey', '--as-published')).rejects.toThrow(/unknown option/);
+    await expect(runCommand(registerPlan, 'plan', policy, '--query', '{"kind":"count"}', '--as-published')).rejects.toThrow(
+      /goes with --survey/,
+    );
+  });
+
+  it('refuses a survey without edges: its sensitivity is zero and it would add no noise', async () => {
+    const rows = Array.from({ length: 600 }, (_, i) => [
+      i % 2,
+      (i >> 1) % 3,
+      Math.floor(i / 6) % 2,
+      Math.floor(i / 12) % 2,
+      Math.floor(i / 24) % 2,
+    ]);
+    put('survey.csv', `a,b,c,d,e\n${rows.map((r) => r.join(',')).join('\n')}\n`);
+    put(
+      'codebook.csv',
+      `name,value,label\n${['a', 'b', 'c', 'd', 'e'].flatMap((n) => [0, 1, 2].map((v) => `${n},${v},`)).join('\n')}\n`,
+    );
+    const plan = await json(registerPlan, 'plan', yaml(), '--survey', '--as-published');
+    const ignored = plan.published.find((f: { reading: string }) => f.reading === 'zeros-ignored');
+    expect(ignored).toMatchObject({ small: 1, bareColumns: 5, l2: 0 });
+    expect(ignored.refused).toMatch(/sensitivity below one/);
+    expect(ignored.audit).toMatchObject({ broken: ignored.audit.surveys, worst: null });
   });
 });
 

@@ -1,8 +1,7 @@
-import { bestStructure } from '../../src/analysis/learn/best-structure.js';
-import { type CodedTable, splitColumns } from '../../src/analysis/learn/coded.js';
+import type { CodedTable } from '../../src/analysis/learn/coded.js';
 import { pairTables } from '../../src/analysis/learn/contingency.js';
-import { learnChunks } from '../../src/analysis/learn/learn-chunks.js';
 import type { Calibrate } from '../../src/attack/survey-audit.js';
+import { learnTabular, tabularCalibrate } from '../../src/attack/survey-published.js';
 import { chooseSurvey } from '../../src/calibration/survey.js';
 import type { PairTables } from '../../src/dependence/pair-tables.js';
 import {
@@ -30,14 +29,7 @@ export interface Prepared {
   readonly chunks: ReadonlyMap<number, readonly TabularChunk[]>;
 }
 
-export const mostParents = 2;
 export const delta = 1e-6;
-
-export async function learnTabular(table: CodedTable, k: number): Promise<readonly TabularChunk[]> {
-  const columns = splitColumns(table.names.length, k);
-  const structures = await learnChunks(table, columns, { maxParents: mostParents });
-  return structures.map((s, i) => ({ columns: columns[i]!, parents: s.parents }));
-}
 
 export async function prepare(year: string, table: CodedTable, pool: CodedTable, sizes: readonly number[]): Promise<Prepared> {
   const chunks = new Map<number, readonly TabularChunk[]>();
@@ -78,20 +70,12 @@ const algorithm =
     return { kind: 'laplace', levels: survey.table.levels, scales };
   };
 
-const algorithmSmall =
-  (reading: TabularReadingName): Calibrate =>
-  (table, epsilon) => {
-    const chunk = { columns: table.names.map((_, c) => c), parents: bestStructure(table, mostParents).parents };
-    const ds = dependentSensitivity(pairTables(table), chunk, tabularReadings[reading]);
-    return table.names.map(() => (2 * epsilon) / ds);
-  };
-
 const published = (name: string, reading: TabularReadingName): Mechanism => ({
   name,
   certified: false,
   grouped: false,
   draw: algorithm(reading),
-  small: algorithmSmall(reading),
+  small: tabularCalibrate(reading),
 });
 
 export const mechanisms: readonly Mechanism[] = [

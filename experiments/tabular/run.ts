@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { learnTabular, mostParents } from '../../src/attack/survey-published.js';
 import { fromNumber } from '../../src/exact/rational.js';
 import { gaussianSampler } from '../../src/noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
@@ -8,7 +9,7 @@ import { lineChart } from '../../src/report/line-chart.js';
 import { smallMultiples, standalone } from '../../src/report/svg.js';
 import { anesSurveys, dataFolder, pooled, readAnes } from './anes.js';
 import { audits } from './audits.js';
-import { type Drawn, learnTabular, mechanisms, mostParents, type Prepared, prepare } from './mechanisms.js';
+import { type Drawn, mechanisms, type Prepared, prepare } from './mechanisms.js';
 import { type Row, save } from './save.js';
 
 const trials = 100;

@@ -4,23 +4,28 @@ import { type AskWords, readAsk, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, table, warn } from './output.js';
 import { withSession } from './session.js';
 import { surveyChoice, surveyText } from './survey-choice.js';
+import { publishedSurvey, publishedText } from './survey-published.js';
 
 export function register(program: Command): void {
-  withAskOptions(program.command('plan').description('cost and error of a release; spends nothing')).action(
-    async (file: string, words: AskWords) => {
-      const { plan, survey } = await withSession(file, async (session) => {
+  withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
+    .option('--as-published', 'with --survey: also what paper 002 would do, read off the rows (unpaid, for your eyes only)')
+    .action(async (file: string, words: AskWords) => {
+      const { plan, survey, published } = await withSession(file, async (session, { engine }) => {
         const asked = readAsk(words, session);
         const planned =
           'analysis' in asked
             ? await asked.analysis.plan(session, asked.text, asked.options, words)
             : await session.plan(asked.query, asked.options);
-        return { plan: planned, survey: words.survey ? surveyChoice(planned, session) : undefined };
+        return {
+          plan: planned,
+          survey: words.survey ? surveyChoice(planned, session) : undefined,
+          published: words.asPublished ? await publishedSurvey(engine, session, planned, words) : undefined,
+        };
       });
-      emit(words.json, survey ? { ...plan, survey } : plan, () =>
-        survey ? `${surveyText(survey)}\n\n${planText(plan)}` : planText(plan),
+      emit(words.json, survey ? { ...plan, survey, ...(published && { published }) } : plan, () =>
+        [...(survey ? [surveyText(survey)] : []), ...(published ? [publishedText(published)] : []), planText(plan)].join('\n\n'),
       );
-    },
-  );
+    });
 }
 
 /** The plan for people: what it costs, how wrong it will be, what is promised. */

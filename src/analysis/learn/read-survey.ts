@@ -41,6 +41,13 @@ export interface SurveyRows {
   readonly table: Exact<CodedTable>;
 }
 
+/**
+ * Hands the rows to a judge and gives back what it says: read off the data, not paid for, for the steward's eyes. Nothing of it may be published.
+ */
+export async function judgeRows<T>(engine: Engine, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
+  return judge((await readSurvey(engine, policy)).table.open());
+}
+
 /** Every row's answers as codes, read through the policy exactly as a histogram of the column would count them. */
 export async function readSurvey(
   engine: Engine,
