@@ -1,5 +1,10 @@
 /** The library: everything the command line does, as functions over plain data. */
 
+export { planClassify, releaseClassify } from './analysis/classify/classify.js';
+export { type ClassifyResult, predict } from './analysis/classify/predict.js';
+export { planDegrees, releaseDegrees } from './analysis/degrees/release.js';
+export { type KmeansResult, planKmeans, releaseKmeans } from './analysis/kmeans/kmeans.js';
+export { planPattern, releasePattern } from './analysis/pattern/pattern.js';
 export type { Engine, EngineLimits } from './engine/engine.js';
 export { openEngine } from './engine/open.js';
 export { Fault, type FaultCode, faultCodes } from './errors.js';
