@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { gained, termsOf, usedShare } from '../calibration/account.js';
-import { type Profile, toStored } from '../dependence/profile.js';
+import { isMark, type Profile, toStored } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
@@ -59,11 +59,11 @@ async function withLedger<T>(file: string, work: (ledger: Ledger, policy: Policy
 }
 
 const costs = (profile: Profile): string => {
-  const { noise, perRecord } = toStored(profile);
-  const listed = Object.entries(perRecord);
-  const worst = [...profile.perRecord.values()].reduce((most, cost) => Math.max(most, toNumber(cost)), 0);
-  const unit = noise === 'pure' ? 'epsilon' : 'rho';
-  return listed.length === 1 ? `${unit} ${figure(worst)}` : `${unit} up to ${figure(worst)} on ${listed.length} classes`;
+  const listed = [...profile.perRecord].filter(([name]) => !isMark(name)).map(([, cost]) => toNumber(cost));
+  if (listed.length === 0) return profile.perRecord.size > 0 ? 'once, apart from the budget' : 'nothing';
+  const unit = profile.noise === 'pure' ? 'epsilon' : 'rho';
+  const worst = figure(Math.max(...listed));
+  return listed.length === 1 ? `${unit} ${worst}` : `${unit} up to ${worst} on ${listed.length} classes`;
 };
 const when = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 const shownEntry = (e: Entry) => ({
