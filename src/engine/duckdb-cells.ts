@@ -85,8 +85,11 @@ function readColumn(vector: DuckDBVector, rows: number): Read {
       if (plainCells.has(type.typeId))
         return { cells: valid ? withNulls(items as ArrayLike<Cell>, valid, rows) : (items.slice() as ArrayLike<Cell>) };
     }
-    if (dataView && dataView.byteOffset % 4 === 0 && type.typeId === DuckDBTypeId.VARCHAR && type.alias === undefined)
-      return { cells: readText(vector, dataView, valid, rows) };
+    if (dataView && dataView.byteOffset % 4 === 0 && type.typeId === DuckDBTypeId.VARCHAR && type.alias === undefined) {
+      // A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer.
+      const words = new Uint32Array(dataView.buffer, dataView.byteOffset, rows * 4);
+      return { cells: readText(vector, words, valid, rows) };
+    }
   }
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) cells[i] = plain(vector.getItem(i));
@@ -99,14 +102,13 @@ function withNulls(items: ArrayLike<Cell>, valid: Uint32Array, rows: number): Ce
   return cells;
 }
 
-/** Survey codes are one to four bytes long; each is decoded once. Bounded: there are few such codes, and we stop at many. */
 const letters = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+
+/** Texts of up to four bytes are decoded once. Bounded: there are few such codes, and we stop at many. */
 const shortTexts = new Map<number, string>();
 const mostShortTexts = 1 << 16;
 
-/** A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer. */
-function readText(vector: DuckDBVector, view: DataView, valid: Uint32Array | null, rows: number): Cell[] {
-  const words = new Uint32Array(view.buffer, view.byteOffset, rows * 4);
+function readText(vector: DuckDBVector, words: Uint32Array, valid: Uint32Array | null, rows: number): Cell[] {
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) {
     if (valid && !isValid(valid, i)) {

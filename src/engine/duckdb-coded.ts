@@ -1,29 +1,45 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../policy/code.js';
 import { name, type Scan, text } from './duckdb-scan.js';
+import type { SourceColumn } from './engine.js';
 import type { EngineSource } from './source.js';
 
 /** Positions of so many codes fit one byte. */
 const mostCodes = 255;
 const blanks = `' ' || chr(9) || chr(13) || chr(10)`;
 
+export interface CodedScan {
+  readonly columns: readonly SourceColumn[];
+  readonly select: string;
+}
+
 /**
- * Holds a table as `fugu_loaded`, its categories one byte a cell: the position of the code in the declared domain. Text outside the domain becomes
- * NULL, which every reading of a category takes for the same. Which columns are stored so depends on the policy alone.
+ * The columns of a scan, its categories as positions of their codes in the declared domain, one byte a cell. Text outside the domain becomes NULL, which
+ * every reading of a category takes for the same. Which columns are shown so depends on the policy alone. `beside` leaves the text as it is, to be grouped
+ * by, and shows the positions in a column of their own.
  */
-export async function loadCoded(
+export async function codeColumns(
   connection: DuckDBConnection,
-  { from, columns }: Scan,
+  scan: Scan,
   domains: EngineSource['domains'],
-): Promise<void> {
+  beside: boolean,
+): Promise<CodedScan> {
   const types = await codeTypes(connection, domains ?? new Map());
-  const select = columns.map(({ name: own, type, expression }) => {
+  const taken = new Set(scan.columns.map((c) => c.name.toLowerCase()));
+  const list: string[] = [];
+  const columns = scan.columns.map(({ name: own, type, expression }, i): SourceColumn => {
     const codeType = type === 'text' ? types.get(own) : undefined;
+    const shown = `fugu_code_${i}`;
+    if (codeType === undefined || (beside && taken.has(shown))) {
+      list.push(`${expression} AS ${name(own)}`);
+      return { name: own, type };
+    }
     // Nearly every cell is a code as it stands; only the others are worth a closer look.
     const coded = `coalesce(TRY_CAST(${name(own)} AS ${codeType}), TRY_CAST(trim(${expression}, ${blanks}) AS ${codeType}))`;
-    return `${codeType ? coded : expression} AS ${name(own)}`;
+    list.push(...(beside ? [`${expression} AS ${name(own)}`, `${coded} AS ${shown}`] : [`${coded} AS ${name(own)}`]));
+    return { name: own, type, ...(beside && { coded: shown }) };
   });
-  await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS SELECT ${select.join(', ')} FROM ${from}`);
+  return { columns, select: `SELECT ${list.join(', ')} FROM ${scan.from}` };
 }
 
 /** The type of each column whose domain is small enough; columns with one domain share a type. */

@@ -52,15 +52,13 @@ async function scanCsv(path: string, { codes, memory, single }: ScanOptions): Pr
     ...(memory < 256 * 1024 ** 2 ? ['buffer_size=4194304', 'max_line_size=1048576'] : []),
     ...(single ? ['parallel=false'] : []),
   ];
-  // Written so that no expression holds another twice: planning hundreds of such columns would take seconds.
-  const trimmed = names.map((n) => `trim(${name(n)}) AS ${name(n)}`);
   const expression = (n: string) => {
-    const own = name(n);
-    if (!codes.has(n)) return `nullif(${own}, '')`;
-    return `CASE WHEN ends_with(${own}, '0') THEN regexp_replace(${own}, '^([+-]?[0-9]+)\\.0+$', '\\1') WHEN ${own} <> '' THEN ${own} END`;
+    const trimmed = `trim(${name(n)})`;
+    if (!codes.has(n)) return `nullif(${trimmed}, '')`;
+    return `CASE WHEN ends_with(${trimmed}, '0') THEN regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1') ELSE nullif(${trimmed}, '') END`;
   };
   return {
-    from: `(SELECT ${trimmed.join(', ')} FROM read_csv(${options.join(', ')}))`,
+    from: `read_csv(${options.join(', ')})`,
     columns: names.map((n) => ({ name: n, type: 'text', expression: expression(n) })),
   };
 }

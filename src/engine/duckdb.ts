@@ -3,12 +3,12 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
 import { changedMeanwhile, contentDigest, type FileState, lookAt, proveWhole } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
-import { loadCoded } from './duckdb-coded.js';
+import { codeColumns } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
 import { keptOf, listKept } from './duckdb-keep.js';
 import { selectRelation } from './duckdb-relation.js';
-import { attached, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
+import { attached, name, type ScanOptions, scanFile, text } from './duckdb-scan.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
 import type { EngineSource, RelationSource } from './source.js';
@@ -23,14 +23,20 @@ const packing = 8;
 const smallParquet = 4 * 1024 ** 2;
 const isPacked = (file: FileState) => file.path.toLowerCase().endsWith('.gz');
 
-function fitsInMemory(file: FileState, memory: number): boolean {
+/** What a column of a held table takes at least, for each thread that fills it; a thread reads this much of a file at a time. */
+const leastColumn = 264 * 1024;
+const perThread = 32 * 1024 ** 2;
+
+function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
-  return file.bytes * (isPacked(file) || file.kind === 'parquet' ? packing : 1) * loadedShare <= memory;
+  const bytes = file.bytes * (isPacked(file) || file.kind === 'parquet' ? packing : 1);
+  const fillers = Math.min(threads, Math.ceil(bytes / perThread));
+  return Math.max(bytes, columns * leastColumn * fillers) * loadedShare <= memory;
 }
 
 interface Loaded {
   readonly files: readonly FileState[];
-  readonly scan: Scan;
+  readonly columns: readonly SourceColumn[];
   /** What `fugu_data` shows before any row is left out. */
   readonly select: string;
   /** Rows of a CSV that is not held: counting them is what proves that every line can be read. */
@@ -135,14 +141,15 @@ class DuckdbEngine implements Engine {
   async #loadData(connection: DuckDBConnection, files: readonly FileState[], options: ScanOptions): Promise<Loaded> {
     const data = files[0]!;
     const scan = await scanFile(connection, data, this.#source.table, options);
-    const held = fitsInMemory(data, this.#limits.memory);
-    const every = `SELECT ${scan.columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ')} FROM ${scan.from}`;
-    if (held) await loadCoded(connection, scan, this.#source.domains);
-    const select = held ? 'SELECT * FROM fugu_loaded' : every;
+    const held = fitsInMemory(data, scan.columns.length, this.#limits);
+    // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
+    const coded = await codeColumns(connection, scan, this.#source.domains, !held && data.kind !== 'csv');
+    if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${coded.select}`);
+    const select = held ? 'SELECT * FROM fugu_loaded' : coded.select;
     await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${this.#keptBy ? keptOf(select, this.#keptBy) : select}`);
     const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
-    return { files, scan, select, held, ...(rows !== undefined && { rows }) };
+    return { files, columns: coded.columns, select, held, ...(rows !== undefined && { rows }) };
   }
 
   async #loadRelation(
@@ -161,7 +168,7 @@ class DuckdbEngine implements Engine {
   }
 
   async columns(): Promise<readonly SourceColumn[]> {
-    return this.#loaded.scan.columns.map(({ name: own, type }) => ({ name: own, type }));
+    return this.#loaded.columns;
   }
 
   async size(): Promise<Exact<number>> {

@@ -12,6 +12,8 @@ export interface SourceColumn {
   readonly name: string;
   /** How the engine stores it; csv columns are all text, so that no cast can fail on data. */
   readonly type: 'text' | 'integer' | 'real' | 'boolean' | 'other';
+  /** A column of `fugu_data` that shows a declared category with all other text left out: quicker to read whole. */
+  readonly coded?: string;
 }
 
 /** A block of rows, column by column; a column without NULLs may be a typed array, so index it, do not spread it. */

@@ -77,10 +77,13 @@ export function compileStream(
   const dialect = dialectNamed(dialectName);
   const binder = new Binder();
   const columns = [...new Set(measures.flatMap(({ counting }) => columnsOf(counting)))];
-  const list = columns.map((name, i) => [rawCell(dialect, sourceColumn(source, name)), `c${i}`] as const);
+  const list = columns.map((name, i) => [streamedCell(dialect, sourceColumn(source, name)), `c${i}`] as const);
   const sql = keptRows(dialect, binder, policy, source, list);
   return { statement: { sql, values: binder.values }, columns };
 }
+
+const streamedCell = (dialect: Dialect, column: SourceColumn): string =>
+  column.coded === undefined ? rawCell(dialect, column) : dialect.identifier(column.coded);
 
 /** The exact integers of a plan's measures from its result rows. */
 export function readCounts(
