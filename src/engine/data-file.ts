@@ -56,14 +56,18 @@ export async function lookAt(path: string): Promise<FileState> {
     throw new Fault('DATA_MALFORMED', 'The data file is empty.', 'Its first line must name the columns.', {
       place: { file: path },
     });
+  const log = kind === 'duckdb' ? statOf(logOf(path)) : undefined;
   return {
     path,
     kind,
     bytes: Number(found.size),
-    mark: [path, found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(':'),
-    modified: Number(found.mtimeMs),
+    mark: [path, ...stamp(found), ...(log ? ['log', ...stamp(log)] : [])].join(':'),
+    modified: Math.max(Number(found.mtimeMs), Number(log?.mtimeMs ?? 0)),
   };
 }
+const stamp = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) => [dev, ino, size, mtimeNs, ctimeNs];
+/** What was written to a DuckDB database and not yet moved into its file is part of the data. */
+export const logOf = (path: string): string => `${path}.wal`;
 
 export const changedMeanwhile = (): Fault =>
   new Fault('ENGINE_FAILED', 'The data changed while it was being read.', 'Try again when nobody is writing to it.');
@@ -80,6 +84,10 @@ export async function contentDigest(file: FileState): Promise<string> {
   const hash = createHash('sha256');
   try {
     for await (const block of createReadStream(file.path, { highWaterMark: 1 << 20 })) hash.update(block as Buffer);
+    if (file.kind === 'duckdb' && statOf(logOf(file.path))) {
+      hash.update('log');
+      for await (const block of createReadStream(logOf(file.path))) hash.update(block as Buffer);
+    }
   } catch {
     throw missing(file.path, 'The data file cannot be read.', 'Check its permissions.');
   }

@@ -5,6 +5,8 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -214,6 +216,36 @@ describe('a duckdb file', () => {
       Fault,
     );
     await chosen.close();
+  });
+
+  it('is another snapshot once its log holds changes that are not in the file yet', async () => {
+    const source = file('.duckdb');
+    await duck(source, 'CREATE TABLE t AS SELECT range AS id FROM range(7)');
+    const look = async () => {
+      const engine = await openEngine({ source });
+      const seen = [await engine.snapshot(), (await engine.size()).open()] as const;
+      await engine.close();
+      return seen;
+    };
+    const before = await look();
+    const content = readFileSync(source);
+    await duck(source, 'PRAGMA disable_checkpoint_on_shutdown', 'INSERT INTO t VALUES (7)');
+    expect(existsSync(`${source}.wal`) && readFileSync(source).equals(content)).toBe(true);
+    const after = await look();
+    expect(after[1]).toBe(before[1] + 1);
+    expect(after[0]).not.toBe(before[0]);
+  });
+
+  it('that was replaced while open is a fault: the old one is still attached', async () => {
+    const [source, other] = [file('.duckdb'), file('.duckdb')];
+    await duck(source, 'CREATE TABLE t AS SELECT range AS id FROM range(7)');
+    await duck(other, 'CREATE TABLE t AS SELECT range AS id FROM range(9)');
+    const engine = await openEngine({ source });
+    await engine.snapshot();
+    renameSync(other, source);
+    const f = await fault(engine.snapshot());
+    expect([f.code, f.message]).toEqual(['ENGINE_FAILED', expect.stringMatching(/changed or replaced/)]);
+    await engine.close();
   });
 
   it('shows every type as text, integer, real or boolean', async () => {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
-import { changedMeanwhile, contentDigest, type FileState, lookAt, proveWhole } from './data-file.js';
+import { changedMeanwhile, contentDigest, type FileState, logOf, lookAt, proveWhole } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
 import { codeColumns } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
@@ -102,7 +102,7 @@ class DuckdbEngine implements Engine {
     const data = files[0]!;
     await this.#connections.use(async ({ connection }) => {
       if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
-      const paths = files.flatMap(({ path }) => [path, `${path}.wal`]);
+      const paths = files.flatMap(({ path }) => [path, logOf(path)]);
       await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
@@ -193,7 +193,10 @@ class DuckdbEngine implements Engine {
     // One at a time, so that a change is taken in once.
     const turn = this.#loading.then(async () => {
       const now = await Promise.all(this.#loaded.files.map(({ path }) => lookAt(path)));
-      if (!sameMarks(now, this.#loaded.files)) await this.load();
+      if (sameMarks(now, this.#loaded.files)) return;
+      // A database was attached once and for all: what lies under its name now is not what would be read.
+      if (now[0]!.kind === 'duckdb' && now[0]!.mark !== this.#loaded.files[0]!.mark) throw replaced();
+      await this.load();
     });
     this.#loading = turn.catch(() => undefined);
     await turn;
@@ -266,6 +269,9 @@ class DuckdbEngine implements Engine {
     if (!held && (await lookAt(files[0]!.path)).mark !== files[0]!.mark) throw changedMeanwhile();
   }
 }
+
+const replaced = (): Fault =>
+  new Fault('ENGINE_FAILED', 'The database file was changed or replaced since it was opened.', 'Open the data again.');
 
 const sameMarks = (a: readonly FileState[], b: readonly FileState[]) => a.every((file, i) => file.mark === b[i]!.mark);
 
