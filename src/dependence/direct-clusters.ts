@@ -22,7 +22,7 @@ export function directLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] 
     odds.sort((a, b) => b - a);
     work += odds.length ** 2;
     const common = graph.commonOdds !== undefined || work > mostWork;
-    const key = common ? `${odds.length},${odds[0]}` : odds.join();
+    const key = common ? `${odds.length} times ${odds[0]}` : odds.join();
     if (seen.has(key)) continue;
     seen.add(key);
     let law: Float64Array = Float64Array.of(0, 1);
