@@ -108,6 +108,26 @@ const tables = (k: number, rows: number) =>
     });
 
 describe('the best structure', () => {
+  it('equals an exhaustive search with many rows, where the bound looks at all columns at once', () => {
+    const levels = [7, 6, 6, 6, 7];
+    const n = 9000;
+    let state = 5;
+    const below = (v: number): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return Math.floor((state / 2 ** 32) * v);
+    };
+    const columns = levels.map(() => new Uint8Array(n));
+    for (let i = 0; i < n; i++)
+      for (let c = 0; c < levels.length; c++) {
+        const from = c === 0 ? 0 : c < 3 ? columns[0]![i]! : columns[c - 2]![i]! + columns[c - 1]![i]!;
+        columns[c]![i] = (c > 0 && below(20) > 0 ? from : below(levels[c]!)) % levels[c]!;
+      }
+    const table: CodedTable = { names: levels.map((_, c) => `c${c}`), levels, rows: n, columns };
+    const found = bestStructure(table);
+    expect(found.score).toBeCloseTo(exhaustiveByOrder(table), 5);
+    expect(found.parents.some((list) => list.length >= 2)).toBe(true);
+  });
+
   it('equals the best of all 543 graphs on four columns', () => {
     fc.assert(
       fc.property(tables(4, 120), (table) => {

@@ -35,8 +35,8 @@ export function cellCounter(table: CodedTable, mostCells: number): CellCounter {
     prefix = columns.slice(0, last);
     const c = columns[last]!;
     const joint = cells[last]! * table.levels[c]!;
-    if (counts.length < joint) counts = new Int32Array(joint * 2);
-    count(numbering[last]!, codes[c]!, table.levels[c]!, n, counts);
+    if (counts.length < 2 * joint) counts = new Int32Array(joint * 4);
+    count(numbering[last]!, codes[c]!, table.levels[c]!, n, joint, counts);
     return drain(counts, joint, nLogN);
   };
   return { likelihood };
@@ -46,16 +46,23 @@ function refine(from: Numbering, column: Codes, radix: number, n: number, to: Nu
   for (let i = 0; i < n; i++) to[i] = from[i]! * radix + column[i]!;
 }
 
-function count(base: Numbering, column: Codes, radix: number, n: number, counts: Int32Array): void {
-  for (let i = 0; i < n; i++) counts[base[i]! * radix + column[i]!]!++;
+/** Even and odd rows are counted apart (the odd ones `cells` further on): neighbours often share a cell and would wait for one another. */
+function count(base: Numbering, column: Codes, radix: number, n: number, cells: number, counts: Int32Array): void {
+  const even = n & ~1;
+  for (let i = 0; i < even; i += 2) {
+    counts[base[i]! * radix + column[i]!]!++;
+    counts[base[i + 1]! * radix + column[i + 1]! + cells]!++;
+  }
+  if (even < n) counts[base[even]! * radix + column[even]!]!++;
 }
 
 /** Sum of N log N over the counts, which are left at zero for the next set. */
 function drain(counts: Int32Array, cells: number, nLogN: Float64Array): number {
   let total = 0;
   for (let c = 0; c < cells; c++) {
-    total += nLogN[counts[c]!]!;
+    total += nLogN[counts[c]! + counts[c + cells]!]!;
     counts[c] = 0;
+    counts[c + cells] = 0;
   }
   return total;
 }

@@ -20,7 +20,8 @@ export interface FamilyScores {
  *
  * Lossless bound: adding Y to any parents S that contain P' gains I(X;Y|S) <= min( L(X|all) - L(X|P'), L(Y|all) - L(Y|P') ), because more
  * conditioning never lowers a maximised likelihood, and it costs at least w (r_X - 1) q(P') (r_Y - 1). When the cost is not below the gain,
- * P' + Y and everything above it is no better than the same parents without Y. Survivors are closed under subsets, so they are built by size.
+ * P' + Y and everything above it is no better than the same parents without Y. Likewise no parents above P score more than L(X|all) - w (r_X - 1) q(P): when a
+ * subset of P reaches that, P and everything above it is no better (de Campos and Ji). Survivors are closed under subsets, so they are built by size.
  */
 export function familyScores(table: CodedTable, maxParents: number): FamilyScores {
   const k = table.columns.length;
@@ -33,9 +34,10 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   const allCells = table.levels.reduce((product, r) => product * r, 1);
   /** L(X | all): zero is always an upper bound, and close to the truth when there are more cells than rows. */
   const ceiling = Float64Array.from(table.levels, (_, x) => {
-    if (allCells > Math.min(table.rows, mostCells)) return 0;
     const everything = table.levels.map((_, c) => c);
-    return counter.likelihood(everything) - counter.likelihood(everything.filter((c) => c !== x));
+    const others = everything.filter((c) => c !== x);
+    if (allCells <= Math.min(table.rows, mostCells)) return counter.likelihood(everything) - counter.likelihood(others);
+    return table.rows < manyRows ? 0 : likelihoodOf(table, everything) - likelihoodOf(table, others);
   });
 
   const value = new Float64Array(1 << k);
@@ -57,11 +59,18 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
     return true;
   };
 
-  const all: { set: number; cells: number }[] = [{ set: 0, cells: 1 }];
+  const all: Candidate[] = [{ set: 0, cells: 1, top: new Float64Array(k) }];
+  /** Best score of each child within the set of parents, over all their subsets. */
+  const score = (x: number, set: number, cells: number): number =>
+    value[set | (1 << x)]! - value[set]! - weight * (table.levels[x]! - 1) * cells;
+  for (let x = 0; x < k; x++) all[0]!.top[x] = score(x, 0, 1);
+  const cannotWin = (x: number, { cells, top }: Candidate): boolean =>
+    top[x]! >= ceiling[x]! - weight * (table.levels[x]! - 1) * cells;
+  const place = new Int32Array(1 << k);
   let level = all.slice();
   for (let size = 1; size <= Math.min(maxParents, k - 1) && level.length > 0; size++) {
-    let grown = extend(level, candidates, table.levels, k);
-    grown = grown.filter(({ set, cells }) => keep(candidates, set, (x) => survives(x, set, cells, false)));
+    let grown = extend(level, all, place, candidates, table.levels, k);
+    grown = grown.filter((g) => keep(candidates, g.set, (x) => !cannotWin(x, g) && survives(x, g.set, g.cells, false)));
     computeMissing(
       grown.map((g) => g.set),
       value,
@@ -77,7 +86,10 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
       counter,
       k,
     );
-    all.push(...grown);
+    for (const g of grown) {
+      for (const x of members(candidates[g.set]!)) g.top[x] = Math.max(g.top[x]!, score(x, g.set, g.cells));
+      place[g.set] = all.push(g) - 1;
+    }
     level = grown;
   }
   all.sort((a, b) => a.set - b.set);
@@ -89,14 +101,38 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   };
 }
 
+interface Candidate {
+  readonly set: number;
+  readonly cells: number;
+  /** Per child, the best score over the subsets of `set`. */
+  readonly top: Float64Array;
+}
+
+/** From this many rows on it pays to find out how well each column is known from all others. */
+const manyRows = 8192;
+/** Sum of N log N over the joint cells of these columns, however many there are. */
+function likelihoodOf(table: CodedTable, columns: readonly number[]): number {
+  const counts = new Map<string, number>();
+  for (let r = 0; r < table.rows; r++) {
+    let cell = '';
+    for (const c of columns) cell += String.fromCharCode(table.columns[c]![r]!);
+    counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  }
+  let total = 0;
+  for (const n of counts.values()) total += n * Math.log(n);
+  return total;
+}
+
 /** Sets one larger whose every subset one smaller survived for a common child. */
 function extend(
-  level: readonly { set: number; cells: number }[],
+  level: readonly Candidate[],
+  all: readonly Candidate[],
+  place: Int32Array,
   candidates: Int32Array,
   levels: readonly number[],
   k: number,
-): { set: number; cells: number }[] {
-  const grown: { set: number; cells: number }[] = [];
+): Candidate[] {
+  const grown: Candidate[] = [];
   for (const { set, cells } of level)
     for (let c = set === 0 ? 0 : 32 - Math.clz32(set); c < k; c++) {
       const next = set | (1 << c);
@@ -104,7 +140,12 @@ function extend(
       for (let left = next; left !== 0; left &= left - 1) common &= candidates[next ^ (left & -left)]!;
       if (common === 0) continue;
       candidates[next] = common;
-      grown.push({ set: next, cells: cells * levels[c]! });
+      const top = new Float64Array(k).fill(Number.NEGATIVE_INFINITY);
+      for (let left = next; left !== 0; left &= left - 1) {
+        const below = all[place[next ^ (left & -left)]!]!.top;
+        for (let x = 0; x < k; x++) if (below[x]! > top[x]!) top[x] = below[x]!;
+      }
+      grown.push({ set: next, cells: cells * levels[c]!, top });
     }
   return grown;
 }
