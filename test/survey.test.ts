@@ -103,6 +103,20 @@ describe('a survey from file to table', () => {
     await expect(runCommand(registerPlan, 'plan', rows, '--survey')).rejects.toThrow(/single answers/);
   });
 
+  it.each(['{ secret: row }', '{ secret: answer }'])(
+    'foretells the error that the receipt then has, public columns or not: %s',
+    async (protect) => {
+      writeSurvey();
+      const codes = '[0, 1, 2, 3, 4]';
+      const { names } = generatedSurvey(12, 1, 5);
+      const policy = yaml({ protect, columns: `columns: { ${names[0]}: { type: category, values: ${codes}, public: true } }` });
+      const plan = await json(registerPlan, 'plan', policy, '--survey');
+      const release = await json(registerRelease, 'release', policy, '--survey');
+      expect(release.together.l2 / plan.survey.chosen.error.l2).toBeCloseTo(1, 3);
+      expect(release.receipt.measures[0].noise.kind).toBe(protect.includes('answer') ? 'none' : 'laplace');
+    },
+  );
+
   it('protects one answer of an informed attacker by composition when nothing is declared', async () => {
     writeSurvey();
     const plan = await json(registerPlan, 'plan', yaml({ protect: '{ secret: answer }' }), '--survey');

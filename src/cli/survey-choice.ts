@@ -14,7 +14,8 @@ export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyCh
   const part = (capacity: Parameters<typeof multiply>[0]): number => toNumber(multiply(capacity, share));
   const columns = plan.errors.map((e) => {
     const name = 'column' in e.query ? e.query.column : e.name;
-    return { name, cells: e.cells, public: policy.columns.get(name)?.public === true };
+    // Rows are secret as a whole, so a public column of theirs is noised like any other.
+    return { name, cells: e.cells, public: policy.protect.secret === 'answer' && policy.columns.get(name)?.public === true };
   });
   const route = (name: string) => account.routes.find((r) => r.amplifier.name === name);
   const rows = account.routes.find((r) => r.amplifier.scope('*'));
