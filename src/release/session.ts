@@ -62,6 +62,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     );
   const before = policy.dependence.length > 0 ? await parts.engine.snapshot() : undefined;
   const { amplifiers, used, readsData } = await declaredAmplifiers(policy, parts.engine);
+  refuseOtherRows(parts.engine, amplifiers.find((a) => a.leftOut)?.leftOut?.mark ?? everyRecord);
   if (used) await parts.engine.keepOnly(used.column, used.names);
   const account = openAccount(policy, amplifiers);
   return new Session({
@@ -70,6 +71,20 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     analyst: parts.analyst ?? 'local',
     ...(readsData && before !== undefined && { tiesOf: before }),
   });
+}
+
+/** Which records an engine's rows were cut down to, and by which session's ties. */
+const rowsOf = new WeakMap<Engine, string>();
+
+/** An engine shows one choice of rows; a session whose bounds rest on another choice must not read through it. */
+function refuseOtherRows(engine: Engine, mark: string): void {
+  if ((rowsOf.get(engine) ?? mark) !== mark)
+    throw new Fault(
+      'ENGINE_FAILED',
+      'The data is open for a session that leaves other records out.',
+      'Open the data again for this session.',
+    );
+  rowsOf.set(engine, mark);
 }
 
 export class Session {
