@@ -20,7 +20,10 @@ export interface Skipped {
 
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
 
-/** The best of `rounds` runs, in seconds per call; `calls` says how often one run does the work. A first run warms up. */
+/**
+ * The best of `rounds` runs, in seconds per call; `calls` says how often one run does the work. A first run warms up. Garbage is collected before a run, not
+ * within it: work of a millisecond should be called often in one run, so that it pays for its own garbage and is not timed right after a collection.
+ */
 export async function secondsPer(
   work: () => unknown,
   { rounds = 5, calls = 1 }: { rounds?: number; calls?: number } = {},
@@ -35,6 +38,11 @@ export async function secondsPer(
   }
   return best / calls;
 }
+
+/** The same work so many times. */
+export const repeat = (times: number, work: () => unknown) => async (): Promise<void> => {
+  for (let i = 0; i < times; i++) await work();
+};
 
 /** The best of each of two pieces of work, taken in turns so that a busy machine slows both. */
 export async function inTurns(

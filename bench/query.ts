@@ -7,16 +7,18 @@ import { openEngine } from '../src/engine/open.js';
 import { parseRational } from '../src/exact/rational.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
-import { compileMeasures, compileStream, readCounts } from '../src/query/compile.js';
-import { rowCounter } from '../src/query/count-rows.js';
 import { parseBatch } from '../src/query/parse.js';
 import { surveyBatch } from '../src/query/survey.js';
+import { countByDatabase, countStreaming } from '../src/release/count.js';
 import { type Bench, inTurns } from './bench.js';
+import { rawSurvey } from './raw-survey.js';
 
 const policyOf = (columns: readonly Column[]): Policy =>
   ({
     population: 'bench',
     protect: { secret: 'row', maxRows: 1, adversary: 'informed' },
+    relations: new Map(),
+    dependence: [],
     columns: new Map(columns.map((c) => [c.name, c])),
   }) as unknown as Policy;
 const category = (name: string, values: readonly string[]): Column => ({
@@ -35,7 +37,7 @@ const number = (name: string, low: string, high: string, step: string): Column =
 });
 
 /** Writes a made-up table to a Parquet file, opens it as the product would, and takes both away afterwards. */
-async function withTable<T>(select: string, work: (engine: Engine) => Promise<T>): Promise<T> {
+async function withTable<T>(select: string, policy: Policy, work: (engine: Engine, file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
   const file = join(folder, 'table.parquet');
   try {
@@ -43,9 +45,9 @@ async function withTable<T>(select: string, work: (engine: Engine) => Promise<T>
     const connection = await instance.connect();
     await connection.run(`COPY (${select}) TO '${file}' (FORMAT parquet)`);
     instance.closeSync();
-    const engine = await openEngine({ source: file });
+    const engine = await openEngine({ ...policy, data: { source: file } });
     try {
-      return await work(engine);
+      return await work(engine, file);
     } finally {
       await engine.close();
     }
@@ -71,14 +73,10 @@ const longBench = (name: string, ratio: number, query: object, peer: string): Be
   name,
   goal: { ratio },
   run: () =>
-    withTable(long, async (engine) => {
+    withTable(long, longPolicy, async (engine) => {
       const { measures } = bindBatch(parseBatch(query), longPolicy);
-      const source = await engine.columns();
       const best = await inTurns(
-        async () => {
-          for (const plan of compileMeasures(measures, longPolicy, source))
-            readCounts(plan, measures, (await engine.rows(plan.statement)).open());
-        },
+        () => countByDatabase(engine, longPolicy, measures),
         () => raw(engine, peer),
         { rounds: 4 },
       );
@@ -90,19 +88,11 @@ const surveyBench: Bench = {
   name: 'count 3,000 x 400 survey, all histograms',
   goal: { ratio: 0.4 },
   run: () =>
-    withTable(wide, async (engine) => {
+    withTable(wide, widePolicy, async (engine, file) => {
       const { measures } = bindBatch(surveyBatch(widePolicy), widePolicy);
-      const source = await engine.columns();
-      const best = await inTurns(
-        async () => {
-          const { statement, columns } = compileStream(measures, widePolicy, source);
-          const counter = rowCounter(measures, columns, widePolicy);
-          for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
-          counter.totals();
-        },
-        () => raw(engine, 'SELECT name, value, count(*) FROM (UNPIVOT fugu_data ON COLUMNS(*)) GROUP BY name, value'),
-        { rounds: 8 },
-      );
+      const raw = await rawSurvey(file);
+      const best = await inTurns(() => countStreaming(engine, widePolicy, measures), raw.unpivot, { rounds: 25 });
+      raw.close();
       return { ours: best.ours, peer: { name: 'raw UNPIVOT', seconds: best.peer } };
     }),
 };

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../policy/code.js';
-import { name, type Scan, text } from './duckdb-scan.js';
+import { name, type Scan, type ScanColumn, text } from './duckdb-scan.js';
 import type { SourceColumn } from './engine.js';
 import type { EngineSource } from './source.js';
 
@@ -28,34 +28,57 @@ export async function codeColumns(
   const types = await codeTypes(connection, domains ?? new Map());
   const taken = new Set(scan.columns.map((c) => c.name.toLowerCase()));
   const list: string[] = [];
-  const columns = scan.columns.map(({ name: own, type, expression, code = expression }, i): SourceColumn => {
-    const codeType = type === 'text' ? types.get(own) : undefined;
+  const columns = scan.columns.map((column, i): SourceColumn => {
+    const { name: own, type, expression } = column;
+    const codeType = types.get(own);
+    const coded = codeType && codeOf(column, codeType);
     const shown = `fugu_code_${i}`;
-    if (codeType === undefined || (beside && taken.has(shown))) {
+    if (!coded || (beside && (taken.has(shown) || type === 'integer'))) {
       list.push(`${expression} AS ${name(own)}`);
       return { name: own, type };
     }
-    // Nearly every cell is a code as it stands; only the others are worth a closer look.
-    const coded = `coalesce(TRY_CAST(${name(own)} AS ${codeType}), TRY_CAST(trim(${code}, ${blanks}) AS ${codeType}))`;
-    list.push(...(beside ? [`${expression} AS ${name(own)}`, `${coded} AS ${shown}`] : [`${coded} AS ${name(own)}`]));
-    return { name: own, type, ...(beside && { coded: shown }) };
+    if (beside) {
+      list.push(`${expression} AS ${name(own)}`, `${coded} AS ${shown}`);
+      return { name: own, type, coded: shown };
+    }
+    list.push(`${coded} AS ${name(own)}`);
+    return { name: own, type: 'text' };
   });
   return { columns, select: `SELECT ${list.join(', ')} FROM ${scan.from}` };
 }
+
+/** A cell's code, or NULL. A stored number is the code that reads the same, as in query/codes.ts. */
+function codeOf({ name: own, type, expression, code = expression }: ScanColumn, { named, whole }: CodeType): string | undefined {
+  const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
+  // Nearly every text is a code as it stands; only the others are worth a closer look.
+  if (type === 'text') return `coalesce(${cast(name(own))}, ${cast(`trim(${code}, ${blanks})`)})`;
+  if (!whole) return undefined;
+  if (type === 'integer') return cast(`CAST(${expression} AS VARCHAR)`);
+  if (type !== 'real') return undefined;
+  return `CASE WHEN ${expression} = trunc(${expression}) THEN ${cast(`CAST(TRY_CAST(${expression} AS BIGINT) AS VARCHAR)`)} END`;
+}
+
+interface CodeType {
+  readonly named: string;
+  /** Every code is a whole number, written plainly and small enough to be stored exactly as a real number. */
+  readonly whole: boolean;
+}
+const isWhole = (code: string): boolean => /^(0|-?[1-9][0-9]{0,14})$/.test(code);
 
 /** The type of each column whose domain is small enough; columns with one domain share a type. */
 async function codeTypes(
   connection: DuckDBConnection,
   domains: NonNullable<EngineSource['domains']>,
-): Promise<ReadonlyMap<string, string>> {
-  const byList = new Map<string, string>();
-  const types = new Map<string, string>();
+): Promise<ReadonlyMap<string, CodeType>> {
+  const byList = new Map<string, CodeType>();
+  const types = new Map<string, CodeType>();
   for (const [own, codes] of domains) {
     if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
     const list = codes.map(text).join(', ');
     if (!byList.has(list)) {
-      byList.set(list, `fugu_codes_${byList.size}`);
-      await connection.run(`CREATE TYPE IF NOT EXISTS ${byList.get(list)!} AS ENUM (${list})`);
+      const named = `fugu_codes_${byList.size}`;
+      await connection.run(`CREATE TYPE IF NOT EXISTS ${named} AS ENUM (${list})`);
+      byList.set(list, { named, whole: codes.every(isWhole) });
     }
     types.set(own, byList.get(list)!);
   }

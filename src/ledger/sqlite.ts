@@ -89,7 +89,9 @@ function statements(db: Database.Database) {
 function ledgerOn(db: Database.Database, beside: Database.Database, place: string): Ledger {
   const sql = statements(db);
   const hashOf = beside.prepare('SELECT hash FROM entry WHERE sequence = ?').raw();
-  const keepAnswer = beside.prepare('INSERT OR IGNORE INTO answer (sequence, body, hash) VALUES (?, ?, ?)');
+  const keepAnswer = beside.prepare(
+    `INSERT OR IGNORE INTO answer (sequence, body, hash) SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM entry WHERE sequence = ? AND hash = ?)`,
+  );
 
   const checkFits = ({ sequence, body, hash, before }: Placed): void => {
     if (before === null || linkHash(before, body) !== hash) throw corrupt(place, `entry ${sequence} does not fit the chain`);
@@ -145,13 +147,13 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
   return {
     reserve: (reservation) => write(() => bookReservation(reservation)),
     settle: (entry, answer) =>
-      inTurn(place, () =>
-        exclusively(beside, () => {
-          if ((hashOf.get(entry.sequence) as [string] | undefined)?.[0] !== entry.hash)
-            throw corrupt(place, `entry ${entry.sequence} is not the one that was reserved`);
-          keepAnswer.run(entry.sequence, answer, answerHash(entry.hash, answer));
-        }),
-      ),
+      inTurn(place, () => {
+        const { sequence, hash } = entry;
+        const { changes } = keepAnswer.run(sequence, answer, answerHash(hash, answer), sequence, hash);
+        // Nothing to do when it was answered before.
+        if (changes === 0 && (hashOf.get(sequence) as [string] | undefined)?.[0] !== hash)
+          throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
+      }),
     replay: (population, key) =>
       read(() => {
         const found = sql.answered(key, population);

@@ -12,10 +12,16 @@ export function codeText(text: string): string {
 /** Blanks around a code do not count, in the data as in the policy. */
 export const trimCode = (text: string): string => text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
 
+const answers = new WeakMap<CategoryColumn | MultiColumn, readonly string[]>();
+
 /** The codes that count as answers. */
 export function codesOf(column: CategoryColumn | MultiColumn): readonly string[] {
+  const known = answers.get(column);
+  if (known) return known;
   const missing = new Set(column.missing.map(trimCode));
-  return [...new Set(column.values.map(trimCode))].filter((code) => !missing.has(code));
+  const codes = [...new Set(column.values.map(trimCode))].filter((code) => !missing.has(code));
+  answers.set(column, codes);
+  return codes;
 }
 
 /** The levels a category is counted and shown by: each code by itself, pooled ones together in the place of the first. */

@@ -18,7 +18,16 @@ const integerText = (code: string): string | undefined => {
   return /^[+-]?\d+$/.test(code) ? `${BigInt(code.replace('+', ''))}` : undefined;
 };
 
+const tables = new WeakMap<readonly string[], CodeTables>();
+
+/** The tables of a list of codes; made once for a list (`codesOf` hands out the same one for a column). */
 export function codeTables(codes: readonly string[]): CodeTables {
+  const known = tables.get(codes) ?? makeTables(codes);
+  tables.set(codes, known);
+  return known;
+}
+
+function makeTables(codes: readonly string[]): CodeTables {
   const text = new Map<string, number>();
   const integer = new Map<string, number>();
   const real = new Map<number, number>();

@@ -25,23 +25,28 @@ const mostRemembered = 50_000;
 /** Small whole numbers, which most stored codes are, are remembered in an array. */
 const small = 256;
 const unread = -2;
+const nothingRead = new Int32Array(small).fill(unread);
 
 /** Reads cells through `read`, each distinct one once. */
 interface CellReader {
   read(cell: Cell): number;
+  /** The same, remembered: for one cell after the other. */
+  seek(cell: Cell): number;
   fill(cells: Cells, rows: number, out: Float64Array): void;
   /** sums[place[index + 1]] += 1 for every cell. */
   count(cells: Cells, rows: number, place: Int32Array, sums: Float64Array): void;
 }
 function cellReader(read: (cell: Cell) => number): CellReader {
   const known = new Map<Cell, number>();
-  const direct = new Int32Array(small).fill(unread);
+  let direct = nothingRead;
   const look = (cell: Cell): number => {
     const found = known.get(cell);
     if (found !== undefined) return found;
     const index = read(cell);
-    if (typeof cell === 'number' && cell >= 0 && cell < small && Number.isInteger(cell)) direct[cell] = index;
-    else if (known.size < mostRemembered) known.set(cell, index);
+    if (typeof cell === 'number' && cell >= 0 && cell < small && Number.isInteger(cell)) {
+      if (direct === nothingRead) direct = nothingRead.slice();
+      direct[cell] = index;
+    } else if (known.size < mostRemembered) known.set(cell, index);
     return index;
   };
   /** A fraction finds nothing at direct[cell] and is looked up. */
@@ -54,7 +59,8 @@ function cellReader(read: (cell: Cell) => number): CellReader {
     for (let i = 0; i < rows; i++) sums[place[seekNumber(cells[i]!) + 1]!]! += 1;
   };
   return {
-    read: seek,
+    read,
+    seek,
     fill(cells, rows, out) {
       for (let i = 0; i < rows; i++) out[i] = seek(cells[i] ?? null);
     },
@@ -92,7 +98,7 @@ function readerOf(column: Column, options: (cell: Cell) => readonly number[]): C
   const texts = cellReader(read);
   return {
     ...texts,
-    read,
+    seek: read,
     fill(cells, rows, out) {
       if (rows > 0 && typeof cells[0] === 'string') texts.fill(cells, rows, out);
       else for (let i = 0; i < rows; i++) out[i] = read(cells[i] ?? null);
@@ -120,7 +126,7 @@ export function viewColumn(column: Column): ColumnView {
     indices() {
       if (fresh) return buffer;
       if (buffer.length < rows) buffer = new Float64Array(rows);
-      if (stored) fillStored(stored, rows, reader.read, buffer);
+      if (stored) fillStored(stored, rows, reader.seek, buffer);
       else reader.fill(cells, rows, buffer);
       fresh = true;
       return buffer;

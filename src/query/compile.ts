@@ -77,7 +77,8 @@ export function compileStream(
   const dialect = dialectNamed(dialectName);
   const binder = new Binder();
   const columns = [...new Set(measures.flatMap(({ counting }) => columnsOf(counting)))];
-  const list = columns.map((name, i) => [streamedCell(dialect, sourceColumn(source, name)), `c${i}`] as const);
+  const named = new Map(source.map((column) => [column.name, column]));
+  const list = columns.map((name, i) => [streamedCell(dialect, named.get(name) ?? sourceColumn(source, name)), `c${i}`] as const);
   const sql = keptRows(dialect, binder, policy, source, list);
   return { statement: { sql, values: binder.values }, columns };
 }

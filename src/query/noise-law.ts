@@ -22,7 +22,13 @@ function laplaceHalfWidth(scale: number, alpha: number): number {
 
 /** Above this sigma the discrete tail and the continuous one agree to a hair. */
 const wide = 200;
+/** The cells of a table have one noise; a survey has few more. */
+let lately = { sigma: 0, alpha: 0, half: 0 };
 function gaussianHalfWidth(sigma: number, alpha: number): number {
+  if (sigma !== lately.sigma || alpha !== lately.alpha) lately = { sigma, alpha, half: discreteGaussianHalfWidth(sigma, alpha) };
+  return lately.half;
+}
+function discreteGaussianHalfWidth(sigma: number, alpha: number): number {
   if (sigma > wide) return Math.ceil(sigma * normalQuantile(1 - alpha / 2));
   const mass = (k: number) => Math.exp(-(k * k) / (2 * sigma * sigma));
   let total = 1;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../errors.js';
 import { cryptoBits } from '../noise/bits.js';
@@ -10,14 +10,27 @@ import { cryptoBits } from '../noise/bits.js';
  */
 export function snapshotKey(ledger: string): (text: string) => string {
   const file = `${ledger}.key`;
-  const key = existsSync(file) ? readFileSync(file) : createKey(file);
+  const key = readKey(file);
+  return (text) => createHmac('sha256', key).update(text).digest('hex');
+}
+
+const keys = new Map<string, { readonly mark: string; readonly key: Buffer }>();
+
+/** Read again only when the file is another one than before. */
+function readKey(file: string): Buffer {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  const mark = found && [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(':');
+  const known = keys.get(file);
+  if (known && known.mark === mark) return known.key;
+  const key = found ? readFileSync(file) : createKey(file);
   if (key.length < 32)
     throw new Fault(
       'LEDGER_CORRUPT',
       'The key beside the ledger is damaged.',
       `Restore ${file} from a backup; without it answers cannot be replayed.`,
     );
-  return (text) => createHmac('sha256', key).update(text).digest('hex');
+  if (mark !== undefined) keys.set(file, { mark, key });
+  return key;
 }
 
 /** Written whole under a name of its own, then linked into place: whoever comes second, even in the same instant, reads the first one's key. */
