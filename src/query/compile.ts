@@ -44,7 +44,7 @@ export function compileMeasures(
 ): readonly CountPlan[] {
   const groups = new Map<string, number[]>();
   measures.forEach(({ counting }, i) => {
-    const key = textOf([counting.filter, counting.keys]);
+    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
     groups.set(key, [...(groups.get(key) ?? []), i]);
   });
   return [...groups.values()].map((members): CountPlan => {

@@ -113,7 +113,7 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
         const rest = { ...rows, filter: rows.filter.filter((other) => other !== asked) };
         return count(bySplit(rest, asked.column), 'count', (i) => [2 * i]);
       }
-      const column = split.get(textOf(rows));
+      const column = split.size === 0 ? undefined : split.get(textOf(rows));
       return column === undefined
         ? count(rows, 'count', sameCell, tables)
         : count(bySplit(rows, column), 'count', (i) => [2 * i, 2 * i + 1]);
