@@ -1,6 +1,13 @@
+/** One per number of digits: making a formatter takes a hundred times as long as using it. */
+const formats = new Map<number, Intl.NumberFormat>();
+
 /** Numbers as people read them. */
-const grouped = (x: number, digits: number): string =>
-  x.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+function grouped(x: number, digits: number): string {
+  const format =
+    formats.get(digits) ?? new Intl.NumberFormat('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  formats.set(digits, format);
+  return format.format(x);
+}
 
 /** Digits after the point that an error of this size leaves meaningful. */
 export function digitsFor(error: number): number {
