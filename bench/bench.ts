@@ -21,17 +21,17 @@ export interface Skipped {
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
 
 /**
- * The best of `rounds` runs, in seconds per call; `calls` says how often one run does the work. A first run warms up. Garbage is collected before a run, not
- * within it: work of a millisecond should be called often in one run, so that it pays for its own garbage and is not timed right after a collection.
+ * The best of `rounds` runs, in seconds per call; `calls` says how often one run does the work. Garbage is collected before a run that is not timed, which
+ * also warms up: right after a collection the heap is small and has to grow again.
  */
 export async function secondsPer(
   work: () => unknown,
   { rounds = 5, calls = 1 }: { rounds?: number; calls?: number } = {},
 ): Promise<number> {
-  await work();
   let best = Number.POSITIVE_INFINITY;
   for (let i = 0; i < rounds; i++) {
     globalThis.gc?.();
+    await work();
     const start = now();
     await work();
     best = Math.min(best, now() - start);

@@ -10,7 +10,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { surveyBatch } from '../src/query/survey.js';
 import { countByDatabase, countStreaming } from '../src/release/count.js';
-import { type Bench, inTurns } from './bench.js';
+import { type Bench, inTurns, repeat } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 
 const policyOf = (columns: readonly Column[]): Policy =>
@@ -91,7 +91,12 @@ const surveyBench: Bench = {
     withTable(wide, widePolicy, async (engine, file) => {
       const { measures } = bindBatch(surveyBatch(widePolicy), widePolicy);
       const raw = await rawSurvey(file);
-      const best = await inTurns(() => countStreaming(engine, widePolicy, measures), raw.unpivot, { rounds: 25 });
+      const calls = 4;
+      const best = await inTurns(
+        repeat(calls, () => countStreaming(engine, widePolicy, measures)),
+        repeat(calls, raw.unpivot),
+        { rounds: 15, ourCalls: calls, peerCalls: calls },
+      );
       raw.close();
       return { ours: best.ours, peer: { name: 'raw UNPIVOT', seconds: best.peer } };
     }),

@@ -31,12 +31,35 @@ const plainCells: ReadonlySet<DuckDBTypeId> = new Set([
 /** Copies a block out of the driver: its memory is freed with the block, ours is not. */
 export function readChunk(chunk: DuckDBDataChunk): Chunk {
   const rows = chunk.rowCount;
-  const read = Array.from({ length: chunk.columnCount }, (_, c) => readColumn(chunk.getColumnVector(c), rows));
+  const copies = new Copies();
+  const read = Array.from({ length: chunk.columnCount }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copies));
   return new Block(
     rows,
     read.map((column) => ('items' in column ? column : undefined)),
     read,
   );
+}
+
+/** Copies of typed arrays, many to a buffer: a thousand buffers for a thousand columns would keep the garbage collector busy. */
+class Copies {
+  #buffer = new ArrayBuffer(0);
+  #used = 0;
+
+  of<T extends StoredItems>(items: T): T {
+    const bytes = items.byteLength;
+    if (this.#used + bytes > this.#buffer.byteLength) {
+      this.#buffer = new ArrayBuffer(Math.max(bytes, 1 << 18));
+      this.#used = 0;
+    }
+    const copy = new (items.constructor as new (buffer: ArrayBuffer, at: number, length: number) => T)(
+      this.#buffer,
+      this.#used,
+      items.length,
+    );
+    copy.set(items);
+    this.#used += (bytes + 7) & ~7;
+    return copy;
+  }
 }
 
 type Read = StoredColumn | { readonly cells: ArrayLike<Cell> };
@@ -69,15 +92,15 @@ function spellOut({ items, valid, words }: StoredColumn, rows: number): ArrayLik
 
 const isValid = (valid: Uint32Array, i: number): boolean => ((valid[i >>> 5]! >>> (i & 31)) & 1) === 1;
 
-function readColumn(vector: DuckDBVector, rows: number): Read {
+function readColumn(vector: DuckDBVector, rows: number, copies: Copies): Read {
   const { items, validity, dataView } = vector as unknown as Inside;
   const { type } = vector;
   const valid = validity?.data ? new Uint32Array(validity.data.buffer, validity.data.byteOffset, validity.data.length * 2) : null;
   if (validity?.offset === 0 && littleEndian) {
     if (ArrayBuffer.isView(items)) {
       const stored = (words?: readonly string[]): StoredColumn => ({
-        items: items.slice() as unknown as StoredItems,
-        ...(valid && { valid: valid.slice() }),
+        items: copies.of(items as unknown as StoredItems),
+        ...(valid && { valid: copies.of(valid) }),
         ...(words && { words }),
       });
       if (type.typeId === DuckDBTypeId.ENUM) return stored((type as DuckDBEnumType).values);
