@@ -97,14 +97,16 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
     if (before === null || linkHash(before, body) !== hash) throw corrupt(place, `entry ${sequence} does not fit the chain`);
   };
 
-  /** The row that was last found to be as the chain pins it: the same row need not be hashed again. */
+  /** The row that was last written, or found to be as the chain pins it: the same row need not be hashed again. */
   let sound = '';
+  const rowText = (population: string, { digest, summary, totals, head, pin }: AccountRow): string =>
+    JSON.stringify([population, digest, summary, totals, head, pin?.sequence, pin?.body, pin?.hash, pin?.before]);
 
   /** The account as last pinned by the chain: an account row changed behind the ledger's back is refused before anything is booked. */
   const pinnedAccount = (population: string): AccountRow | undefined => {
     const row = sql.account(population);
     if (!row) return undefined;
-    const text = JSON.stringify([population, row]);
+    const text = rowText(population, row);
     if (text === sound) return row;
     if (!row.pin) throw corrupt(place, `entry ${row.head} is missing`);
     checkFits(row.pin);
@@ -120,9 +122,11 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
     if (last) checkFits(last);
     const sequence = (last?.sequence ?? 0) + 1;
     const body = JSON.stringify({ ...link, sequence, after: stateHash(state) });
-    const hash = linkHash(last?.hash ?? genesis, body);
+    const before = last?.hash ?? genesis;
+    const hash = linkHash(before, body);
     sql.append.run(sequence, link.population, link.kind === 'spend' ? link.key : null, body, hash);
     sql.keepAccount.run(link.population, state.digest, state.summary, state.totals, sequence);
+    sound = rowText(link.population, { ...state, head: sequence, pin: { sequence, body, hash, before } });
     return { sequence, body, hash };
   };
 

@@ -22,10 +22,14 @@ export function book(before: Spent, profile: Profile): Spent {
   return { ...before, [kind]: { ...sum, perRecord } };
 }
 
-export const spentToText = (spent: Spent): string => JSON.stringify([toStored(spent.pure), toStored(spent.zcdp)]);
-
-/** A release reads one total several times. */
+/** A release writes and reads one total several times. */
 let lately: { readonly text: string; readonly spent: Spent } | undefined;
+
+export function spentToText(spent: Spent): string {
+  const text = JSON.stringify([toStored(spent.pure), toStored(spent.zcdp)]);
+  lately = { text, spent };
+  return text;
+}
 
 export function spentFromText(text: string): Spent {
   if (lately?.text === text) return lately.spent;
