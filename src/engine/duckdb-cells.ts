@@ -31,8 +31,10 @@ const plainCells: ReadonlySet<DuckDBTypeId> = new Set([
 /** Copies a block out of the driver: its memory is freed with the block, ours is not. */
 export function readChunk(chunk: DuckDBDataChunk): Chunk {
   const rows = chunk.rowCount;
-  const copies = new Copies();
-  const read = Array.from({ length: chunk.columnCount }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copies));
+  const count = chunk.columnCount;
+  // No stored item is longer than four bytes, and validity is a bit.
+  const copies = new Copies(count * (rows * 4 + rows / 8 + 16));
+  const read = Array.from({ length: count }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copies));
   return new Block(
     rows,
     read.map((column) => ('items' in column ? column : undefined)),
@@ -42,13 +44,19 @@ export function readChunk(chunk: DuckDBDataChunk): Chunk {
 
 /** Copies of typed arrays, many to a buffer: a thousand buffers for a thousand columns would keep the garbage collector busy. */
 class Copies {
+  readonly #size: number;
   #buffer = new ArrayBuffer(0);
   #used = 0;
+
+  /** `most`: what all copies together take at most. */
+  constructor(most: number) {
+    this.#size = Math.min(Math.ceil(most), 1 << 18);
+  }
 
   of<T extends StoredItems>(items: T): T {
     const bytes = items.byteLength;
     if (this.#used + bytes > this.#buffer.byteLength) {
-      this.#buffer = new ArrayBuffer(Math.max(bytes, 1 << 18));
+      this.#buffer = new ArrayBuffer(Math.max(bytes, this.#size));
       this.#used = 0;
     }
     const copy = new (items.constructor as new (buffer: ArrayBuffer, at: number, length: number) => T)(

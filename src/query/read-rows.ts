@@ -48,9 +48,16 @@ const groupOf = (key: CodeKey): ((code: string) => number) => {
 export function codePlaces(policy: Policy, key: CodeKey, dropped: number): Int32Array {
   const last = key.missing === 'cell' ? key.size - 1 : dropped;
   const declared = columnNamed(policy, key.column);
+  const codes = isCoded(declared) ? codesOf(declared) : [];
+  const places = new Int32Array(codes.length + 1).fill(last);
+  // A histogram has one group per code, in their order.
+  if (codes.length === key.groups.length && key.groups.every((own, p) => own.length === 1 && own[0] === codes[p]))
+    return places.map((_, p) => (p === 0 ? last : p - 1));
   const group = groupOf(key);
-  const places = isCoded(declared) ? codesOf(declared).map((code) => group(code)) : [];
-  return Int32Array.from([last, ...places.map((p) => (p < 0 ? last : p))]);
+  codes.forEach((code, i) => {
+    if (group(code) >= 0) places[i + 1] = group(code);
+  });
+  return places;
 }
 
 /** Position of each row for a key that gives one position; -1 drops the row. */
