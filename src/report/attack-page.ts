@@ -3,22 +3,12 @@ import type { BeliefChange } from '../attack/policy-attack-beliefs.js';
 import { posteriorAtLeast, posteriorAtMost } from '../calibration/belief.js';
 import { percent } from '../calibration/belief-words.js';
 import { fromNumber } from '../exact/rational.js';
-import { style } from './html-style.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';
+import { pageHead } from './page.js';
 import { clip, colour, type Drawing, element, inline, line, linear, escapeText as safe, words } from './svg.js';
 
-/** What attackers came to believe, record by record. One file, nothing loaded; marked as made from private data. */
-export function attackPage(attack: PolicyAttack): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="referrer" content="no-referrer">
-<title>Attack on ${safe(attack.column)} · Fugu</title>
-<style>${style}
+const ownStyle = `
 .banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
 .records { display: grid; gap: 18px; }
 .pair { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 470px), 1fr)); gap: 10px 30px; }
@@ -27,8 +17,11 @@ export function attackPage(attack: PolicyAttack): string {
 h3 span { font-weight: 400; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--muted); margin: 0 0 14px; max-width: none; }
 td.over { color: var(--accent); font-weight: 650; }
-</style>
-</head>
+`;
+
+/** What attackers came to believe, record by record. One file, nothing loaded; marked as made from private data. */
+export function attackPage(attack: PolicyAttack): string {
+  return `${pageHead(`Attack on ${attack.column}`, ownStyle)}
 <body>
 <header><div>${mark}<div><h1>What an attacker makes of “${safe(attack.column)}”</h1>
 <p class="sub">${safe(attack.label)} · ${attack.attacked.toLocaleString('en-US')} of ${attack.records.toLocaleString('en-US')} records attacked · <span class="badge warn">private</span></p></div></div></header>

@@ -2,24 +2,15 @@ import { chance, percent } from '../calibration/belief-words.js';
 import { barChart, barDomain, halfWidth } from './bar-chart.js';
 import { beliefRanges, crowd } from './belief-picture.js';
 import { columnChart } from './column-chart.js';
-import { style } from './html-style.js';
 import { mark } from './mark.js';
 import { brief, estimate } from './number.js';
+import { pageHead } from './page.js';
 import type { AnswerSection, ReleaseReport } from './report.js';
 import { inline, escapeText as safe } from './svg.js';
 
 /** One file that needs nothing else: no script, no font, no request. Safe to mail, to print and to open offline. */
 export function htmlReport(report: ReleaseReport): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="referrer" content="no-referrer">
-<title>${safe(report.title)} · Fugu</title>
-<style>${style}</style>
-</head>
+  return `${pageHead(report.title)}
 <body>
 ${heading(report)}
 <main>

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Fault } from '../../errors.js';
+import { readRequest } from '../request.js';
 
 const request = z.strictObject({
   label: z.string().min(1),
@@ -19,13 +19,5 @@ const request = z.strictObject({
 });
 export type ClassifyRequest = z.infer<typeof request>;
 
-export function parseClassify(input: unknown): ClassifyRequest {
-  const parsed = request.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new Fault(
-    'QUERY_INVALID',
-    `${issue.path.join('.') || 'the request'}: ${issue.message}.`.replace(/\.\.$/, '.'),
-    'Write {"label": "income", "positive": [">50K"], "features": ["age", "education"]}.',
-  );
-}
+export const parseClassify = (input: unknown): ClassifyRequest =>
+  readRequest(request, input, '{"label": "income", "positive": [">50K"], "features": ["age", "education"]}');

@@ -9,6 +9,7 @@ import type { Plan, PlannedMeasure } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { publicRecords, rowsPerRecord } from '../public-size.js';
+import { readRequest } from '../request.js';
 import { clusterCells, countTree, levelShares, reconcile, type Tree, treeSides } from './grid.js';
 import { noisyLloyd } from './lloyd.js';
 import { type Box, boxOf, fromCentred, readPoints } from './points.js';
@@ -31,16 +32,8 @@ export interface KmeansResult {
   readonly counts?: readonly number[];
 }
 
-export function parseKmeans(input: unknown): KmeansRequest {
-  const parsed = request.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new Fault(
-    'QUERY_INVALID',
-    `${issue.path.join('.') || 'the request'}: ${issue.message}.`.replace(/\.\.$/, '.'),
-    'Write {"columns": ["x", "y"], "clusters": 8}.',
-  );
-}
+export const parseKmeans = (input: unknown): KmeansRequest =>
+  readRequest(request, input, '{"columns": ["x", "y"], "clusters": 8}');
 
 /** Everything that is decided before the data is read: variant, noise, cost. */
 interface Prepared {
