@@ -175,10 +175,10 @@ describe.each([
         return { before: counts(policy, bound, before), after: counts(policy, bound, after), record };
       });
       for (const plan of plans) {
-        const { perRecord } = account.book(plan.profile);
+        const { perRecord } = account.book(plan.profile, { measures: bound.measures });
         const touched = bound.measures.some((m) => m.effects.size > 0);
         const limit =
-          plan.kind === 'laplace' && spent.zcdp.perRecord.size === 0 ? plan.route.pureCapacity : plan.route.zcdpCapacity!;
+          plan.kind === 'laplace' && spent.zcdp.perRecord.size === 0 ? plan.route.pureCapacity : plan.route.gaussian!.capacity;
         for (const [name, cost] of perRecord)
           if (plan.route.amplifier.scope(name) && (plan.kind === 'gaussian' || spent.zcdp.perRecord.size === 0))
             expect(compare(cost, multiply(limit, share)), `seed ${seed}: ${name} costs ${toText(cost)}`).toBeLessThanOrEqual(0);

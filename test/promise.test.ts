@@ -180,7 +180,7 @@ describe('records left out by maxTies', () => {
     const session = await shop.session();
     await session.release({ kind: 'count' }, { epsilon: '0.1' });
     const [some, everyone] = session.account.routes;
-    const mark = some!.amplifier.leftOut!.mark;
+    const mark = some!.conditions[0]!.mark;
     const costs = async () => (await session.spent()).pure.perRecord;
     expect((await costs()).get(mark)).toEqual((await costs()).get('*'));
     const { receipt } = await releasePattern(session, 'triangles of call', { epsilon: '0.1' });

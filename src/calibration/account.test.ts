@@ -1,45 +1,41 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Amplifier } from '../dependence/amplifier.js';
+import { samplePolicy } from '../../test/sample-policy.js';
+import type { Amplifier, Mixed } from '../dependence/amplifier.js';
 import { nothingSpent, pureProfile, spend, zcdpProfile } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
-import { compare, multiply, one, parseRational, type Rational, rational, sum, toNumber } from '../exact/rational.js';
+import { add, compare, divide, multiply, one, parseRational, type Rational, rational, sum, toNumber } from '../exact/rational.js';
 import type { CountedMeasure } from '../query/measure.js';
-import { type Account, admission, gained, isKept, usedShare } from './account.js';
+import { type Account, admission, gained, isKept, openAccount, usedShare } from './account.js';
 import { allocate } from './allocate.js';
 import { chooseNoise } from './choose.js';
 import { roundUp } from './noise.js';
 
+const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
 /** Ties that multiply every pure cost by `factor`, and rho by its square: enough to test the bookkeeping. */
 const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
   name: `x${factor}`,
   scope: (c) => c === '*',
   leakage: (base) => toNumber(base) * factor,
   largestBase: (epsilon) => multiply(epsilon, rational(1, factor)),
-  approximate: (rho) => factor * Math.sqrt(toNumber(rho)),
-  largestRho: (epsilon) => multiply(multiply(epsilon, epsilon), rational(1, 20 * factor * factor)),
+  gaussian: [
+    {
+      conditions: [],
+      epsilon: (spent) => factor * Math.sqrt(toNumber(asRho(spent))),
+      largestRho: (epsilon) => multiply(multiply(epsilon, epsilon), rational(1, 20 * factor * factor)),
+      counted: asRho,
+      how: '',
+    },
+  ],
+  conditions: [],
   whatIf: () => [],
   factoredOnly: false,
   assumptions: [],
   how: '',
   ...more,
 });
-const accountOf = (epsilon: string, delta: string, amplifiers: Amplifier[]): Account => {
-  const e = parseRational(epsilon);
-  const d = parseRational(delta);
-  return {
-    terms: { digest: 'd', summary: '' },
-    epsilon: e,
-    delta: d,
-    routes: amplifiers.map((amplifier) => ({
-      amplifier,
-      pureCapacity: amplifier.largestBase(e),
-      failure: 0,
-      ...(d.num > 0n && { zcdpCapacity: amplifier.largestRho(e, d) }),
-    })),
-    book: (profile) => profile,
-  };
-};
+const accountOf = (epsilon: string, delta: string, amplifiers: Amplifier[]): Account =>
+  openAccount({ ...samplePolicy([]), budget: { epsilon: parseRational(epsilon), delta: parseRational(delta) } }, amplifiers);
 const histogram = (name: string, cells: number, classes: readonly string[] = ['*']): CountedMeasure => ({
   mechanism: 'additive',
   name,

@@ -1,4 +1,5 @@
-import type { Amplifier } from '../dependence/amplifier.js';
+import type { Amplifier, GaussianBound } from '../dependence/amplifier.js';
+import type { Condition } from '../dependence/condition.js';
 import {
   addProfiles,
   everyRecord,
@@ -13,13 +14,11 @@ import {
 } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import {
-  add,
   compare,
   divide,
   isPositive,
   isZero,
   maximum,
-  multiply,
   one,
   type Rational,
   rational,
@@ -29,6 +28,7 @@ import {
 } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
+import { binds, meets, type Reading } from './reading.js';
 
 /**
  * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
@@ -40,40 +40,92 @@ export interface Account {
   readonly epsilon: Rational;
   readonly delta: Rational;
   readonly routes: readonly Route[];
-  /**
-   * A profile as the ledger must hold it: with a cost for every class a route speaks about. `beyond`: the request reads more than the rows that
-   * releases may use (a relation), so that records left out of those rows pay for it too.
-   */
-  readonly book: (profile: Profile, beyond?: boolean) => Profile;
+  /** A profile as the ledger must hold it: with a cost for every class and every condition that a route speaks about. */
+  readonly book: (profile: Profile, reading: Reading) => Profile;
 }
 
+/** One proven way from what was spent to what an attacker gains. */
 export interface Route {
   readonly amplifier: Amplifier;
+  /** What everything spent must have been like. */
+  readonly conditions: readonly Condition[];
   /** Largest total base epsilon per record when only pure noise is used. */
   readonly pureCapacity: Rational;
-  /** Largest total rho per record; absent for a pure budget. */
-  readonly zcdpCapacity?: Rational;
-  /** With what probability the odds may move by more than e^epsilon when the whole capacity is spent; 0 for a pure budget. */
+  /** Absent for a pure budget, and where nothing is proven about Gaussian noise. */
+  readonly gaussian?: GaussianRoute;
+  readonly how: string;
+}
+
+export interface GaussianRoute {
+  readonly bound: GaussianBound;
+  /** Largest total rho per record. */
+  readonly capacity: Rational;
+  /**
+   * Which route proves the account may depend on what was released before, and then the probabilities with which each may fail add up: every route
+   * keeps its part of the account's delta. `epsilon`: what the capacity keeps it at, less than the account's where beliefs are promised.
+   */
+  readonly delta: Rational;
+  readonly epsilon: Rational;
+  /** With what probability the odds may move by more than e^epsilon of the account when the whole capacity is spent. */
   readonly failure: number;
 }
 
 export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): Account {
   const { epsilon, delta } = policy.budget;
   const routes = amplifiers.map((amplifier): Route => {
-    const pureCapacity = amplifier.largestBase(epsilon);
-    if (isZero(delta)) return { amplifier, pureCapacity, failure: 0 };
-    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
-    const zcdpCapacity = policy.budget.belief ? surelyRho(amplifier, epsilon, delta) : amplifier.largestRho(epsilon, delta);
-    const failure = policy.budget.belief ? toNumberUp(delta) : failureProbability(amplifier, zcdpCapacity, epsilon);
-    return { amplifier, pureCapacity, zcdpCapacity, failure };
+    const { how, conditions } = amplifier;
+    return { amplifier, conditions, pureCapacity: amplifier.largestBase(epsilon), how };
   });
-  if (!routes.some((r) => isPositive(r.pureCapacity) || (r.zcdpCapacity && isPositive(r.zcdpCapacity))))
+  const withGaussian = isZero(delta) ? routes : addGaussian(policy, routes);
+  if (!withGaussian.some((r) => isPositive(r.pureCapacity) || (r.gaussian && isPositive(r.gaussian.capacity))))
     throw new Fault(
       'BUDGET_INVALID',
       'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
-  return { terms: termsOf(policy), epsilon, delta, routes, book: booking(policy, amplifiers) };
+  return { terms: termsOf(policy), epsilon, delta, routes: withGaussian, book: booking(policy, withGaussian) };
+}
+
+/**
+ * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own where it allows more at its part of delta than
+ * the first would with all of it; otherwise it would cost delta and bring nothing.
+ */
+function addGaussian({ budget }: Policy, routes: readonly Route[]): Route[] {
+  const { epsilon, delta, belief } = budget;
+  const under = (bound: GaussianBound, parts: number): GaussianRoute => {
+    const part = divide(delta, rational(parts));
+    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
+    const sure = belief ? surelyRho(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
+    const failure = belief ? toNumberUp(part) : failureProbability(bound, sure.rho, epsilon);
+    return { bound, capacity: sure.rho, delta: part, epsilon: sure.epsilon, failure };
+  };
+  const most = (bound: GaussianBound, parts: number): Rational => {
+    const part = divide(delta, rational(parts));
+    return belief ? surelyRho(bound, epsilon, part).rho : bound.largestRho(epsilon, part);
+  };
+  const firsts = routes.filter((r) => r.amplifier.gaussian.length > 0).length;
+  const further = routes.flatMap((r) => r.amplifier.gaussian.slice(1)).length;
+  const worth = new Set(
+    routes.flatMap(({ amplifier: { gaussian } }) =>
+      gaussian.slice(1).filter((bound) => compare(most(bound, firsts + further), most(gaussian[0]!, firsts)) > 0),
+    ),
+  );
+  const parts = firsts + worth.size;
+  return routes.flatMap((route) => {
+    const [first, ...others] = route.amplifier.gaussian;
+    if (!first) return [route];
+    return [
+      { ...route, gaussian: under(first, parts) },
+      ...others
+        .filter((bound) => worth.has(bound))
+        .map((bound) => ({
+          ...route,
+          conditions: [...route.conditions, ...bound.conditions],
+          gaussian: under(bound, parts),
+          how: bound.how,
+        })),
+    ];
+  });
 }
 
 export function termsOf(policy: Policy): Account['terms'] {
@@ -85,19 +137,19 @@ export function termsOf(policy: Policy): Account['terms'] {
 }
 
 /**
- * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. Where
- * records are left out, the cost is booked once more under the name of the set that paid it.
+ * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
+ * meets a condition is booked once more under the condition's mark.
  */
-function booking(policy: Policy, amplifiers: readonly Amplifier[]): Account['book'] {
+function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
   const columns = policy.protect.secret === 'answer' ? [...policy.columns.keys()] : [];
-  const marks = amplifiers.flatMap((a) => a.leftOut?.mark ?? []);
-  return (profile, beyond = false) => {
+  const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
+  return (profile, reading) => {
     const whole = profile.perRecord.get(everyRecord);
     if (whole === undefined) return profile;
     const more = profile.perRecord.size === 1 ? columns : [];
-    const paid = beyond ? [] : marks;
-    if (more.length + paid.length === 0) return profile;
-    const entries = [...more, ...paid].map((name) => [name, whole] as const);
+    const met = conditions.filter((c) => binds(c, profile.noise) && meets(c, profile.noise, reading)).map((c) => c.mark);
+    if (more.length + met.length === 0) return profile;
+    const entries = [...more, ...met].map((name) => [name, whole] as const);
     return profile.noise === 'pure'
       ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
       : addProfiles(profile, zcdpProfile(entries));
@@ -115,19 +167,20 @@ const covers = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => b
   return records.length === 0 || records.some(scope);
 };
 
-/** Was everything paid by the records of this mark alone? */
-const paidBy = ({ perRecord }: PureProfile | ZcdpProfile, mark: RecordClass): boolean =>
-  compare(perRecord.get(mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
+/** Did everything of this kind of noise meet the condition? */
+const metBy = ({ noise, perRecord }: PureProfile | ZcdpProfile, condition: Condition): boolean =>
+  !binds(condition, noise) || compare(perRecord.get(condition.mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
 
-/** Worst pure epsilon and worst rho (a pure epsilon counts epsilon^2/2) of one record under a route. */
-export function spentUnder(route: Route, spent: Spent): { pure: Rational; rho: Rational } | undefined {
-  const { scope, factoredOnly, leftOut } = route.amplifier;
-  if (leftOut && !(paidBy(spent.pure, leftOut.mark) && paidBy(spent.zcdp, leftOut.mark))) return undefined;
+/** Worst pure epsilon of one record under a route, and one rho that stands for all that was spent where the route knows Gaussian noise. */
+export function spentUnder(route: Route, spent: Spent): { readonly pure: Rational; readonly rho: Rational } | undefined {
+  const { amplifier, conditions, gaussian } = route;
+  const { scope, factoredOnly } = amplifier;
+  if (!conditions.every((c) => metBy(spent.pure, c) && metBy(spent.zcdp, c))) return undefined;
   if (!covers(spent.pure, scope) || !covers(spent.zcdp, scope)) return undefined;
   if (factoredOnly && !(spent.pure.factored && spent.zcdp.perRecord.size === 0)) return undefined;
   const pure = within(spent.pure, scope);
-  const rho = add(within(spent.zcdp, scope), divide(multiply(pure, pure), rational(2)));
-  return { pure, rho };
+  const rho = within(spent.zcdp, scope);
+  return { pure, rho: gaussian ? gaussian.bound.counted({ rho, pure }, gaussian.capacity, gaussian.epsilon) : rho };
 }
 
 /** Does this route prove that the total stays within the budget? */
@@ -135,7 +188,7 @@ export function keeps(route: Route, spent: Spent): boolean {
   const total = spentUnder(route, spent);
   if (!total) return false;
   if (spent.zcdp.perRecord.size === 0 && compare(total.pure, route.pureCapacity) <= 0) return true;
-  return route.zcdpCapacity !== undefined && compare(total.rho, route.zcdpCapacity) <= 0;
+  return route.gaussian !== undefined && compare(total.rho, route.gaussian.capacity) <= 0;
 }
 
 export const isKept = (account: Account, spent: Spent): boolean => account.routes.some((route) => keeps(route, spent));
@@ -151,7 +204,7 @@ export function usedShare(account: Account, spent: Spent): Rational {
     if (!total) continue;
     const shares: Rational[] = [];
     if (spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity)) shares.push(divide(total.pure, route.pureCapacity));
-    if (route.zcdpCapacity && isPositive(route.zcdpCapacity)) shares.push(divide(total.rho, route.zcdpCapacity));
+    if (route.gaussian && isPositive(route.gaussian.capacity)) shares.push(divide(total.rho, route.gaussian.capacity));
     for (const share of shares) if (!best || compare(share, best) < 0) best = share;
   }
   return best ?? rational(1);
@@ -164,8 +217,10 @@ export function gained(account: Account, spent: Spent): number {
     const total = spentUnder(route, spent);
     if (!total) continue;
     if (spent.zcdp.perRecord.size === 0) least = Math.min(least, isZero(total.pure) ? 0 : route.amplifier.leakage(total.pure));
-    if (!isZero(account.delta) && isPositive(total.rho))
-      least = Math.min(least, route.amplifier.approximate(total.rho, account.delta));
+    if (route.gaussian && isPositive(total.rho)) {
+      const mixed = { rho: within(spent.zcdp, route.amplifier.scope), pure: total.pure };
+      least = Math.min(least, route.gaussian.bound.epsilon(mixed, route.gaussian.delta));
+    }
   }
   return least;
 }

@@ -12,7 +12,7 @@ const strangers = graphAmplifier({
   reach: 'any',
   assumptions: [],
   how: '',
-});
+}).gaussian[0]!;
 /** The loss of Gaussian noise with rho is normal with mean rho and variance 2 rho; it may leave the interval on either side. */
 const trueFailure = (rho: number, epsilon: number): number =>
   tail((epsilon - rho) / Math.sqrt(2 * rho)) + tail((epsilon + rho) / Math.sqrt(2 * rho));
@@ -32,7 +32,7 @@ describe('beliefs under delta', () => {
   ])('at epsilon %s, delta %s the usual conversion fails more often than delta; the sure one does not', (e, d) => {
     const [epsilon, delta] = [parseRational(e), parseRational(d)];
     const usual = strangers.largestRho(epsilon, delta);
-    const sure = surelyRho(strangers, epsilon, delta);
+    const sure = surelyRho(strangers, epsilon, delta).rho;
     expect(trueFailure(toNumber(usual), toNumber(epsilon))).toBeGreaterThan(1.5 * toNumber(delta));
     expect(trueFailure(toNumber(sure), toNumber(epsilon))).toBeLessThanOrEqual(toNumber(delta));
     const chernoff = (Math.sqrt(-Math.log(toNumber(delta)) + toNumber(epsilon)) - Math.sqrt(-Math.log(toNumber(delta)))) ** 2;
@@ -46,6 +46,6 @@ describe('beliefs under delta', () => {
     const said = failureProbability(strangers, rho, epsilon);
     expect(said).toBeGreaterThanOrEqual(trueFailure(toNumber(rho), 1));
     expect(said).toBeLessThan(1e-4);
-    expect(failureProbability(strangers, surelyRho(strangers, epsilon, parseRational('1e-6')), epsilon)).toBeLessThan(1.5e-6);
+    expect(failureProbability(strangers, surelyRho(strangers, epsilon, parseRational('1e-6')).rho, epsilon)).toBeLessThan(1.5e-6);
   });
 });

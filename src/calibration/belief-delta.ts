@@ -1,4 +1,4 @@
-import type { Amplifier } from '../dependence/amplifier.js';
+import type { GaussianBound } from '../dependence/amplifier.js';
 import { addUp, divDown, divUp, expm1Up, expUp, mulDown, mulUp, subDown } from '../exact/outward.js';
 import {
   compare,
@@ -24,21 +24,29 @@ const lost = (g: number): number => -expm1Up(-g);
 /** Towards the truth, and (rarer by e^-epsilon) away from it; rounded up. */
 const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
 
-/** The largest common rho under which the odds move by at most e^epsilon except with probability delta, in so many words; rounded down. */
-export function surelyRho(amplifier: Pick<Amplifier, 'largestRho'>, epsilon: Rational, delta: Rational): Rational {
-  let best = zero;
+/**
+ * The largest common rho under which the odds move by at most e^epsilon except with probability delta, in so many words (rounded down), and the smaller
+ * epsilon at which it is found.
+ */
+export function surelyRho(
+  bound: Pick<GaussianBound, 'largestRho'>,
+  epsilon: Rational,
+  delta: Rational,
+): { readonly rho: Rational; readonly epsilon: Rational } {
+  let best = { rho: zero, epsilon };
   for (const share of slacks) {
     const g = multiply(epsilon, share);
     const part = divDown(mulDown(toNumberDown(delta), lost(toNumberDown(g))), bothWays(epsilon));
     if (!(part > 0)) continue;
-    const rho = amplifier.largestRho(subtract(epsilon, g), fromNumber(part));
-    if (compare(rho, best) > 0) best = rho;
+    const less = subtract(epsilon, g);
+    const rho = bound.largestRho(less, fromNumber(part));
+    if (compare(rho, best.rho) > 0) best = { rho, epsilon: less };
   }
   return best;
 }
 
 /** With what probability the odds can move by more than e^epsilon when every record spends rho; rounded up. */
-export function failureProbability(amplifier: Pick<Amplifier, 'approximate'>, rho: Rational, epsilon: Rational): number {
+export function failureProbability(bound: Pick<GaussianBound, 'epsilon'>, rho: Rational, epsilon: Rational): number {
   if (isZero(rho)) return 0;
   const limit = toNumberDown(epsilon);
   let least = 1;
@@ -46,7 +54,7 @@ export function failureProbability(amplifier: Pick<Amplifier, 'approximate'>, rh
   for (let exponent = -150; exponent < 0; exponent++) {
     const delta = 10 ** (exponent / 10);
     if (delta >= least) break;
-    const gap = subDown(limit, amplifier.approximate(rho, fromNumber(delta)));
+    const gap = subDown(limit, bound.epsilon({ rho, pure: zero }, fromNumber(delta)));
     if (gap > 0) least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), lost(gap)));
   }
   return least;

@@ -15,6 +15,7 @@ import type { Measure } from '../query/measure.js';
 import { type Account, keeps, type Route, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
 import { type Noise, roundUp, varianceOf } from './noise.js';
+import { meets } from './reading.js';
 
 /** One way to answer a batch within its share of the account. */
 export interface NoisePlan {
@@ -34,22 +35,24 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
   const plans: Omit<NoisePlan, 'fits'>[] = [];
   for (const route of account.routes) {
     const { scope, factoredOnly } = route.amplifier;
+    const speaksOf = (noise: Profile['noise']) => route.conditions.every((c) => meets(c, noise, { measures }));
     if (!measures.every((m) => m.effects.size === 0 || [...m.effects.keys()].some(scope))) continue;
     if (factoredOnly && !measures.every(isFactored)) continue;
     // A route that does not speak about what was spent before cannot promise anything about what comes next.
     if (spentUnder(route, spent) === undefined) continue;
     const onlyPure = spent.zcdp.perRecord.size === 0;
-    if (onlyPure && isPositive(route.pureCapacity))
+    const first = !route.gaussian || route.gaussian.bound === route.amplifier.gaussian[0];
+    if (onlyPure && first && isPositive(route.pureCapacity) && speaksOf('pure'))
       plans.push(under(laplace, measures, route, multiply(route.pureCapacity, share)));
-    if (factoredOnly || !route.zcdpCapacity || !isPositive(route.zcdpCapacity)) continue;
-    const rho = multiply(route.zcdpCapacity, share);
-    plans.push(under(gaussian, measures, route, rho));
-    if (!onlyPure) plans.push(under(laplace, measures, route, pureInside(rho)));
+    if (factoredOnly || !route.gaussian || !isPositive(route.gaussian.capacity)) continue;
+    const rho = multiply(route.gaussian.capacity, share);
+    if (speaksOf('zcdp')) plans.push(under(gaussian, measures, route, rho));
+    if (!onlyPure && first && speaksOf('pure')) plans.push(under(laplace, measures, route, pureInside(rho)));
   }
   return (
     plans
       // By its own route: the promise printed with the plan is that route's.
-      .map((plan) => ({ ...plan, fits: keeps(plan.route, spend(spent, account.book(plan.profile))) }))
+      .map((plan) => ({ ...plan, fits: keeps(plan.route, spend(spent, account.book(plan.profile, { measures }))) }))
       .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error)
   );
 }

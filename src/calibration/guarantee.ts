@@ -1,3 +1,4 @@
+import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
 import type { Account, Route } from './account.js';
@@ -31,7 +32,7 @@ const secretWords: Record<SecretKind, string> = {
 export function guarantee(policy: Policy, account: Account, route: Route): Guarantee {
   // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
   const assumptions = [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))];
-  const failure = Math.max(...account.routes.map((r) => r.failure));
+  const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
   const epsilon = toNumber(account.epsilon);
   const delta = toNumber(account.delta);
   const { secret, adversary } = policy.protect;
@@ -54,7 +55,7 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
     delta,
     failure,
     assumptions,
-    how: route.amplifier.how,
+    how: route.how,
     sentences: [
       `Protected: ${secretWords[secret]}, from an attacker who ${known} and who sees every release of this population.`,
       together,

@@ -29,7 +29,7 @@ export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyCh
       adversary: policy.protect.adversary,
       epsilon: rows ? part(rows.pureCapacity) : plan.epsilon,
       delta: toNumber(account.delta),
-      ...(rows?.zcdpCapacity && { rho: part(rows.zcdpCapacity) }),
+      ...(rows?.gaussian && { rho: part(rows.gaussian.capacity) }),
     },
     {
       ...(network && {

@@ -1,4 +1,5 @@
 import type { Rational } from '../exact/rational.js';
+import type { Condition } from './condition.js';
 import type { RecordClass } from './profile.js';
 
 /**
@@ -12,24 +13,42 @@ export interface Amplifier {
   leakage(base: Rational): number;
   /** The largest common base whose leakage stays within epsilon; rounded down. */
   largestBase(epsilon: Rational): Rational;
-  /** epsilon at delta when every record spends rho of zCDP; rounded up. */
-  approximate(rho: Rational, delta: Rational): number;
-  /** The largest common rho that keeps (epsilon, delta); rounded down. */
-  largestRho(epsilon: Rational, delta: Rational): Rational;
+  /** The proven bounds for Gaussian noise: the first holds for every zCDP release, the others for what their conditions say. */
+  readonly gaussian: readonly GaussianBound[];
   /** Leakage at the base if the declaration were too weak; rounded up. Empty when nothing is declared. */
   whatIf(base: Rational): readonly WhatIf[];
   /** True when it only holds for releases that noise every record class on its own. */
   readonly factoredOnly: boolean;
-  /** Set when some records are left out of every release: the bound holds as long as everything was spent that way. */
+  /** What everything spent must have been like for this amplifier to speak about it. */
+  readonly conditions: readonly Condition[];
+  /** Set when some records are left out of every release. */
   readonly leftOut?: LeftOut;
   /** What must be true for the bound to hold, in plain words, and the theorem used. */
   readonly assumptions: readonly string[];
   readonly how: string;
 }
 
+/** What every record spends: rho of zCDP, and pure epsilon beside it. */
+export interface Mixed {
+  readonly rho: Rational;
+  readonly pure: Rational;
+}
+
+export interface GaussianBound {
+  readonly conditions: readonly Condition[];
+  /** epsilon at delta when every record spends this; rounded up. */
+  epsilon(spent: Mixed, delta: Rational): number;
+  /** The largest common rho that keeps (epsilon, delta) with nothing beside it; rounded down. */
+  largestRho(epsilon: Rational, delta: Rational): Rational;
+  /**
+   * One rho that stands for what was spent: where it is at most `capacity`, and capacity is at most largestRho(epsilon, delta), the whole keeps
+   * (epsilon, delta). Rounded up.
+   */
+  counted(spent: Mixed, capacity: Rational, epsilon: Rational): Rational;
+  readonly how: string;
+}
+
 export interface LeftOut {
-  /** The class under which costs paid by the used records alone are booked, beside `*`. */
-  readonly mark: RecordClass;
   readonly used: number;
   readonly unused: number;
 }

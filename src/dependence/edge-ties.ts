@@ -1,6 +1,6 @@
 import { Fault } from '../errors.js';
 import { addUp, logUp, mulUp } from '../exact/outward.js';
-import { toNumberDown, toNumberUp, zero } from '../exact/rational.js';
+import { toNumberDown, toNumberUp } from '../exact/rational.js';
 import type { Policy, TiesDependence } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
 import { directAssumption } from './direct.js';
@@ -51,8 +51,8 @@ export function tupleAmplifier(policy: Policy): Amplifier {
     scope: (record) => relations.has(record),
     leakage: (base) => worst(toNumberUp(base)),
     largestBase: (epsilon) => largestBelow((base) => worst(base), toNumberDown(epsilon), toNumberDown(epsilon)),
-    approximate: () => Number.POSITIVE_INFINITY,
-    largestRho: () => zero,
+    gaussian: [],
+    conditions: [],
     whatIf: (base) => {
       const at = (change: (t: TupleTies) => TupleTies) => worst(toNumberUp(base), change);
       return [

@@ -1,9 +1,11 @@
 import { addUp, logUp } from '../exact/outward.js';
-import { isZero, toNumberUp } from '../exact/rational.js';
+import { add, divide, isZero, multiply, type Rational, rational, toNumberUp } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
-import type { Amplifier, LeftOut } from './amplifier.js';
+import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
+import { type Condition, onlySums } from './condition.js';
 import { directLaws } from './direct-clusters.js';
 import { type FactorGraph, withOdds } from './factor-graph.js';
+import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian-sums.js';
 import { largestBaseOf, type Ties, ties, withTwins } from './leakage.js';
 import type { Model } from './model.js';
 import { withPendants } from './pendants.js';
@@ -18,6 +20,7 @@ export interface GraphRoute {
   /** 1 for records that releases may use; the others have no effect of their own. Everybody when absent. */
   readonly used?: Uint8Array;
   readonly leftOut?: LeftOut;
+  readonly conditions?: readonly Condition[];
   readonly scope: (record: RecordClass) => boolean;
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
@@ -29,12 +32,9 @@ export interface GraphRoute {
 export function graphAmplifier(route: GraphRoute): Amplifier {
   const { graph, model, adversary, reach, used } = route;
   const asked = usedOnly(ties(model && adversary === 'uninformed' ? model : graph, adversary, { reach }), used);
-  // Unless direct reach is assumed, Gaussian noise is accounted against the informed adversary. Clusters are only worked out when somebody asks.
-  let clusters: Percolation | undefined;
-  const gaussian = (): Percolation => {
-    clusters ??= reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used);
-    return clusters;
-  };
+  // Unless direct reach is assumed, Gaussian noise is accounted against the informed adversary.
+  const clusters = atLast(() => (reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used)));
+  const sums = atLast(() => gaussianSums(graph, reach, used));
   const worstOf = (on: FactorGraph, mask: Uint8Array | undefined, base: number): number =>
     usedOnly(ties(on, adversary, { reach }), mask).leakage(base).worst.leakage;
   // Twins of records that are left out would be left out too; a new neighbour would not.
@@ -47,8 +47,7 @@ export function graphAmplifier(route: GraphRoute): Amplifier {
     scope: route.scope,
     leakage: (base) => (isZero(base) ? 0 : asked.leakage(toNumberUp(base)).worst.leakage),
     largestBase: (epsilon) => largestBaseOf(asked, epsilon),
-    approximate: (rho, delta) => gaussian().epsilon(rho, delta),
-    largestRho: (epsilon, delta) => gaussian().largestRho(epsilon, delta),
+    gaussian: [everyRelease(clusters), ...(graph.factors > 0 ? [onSums(sums)] : [])],
     whatIf: (exact) => {
       if (graph.factors === 0) return [];
       const base = toNumberUp(exact);
@@ -65,11 +64,38 @@ export function graphAmplifier(route: GraphRoute): Amplifier {
       ];
     },
     factoredOnly: false,
+    conditions: route.conditions ?? [],
     ...(route.leftOut && { leftOut: route.leftOut }),
     assumptions: route.assumptions,
     how: route.how,
   };
 }
+
+/** Worked out when somebody asks, once. */
+function atLast<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** A pure epsilon is epsilon^2/2 of zCDP. */
+const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
+const everyRelease = (clusters: () => Percolation): GaussianBound => ({
+  conditions: [],
+  epsilon: (spent, delta) => clusters().epsilon(asRho(spent), delta),
+  largestRho: (epsilon, delta) => clusters().largestRho(epsilon, delta),
+  counted: asRho,
+  how: 'Gaussian noise by the cluster of records that may change with one (percolation over the declared ties).',
+});
+const onSums = (sums: () => GaussianSums): GaussianBound => ({
+  conditions: [onlySums],
+  epsilon: (spent, delta) => sums().epsilon(spent, delta),
+  largestRho: (epsilon, delta) => sums().largestRho(epsilon, delta),
+  counted: (...asked) => sums().counted(...asked),
+  how: gaussianSumsHow,
+});
 
 /** The same ties, asked with one number: what each used record spends. */
 function usedOnly(asked: Ties, used: Uint8Array | undefined): Ties {

@@ -1,4 +1,4 @@
-import { fromNumber, type Rational, toNumberDown, toNumberUp, zero } from '../exact/rational.js';
+import { fromNumber, type Rational, toNumberDown, toNumberUp } from '../exact/rational.js';
 import type { Amplifier } from './amplifier.js';
 import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './pairwise-leakage.js';
 
@@ -29,8 +29,8 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin): 
     scope: (record) => columns.has(record),
     leakage: (base: Rational) => pairwiseLeakage(spread, toNumberUp(base)),
     largestBase: (epsilon: Rational) => fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon))),
-    approximate: () => Number.POSITIVE_INFINITY,
-    largestRho: () => zero,
+    gaussian: [],
+    conditions: [],
     whatIf: (base: Rational) =>
       [0.05, 0.1].map((more) => ({
         change: `every answer predicts every other ${100 * more} points better than the tables say`,

@@ -1,8 +1,8 @@
 import { addUp, divUp, expm1Down, expUp, logUp, mulUp, subUp } from '../exact/outward.js';
-import { type Rational, toNumberDown, toNumberUp } from '../exact/rational.js';
+import type { Rational } from '../exact/rational.js';
 import { type ClusterLaw, clusterLaws } from './clusters.js';
+import { epsilonOn, largestRhoOn } from './delta-curve.js';
 import type { FactorGraph } from './factor-graph.js';
-import { largestBelow } from './largest-below.js';
 import { zcdpDelta } from './zcdp-delta.js';
 
 /**
@@ -58,33 +58,11 @@ export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
     return divUp(worst, alpha - 1);
   };
 
-  const epsilon = (rho: Rational, delta_: Rational): number => {
-    const r = toNumberUp(rho);
-    const d = toNumberDown(delta_);
-    if (r === 0) return 0;
-    let high = 1;
-    while (delta(r, high) > d) {
-      high *= 2;
-      if (high > 1e9) return Number.POSITIVE_INFINITY;
-    }
-    let low = high / 2 <= 0.5 ? 0 : high / 2;
-    while (high - low > 1e-9 * high) {
-      const middle = (low + high) / 2;
-      if (delta(r, middle) <= d) high = middle;
-      else low = middle;
-    }
-    return high;
-  };
-
   return {
     delta,
     renyi,
-    epsilon,
-    largestRho: (eps, delta_) => {
-      const e = toNumberDown(eps);
-      const d = toNumberDown(delta_);
-      return largestBelow((rho) => delta(rho, e), d, e + 1, 1e-9);
-    },
+    epsilon: (rho, d) => epsilonOn(delta, rho, d),
+    largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
     laws,
   };
 }

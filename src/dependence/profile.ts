@@ -9,8 +9,8 @@ import { add, isPositive, multiply, parseRational, type Rational, rational, toTe
 declare const replaceOne: unique symbol;
 export type RecordClass = string;
 export const everyRecord: RecordClass = '*';
-/** Classes that are no records: `used:…` says which records paid a cost, `once:…` may be paid one time only. */
-export const isMark = (name: RecordClass): boolean => /^(used|once):/.test(name);
+/** Classes that are no records: `used:…`, `levels:…`, `sums:…` say how a cost was paid (condition.ts), `once:…` may be paid one time only. */
+export const isMark = (name: RecordClass): boolean => /^(used|once|levels|sums):/.test(name);
 /** The price of something a population may be given once and never again, whatever else is spent. */
 export const onceOnly = (what: string): PureProfile => pureProfile([[`once:${what}`, rational(1)]], true);
 

@@ -86,7 +86,8 @@ function leaveOut(
     ...everyone,
     name: 'ties of used records',
     used,
-    leftOut: { mark: markOf(unused), used: records.count - unused.length, unused: unused.length },
+    conditions: [{ mark: markOf(unused), need: { kind: 'rows' } }],
+    leftOut: { used: records.count - unused.length, unused: unused.length },
     assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
     how: 'Dependence calculus over the declared ties, with the effects of the used records.',
   };

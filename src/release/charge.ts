@@ -1,4 +1,5 @@
 import { type Account, admission } from '../calibration/account.js';
+import type { Reading } from '../calibration/reading.js';
 import type { Profile } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
@@ -25,8 +26,7 @@ export interface Request<T> {
   /** For the ledger's list; from the request's own text only. */
   readonly label: string;
   readonly profile: Profile;
-  /** It reads more than the rows that releases may use (relations), so records left out of those pay too. */
-  readonly beyond?: boolean;
+  readonly reading: Reading;
   /** Reads the data and adds the noise; runs only after the profile is durably booked. */
   readonly execute: (engine: Engine) => Promise<T>;
 }
@@ -54,7 +54,7 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
     analyst: desk.analyst,
     key,
     label: request.label,
-    profile: account.book(request.profile, request.beyond),
+    profile: account.book(request.profile, request.reading),
     admit: admission(account),
   });
   const answer = await request.execute(engine);

@@ -2,6 +2,7 @@ import { type Account, gained, openAccount, type Route, spentUnder, usedShare } 
 import { chooseNoise, type NoisePlan, pureInside } from '../calibration/choose.js';
 import { guarantee } from '../calibration/guarantee.js';
 import { lawOf } from '../calibration/noise.js';
+import { meets } from '../calibration/reading.js';
 import { declaredAmplifiers } from '../dependence/declared.js';
 import { everyRecord, type Profile, type RecordClass, type Spent, type StoredProfile, toStored } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
@@ -62,7 +63,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     );
   const before = policy.dependence.length > 0 ? await parts.engine.snapshot() : undefined;
   const { amplifiers, used, readsData } = await declaredAmplifiers(policy, parts.engine);
-  refuseOtherRows(parts.engine, amplifiers.find((a) => a.leftOut)?.leftOut?.mark ?? everyRecord);
+  refuseOtherRows(parts.engine, amplifiers.find((a) => a.leftOut)?.conditions[0]?.mark ?? everyRecord);
   if (used) await parts.engine.keepOnly(used.column, used.names);
   const account = openAccount(policy, amplifiers);
   return new Session({
@@ -123,6 +124,7 @@ export class Session {
       canonical: JSON.stringify(['batch', asked, canonical({ queries: bound.queries }), meaning(bound, this.policy)]),
       label: plan.label,
       profile: best.profile,
+      reading: { measures: bound.measures },
       execute: async (engine) => ({
         plan,
         profile: toStored(best.profile),
@@ -197,7 +199,7 @@ export class Session {
       ...rest,
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
-      route: route.amplifier.how,
+      route: route.how,
       whatIf: isZero(route.pureCapacity) ? [] : route.amplifier.whatIf(route.pureCapacity),
       ...(route.amplifier.leftOut && {
         records: { used: route.amplifier.leftOut.used, leftOut: route.amplifier.leftOut.unused },
@@ -214,11 +216,11 @@ export class Session {
     const spent = await this.spent();
     const share = this.share(options, spent);
     const route = this.account.routes.find(
-      ({ amplifier, ...r }) =>
-        amplifier.scope(record) &&
-        !amplifier.factoredOnly &&
-        !(beyond && amplifier.leftOut) &&
-        spentUnder({ amplifier, ...r }, spent) !== undefined,
+      (r) =>
+        r.amplifier.scope(record) &&
+        !r.amplifier.factoredOnly &&
+        r.conditions.every((c) => meets(c, 'zcdp', { beyond })) &&
+        spentUnder(r, spent) !== undefined,
     );
     if (!route)
       throw new Fault(
@@ -227,7 +229,7 @@ export class Session {
         'Check protect: and dependence: in the policy.',
       );
     const onlyPure = spent.zcdp.perRecord.size === 0;
-    const rho = route.zcdpCapacity && multiply(route.zcdpCapacity, share);
+    const rho = route.gaussian && multiply(route.gaussian.capacity, share);
     const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && pureInside(rho);
     return {
       share,
@@ -245,7 +247,7 @@ export class Session {
       canonical: JSON.stringify([request.kind, request.asked, request.canonical, readingOf(this.policy)]),
       label: request.plan.label,
       profile: request.profile,
-      ...(request.beyond && { beyond: true }),
+      reading: request.beyond ? { beyond: true } : {},
       execute: async (engine) => ({
         plan: request.plan,
         profile: toStored(request.profile),

@@ -63,8 +63,8 @@ export async function learnPaid(session: Session, epsilon: string, progress?: Pr
   const share = session.share({ epsilon }, await session.spent());
   const route = account.routes.find((r) => r.amplifier.scope(everyRecord)) ?? account.routes[0]!;
   const budget: TreeBudget =
-    route.zcdpCapacity && isPositive(route.zcdpCapacity)
-      ? { noise: 'zcdp', rho: multiply(route.zcdpCapacity, share) }
+    route.gaussian && isPositive(route.gaussian.capacity)
+      ? { noise: 'zcdp', rho: multiply(route.gaussian.capacity, share) }
       : { noise: 'pure', epsilon: multiply(route.pureCapacity, share) };
   const profile =
     budget.noise === 'pure' ? pureProfile([[everyRecord, budget.epsilon]]) : zcdpProfile([[everyRecord, budget.rho]]);
@@ -76,6 +76,7 @@ export async function learnPaid(session: Session, epsilon: string, progress?: Pr
     canonical: JSON.stringify(['learn columns', epsilon, names, readingOf(policy)]),
     label: `learn a tree over ${names.length} columns`,
     profile,
+    reading: {},
     execute: async (engine) => {
       const survey = await readSurvey(engine, policy, names);
       const tree = learnTree(survey.table.open(), budget, exactChance, progress);

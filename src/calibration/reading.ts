@@ -1,0 +1,24 @@
+import type { Condition, Need } from '../dependence/condition.js';
+import type { Profile } from '../dependence/profile.js';
+import type { Measure } from '../query/measure.js';
+
+/** What a request reads, as far as the conditions of routes ask. Public facts of the request alone. */
+export interface Reading {
+  /** Absent where a request says no more than its cost: then it meets nothing that is asked of measures. */
+  readonly measures?: readonly Measure[];
+  /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
+  readonly beyond?: boolean;
+}
+
+const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
+  rows: (_, { beyond }) => beyond !== true,
+  sums: (_, { measures }) => measures?.every((m) => m.mechanism === 'additive') === true,
+};
+const check = (need: Need, reading: Reading): boolean =>
+  (checks[need.kind] as (need: Need, reading: Reading) => boolean)(need, reading);
+
+/** Pure noise on anything is covered by a route for Gaussian noise on sums. */
+export const binds = ({ need }: Condition, noise: Profile['noise']): boolean => need.kind !== 'sums' || noise === 'zcdp';
+
+export const meets = (condition: Condition, noise: Profile['noise'], reading: Reading): boolean =>
+  !binds(condition, noise) || check(condition.need, reading);
