@@ -21,6 +21,7 @@ const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
   gaussian: [
     {
       conditions: [],
+      delta: () => 0,
       epsilon: (spent) => factor * Math.sqrt(toNumber(asRho(spent))),
       largestRho: (epsilon) => multiply(multiply(epsilon, epsilon), rational(1, 20 * factor * factor)),
       counted: asRho,

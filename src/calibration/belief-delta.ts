@@ -1,5 +1,5 @@
 import type { GaussianBound } from '../dependence/amplifier.js';
-import { addUp, divDown, divUp, expm1Up, expUp, mulDown, mulUp, subDown } from '../exact/outward.js';
+import { addUp, divDown, divUp, expm1Up, expUp, mulDown, mulUp } from '../exact/outward.js';
 import {
   compare,
   fromNumber,
@@ -9,6 +9,7 @@ import {
   rational,
   subtract,
   toNumberDown,
+  toNumberUp,
   zero,
 } from '../exact/rational.js';
 
@@ -46,16 +47,13 @@ export function surelyRho(
 }
 
 /** With what probability the odds can move by more than e^epsilon when every record spends rho; rounded up. */
-export function failureProbability(bound: Pick<GaussianBound, 'epsilon'>, rho: Rational, epsilon: Rational): number {
+export function failureProbability(bound: Pick<GaussianBound, 'delta'>, rho: Rational, epsilon: Rational): number {
   if (isZero(rho)) return 0;
-  const limit = toNumberDown(epsilon);
   let least = 1;
-  // Ten tries per factor of ten; the best delta lies within a hundredth or so of the failure itself.
-  for (let exponent = -150; exponent < 0; exponent++) {
-    const delta = 10 ** (exponent / 10);
-    if (delta >= least) break;
-    const gap = subDown(limit, bound.epsilon({ rho, pure: zero }, fromNumber(delta)));
-    if (gap > 0) least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), lost(gap)));
+  for (const share of slacks) {
+    const g = multiply(epsilon, share);
+    const delta = bound.delta(toNumberUp(rho), toNumberDown(subtract(epsilon, g)));
+    least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), lost(toNumberDown(g))));
   }
   return least;
 }

@@ -36,6 +36,8 @@ export interface Mixed {
 
 export interface GaussianBound {
   readonly conditions: readonly Condition[];
+  /** delta at epsilon when every record spends rho and nothing beside it; rounded up. */
+  delta(rho: number, epsilon: number): number;
   /** epsilon at delta when every record spends this; rounded up. */
   epsilon(spent: Mixed, delta: Rational): number;
   /** The largest common rho that keeps (epsilon, delta) with nothing beside it; rounded down. */

@@ -8,7 +8,7 @@ import { addDown, addUp, expUp, log1pUp, logDown, logUp, mulDown, mulUp, subUp }
 export function branchingTail(degree: number, open: number, length: number): Float64Array {
   const tail = new Float64Array(length + 1).fill(1);
   if (open >= 1 || degree < 1) return degree < 1 ? tail.fill(0, 2) : tail;
-  const listed = Math.min(length, Math.max(16, Math.floor(largestTable / degree)), longestLaw);
+  const listed = Math.min(Math.max(16, Math.floor(largestTable / degree)), longestLaw);
   const one = descendants(degree - 1, open, listed);
   const whole = new Float64Array(listed + 1);
   for (let s = 1; s <= listed; s++) {
@@ -16,12 +16,13 @@ export function branchingTail(degree: number, open: number, length: number): Flo
     for (let k = 1; k < s; k++) whole[s]! += one[k]! * one[s - k]! * open;
     whole[s]! *= 1 + 2 ** -40;
   }
-  const moments = momentTail(degree, open, length);
-  let beyond = listed < length ? moments[listed + 1]! : 0;
+  // Populations beyond the list, and beyond what is asked about, are part of every tail: a component cuts them off, it does not make them rare.
+  const moments = momentTail(degree, open, Math.max(length, listed + 1));
+  let beyond = moments[listed + 1]!;
   for (let s = length; s > listed; s--) tail[s] = moments[s]!;
   for (let s = listed; s >= 2; s--) {
     beyond = Math.min(1, addUp(beyond, whole[s]!));
-    tail[s] = Math.min(beyond, moments[s]!);
+    if (s <= length) tail[s] = Math.min(beyond, moments[s]!);
   }
   return tail;
 }

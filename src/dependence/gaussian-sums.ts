@@ -23,7 +23,6 @@ export const gaussianSumsHow =
   'Gaussian noise on sums, which amplifies like pure noise: dependence calculus over the declared ties.';
 
 export interface GaussianSums extends GaussianBound {
-  delta(rho: number, epsilon: number): number;
   readonly reaches: readonly Reach[];
 }
 

@@ -84,6 +84,7 @@ function atLast<T>(make: () => T): () => T {
 const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
 const everyRelease = (clusters: () => Percolation): GaussianBound => ({
   conditions: [],
+  delta: (rho, epsilon) => clusters().delta(rho, epsilon),
   epsilon: (spent, delta) => clusters().epsilon(asRho(spent), delta),
   largestRho: (epsilon, delta) => clusters().largestRho(epsilon, delta),
   counted: asRho,
@@ -91,6 +92,7 @@ const everyRelease = (clusters: () => Percolation): GaussianBound => ({
 });
 const onSums = (sums: () => GaussianSums): GaussianBound => ({
   conditions: [onlySums],
+  delta: (rho, epsilon) => sums().delta(rho, epsilon),
   epsilon: (spent, delta) => sums().epsilon(spent, delta),
   largestRho: (epsilon, delta) => sums().largestRho(epsilon, delta),
   counted: (...asked) => sums().counted(...asked),

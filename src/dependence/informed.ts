@@ -81,8 +81,13 @@ function solveLoops(
     if (!w.looped[c]) continue;
     methods.forest--;
     const nodes = nodesOf(w, c);
-    const exact = nodes.length <= largestRecursion ? small(graph, nodes, effects, local, solved) : undefined;
-    const odds = exact || nodes.length > 2000 ? undefined : cliqueOdds(graph, nodes);
+    // Among equals the closed form is the recursion.
+    const even =
+      graph.commonOdds !== undefined && nodes.length <= largestRecursion && nodes.every((u) => effects[u] === effects[nodes[0]!]);
+    const evenOdds = even ? cliqueOdds(graph, nodes) : undefined;
+    const exact =
+      nodes.length <= largestRecursion && evenOdds === undefined ? small(graph, nodes, effects, local, solved) : undefined;
+    const odds = evenOdds ?? (exact || nodes.length > 2000 ? undefined : cliqueOdds(graph, nodes));
     const found =
       exact ??
       (odds === undefined

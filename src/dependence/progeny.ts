@@ -15,6 +15,8 @@ import type { Walk } from './walk.js';
 const thetas = [0.05, 0.15, 0.3, 0.5, 0.8, 1.2] as const;
 /** Updates of one incidence spent in all. */
 const mostWork = 1.5e7;
+/** Near the threshold where clusters become endless the moments settle too slowly to be worth it. */
+const mostRounds = 3000;
 /** A tail is listed up to here; beyond it the last entry goes on to the component's size. */
 const longest = 4096;
 /** log M beyond this is of no use to anyone. */
@@ -157,7 +159,7 @@ function momentSearch(
     // Any M with F(M) <= M will do, so the last theta's answer is as good a start as zero.
     if (last > 0) now = now.map((x) => (x * theta) / last);
     last = theta;
-    for (let round = 1; work < mostWork; round++) {
+    for (let round = 1; work < mostWork && round <= mostRounds; round++) {
       if (!(step(now, next, theta) < hopeless)) return undefined;
       let drift = 0;
       for (let p = 0; p < size; p++) drift = Math.max(drift, Math.abs(next[p]! - now[p]!) / (next[p]! + 1e-300));
