@@ -16,7 +16,7 @@ const thetas = [0.05, 0.15, 0.3, 0.5, 0.8, 1.2] as const;
 /** Updates of one incidence spent in all. */
 const mostWork = 1.5e7;
 /** Near the threshold where clusters become endless the moments settle too slowly to be worth it. */
-const mostRounds = 3000;
+const mostRounds = 600;
 /** A tail is listed up to here; beyond it the last entry goes on to the component's size. */
 const longest = 4096;
 /** log M beyond this is of no use to anyone. */
