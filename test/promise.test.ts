@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { releaseDegrees } from '../src/analysis/degrees/release.js';
 import { releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
 import { releasePattern } from '../src/analysis/pattern/pattern.js';
 import { openAccount } from '../src/calibration/account.js';
@@ -8,7 +9,7 @@ import { fromPairs } from '../src/dependence/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { nothingSpent, pureProfile, spend } from '../src/dependence/profile.js';
 import { rational } from '../src/exact/rational.js';
-import { createSession, readPolicy } from '../src/index.js';
+import { createSession, readPolicy, type Session } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
 import { amendTerms } from '../src/release/amend.js';
 import { category, samplePolicy } from './sample-policy.js';
@@ -165,7 +166,10 @@ describe('records left out by maxTies', () => {
     await session.close();
   });
 
-  it('pay for releases over relations, which do not leave them out', async () => {
+  it.each([
+    ['patterns', (session: Session) => releasePattern(session, 'triangles of call', { epsilon: '0.1' })],
+    ['degrees', (session: Session) => releaseDegrees(session, { relation: 'call', degree: 5, epsilon: '0.1' })],
+  ])('pay for %s of a relation, which does not leave them out', async (_, ask) => {
     shop = openWorkshop(
       policyYaml({
         protect: '{ secret: person, unit: id, maxRows: 1 }',
@@ -183,7 +187,7 @@ describe('records left out by maxTies', () => {
     const mark = some!.conditions[0]!.mark;
     const costs = async () => (await session.spent()).pure.perRecord;
     expect((await costs()).get(mark)).toEqual((await costs()).get('*'));
-    const { receipt } = await releasePattern(session, 'triangles of call', { epsilon: '0.1' });
+    const { receipt } = await ask(session);
     expect(receipt.profile.perRecord[mark]).toBeUndefined();
     expect((await costs()).get(mark)).not.toEqual((await costs()).get('*'));
     // From now on only the bound for everybody speaks about the account.

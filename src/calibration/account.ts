@@ -56,6 +56,9 @@ export interface Route {
   readonly how: string;
 }
 
+/** Whether a pure epsilon counts epsilon^2/2 beside Gaussian noise; under a bound with conditions of its own it counts for more (Amplifier.gaussian). */
+export const isPlain = ({ gaussian }: Route): boolean => gaussian === undefined || gaussian.bound.conditions.length === 0;
+
 export interface GaussianRoute {
   readonly bound: GaussianBound;
   /** Largest total rho per record. */

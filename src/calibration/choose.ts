@@ -12,7 +12,7 @@ import {
 import { sqrtDown } from '../exact/outward.js';
 import { divide, fromNumber, isPositive, multiply, type Rational, rational, toNumber, toNumberDown } from '../exact/rational.js';
 import type { Measure } from '../query/measure.js';
-import { type Account, keeps, type Route, spentUnder } from './account.js';
+import { type Account, isPlain, keeps, type Route, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
 import { type Noise, roundUp, varianceOf } from './noise.js';
 import { meets } from './reading.js';
@@ -41,13 +41,14 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     // A route that does not speak about what was spent before cannot promise anything about what comes next.
     if (spentUnder(route, spent) === undefined) continue;
     const onlyPure = spent.zcdp.perRecord.size === 0;
-    const first = !route.gaussian || route.gaussian.bound === route.amplifier.gaussian[0];
-    if (onlyPure && first && isPositive(route.pureCapacity) && speaksOf('pure'))
+    // What another route of the same amplifier says about pure noise need not be said twice.
+    const plain = isPlain(route);
+    if (onlyPure && plain && isPositive(route.pureCapacity) && speaksOf('pure'))
       plans.push(under(laplace, measures, route, multiply(route.pureCapacity, share)));
     if (factoredOnly || !route.gaussian || !isPositive(route.gaussian.capacity)) continue;
     const rho = multiply(route.gaussian.capacity, share);
     if (speaksOf('zcdp')) plans.push(under(gaussian, measures, route, rho));
-    if (!onlyPure && first && speaksOf('pure')) plans.push(under(laplace, measures, route, pureInside(rho)));
+    if (!onlyPure && plain && speaksOf('pure')) plans.push(under(laplace, measures, route, pureInside(rho)));
   }
   return (
     plans

@@ -6,13 +6,15 @@ import type { Measure } from '../query/measure.js';
 export interface Reading {
   /** Absent where a request says no more than its cost: then it meets nothing that is asked of measures. */
   readonly measures?: readonly Measure[];
+  /** Of a request without measures: all its noise is on sums to which every record adds a part of its own, given earlier outputs. */
+  readonly sums?: boolean;
   /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
   readonly beyond?: boolean;
 }
 
 const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
   rows: (_, { beyond }) => beyond !== true,
-  sums: (_, { measures }) => measures?.every((m) => m.mechanism === 'additive') === true,
+  sums: (_, { measures, sums }) => (measures ? measures.every((m) => m.mechanism === 'additive') : sums === true),
 };
 const check = (need: Need, reading: Reading): boolean =>
   (checks[need.kind] as (need: Need, reading: Reading) => boolean)(need, reading);

@@ -1,8 +1,8 @@
-import { type Account, gained, openAccount, type Route, spentUnder, usedShare } from '../calibration/account.js';
+import { type Account, gained, isPlain, openAccount, type Route, spentUnder, usedShare } from '../calibration/account.js';
 import { chooseNoise, type NoisePlan, pureInside } from '../calibration/choose.js';
 import { guarantee } from '../calibration/guarantee.js';
 import { lawOf } from '../calibration/noise.js';
-import { meets } from '../calibration/reading.js';
+import { meets, type Reading } from '../calibration/reading.js';
 import { declaredAmplifiers } from '../dependence/declared.js';
 import { everyRecord, type Profile, type RecordClass, type Spent, type StoredProfile, toStored } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
@@ -209,19 +209,24 @@ export class Session {
   }
 
   /**
-   * What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. `beyond`: it
-   * reads relations, so that nobody is left out of it.
+   * What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. What it
+   * reads decides which routes speak about it.
    */
-  async allowance(options: AskOptions, record: RecordClass = everyRecord, beyond = false): Promise<Allowance> {
+  async allowance(options: AskOptions, record: RecordClass = everyRecord, reading: Reading = {}): Promise<Allowance> {
     const spent = await this.spent();
     const share = this.share(options, spent);
-    const route = this.account.routes.find(
+    const speaking = this.account.routes.filter(
       (r) =>
         r.amplifier.scope(record) &&
         !r.amplifier.factoredOnly &&
-        r.conditions.every((c) => meets(c, 'zcdp', { beyond })) &&
+        r.conditions.every((c) => meets(c, 'zcdp', reading)) &&
         spentUnder(r, spent) !== undefined,
     );
+    // The first amplifier that speaks about it, by whichever of its routes allows most Gaussian noise.
+    const room = (r: Route) => r.gaussian?.capacity ?? zero;
+    const route = speaking
+      .filter((r) => r.amplifier === speaking[0]?.amplifier)
+      .reduce<Route | undefined>((best, r) => (best && compare(room(best), room(r)) >= 0 ? best : r), undefined);
     if (!route)
       throw new Fault(
         'QUERY_UNSUPPORTED',
@@ -230,12 +235,13 @@ export class Session {
       );
     const onlyPure = spent.zcdp.perRecord.size === 0;
     const rho = route.gaussian && multiply(route.gaussian.capacity, share);
-    const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && pureInside(rho);
+    const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
     return {
       share,
       asked: askedText(options),
       spent,
       route,
+      reading,
       ...(pure && isPositive(pure) && { pure }),
       ...(rho && isPositive(rho) && { rho }),
     };
@@ -244,10 +250,10 @@ export class Session {
   /** Pays for and runs an analysis whose whole cost is one profile; the same request on the same data is replayed. */
   async analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
     const { answer, entry, replayed } = await this.charge<{ plan: Plan; profile: StoredProfile; result: T }>({
-      canonical: JSON.stringify([request.kind, request.asked, request.canonical, readingOf(this.policy)]),
+      canonical: JSON.stringify([request.kind, request.allowance.asked, request.canonical, readingOf(this.policy)]),
       label: request.plan.label,
       profile: request.profile,
-      reading: request.beyond ? { beyond: true } : {},
+      reading: request.allowance.reading,
       execute: async (engine) => ({
         plan: request.plan,
         profile: toStored(request.profile),
@@ -285,6 +291,7 @@ export interface Allowance {
   readonly asked: string;
   readonly spent: Spent;
   readonly route: Route;
+  readonly reading: Reading;
   /** Base epsilon one record may spend on pure noise. */
   readonly pure?: Rational;
   /** rho one record may spend on Gaussian noise. */
@@ -293,13 +300,11 @@ export interface Allowance {
 
 export interface Analysis<T> {
   readonly kind: string;
-  readonly asked: string;
+  readonly allowance: Allowance;
   /** Canonical text of the parameters. */
   readonly canonical: string;
   readonly plan: Plan;
   readonly profile: Profile;
-  /** It reads relations, which keep the ties of records that are left out of the rows. */
-  readonly beyond?: boolean;
   readonly execute: (engine: Engine) => Promise<T>;
 }
 

@@ -30,7 +30,7 @@ export async function releaseClassify(
   const { profile } = trainerFor(map);
   return session.analyse<ClassifyResult>({
     kind: 'classify',
-    asked: allowance.asked,
+    allowance,
     canonical: JSON.stringify(ask),
     plan,
     profile: selection ? addProfiles(profile, selection.profile) : profile,

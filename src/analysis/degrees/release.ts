@@ -54,11 +54,10 @@ export async function releaseDegrees(
   const { relation, form, last, theta, effect, epsilon, allowance, plan } = await prepare(session, options);
   return session.analyse<DegreeResult>({
     kind: 'degrees',
-    asked: allowance.asked,
+    allowance,
     canonical: JSON.stringify([relation.name, form, last, theta ?? null]),
     plan,
     profile: pureProfile([[theta === undefined ? relation.name : everyRecord, epsilon]]),
-    beyond: true,
     execute: async (engine) => {
       await checkDomain(engine, analysePattern(`q(x, y) :- ${relation.name}(x, y)`, { relations: session.policy.relations }));
       const degrees = theta === undefined ? await readDegrees(engine, relation) : await readProjected(engine, relation, theta);
@@ -87,7 +86,7 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
       'Degrees with persons as the secret need a symmetric relation.',
       'Declare symmetric: true, or protect single ties.',
     );
-  const allowance = await session.allowance(options, person ? everyRecord : relation.name, true);
+  const allowance = await session.allowance(options, person ? everyRecord : relation.name, { beyond: true });
   if (!allowance.pure)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const degree =

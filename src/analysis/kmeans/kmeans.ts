@@ -65,7 +65,7 @@ export async function releaseKmeans(
   const { ask, box, plan, profile, allowance, run } = await prepare(session, input, options);
   return session.analyse<KmeansResult>({
     kind: 'kmeans',
-    asked: allowance.asked,
+    allowance,
     canonical: JSON.stringify([ask.columns, ask.clusters, ask.iterations ?? null, ask.variant ?? 'auto']),
     plan,
     profile,
@@ -86,7 +86,8 @@ export async function releaseKmeans(
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
   const ask = parseKmeans(input);
   const box = boxOf(session.policy, ask.columns);
-  const allowance = await session.allowance(options);
+  // Counts and coordinate sums, given centres that are already published: every row adds its own part.
+  const allowance = await session.allowance(options, everyRecord, { sums: true });
   const rows = await publicRecords(session);
   if (ask.clusters > rows)
     throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {

@@ -108,7 +108,7 @@ export async function learnSpreadPaid(
   });
   const { result, receipt } = await session.analyse<string>({
     kind: 'learn spread',
-    asked: allowance.asked,
+    allowance,
     canonical: JSON.stringify([names, confidence, least]),
     plan,
     profile: pureProfile([[everyRecord, allowance.pure]]),

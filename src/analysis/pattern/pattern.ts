@@ -81,7 +81,7 @@ export async function releasePattern(
   if (chosen.guarantee === adversarialGuarantee) await refuseSecondBatch(session, plan.label);
   return session.analyse<PatternResult>({
     kind: chosen.guarantee === adversarialGuarantee ? 'adversarial' : 'pattern',
-    asked: allowance.asked,
+    allowance,
     canonical: JSON.stringify([
       analysis.text,
       analysis.unit,
@@ -92,7 +92,6 @@ export async function releasePattern(
     ]),
     plan,
     profile,
-    beyond: true,
     execute: async (engine) => {
       await checkDomain(engine, analysis);
       const value = await answer(engine, session, prepared);
@@ -159,7 +158,7 @@ async function prepare(session: Session, text: string, options: PatternOptions):
   const analysis = analysePattern(text, { relations: policy.relations, columns: policy.columns }, options);
   const touched = privateRelations(analysis.pattern).map((r) => analysis.pattern.relations[r]!.name);
   const person = secret === 'person';
-  const allowance = await session.allowance(options, person ? everyRecord : touched[0]!, true);
+  const allowance = await session.allowance(options, person ? everyRecord : touched[0]!, { beyond: true });
   if (!allowance.pure || isZero(allowance.pure))
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const epsilon = allowance.pure;

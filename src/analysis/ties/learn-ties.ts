@@ -72,7 +72,7 @@ export async function learnTies(session: Session, request: TiesRequest, options:
   });
   const { result, receipt } = await session.analyse<readonly number[]>({
     kind: 'learn ties',
-    asked: allowance.asked,
+    allowance,
     canonical: JSON.stringify([request.relation, request.column, request.pairsEach]),
     plan,
     profile: pureProfile([[everyRecord, allowance.pure]]),
