@@ -1,7 +1,8 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
 import type { AdditiveNoise, AnswerRow, AnswerTable, ErrorKind, Foreseen, NoiseLaw, NoisyCounts, NoisyMeasure } from './bound.js';
 import { answerName } from './label.js';
-import { combinedHalfWidth, deviation, type Part } from './noise-law.js';
+import { deviation } from './noise-law.js';
+import { combinedHalfWidth, type Part } from './noise-sum.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
 
@@ -110,20 +111,3 @@ export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery
     },
   };
 }
-
-export const clip = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
-/** Quotient of two intervals; `within` when the divisor may be zero or less. */
-export function quotient(
-  top: readonly [number, number],
-  bottom: readonly [number, number],
-  within: readonly [number, number],
-): readonly [number, number] {
-  if (bottom[0] <= 0) return within;
-  const ends = [top[0] / bottom[0], top[0] / bottom[1], top[1] / bottom[0], top[1] / bottom[1]];
-  return [clip(Math.min(...ends), ...within), clip(Math.max(...ends), ...within)];
-}
-export const around = (noisy: Noisy, alpha: number): readonly [number, number] => {
-  const value = toNumber(noisy.value);
-  const half = noisy.half(alpha);
-  return [value - half, value + half];
-};

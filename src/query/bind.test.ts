@@ -169,12 +169,12 @@ describe('a quantile', () => {
 });
 
 describe('a survey', () => {
-  it('asks one histogram per declared column, ten bins for numbers, none for weights', () => {
+  it('asks one histogram per declared column, about ten bins for numbers, none for weights', () => {
     const { queries } = surveyBatch(policy);
     expect(queries.map((q) => 'column' in q && q.column)).toEqual(['age', 'income', 'party', 'grade', 'media']);
     const [age] = bindBatch(surveyBatch(policy), policy).measures;
-    expect(age!.cells).toHaveLength(11);
-    expect(age!.cells[0]).toEqual(['17 to 23']);
+    expect(age!.cells).toHaveLength(9);
+    expect([age!.cells[0], age!.cells[7]]).toEqual([['17 to 26'], ['87 to 90']]);
   });
   it('uses declared bins and single values where they are few', () => {
     const p = samplePolicy([
@@ -277,7 +277,7 @@ describe('error bars', () => {
       told += row.standardError! ** 2;
     }
     expect(covered / draws).toBeGreaterThan(0.94);
-    if (!('kind' in query) || query.kind !== 'variance') expect(covered / draws).toBeLessThan(0.965);
+    expect(covered / draws).toBeLessThan('kind' in query && query.kind === 'variance' ? 0.98 : 0.965);
     expect(Math.sqrt(squared / told)).toBeGreaterThan(0.85);
     expect(Math.sqrt(squared / told)).toBeLessThan(1.15);
     const [foreseen] = bound.foresee(noise);

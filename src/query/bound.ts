@@ -48,8 +48,8 @@ export interface AnswerTable {
 }
 /**
  * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers; from the law of the sum of their noises.
- * propagated: a ratio; delta-method standard error, and the interval of all values the noise leaves possible (for a variance: interval arithmetic,
- * at least 95 %).
+ * propagated: a ratio; delta-method standard error, and the interval of all values the noise leaves possible (for a variance of a small group wider
+ * than 95 % needs).
  * rank: a selected candidate; low and high are absent, `rankError` holds instead.
  */
 export type ErrorKind = 'exact' | 'combined' | 'propagated' | 'rank';
@@ -62,8 +62,10 @@ export interface AnswerRow {
   /** 95 % interval. */
   readonly low: number | null;
   readonly high: number | null;
-  /** Quantiles: with 95 % the answer's rank is off by at most this many rows more than the best candidate's. */
+  /** Quantiles: with 95 % the answer's rank is off by at most this many rows, whatever the data. */
   readonly rankError?: number;
+  /** The same if the rows lie evenly around it: as many to every possible answer, or as many possible answers to every row. */
+  readonly evenRankError?: number;
 }
 
 /** Errors known from policy and noise alone. */
@@ -72,7 +74,8 @@ export interface Foreseen {
   readonly query: Query;
   readonly cells: number;
   readonly error: ErrorKind;
-  /** Standard error and 95 % half width of one answer. With `perRow` divide by the (unknown) number of rows in the cell: worst case over the data. */
+  /** Standard error and 95 % half width of one answer. With `perRow` divide by the (unknown) number of rows in the cell: worst case over the data, as long as that number is
+   * large beside its own noise (then the interval that is told is this one; with fewer rows it is wider). */
   readonly standardError: number;
   readonly halfWidth: number;
   readonly perRow: boolean;

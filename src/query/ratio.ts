@@ -1,47 +1,70 @@
-import { combinedHalfWidth, type Part } from './noise-law.js';
-
-/** Points at which the noise is worked out; between them its half width is interpolated. */
-const points = 65;
+import type { AdditiveNoise } from './bound.js';
+import { type NoiseSum, noiseSum, type Part } from './noise-sum.js';
 
 /**
- * Interval of an unknown r that solves f(r) a + g(r) b = 0 for two noisy numbers a and b (f and g linear in r): a mean r = a/b has f = 1, g = -r; a share r = a/(a+b)
- * has f = 1 - r, g = -r. For each r the noise of the left side is known, so r is possible when the left side is within its half width: the possible r have the
- * stated coverage (Fieller's argument). Clipped to the public range.
+ * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when
+ * top - r x bottom is within the half width of that sum (Fieller's argument), and the possible r hold the true one with the stated probability.
+ * See ratio.proof.md.
  */
-export function ratioInterval(
-  noises: readonly [readonly Part[], readonly Part[]],
-  weights: (r: number) => readonly [number, number],
-  within: readonly [number, number],
-  alpha: number,
-): (a: number, b: number) => readonly [number, number] {
-  const step = (within[1] - within[0]) / (points - 1);
-  const at = Array.from({ length: points }, (_, i) => {
-    const r = within[0] + i * step;
-    const [f, g] = weights(r);
-    const times = (parts: readonly Part[], by: number) => parts.map((part) => ({ ...part, factor: part.factor * by }));
-    return { r, f, g, half: combinedHalfWidth([...times(noises[0], f), ...times(noises[1], g)], alpha) };
-  });
-  return (a, b) => {
-    const possible: number[] = [];
-    at.forEach((here, i) => {
-      const left = here.f * a + here.g * b;
-      const over = Math.abs(left) - here.half;
-      if (over <= 0) possible.push(here.r);
-      const next = at[i + 1];
-      if (!next) return;
-      const nextLeft = next.f * a + next.g * b;
-      const nextOver = Math.abs(nextLeft) - next.half;
-      if (over > 0 !== nextOver > 0) possible.push(here.r + (step * over) / (over - nextOver));
-      else if (over > 0 && left > 0 !== nextLeft > 0) {
-        // The solution lies between two points that are both too far from it.
-        const slope = Math.abs(nextLeft - left) / step;
-        const root = here.r + (step * left) / (left - nextLeft);
-        const half = Math.max(here.half, next.half) / slope;
-        possible.push(root - half, root + half);
-      }
-    });
-    if (possible.length === 0) return within;
-    const clip = (r: number) => Math.min(within[1], Math.max(within[0], r));
-    return [clip(Math.min(...possible)), clip(Math.max(...possible))];
+export interface Quotient {
+  /** At `top / bottom`, pulled into `within`. */
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Asked {
+  readonly top: number;
+  /** Above 0. */
+  readonly bottom: number;
+  /** What each noisy number is multiplied by in top - r x bottom; affine in r. Signs do not matter. */
+  readonly factors: (r: number) => readonly number[];
+  /** The public range of r. */
+  readonly within: readonly [number, number];
+}
+
+/** How quotients of numbers with these noises are told; `noises` has the parts of one number after the other. */
+export function quotients(noises: readonly (readonly Part[])[], alpha: number): (asked: Asked) => Quotient {
+  const sum = sumOf(noises, alpha);
+  return ({ top, bottom, factors, within: [least, most] }) => {
+    const value = Math.min(most, Math.max(least, top / bottom));
+    const beyond = (r: number): number => sum.beyond(factors(r), Math.abs(value - r) * bottom);
+    return { value, low: farthest(value, least, beyond), high: farthest(value, most, beyond) };
   };
 }
+
+/** The sum of several numbers' noises, by the numbers' factors. */
+export function sumOf(noises: readonly (readonly Part[])[], alpha: number): NoiseSum {
+  const laws: AdditiveNoise[] = noises.flatMap((parts) => parts.map(({ noise }) => noise));
+  const { half, beyond } = noiseSum(laws, alpha);
+  const own = noises.flatMap((parts, k) => parts.map(({ factor }) => [factor, k] as const));
+  const spread = (factors: readonly number[]): readonly number[] => own.map(([factor, k]) => factor * factors[k]!);
+  return { half: (factors) => half(spread(factors)), beyond: (factors, x) => beyond(spread(factors), x) };
+}
+
+/**
+ * The end of the possible values on the way from a possible one to the limit: there is one end at most (proof note, 3). `beyond` is above 0 where a
+ * value is not possible. Secants that stay in the bracket and come from both sides (a side kept twice counts half); every fourth step halves it.
+ */
+export function farthest(possible: number, limit: number, beyond: (r: number) => number): number {
+  let [inside, below, outside, above] = [possible, beyond(possible), limit, beyond(limit)];
+  if (!(above > 0)) return limit;
+  if (!(below < 0)) return possible;
+  const close = closeness * -below;
+  for (let step = 1, kept = 0; ; step++) {
+    const next = step % 4 === 0 ? (inside + outside) / 2 : inside + ((outside - inside) * below) / (below - above);
+    if (next === inside || next === outside) return inside;
+    const here = beyond(next);
+    if (Math.abs(here) < close) return next;
+    if (here > 0) {
+      [outside, above] = [next, here];
+      if (kept < 0) below /= 2;
+      kept = -1;
+    } else {
+      [inside, below] = [next, here];
+      if (kept > 0) above /= 2;
+      kept = 1;
+    }
+  }
+}
+const closeness = 1e-9;

@@ -1,10 +1,10 @@
 import { toNumber } from '../../exact/rational.js';
-import { clip, foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
+import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { codedNamed, codesOf, declaredCode } from '../domain.js';
 import { valueName } from '../label.js';
 import type { RowKey } from '../measure.js';
 import type { ShareQuery } from '../query.js';
-import { ratioInterval } from '../ratio.js';
+import { quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 
 const within = [0, 1] as const;
@@ -21,26 +21,27 @@ export function bindShare(query: ShareQuery, scope: Scope): BoundQuery {
   const inside = [{ ...term, cells: (i: number) => [2 * i] }];
   const outside = [{ ...term, cells: (i: number) => [2 * i + 1] }];
   const layout = { query, columns: [...(query.by ?? []), query.name ?? valueName(query)], cells: cellsOfRows(asked) };
+  const factors = (r: number) => [1 - r, r];
   return {
     finish: (noisy) => {
       const { parts } = noiseOf(
         inside,
         noisy.map(({ noise }) => noise),
       );
-      const interval = ratioInterval([parts, parts], (r) => [1 - r, -r], within, miss);
+      const ratio = quotients([parts, parts], miss);
       return table(layout, 'propagated', (i) => {
         const [a, b] = [noisySum(inside, noisy, i), noisySum(outside, noisy, i)];
-        const [x, y] = [toNumber(a.value), toNumber(b.value)];
-        if (x + y <= 0) return { value: null, standardError: null, low: 0, high: 1 };
-        const value = clip(x / (x + y), ...within);
-        const standardError = Math.hypot((1 - value) * a.deviation, value * b.deviation) / (x + y);
-        const [low, high] = interval(x, y);
-        return { value, standardError, low, high };
+        const top = toNumber(a.value);
+        const bottom = top + toNumber(b.value);
+        if (bottom <= 0) return { value: null, standardError: null, low: 0, high: 1 };
+        const { value, low, high } = ratio({ top, bottom, factors, within });
+        return { value, standardError: Math.hypot((1 - value) * a.deviation, value * b.deviation) / bottom, low, high };
       });
     },
     foresee: (noise) => {
-      const known = noiseOf(inside, noise);
-      return foreseen(layout, 'propagated', known.deviation, known.half(miss), true);
+      // The half width is a norm of the factors, so it is largest at an end of the range.
+      const { parts, deviation } = noiseOf(inside, noise);
+      return foreseen(layout, 'propagated', deviation, sumOf([parts, parts], miss).half(factors(1)), true);
     },
   };
 }

@@ -1,9 +1,15 @@
 import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { around, clip, foreseen, miss, noiseOf, noisySum, quotient, table } from '../answer.js';
+import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { valueName } from '../label.js';
 import type { VarianceQuery } from '../query.js';
+import { farthest, quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
+
+/** How often the range of the mean may miss it; the rest of the miss is the variance's own (ratio.proof.md, 5). */
+const meanMiss = 0.005;
+/** The mean is tried at the ends of its range and at so many places between. */
+const places = 7;
 
 /** From three power sums: squares (less half their largest, so that they too are centred), numbers, count. */
 export function bindVariance(query: VarianceQuery, scope: Scope): BoundQuery {
@@ -15,48 +21,59 @@ export function bindVariance(query: VarianceQuery, scope: Scope): BoundQuery {
   const bottom = [scope.presentCount(rows, query.column)];
   const unit = toNumber(grid.unit);
   const most = Number(reach) * unit;
+  const largest = most * most;
   const middle = toNumber(multiply(multiply(grid.unit, grid.unit), rational(shift)));
   const layout = { query, columns: [...(query.by ?? []), query.name ?? valueName(query)], cells: cellsOfRows(rows) };
-  const largest = most * most;
-  const whole = { value: null, standardError: null, low: 0, high: largest };
+  // Dividing by n - 1 is for counts of rows; weights do not say how many rows there are.
+  const less = query.population || query.weight !== undefined ? 0 : 1;
+  // n / (n - 1) is at most 2.
+  const ceiling = (mean: number) => (1 + less) * (largest - mean * mean);
+  const whole = { value: null, standardError: null, low: 0, high: ceiling(0) };
+  const factors = (mean: number, v: number) => [1, 2 * mean, middle + mean * mean - v];
   return {
-    finish: (noisy) =>
-      table(layout, 'propagated', (i) => {
-        const square = noisySum(squares, noisy, i);
-        const number = noisySum(numbers, noisy, i);
-        const count = noisySum(bottom, noisy, i);
-        const n = toNumber(count.value);
-        // n/(n-1) is for counts of rows; weights do not say how many rows there are.
-        const correction = query.population || query.weight !== undefined ? 1 : n / (n - 1);
-        if (n <= 1) return whole;
-        const mean = clip(toNumber(number.value) / n, -most, most);
-        const meanSquare = clip(toNumber(square.value) / n, -middle, largest - middle);
-        const value = clip((meanSquare + middle - mean * mean) * correction, 0, largest);
+    finish: (noisy) => {
+      const laws = noisy.map(({ noise }) => noise);
+      const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts);
+      const meanOf = quotients([parts[1]!, parts[2]!], meanMiss);
+      const sum = sumOf(parts, miss - meanMiss);
+      return table(layout, 'propagated', (i) => {
+        const [square, number, count] = [squares, numbers, bottom].map((terms) => noisySum(terms, noisy, i));
+        const [s, t, n] = [square!, number!, count!].map(({ value }) => toNumber(value)) as [number, number, number];
+        if (n <= less) return whole;
+        const mean = meanOf({ top: t, bottom: n, factors: (r) => [1, r], within: [-most, most] });
+        /** The variance if the mean were m. */
+        const at = (m: number, top: number) => clip((s + middle * n - 2 * m * t + m * m * n) / (n - less), 0, top);
+        const value = at(mean.value, ceiling(mean.value));
+        const top = ceiling(clip(0, mean.low, mean.high));
+        let [low, high] = [value, value];
+        // The ends first: what they reach the others seldom pass.
+        for (const m of [mean.low, mean.high, mean.value, ...between(mean.low, mean.high)]) {
+          const own = at(m, top);
+          const beyond = (v: number) => sum.beyond(factors(m, v), Math.abs(own - v) * (n - less));
+          if (own <= low || beyond(low) <= 0) low = farthest(Math.min(own, low), 0, beyond);
+          if (own >= high || beyond(high) <= 0) high = farthest(Math.max(own, high), top, beyond);
+        }
+        const { value: m } = mean;
         const standardError =
-          (correction / n) *
-          Math.hypot(square.deviation, 2 * mean * number.deviation, (2 * mean * mean - meanSquare) * count.deviation);
-        const within = around(count, miss / 3);
-        const [squareLow, squareHigh] = quotient(around(square, miss / 3), within, [-middle, largest - middle]);
-        const [meanLow, meanHigh] = quotient(around(number, miss / 3), within, [-most, most]);
-        const farthest = Math.max(meanLow ** 2, meanHigh ** 2);
-        const closest = meanLow <= 0 && meanHigh >= 0 ? 0 : Math.min(meanLow ** 2, meanHigh ** 2);
-        return {
-          value,
-          standardError,
-          low: clip((squareLow + middle - farthest) * correction, 0, largest),
-          high: clip((squareHigh + middle - closest) * correction, 0, largest),
-        };
-      }),
+          Math.hypot(square!.deviation, 2 * m * number!.deviation, (middle + m * m - value) * count!.deviation) / (n - less);
+        return { value, standardError, low, high };
+      });
+    },
     foresee: (noise) => {
       const [square, number, count] = [squares, numbers, bottom].map((terms) => noiseOf(terms, noise));
-      const perCount = middle + 2 * largest;
+      // Every factor is largest where the numbers all lie at one bound.
+      const [, perNumber, perCount] = factors(most, 0);
       return foreseen(
         layout,
         'propagated',
-        Math.hypot(square!.deviation, 2 * most * number!.deviation, perCount * count!.deviation),
-        square!.half(miss / 3) + 2 * most * number!.half(miss / 3) + perCount * count!.half(miss / 3),
+        Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
+        sumOf([square!.parts, number!.parts, count!.parts], miss - meanMiss).half(factors(most, 0)),
         true,
       );
     },
   };
 }
+
+const clip = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
+const between = (low: number, high: number): number[] =>
+  Array.from({ length: places }, (_, k) => low + ((high - low) * (k + 1)) / (places + 1));

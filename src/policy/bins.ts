@@ -1,0 +1,42 @@
+import { add, ceiling, compare, divide, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
+import type { NumberColumn } from './policy.js';
+
+type Numbers = Pick<NumberColumn, 'type' | 'bounds' | 'step'>;
+
+/** What a bin is wide: integers are counted (17 to 24 is eight), other numbers are measured (0 to 10 is ten, and the last bin has both its ends). */
+const room = ({ type, bounds: [low, high], step }: Numbers): Rational => {
+  const steps = divide(subtract(high, low), step);
+  return type === 'integer' ? add(steps, rational(1)) : steps;
+};
+
+/** How wide `count` bins must be, in steps, to hold everything. */
+const widthFor = (column: Numbers, count: number): Rational => rational(ceiling(divide(room(column), rational(count))));
+
+/** Inner edges of at most `count` bins, all of one width in steps; only the last may be narrower, where the width does not go into the bounds. */
+export function evenEdges(column: Numbers, count: number): readonly Rational[] {
+  const all = room(column);
+  const width = widthFor(column, count);
+  const edges: Rational[] = [];
+  for (let at = width; compare(at, all) < 0; at = add(at, width)) edges.push(add(column.bounds[0], multiply(at, column.step)));
+  return edges;
+}
+
+/** A column with so few positions gets one bin each. */
+const fewPositions = 12;
+const usualCounts = [10, 9, 11, 8, 12];
+
+/** Inner edges for a column that declares none: about ten bins that come out even, else of a round width. */
+export function usualEdges(column: Numbers): readonly Rational[] {
+  const [low, high] = column.bounds;
+  if (compare(divide(subtract(high, low), column.step), rational(fewPositions)) < 0)
+    return evenEdges({ ...column, type: 'integer' }, fewPositions);
+  const even = usualCounts.find((count) => divide(room(column), rational(count)).den === 1n);
+  const round = usualCounts.find((count) => isRound(multiply(widthFor(column, count), column.step)));
+  return evenEdges(column, even ?? round ?? usualCounts[0]!);
+}
+
+/** 1, 2 or 5 times a power of ten. */
+function isRound(x: Rational): boolean {
+  const digits = toNumber(x).toExponential().split('e')[0]!;
+  return ['1', '2', '5'].includes(digits);
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { number, samplePolicy } from '../../../test/sample-policy.js';
+import { rational, toNumber } from '../../exact/rational.js';
+import { exponentialSampler } from '../../noise/exponential.js';
+import { bindBatch } from '../bind.js';
+import type { SelectedMeasure } from '../measure.js';
+
+const last = 73;
+const bound = bindBatch(
+  { queries: [{ kind: 'quantile', column: 'age', at: [0.5] }] },
+  samplePolicy([number('age', '0', `${last}`)]),
+);
+const measure = bound.measures[0] as SelectedMeasure;
+const sharpness = rational(1, 8);
+const noise = { kind: 'selection', sharpness: toNumber(sharpness) } as const;
+const told = bound.finish([{ noise, chosen: [0] }])[0]!.rows[0]!;
+const worst = told.rankError! * measure.perRank;
+const even = told.evenRankError! * measure.perRank;
+
+/** How likely the penalty passes a limit, by the law of the selection itself. */
+function passing(penalties: readonly bigint[], limit: number, rate = noise.sharpness): number {
+  let [all, beyond] = [0, 0];
+  for (const p of penalties) {
+    const weight = Math.exp(-rate * Number(p));
+    all += weight;
+    if (Number(p) > limit) beyond += weight;
+  }
+  return beyond / all;
+}
+/** n rows on one candidate, none elsewhere. */
+const heap = (n: number, at = 40): bigint[] => Array.from({ length: last + 1 }, (_, c) => (c === at ? BigInt(n) : 0n));
+/** Rows in heaps of `rows` on every candidate, or one row on every `apart`th. */
+const evenly = (rows: number, apart: number): bigint[] =>
+  Array.from({ length: last + 1 }, (_, c) => (c % apart === 0 ? BigInt(rows) : 0n));
+
+describe('the rank error of a quantile', () => {
+  it('holds for rows in one heap of any size, and for some size no smaller error would', () => {
+    const misses = (limit: number) =>
+      Math.max(...Array.from({ length: 200 }, (_, n) => passing(measure.penalties(heap(n)), limit)));
+    expect(misses(worst)).toBeLessThanOrEqual(0.05);
+    expect(misses(worst - 1)).toBeGreaterThan(0.05);
+    // What is right for even rows is wrong here.
+    expect(misses(even)).toBeGreaterThan(0.3);
+  });
+
+  it('is seen in draws of the real selection', () => {
+    const penalties = measure.penalties(heap(worst + 1));
+    const draw = exponentialSampler({ scores: penalties.map((p) => -p) }, sharpness);
+    const draws = 4000;
+    let over = 0;
+    for (let d = 0; d < draws; d++) if (Number(penalties[draw()]!) > worst) over++;
+    // 5 % of 4000, give or take five standard errors; rows are whole, so it may be a little less.
+    expect(over / draws).toBeLessThan(0.05 + 5 * Math.sqrt(0.0475 / draws));
+    expect(over / draws).toBeGreaterThan(0.03);
+  });
+
+  it('is about half of that where rows lie evenly, however many and however far apart', () => {
+    let most = 0;
+    for (const at of ['0.5', '0.25', '0.9'])
+      for (const [rows, apart] of [
+        ...Array.from({ length: 120 }, (_, k) => [k + 1, 1] as const),
+        [1, 2],
+        [1, 5],
+        [1, 9],
+      ] as const) {
+        const [other] = bindBatch(
+          { queries: [{ kind: 'quantile', column: 'age', at: [Number(at)] }] },
+          samplePolicy([number('age', '0', `${last}`)]),
+        ).measures as [SelectedMeasure];
+        const rate = (noise.sharpness * measure.perRank) / other.perRank;
+        const limit = told.evenRankError! * other.perRank;
+        most = Math.max(most, passing(other.penalties(evenly(rows, apart)), limit, rate));
+      }
+    expect(most).toBeLessThanOrEqual(0.05);
+    expect(most).toBeGreaterThan(0.03);
+    expect(even / worst).toBeLessThan(0.6);
+  });
+
+  it('is foreseen as it is told, and its root mean square is that of the worst data', () => {
+    const [foreseen] = bound.foresee([noise]);
+    expect(foreseen!.halfWidth).toBe(told.rankError);
+    const meanSquare = (penalties: readonly bigint[]) => {
+      const weights = penalties.map((p) => Math.exp(-noise.sharpness * Number(p)));
+      const all = weights.reduce((a, b) => a + b);
+      return penalties.reduce((sum, p, i) => sum + (weights[i]! / all) * Number(p) ** 2, 0);
+    };
+    const largest = Math.max(...Array.from({ length: 200 }, (_, n) => meanSquare(measure.penalties(heap(n)))));
+    const seen = Math.sqrt(largest) / measure.perRank;
+    expect(foreseen!.standardError).toBeGreaterThanOrEqual(seen);
+    expect(foreseen!.standardError).toBeLessThan(1.01 * seen);
+  });
+
+  it('is none where there is one candidate, or nothing to hide', () => {
+    const one = bindBatch({ queries: [{ kind: 'quantile', column: 'x', at: [0.5] }] }, samplePolicy([number('x', '3', '3')]));
+    expect(one.finish([{ noise, chosen: [0] }])[0]!.rows[0]).toMatchObject({ rankError: 0, evenRankError: 0 });
+    const open = { kind: 'none', scale: 0 } as const;
+    expect(bound.finish([{ noise: open, chosen: [0] }])[0]!.rows[0]).toMatchObject({ rankError: 0, evenRankError: 0 });
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { AdditiveNoise } from './bound.js';
+import { normalQuantile } from './noise-law.js';
+import { noiseSum } from './noise-sum.js';
+import { type Asked, farthest, quotients } from './ratio.js';
+
+const miss = 0.05;
+const laplace = (scale: number): AdditiveNoise => ({ kind: 'laplace', scale });
+const gaussian = (scale: number): AdditiveNoise => ({ kind: 'gaussian', scale });
+const solver = (...noises: AdditiveNoise[]) =>
+  quotients(
+    noises.map((noise) => [{ factor: 1, noise }]),
+    miss,
+  );
+const mean = (r: number) => [1, r];
+const share = (r: number) => [1 - r, r];
+
+/** Every possible r of a fine grid, by the half width itself. */
+function scanner(
+  noises: readonly AdditiveNoise[],
+  points: number,
+  { factors, within: [least, most] }: Pick<Asked, 'factors' | 'within'>,
+) {
+  const { half } = noiseSum(noises, miss);
+  const step = (most - least) / points;
+  const grid = Array.from({ length: points + 1 }, (_, k) => least + k * step).map((r) => ({ r, half: half(factors(r)) }));
+  return (top: number, bottom: number) => {
+    const value = Math.min(most, Math.max(least, top / bottom));
+    const possible = grid.filter((at) => Math.abs(value - at.r) * bottom <= at.half).map(({ r }) => r);
+    return { low: Math.min(value, ...possible), high: Math.max(value, ...possible), step };
+  };
+}
+
+describe('the interval of a quotient', () => {
+  it('is that of every possible value, also where they have no end or none is left', () => {
+    for (const noises of [
+      [laplace(146), laplace(2)],
+      [laplace(146), laplace(11)],
+      [gaussian(90), gaussian(4)],
+      [laplace(30), gaussian(6)],
+    ]) {
+      const means = { factors: mean, within: [-36.5, 36.5] } as const;
+      const scan = scanner(noises, 1500, means);
+      for (const bottom of [0.5, 3, 9, 24, 60, 400])
+        for (const r of [-60, -36.5, -20, 0, 4, 36, 39]) {
+          const { value, low, high } = solver(...noises)({ ...means, top: r * bottom, bottom });
+          const found = scan(r * bottom, bottom);
+          expect(Math.abs(low - found.low)).toBeLessThanOrEqual(found.step);
+          expect(Math.abs(high - found.high)).toBeLessThanOrEqual(found.step);
+          expect(low).toBeLessThanOrEqual(value);
+          expect(high).toBeGreaterThanOrEqual(value);
+        }
+    }
+  });
+
+  it('is the same far below the step of any grid', () => {
+    const asked = { top: 1e9 / 3, bottom: 1e9, factors: share, within: [0, 1] } as const;
+    const { value, low, high } = solver(laplace(20), laplace(20))(asked);
+    const half = noiseSum([laplace(20), laplace(20)], miss).half(share(1 / 3)) / 1e9;
+    expect((value - low) / half).toBeCloseTo(1, 6);
+    expect((high - value) / half).toBeCloseTo(1, 6);
+  });
+
+  it('is Fieller’s for Gaussian noise', () => {
+    const [a, b, top, bottom] = [4000, 900, 60_000, 9000];
+    const z = normalQuantile(1 - miss / 2);
+    const [p, q, s] = [bottom ** 2 - (z * b) ** 2, top * bottom, top ** 2 - (z * a) ** 2];
+    const root = Math.sqrt(q * q - p * s);
+    const { low, high } = solver(gaussian(a), gaussian(b))({ top, bottom, factors: mean, within: [-100, 100] });
+    // The grid of the noise, half a step of each, is all the difference.
+    const grain = ((1 + 10) * 0.6) / bottom;
+    expect(Math.abs(low - (q - root) / p)).toBeLessThan(grain);
+    expect(Math.abs(high - (q + root) / p)).toBeLessThan(grain);
+  });
+
+  it('is a single number without noise, and one noise wide with one', () => {
+    const none: AdditiveNoise = { kind: 'none', scale: 0 };
+    expect(solver(none, none)({ top: 1, bottom: 3, factors: mean, within: [-2, 2] })).toEqual({
+      value: 1 / 3,
+      low: 1 / 3,
+      high: 1 / 3,
+    });
+    const { low, high } = solver(laplace(10), none)({ top: 600, bottom: 300, factors: mean, within: [-9, 9] });
+    expect(low).toBeCloseTo(2 - 30 / 300, 6);
+    expect(high).toBeCloseTo(2 + 30 / 300, 6);
+  });
+
+  it('is found in few steps, wherever the end lies', () => {
+    for (const where of [1e-9, 1e-3, 0.4, 0.999])
+      for (const shape of [(x: number) => x, (x: number) => Math.expm1(20 * x), (x: number) => Math.log1p(1e6 * x)]) {
+        let steps = 0;
+        const found = farthest(0, 1, (x) => {
+          steps++;
+          return shape(x) - shape(where);
+        });
+        expect(Math.abs(found / where - 1)).toBeLessThan(1e-6);
+        expect(steps).toBeLessThan(45);
+      }
+  });
+});
