@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
+import { rankText } from '../query/label.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import { keyLabels, missing } from '../report/report.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
@@ -72,11 +73,7 @@ export function tableText(answer: AnswerTable, policy: Policy): string {
     answer.rows.map((r) => [
       ...labels(r.keys).map((label, k) => (label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : `${r.keys[k]} ${label}`)),
       r.value === null ? '-' : figure(r.value),
-      rank
-        ? `± ${figure(r.rankError ?? 0)} rows`
-        : r.low === null || r.high === null
-          ? '-'
-          : `${figure(r.low)} … ${figure(r.high)}`,
+      rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
     ]),
   );
 }

@@ -1,3 +1,4 @@
+import type { AnswerRow } from './bound.js';
 import type { Query } from './query.js';
 
 const what: { readonly [K in Query['kind']]: (query: Extract<Query, { kind: K }>) => string } = {
@@ -17,3 +18,10 @@ export const valueName = (query: Query): string => (what[query.kind] as (q: Quer
 /** The name an answer carries. */
 export const answerName = (query: Query): string =>
   query.name ?? `${valueName(query)}${query.by && query.by.length > 0 ? ` by ${query.by.join(', ')}` : ''}`;
+
+/** The rank error of a quantile in words: where rows lie evenly, and whatever the data. */
+export const rankText = (
+  { rankError = 0, evenRankError = rankError }: Partial<AnswerRow>,
+  show: (x: number) => string,
+): string =>
+  evenRankError < rankError ? `± ${show(evenRankError)} rows, ${show(rankError)} at worst` : `± ${show(rankError)} rows`;

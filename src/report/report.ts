@@ -4,6 +4,7 @@ import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rat
 import { levelLabel } from '../policy/code.js';
 import type { Column, Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
+import { rankText } from '../query/label.js';
 import type { Query } from '../query/query.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
@@ -47,7 +48,7 @@ const errorWords: Record<AnswerTable['error'], string> = {
   exact: 'Error bars: 95 % interval of the noise on each number.',
   combined: 'Error bars: at least 95 %, over the several noisy numbers each value is made of.',
   propagated: 'Error bars: at least 95 %, carried through the ratio.',
-  rank: 'The error is one of rank: with 95 % probability the answer is off by at most that many rows.',
+  rank: 'The error is one of rank: with 95 % probability the answer is off by at most that many rows. The first number is for rows that lie evenly around it, the one "at worst" holds for any data.',
 };
 
 export function reportOf(release: Release, policy: Policy): ReleaseReport {
@@ -143,7 +144,7 @@ export function answerSection(table: AnswerTable, policy: Policy): AnswerSection
     low: row.low,
     high: row.high,
     quiet: row.keys.includes(missing),
-    ...(row.rankError !== undefined && { note: `± ${brief(row.rankError)} rows` }),
+    ...(row.rankError !== undefined && { note: rankText(row, brief) }),
   });
   const measure = table.columns.at(-1)!;
   const keys = table.columns.slice(0, -1);
@@ -165,7 +166,7 @@ export function answerSection(table: AnswerTable, policy: Policy): AnswerSection
     rows: rows.map((r) => {
       const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
       const interval =
-        r.rankError !== undefined ? `± ${brief(r.rankError)} rows` : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
+        r.rankError !== undefined ? rankText(r, brief) : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
       return [...r.labels, estimate(r.value, half).value, interval];
     }),
     error: errorWords[table.error],

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.js';
 import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
-import { foreseen, table } from '../answer.js';
+import { foreseen, miss, table } from '../answer.js';
 import type { AnswerRow, NoiseLaw, NoisyMeasure, SelectionNoise } from '../bound.js';
 import { numberNamed } from '../domain.js';
 import { rankEffects } from '../effects.js';
@@ -31,13 +31,30 @@ export function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): 
   });
 }
 
-/** With 95 %, the chosen candidate's penalty is within (ln candidates + ln 20) / sharpness of the best. */
-const rankError = ({ sharpness }: SelectionNoise, { candidates, perRank }: SelectedMeasure): number =>
-  (Math.log(candidates.length) + Math.log(20)) / sharpness / perRank;
-/** Root mean square of that excess, from the same exponential tail. */
+const odds = (1 - miss) / miss;
+/**
+ * Largest rank error, with 95 %, whatever the data (quantile.proof.md, 2): penalties are whole and the best is 0, so no data make it likelier to pass t
+ * than one good candidate among equals at t + 1. Some data do: nothing that is made of the answer alone can promise less (3).
+ */
+const rankError = ({ sharpness }: SelectionNoise, { candidates, perRank }: SelectedMeasure): number => {
+  const others = candidates.length - 1;
+  if (others === 0 || sharpness === Number.POSITIVE_INFINITY) return 0;
+  return Math.max(0, Math.ceil(Math.log(odds * others) / sharpness) - 1) / perRank;
+};
+/** The same if rows lie evenly: as many to every candidate, or as many candidates to every row (4). */
+const evenRankError = (law: SelectionNoise, measure: SelectedMeasure): number => {
+  const penalty = -Math.log(Math.hypot(odds, 1) - odds) / law.sharpness + measure.perRank / 2;
+  return Math.min(rankError(law, measure), Math.floor(penalty) / measure.perRank);
+};
+/** Largest root mean square of the penalty over all data: sqrt(u (u - 2)) / sharpness where u - 2 = 2 (candidates - 1) e^-u (5). */
 const rankDeviation = ({ sharpness }: SelectionNoise, { candidates, perRank }: SelectedMeasure): number => {
-  const log = Math.log(candidates.length);
-  return Math.sqrt(log * log + 2 * log + 2) / sharpness / perRank;
+  let u = 2;
+  // The right side falls as u grows: what u - 2 exceeds it by rises, and is concave, so Newton's steps from below stay below.
+  for (let k = 0; k < 60; k++) {
+    const right = 2 * (candidates.length - 1) * Math.exp(-u);
+    u += (right - (u - 2)) / (1 + right);
+  }
+  return Math.sqrt(u * (u - 2)) / sharpness / perRank;
 };
 const selection = (noise: NoiseLaw | undefined): SelectionNoise => {
   // A quantile of public columns is chosen without noise.
@@ -98,7 +115,15 @@ export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
     const found = noisy[index];
     if (!found || !('chosen' in found)) throw new RangeError(`measure ${index} has no selection`);
     const value = toNumber(candidates[found.chosen[Math.floor(i / chosen.length)]!]!);
-    return { value, standardError: null, low: null, high: null, rankError: rankError(selection(found.noise), measure) };
+    const law = selection(found.noise);
+    return {
+      value,
+      standardError: null,
+      low: null,
+      high: null,
+      rankError: rankError(law, measure),
+      evenRankError: evenRankError(law, measure),
+    };
   };
   return {
     finish: (noisy) => table(layout, 'rank', (i) => row(noisy, i)),
