@@ -1,15 +1,5 @@
-import {
-  add,
-  compare,
-  divide,
-  floor,
-  multiply,
-  one,
-  parseRational,
-  type Rational,
-  rational,
-  subtract,
-} from '../exact/rational.js';
+import { compare, divide, one, type Rational, rational, subtract } from '../exact/rational.js';
+import { evenEdges } from './bins.js';
 import { codeText } from './code.js';
 import type { Codebook, CodebookEntry } from './codebook.js';
 import type { Column, NumberColumn } from './policy.js';
@@ -86,7 +76,7 @@ function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefin
       );
     return { ...base, type: 'weight', bounds, step };
   }
-  const edges = entry.bins === undefined ? undefined : binEdges(name, entry, bounds, yaml);
+  const edges = entry.bins === undefined ? undefined : binEdges(name, entry, { bounds, step }, yaml);
   return { ...base, type: entry.type, bounds, step, ...(edges && { bins: edges }) } satisfies NumberColumn;
 }
 
@@ -180,7 +170,7 @@ export function defaultStep(low: Rational, high: Rational): Rational {
 function binEdges(
   name: string,
   entry: Told<'integer'> | Told<'number'>,
-  [low, high]: readonly [Rational, Rational],
+  { bounds: [low, high], step }: { readonly bounds: readonly [Rational, Rational]; readonly step: Rational },
   yaml: YamlFile,
 ): readonly Rational[] {
   const path = ['columns', name, 'bins'];
@@ -194,11 +184,7 @@ function binEdges(
         `The bins of "${name}" are not understood.`,
         'Write bins: 10, or the inner edges: bins: [30, 45, 65].',
       );
-    const width = divide(subtract(high, low), parseRational(text));
-    const edges = Array.from({ length: count - 1 }, (_, k) => add(low, multiply(width, rational(k + 1))));
-    return entry.type === 'integer'
-      ? [...new Set(edges.map(floor))].map((e) => rational(e)).filter((e) => compare(e, low) > 0)
-      : edges;
+    return evenEdges({ type: entry.type, bounds: [low, high], step }, count);
   }
   const edges = entry.bins;
   for (const [i, edge] of edges.entries()) {

@@ -102,7 +102,7 @@ const bins = z
   .union([z.array(decimal('bin edge')), z.union([z.number(), z.string()])], {
     error: 'The bins must be a list of edges or a number of bins.',
   })
-  .describe('Inner edges of the bins, or how many bins of equal width.');
+  .describe('Inner edges of the bins, or how many at most: all of one width, only the last may be narrower.');
 
 const numeric = { ...described, bounds, step: decimal('step').optional(), bins: bins.optional() };
 const columnShape = z.discriminatedUnion(

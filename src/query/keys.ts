@@ -1,5 +1,6 @@
 import { Fault } from '../errors.js';
-import { ceiling, divide, subtract, toNumber } from '../exact/rational.js';
+import { ceiling, divide, type Rational, subtract, toNumber } from '../exact/rational.js';
+import { usualEdges } from '../policy/bins.js';
 import { levelLabel, levelsOf } from '../policy/code.js';
 import type { CategoryColumn, Cluster, NumberColumn, Policy } from '../policy/policy.js';
 import { categoryNamed, codesOf, columnNamed, isNumber, isWeight } from './domain.js';
@@ -14,19 +15,14 @@ export interface LabelledKey {
 
 /** More cells than this are a mistake: no budget fills them. */
 export const mostCells = 1_000_000;
-const defaultBins = 10;
-/** A number with few positions gets one bin each. */
-const fewPositions = 12;
 
-/** First grid position of each bin after the first: from the declared inner edges, else equal bins of the declared bounds. */
+/** The first grid position at or above an edge. */
+export const startOf = (grid: Grid, edge: Rational): number => Number(ceiling(divide(subtract(edge, grid.low), grid.step)));
+
+/** First grid position of each bin after the first: from the declared inner edges, else about ten bins of one width. */
 function binStarts(column: NumberColumn, grid: Grid): readonly number[] {
-  const count = grid.last + 1;
-  if (column.bins) {
-    const starts = column.bins.map((edge) => Number(ceiling(divide(subtract(edge, grid.low), grid.step))));
-    return [...new Set(starts)].filter((p) => p > 0 && p < count).sort((a, b) => a - b);
-  }
-  const bins = count <= fewPositions ? count : defaultBins;
-  return Array.from({ length: bins - 1 }, (_, i) => Math.floor(((i + 1) * count) / bins));
+  const starts = (column.bins ?? usualEdges(column)).map((edge) => startOf(grid, edge));
+  return [...new Set(starts)].filter((p) => p > 0 && p <= grid.last).sort((a, b) => a - b);
 }
 
 function binLabels(grid: Grid, starts: readonly number[]): readonly string[] {

@@ -4,6 +4,7 @@ import { integerRoot } from '../../noise/discrete-gaussian.js';
 import type { Policy } from '../../policy/policy.js';
 import { codedNamed, codesOf, columnNamed, declaredCode, isCoded, isNumber } from '../../query/domain.js';
 import { type Grid, gridOf } from '../../query/grid.js';
+import { startOf } from '../../query/keys.js';
 import type { ClassifyRequest } from './request.js';
 
 /** Features are whole numbers in -unit .. unit, so that gradients add up exactly. */
@@ -140,8 +141,7 @@ const line = (column: string, grid: Grid): Feature => ({
 });
 
 function bins(column: string, grid: Grid, edges: readonly Rational[]): Feature {
-  // The first position at or above each edge.
-  const starts = edges.map((edge) => Math.ceil(toNumber(edge) * grid.rate - grid.from * grid.rate - 1e-9));
+  const starts = edges.map((edge) => startOf(grid, edge));
   const limits = edges.map(toNumber);
   const entry = (p: number) => starts.filter((s) => p >= s).length;
   return {
