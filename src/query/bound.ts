@@ -74,8 +74,10 @@ export interface Foreseen {
   readonly query: Query;
   readonly cells: number;
   readonly error: ErrorKind;
-  /** Standard error and 95 % half width of one answer. With `perRow` divide by the (unknown) number of rows in the cell: worst case over the data, as long as that number is
-   * large beside its own noise (then the interval that is told is this one; with fewer rows it is wider). */
+  /**
+   * Standard error and 95 % half width of one answer. With `perRow` divide by the (unknown) number of rows in the cell: worst case over the data, as long
+   * as that number is large beside its own noise; with fewer rows the interval is wider.
+   */
   readonly standardError: number;
   readonly halfWidth: number;
   readonly perRow: boolean;

@@ -51,7 +51,7 @@ export function farthest(possible: number, limit: number, beyond: (r: number) =>
   if (!(above > 0)) return limit;
   if (!(below < 0)) return possible;
   const close = closeness * -below;
-  for (let step = 1, kept = 0; ; step++) {
+  for (let step = 1, kept = 0; step < mostSteps; step++) {
     const next = step % 4 === 0 ? (inside + outside) / 2 : inside + ((outside - inside) * below) / (below - above);
     if (next === inside || next === outside) return inside;
     const here = beyond(next);
@@ -66,5 +66,8 @@ export function farthest(possible: number, limit: number, beyond: (r: number) =>
       kept = 1;
     }
   }
+  return inside;
 }
 const closeness = 1e-9;
+/** Every fourth halves the bracket: far more than doubles can tell apart. */
+const mostSteps = 4 * 100;

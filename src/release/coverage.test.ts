@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../test/sample-policy.js';
 import { lawOf, type Noise } from '../calibration/noise.js';
 import { rational } from '../exact/rational.js';
@@ -11,11 +11,12 @@ import { rowCounter } from '../query/count-rows.js';
 import { noiseSum } from '../query/noise-sum.js';
 import type { Query } from '../query/query.js';
 import { finishBatch, type NoisyVector } from './answer.js';
-import { storeNoise } from './plan.js';
+import { planMeasure, storeNoise } from './plan.js';
 
 /** More draws, and the table of coverages: FUGU_COVERAGE=20000 npx vitest run src/release/coverage.test.ts */
 const asked = Number(process.env.FUGU_COVERAGE ?? 0);
 const draws = asked || 1000;
+if (asked) vi.setConfig({ testTimeout: 3_600_000 });
 
 const sizes = { small: 60, middling: 400, large: 3000 };
 const policy = samplePolicy([
@@ -74,6 +75,7 @@ function samplerOf(noise: Noise, bits: Bits): () => bigint {
 
 interface World {
   readonly bound: BoundBatch;
+  readonly noises: readonly Noise[];
   readonly laws: readonly NoiseLaw[];
   readonly truth: readonly AnswerTable[];
   readonly noisy: () => NoisyVector[];
@@ -94,6 +96,7 @@ function world(queries: readonly Query[], shape: Shape, strength: Strength): Wor
   const sources = noises.map((noise) => ({ noise: storeNoise(noise), draw: samplerOf(noise, bits) }));
   return {
     bound,
+    noises,
     laws: noises.map(lawOf),
     truth: bound.finish(exact.map((values) => ({ noise: quiet, values }))),
     noisy: () => sources.map(({ noise, draw }, k) => ({ noise, values: exact[k]!.map((x) => `${x + draw()}`) })),
@@ -219,6 +222,7 @@ describe('95 % intervals', () => {
           expect(told).toBeLessThan(1.02 * planned);
           expect(told).toBeGreaterThan(0.75 * planned);
         } else expect(told).toBeCloseTo(planned, 9);
+        if (name === 'count') expect(told).toBeCloseTo(planMeasure(of.bound.measures[0]!, of.noises[0]!).error95!, 9);
       });
     }
   });

@@ -1,10 +1,12 @@
 import type { NoisePlan } from '../calibration/choose.js';
 import type { Guarantee } from '../calibration/guarantee.js';
-import type { Noise } from '../calibration/noise.js';
+import { lawOf, type Noise } from '../calibration/noise.js';
 import type { WhatIf } from '../dependence/amplifier.js';
 import { toNumber, toText } from '../exact/rational.js';
-import type { Foreseen } from '../query/bound.js';
+import { miss } from '../query/answer.js';
+import type { AdditiveNoise, Foreseen } from '../query/bound.js';
 import type { Measure } from '../query/measure.js';
+import { halfWidth } from '../query/noise-law.js';
 
 /** What a release would cost and how wrong it would be. Plain data; made without reading the data or spending anything. */
 export interface Plan {
@@ -57,12 +59,7 @@ export function storeNoise(noise: Noise): StoredNoise {
 export function planMeasure(measure: Measure, noise: Noise): PlannedMeasure {
   const planned = { name: measure.name, cells: measure.cells.length, noise: storeNoise(noise) };
   if (measure.mechanism === 'exponential' || noise.kind === 'selection') return planned;
-  const units =
-    noise.kind === 'laplace'
-      ? Math.log(20) * toNumber(noise.scale)
-      : noise.kind === 'gaussian'
-        ? 1.96 * Math.sqrt(toNumber(noise.variance))
-        : 0;
+  const units = halfWidth(lawOf(noise) as AdditiveNoise, miss);
   return { ...planned, error95: units * toNumber(measure.grid), ...(measure.tables !== undefined && { tables: measure.tables }) };
 }
 
