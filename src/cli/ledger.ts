@@ -71,6 +71,7 @@ const shownEntry = (e: Entry) => ({
   analyst: e.analyst,
   label: e.label,
   profile: toStored(e.profile),
+  relied: e.relied,
   settled: e.settled,
   hash: e.hash,
 });
