@@ -1,5 +1,8 @@
+import { join } from 'node:path';
+import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { releasePattern } from '../src/analysis/pattern/pattern.js';
+import { emptyPure } from '../src/dependence/profile.js';
 import { openLedger, readPolicy } from '../src/index.js';
 import { amendTerms } from '../src/release/amend.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -99,20 +102,32 @@ describe('a public relation', () => {
   });
 });
 
+describe('an entry from which somebody took what it gave away', () => {
+  it('stops the amendment, because the chain does not fit', async () => {
+    await released(answers(true), party);
+    const file = new Database(join(shop.folder, 'ledger.db'));
+    const { changes } = file
+      .prepare('UPDATE entry SET body = replace(body, \'"relied":["rows","column party"],\', \'\') WHERE key IS NOT NULL')
+      .run();
+    file.close();
+    expect(changes).toBe(1);
+    expect(await amended(answers(true).replace('epsilon: 1', 'epsilon: 2'))).toMatch(/^LEDGER_CORRUPT/);
+  });
+});
+
 describe('an entry that says nothing of what it gave away', () => {
   it('is taken at its cost: none', async () => {
     await released(answers(true), age);
     const policy = await readPolicy(shop.policyFile);
     const ledger = await openLedger(policy.ledger);
     const [known] = await ledger.entries('town');
-    const { pure } = await import('../src/dependence/profile.js').then((m) => m.nothingSpent);
     await ledger.reserve({
       population: 'town',
       terms: { digest: policy.digest, summary: 'whatever' },
       analyst: 'earlier',
       key: known!.key,
       label: 'from before',
-      profile: pure,
+      profile: emptyPure,
       admit: () => undefined,
     });
     await ledger.close();

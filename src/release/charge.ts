@@ -46,7 +46,7 @@ export interface Charged<T> {
 
 /**
  * The one way to the data: tell the recorded answer if this was asked before, else book durably, then read, then record. Which of these happens, and how it
- * ends, depends on the ledger and on public structure only, never on the rows (charge.proof.md, docs/decisions/0006).
+ * ends, depends on the ledger and on public structure only, never on the rows (charge.proof.md, docs/decisions/0008).
  */
 export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
   const { policy, engine, ledger } = desk;

@@ -6,7 +6,7 @@ import { textOf } from '../query/scope.js';
 
 /**
  * What is asked of which files under which terms. What the files hold does not enter: a key that changed with the data would tell everybody who asks twice,
- * and everybody who reads the ledger, whether anything had changed in between (docs/decisions/0006).
+ * and everybody who reads the ledger, whether anything had changed in between (docs/decisions/0008).
  */
 export async function requestKey(policy: Policy, canonical: string): Promise<string> {
   const { source, table } = policy.data;
