@@ -115,6 +115,7 @@ const stories: Readonly<Record<string, Story>> = {
           canonical: 'slow',
           label: 'slow',
           profile: pureProfile([[everyRecord, rational(1, 2)]]),
+          reading: {},
           execute: async () => {
             become();
             return 'answer';
@@ -148,6 +149,7 @@ describe('whether one record has changed does not show', () => {
             canonical: JSON.stringify([histogram, snapshot]),
             label: 'party',
             profile: pureProfile([[everyRecord, parseRational(epsilon!)]]),
+            reading: {},
             execute: async () => 'answer',
           });
           const { entry, replayed } = paid;
@@ -293,6 +295,7 @@ describe('whatever goes wrong once the budget is booked', () => {
         canonical: what,
         label: what,
         profile: pureProfile([[everyRecord, rational(1)]]),
+        reading: {},
         execute: async () => wrong(),
       };
       texts.add(await told(session.charge(request)));
