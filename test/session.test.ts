@@ -32,7 +32,7 @@ describe('a session', () => {
     await session.close();
   });
 
-  it('replays an identical request on the same data, and not on changed data', async () => {
+  it('tells a recorded answer with its date, also when the data has changed since, and asks anew when told to', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const first = await session.release({ kind: 'mean', column: 'age', by: ['party'] }, { epsilon: '0.4' });
@@ -42,9 +42,17 @@ describe('a session', () => {
     await session.close();
     writeFileSync(join(shop.folder, 'people.csv'), peopleCsv(1201));
     const later = await shop.session();
-    expect(
-      (await later.release({ kind: 'mean', column: 'age', by: ['party'] }, { epsilon: '0.4' })).receipt.ledger.replayed,
-    ).toBe(false);
+    const mean = { kind: 'mean', column: 'age', by: ['party'] };
+    const old = await later.release(mean, { epsilon: '0.4' });
+    expect([old.tables, old.receipt]).toEqual([again.tables, again.receipt]);
+    expect(old.receipt.at).toBe(first.receipt.at);
+    const anew = await later.release(mean, { epsilon: '0.4', fresh: true });
+    expect(anew.receipt.ledger).toMatchObject({ entry: first.receipt.ledger.entry + 1, replayed: false });
+    // From then on the newer answer is the recorded one.
+    expect((await later.release(mean, { epsilon: '0.4' })).receipt).toMatchObject({
+      at: anew.receipt.at,
+      ledger: { entry: anew.receipt.ledger.entry, replayed: true },
+    });
     await later.close();
   });
 

@@ -15,6 +15,7 @@ export interface AskWords {
   readonly survey?: boolean;
   readonly epsilon?: string;
   readonly tidy?: boolean;
+  readonly fresh?: boolean;
   readonly json?: boolean;
   /** Analyses are asked by flags of their own. */
   readonly [flag: string]: unknown;
@@ -33,6 +34,7 @@ export function withAskOptions(command: Command): Command {
     .option('--mechanism <name>', 'with --pattern: insist on one mechanism')
     .option('--form <name>', 'with --pattern degrees: cumulative, sequence or histogram')
     .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth; --survey: all that is left)")
+    .option('--fresh', 'ask the data as it is now and pay, also when an answer to the same request is recorded')
     .option('--tidy', 'no negative counts, totals that agree (post-processing)')
     .option('--json', 'one JSON document on stdout');
 }
@@ -51,7 +53,11 @@ export function readAsk(words: AskWords, session: Session): Asked {
       'Say what to ask in exactly one way.',
       `Use one of --query JSON, --sql TEXT, --survey, ${analyses.map(({ flag }) => `--${flag}`).join(', ')}.`,
     );
-  const base = { ...(words.epsilon !== undefined && { epsilon: words.epsilon }), ...(words.tidy && { tidy: true }) };
+  const base: AskOptions = {
+    ...(words.epsilon !== undefined && { epsilon: words.epsilon }),
+    ...(words.tidy && { tidy: true }),
+    ...(words.fresh && { fresh: true }),
+  };
   if (analysis[0]) return { analysis: analysis[0], text: words[analysis[0].flag] as string, options: base };
   if (words.survey)
     return {

@@ -3,6 +3,7 @@ import { openEngine } from '../engine/open.js';
 import { toText } from '../exact/rational.js';
 import { type Explanation, explain } from '../policy/explain.js';
 import type { Policy } from '../policy/policy.js';
+import { accountDoubts } from '../policy/population.js';
 import { readPolicy } from '../policy/read.js';
 import { bold, emit, good, warn } from './output.js';
 
@@ -17,7 +18,8 @@ export function register(program: Command): void {
       // Opening it proves that the data can be read and has the columns the policy speaks of.
       await (await openEngine(policy)).close();
       const lines = explain(policy);
-      emit(words.json, checkDocument(policy, lines), () => checkText(policy, lines));
+      const warnings = await accountDoubts(policy);
+      emit(words.json, { ...checkDocument(policy, lines), warnings }, () => checkText(policy, lines, warnings));
     });
 }
 
@@ -36,7 +38,7 @@ export const checkDocument = (policy: Policy, lines: readonly Explanation[]) => 
   explanation: lines,
 });
 
-function checkText(policy: Policy, lines: readonly Explanation[]): string {
+function checkText(policy: Policy, lines: readonly Explanation[], warnings: readonly string[]): string {
   const text: string[] = [];
   let topic = '';
   for (const line of lines) {
@@ -49,6 +51,8 @@ function checkText(policy: Policy, lines: readonly Explanation[]): string {
       ),
     );
   }
+  for (const warning of warnings)
+    text.push('', ...wrap(warning).map((part, i) => `${i === 0 ? warn('Warning'.padEnd(17)) : ' '.repeat(17)}${part}`));
   text.push(
     '',
     policy.unconfirmed.length === 0 ? good('The policy is ready.') : warn('Not ready: confirm what was read from the data.'),

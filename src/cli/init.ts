@@ -34,7 +34,7 @@ export function register(program: Command): void {
 }
 
 export async function initPolicy(data: string, words: Omit<InitWords, 'json'>): Promise<{ draft: Draft; file: string }> {
-  const file = resolve(words.out);
+  const file = await canonicalPath(resolve(words.out));
   const source = resolve(data);
   const codebookPath = words.codebook === undefined ? undefined : resolve(words.codebook);
   const codebook = codebookPath === undefined ? undefined : await readCodebook(codebookPath);

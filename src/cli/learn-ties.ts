@@ -6,7 +6,7 @@ import { Fault } from '../errors.js';
 import { codeText } from '../policy/code.js';
 import { readCsvTable } from './csv-table.js';
 import { friendLawDefaults, type MakeWords, makeAffinityTies, makeDistanceTies } from './make-ties.js';
-import { bold, emit, figure, warn } from './output.js';
+import { bold, emit, figure, recordedText, warn } from './output.js';
 import { withSession } from './session.js';
 
 interface Words extends MakeWords {
@@ -15,6 +15,7 @@ interface Words extends MakeWords {
   readonly relation?: string;
   readonly column?: string;
   readonly epsilon?: string;
+  readonly fresh?: boolean;
   readonly pairsEach: string;
   readonly confidence: string;
   readonly pool: string;
@@ -28,6 +29,7 @@ export function registerTies(learn: Command): void {
     .option('--relation <name>', 'whose ties (with a policy)')
     .option('--column <name>', 'which column the tie is about')
     .option('--epsilon <part>', "what to pay, as a part of the policy's epsilon")
+    .option('--fresh', 'with a policy: ask the data as it is now and pay, also when a result is recorded')
     .option('--pairs-each <n>', 'with a policy: count every record in at most n pairs', '1')
     .option('--public <pairs>', 'estimate from a public CSV: its first two columns are the values of two tied people')
     .option('--directed', 'with --public: the two ends differ (parent and child)')
@@ -96,7 +98,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
     throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
   const { interval, unjudged, scale, receipt } = await withSession(file, (session) =>
-    learnTies(session, { relation, column, pairsEach, confidence, pool }, { epsilon }),
+    learnTies(session, { relation, column, pairsEach, confidence, pool }, { epsilon, fresh: words.fresh === true }),
   );
   emit(words.json, { ...told(interval, unjudged), relation, column, origin: 'paid', noiseScale: scale, receipt }, () =>
     [
@@ -106,6 +108,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
         column,
         `Learned from the protected table and paid for: epsilon ${figure(receipt.epsilon)}, noise of scale ${figure(scale)} in every count.`,
       ),
+      ...(receipt.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
       'Declaring it changes the terms of the budget: edit the policy, then "fugu ledger POLICY amend --reason TEXT".',
     ].join('\n'),
   );

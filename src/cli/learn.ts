@@ -3,11 +3,11 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { largestChunk } from '../analysis/learn/best-structure.js';
 import type { CodedTable } from '../analysis/learn/coded.js';
-import { learnPaid, learnUnpaid } from '../analysis/learn/learn-columns.js';
+import { learnPaid, learnUnpaid, type PaidNetwork } from '../analysis/learn/learn-columns.js';
 import { learnSpread, learnSpreadPaid } from '../analysis/learn/learn-spread.js';
 import { attackHeldOut } from '../attack/survey.js';
 import { writeBif } from '../dependence/bif.js';
-import type { NetworkOrigin } from '../dependence/network.js';
+import type { Network, NetworkOrigin } from '../dependence/network.js';
 import { writeNetworkJson } from '../dependence/network-json.js';
 import { largestPairwiseBase } from '../dependence/pairwise-leakage.js';
 import { writeSpread } from '../dependence/spread-file.js';
@@ -17,12 +17,13 @@ import { toNumber } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
 import type { Session } from '../release/session.js';
 import { registerTies } from './learn-ties.js';
-import { emit, figure, progress } from './output.js';
+import { emit, figure, progress, recordedText } from './output.js';
 import { withSession } from './session.js';
 
 interface LearnWords {
   readonly out: string;
   readonly epsilon?: string;
+  readonly fresh?: boolean;
   readonly chunk?: string;
   readonly maxParents?: string;
   readonly pairwise?: boolean;
@@ -52,6 +53,7 @@ export function register(program: Command): void {
       'with --pairwise, paid: answers that at least this many people gave are covered (5 % of them is usual)',
     )
     .option('--confidence <c>', 'with --pairwise: probability over the sample', '0.95')
+    .option('--fresh', 'with --epsilon: learn from the data as it is now and pay, also when a result is recorded')
     .option('--public', 'the rows are public already (an earlier wave): mark the file so')
     .option('--json', 'one JSON document on stdout')
     .action(learnColumns);
@@ -95,21 +97,26 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
     const origin: Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }> = words.public
       ? { learned: 'public', from: basename(policy.data.source) }
       : { learned: 'unpaid' };
-    const network =
+    const learned: { readonly network: Network; readonly paid?: PaidNetwork['paid'] } =
       words.epsilon !== undefined
-        ? await learnPaid(session, words.epsilon, progress('learning'))
-        : await learnUnpaid(engine, policy, {
-            origin,
-            progress: progress('learning'),
-            ...(chunk !== undefined && { chunk }),
-            ...(maxParents !== undefined && { maxParents }),
-          });
+        ? await learnPaid(session, { epsilon: words.epsilon, fresh: words.fresh === true }, progress('learning'))
+        : {
+            network: await learnUnpaid(engine, policy, {
+              origin,
+              progress: progress('learning'),
+              ...(chunk !== undefined && { chunk }),
+              ...(maxParents !== undefined && { maxParents }),
+            }),
+          };
+    const { network, paid } = learned;
     write(words.out, /\.bif$/i.test(words.out) ? writeBif(network) : writeNetworkJson(network));
     const edges = network.variables.reduce((sum, v) => sum + v.parents.length, 0);
-    emit(words.json, { written: words.out, columns: network.variables.length, edges, origin: network.origin }, () =>
+    const told = { written: words.out, columns: network.variables.length, edges, origin: network.origin };
+    emit(words.json, { ...told, ...(paid && { ledger: paid }) }, () =>
       [
         `Wrote ${words.out}: ${network.variables.length} columns, ${edges} edges.`,
         paidWords(network.origin!.learned),
+        ...(paid?.replayed ? [recordedText(paid.at, paid.entry)] : []),
         'A learned network describes the sample. It lowers no noise unless you declare it, and then whatever it misses is unprotected.',
       ].join('\n'),
     );
@@ -141,7 +148,12 @@ async function learnPairwise(engine: Engine, policy: Policy, words: LearnWords, 
 }
 
 async function payPairwise(session: Session, words: LearnWords, confidence: number, least: number): Promise<void> {
-  const { spread, receipt } = await learnSpreadPaid(session, { epsilon: words.epsilon!, confidence, least });
+  const { spread, receipt } = await learnSpreadPaid(session, {
+    epsilon: words.epsilon!,
+    confidence,
+    least,
+    fresh: words.fresh === true,
+  });
   const origin = { kind: 'paid' } as const;
   write(words.out, writeSpread({ spread, origin }));
   const noise = [0.1, 1].map((epsilon) => ({ epsilon, noise: epsilon / spread.columns / largestPairwiseBase(spread, epsilon) }));
@@ -154,6 +166,7 @@ async function payPairwise(session: Session, words: LearnWords, confidence: numb
       ),
       `Answers that fewer than ${least} people gave are protected by composition only.`,
       paidWords('paid'),
+      ...(receipt.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
       'It serves other people: this population is bound to the dependence its account was opened with.',
     ].join('\n'),
   );

@@ -9,7 +9,7 @@ import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
 import { amendTerms } from '../release/amend.js';
-import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
 import { withSession } from './session.js';
 
 interface Words {
@@ -65,13 +65,13 @@ const costs = (profile: Profile): string => {
   const worst = figure(Math.max(...listed));
   return listed.length === 1 ? `${unit} ${worst}` : `${unit} up to ${worst} on ${listed.length} classes`;
 };
-const when = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 const shownEntry = (e: Entry) => ({
   sequence: e.sequence,
   at: new Date(e.at).toISOString(),
   analyst: e.analyst,
   label: e.label,
   profile: toStored(e.profile),
+  relied: e.relied,
   settled: e.settled,
   hash: e.hash,
 });
@@ -116,7 +116,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
               ['entry', 'when (UTC)', 'analyst', 'base cost', 'answer', 'for'],
               listed.map((e) => [
                 `${e.sequence}`,
-                when(e.at),
+                moment(e.at),
                 e.analyst,
                 costs(e.profile),
                 e.settled ? 'kept' : 'none',

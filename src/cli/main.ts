@@ -59,7 +59,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     new Fault(
       'DISK_FULL',
       'The answer could not be written to where its output goes.',
-      'Free some space and run the same command again: a release that was paid for is replayed for free.',
+      'Free some space and run the same command again (without --fresh): a release that was paid for is replayed for free.',
     ),
     false,
   );

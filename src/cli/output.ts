@@ -59,6 +59,13 @@ export function figure(x: number): string {
   return Number(x.toPrecision(4)).toString();
 }
 
+/** When, to the second, in UTC. */
+export const moment = (at: string | number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+/** An answer from the record is never told without its date. */
+export const recordedText = (at: string, entry: number): string =>
+  `Recorded answer of ${moment(at)} UTC (ledger entry ${entry}), whatever has become of the data since; nothing was spent. --fresh asks again, and pays.`;
+
 /** A bar says more than a clock: once one is drawn, clocks keep quiet. */
 let barDrawn = false;
 

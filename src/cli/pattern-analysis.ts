@@ -1,8 +1,9 @@
 import { type DegreeOptions, degreeRelation, planDegrees, releaseDegrees } from '../analysis/degrees/release.js';
+import { planClustering, releaseClustering } from '../analysis/pattern/clustering.js';
 import { type PatternOptions, planPattern, releasePattern } from '../analysis/pattern/pattern.js';
 import type { PatternMechanism } from '../calibration/pattern.js';
 import { Fault } from '../errors.js';
-import { clusteringParts, isClusteringCoefficient } from '../query/pattern/shortcut.js';
+import { isClusteringCoefficient } from '../query/pattern/shortcut.js';
 import type { AskOptions, Session } from '../release/session.js';
 import type { AnalysisAnswer, AnalysisAsk } from './analyses.js';
 import { figure, table } from './output.js';
@@ -17,21 +18,13 @@ export const patternAsk: AnalysisAsk = {
   async plan(session, text, options, words) {
     const degrees = degreeRelation(text);
     if (degrees) return planDegrees(session, degreeOptions(options, words, degrees.relation));
-    if (!isClusteringCoefficient(text)) return planPattern(session, text, patternOptions(options, words));
-    const [first, second] = await Promise.all(
-      clusteringParts.map(async (part) => planPattern(session, withRelation(part, text), await halved(session, options, words))),
-    );
-    return {
-      ...first!,
-      label: text,
-      epsilon: first!.epsilon + second!.epsilon,
-      why: `Two counts that share the budget. Triangles: ${first!.why} 2-paths: ${second!.why}`,
-    };
+    const asked = patternOptions(options, words);
+    return isClusteringCoefficient(text) ? planClustering(session, text, asked) : planPattern(session, text, asked);
   },
   async release(session, text, options, words) {
     const degrees = degreeRelation(text);
     if (degrees) return releaseDegreeTable(session, degreeOptions(options, words, degrees.relation));
-    if (isClusteringCoefficient(text)) return releaseClustering(session, text, await halved(session, options, words));
+    if (isClusteringCoefficient(text)) return releaseCoefficient(session, text, patternOptions(options, words));
     const { result, receipt } = await releasePattern(session, text, patternOptions(options, words));
     return answer(
       'pattern',
@@ -53,21 +46,14 @@ async function releaseDegreeTable(session: Session, options: DegreeOptions): Pro
   );
 }
 
-/** 3 triangles / 2-paths, each paid with half. */
-async function releaseClustering(session: Session, text: string, options: PatternOptions): Promise<AnalysisAnswer> {
-  const triangles = await releasePattern(session, withRelation(clusteringParts[0], text), options);
-  const paths = await releasePattern(session, withRelation(clusteringParts[1], text), options);
-  const [closed, open] = [Number(triangles.result.value), Number(paths.result.value)];
-  const value = open > 0 ? Math.min(1, Math.max(0, (3 * closed) / open)) : null;
+async function releaseCoefficient(session: Session, text: string, options: PatternOptions): Promise<AnalysisAnswer> {
+  const { result, receipt } = await releaseClustering(session, text, options);
   const rows = [
-    ['clustering coefficient', value === null ? '-' : figure(value)],
-    ['triangles', triangles.result.value],
-    ['2-paths', paths.result.value],
+    ['clustering coefficient', result.value === null ? '-' : figure(result.value)],
+    ['triangles', result.triangles.value],
+    ['2-paths', result.paths.value],
   ];
-  return answer('clustering coefficient', ['', 'value'], rows, {
-    result: { value, triangles: triangles.result, paths: paths.result },
-    receipt: { ...paths.receipt, label: text, epsilon: triangles.receipt.epsilon + paths.receipt.epsilon },
-  });
+  return answer('clustering coefficient', ['', 'value'], rows, { result, receipt });
 }
 
 const answer = (
@@ -83,17 +69,6 @@ const answer = (
   ),
   tables: [{ name, header, rows }],
 });
-
-const withRelation = (part: string, text: string): string => {
-  const of = /\s+of\s+([A-Za-z_]\w*)\s*$/.exec(text)?.[1];
-  return of ? `${part} of ${of}` : part;
-};
-
-async function halved(session: Session, options: AskOptions, words: Words): Promise<PatternOptions> {
-  const share = session.share(options, await session.spent());
-  const { epsilon } = session.policy.budget;
-  return { ...patternOptions(options, words), epsilon: `${share.num * epsilon.num}/${2n * share.den * epsilon.den}` };
-}
 
 function patternOptions(options: AskOptions, { gamma, mechanism, degree }: Words): PatternOptions {
   return {

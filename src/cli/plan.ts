@@ -28,6 +28,9 @@ export function register(program: Command): void {
     });
 }
 
+export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>
+  `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies).`;
+
 /** The plan for people: what it costs, how wrong it will be, what is promised. */
 export function planText(plan: Plan): string {
   const { budget } = plan;
@@ -37,6 +40,7 @@ export function planText(plan: Plan): string {
     `  ${plan.why}`,
     `  ${dim(plan.route)}`,
   ];
+  if (plan.records) lines.push(`  ${recordsText(plan.records)}`);
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
   if (plan.errors.length > 0)
     lines.push(

@@ -5,7 +5,8 @@ import { rankText } from '../query/label.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import { keyLabels, missing } from '../report/report.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
-import { bold, dim, emit, figure, good, table } from './output.js';
+import { bold, dim, emit, figure, good, recordedText, table, warn } from './output.js';
+import { recordsText } from './plan.js';
 import { withSession } from './session.js';
 import { surveyError, wholeErrorText } from './survey-choice.js';
 import { writeAnalysis, writeRelease } from './write-release.js';
@@ -49,16 +50,14 @@ export function releaseText(release: Release, policy: Policy, out?: string): str
   ].join('\n');
 }
 
-function promise({ guarantee, ledger, epsilon }: Receipt): string[] {
+function promise({ guarantee, ledger, epsilon, at, records }: Receipt): string[] {
   return [
     `${good(guarantee.certified ? 'certified' : 'as published')}: ${guarantee.sentences[0]}`,
     ...guarantee.sentences.slice(1).map((s) => `  ${s}`),
     ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
-    dim(
-      ledger.replayed
-        ? `Recorded answer of ledger entry ${ledger.entry}; nothing was spent.`
-        : `Ledger entry ${ledger.entry}: epsilon ${figure(epsilon)} spent.`,
-    ),
+    ...(records ? [recordsText(records)] : []),
+    dim(ledger.replayed ? recordedText(at, ledger.entry) : `Ledger entry ${ledger.entry}: epsilon ${figure(epsilon)} spent.`),
+    ...(ledger.recorded === false ? [warn('The answer could not be recorded: asked again, it is paid for again.')] : []),
   ];
 }
 const written = (out: string | undefined): string[] =>

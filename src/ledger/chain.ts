@@ -24,6 +24,8 @@ export interface SpendLink extends LinkBase {
   readonly key: string;
   readonly label: string;
   readonly profile: StoredProfile;
+  /** Absent when nothing was. */
+  readonly relied?: readonly string[];
 }
 export interface AmendLink extends LinkBase {
   readonly kind: 'amend';

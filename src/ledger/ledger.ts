@@ -7,9 +7,9 @@ export interface Ledger {
    * handed to `admit`; if it throws, nothing is booked. Opening an account pins `digest` and a summary of its terms; another digest is LEDGER_MISMATCH.
    */
   reserve(reservation: Reservation): Promise<Entry>;
-  /** Records the released answer so that the same request on the same data replays it; the reservation itself is never undone. */
+  /** Records the released answer so that the same request is told it again; the reservation itself is never undone. */
   settle(entry: Entry, answer: string): Promise<void>;
-  /** The recorded answer for a request key, if it was settled. */
+  /** The latest recorded answer for a request key. */
   replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
   /** What a population has paid, or one analyst's part of it. */
   spent(population: string, analyst?: string): Promise<Spent>;
@@ -17,8 +17,16 @@ export interface Ledger {
   entries(population: string): Promise<readonly Entry[]>;
   /** Walks the chain; never throws on a broken one. */
   verify(): Promise<Verification>;
-  /** A deliberate change of an account's terms (budget raised, ties redeclared): itself a chained entry. */
-  amend(population: string, terms: AccountTerms, reason: string): Promise<void>;
+  /**
+   * A deliberate change of an account's terms (budget raised, ties redeclared): itself a chained entry. `allow` sees the account and all its entries inside
+   * the same exclusive transaction; if it throws, nothing changes.
+   */
+  amend(
+    population: string,
+    terms: AccountTerms,
+    reason: string,
+    allow?: (account: Account, entries: readonly Entry[]) => void,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,13 +46,17 @@ export interface Reservation {
   readonly population: string;
   readonly terms: AccountTerms;
   readonly analyst: string;
-  /** Hash of canonical request, data snapshot and profile. */
+  /** Stands for what is asked of which data under which terms; never for what the data holds. */
   readonly key: string;
   /** What it was for, from the query text only. */
   readonly label: string;
   readonly profile: Profile;
+  /** What was given away for nothing because the terms declare it known; words of the caller's own. */
+  readonly relied?: readonly string[];
   /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
   readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
+  /** Called before an account is opened, with the populations that have one here; if it throws, nothing is booked. */
+  readonly opening?: (others: readonly string[]) => void;
 }
 
 export interface Entry {
@@ -54,6 +66,7 @@ export interface Entry {
   readonly key: string;
   readonly label: string;
   readonly profile: Profile;
+  readonly relied: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly settled: boolean;

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
@@ -47,6 +47,15 @@ const busy = (place: string) =>
     'LEDGER_BUSY',
     'The ledger stayed locked by another process.',
     'Nothing was spent. Try again; if it persists, look for a process that holds the ledger open in a transaction.',
+    { place: { file: place } },
+  );
+
+/** SQLite keeps what was written last beside the name it was opened by: under another name it would not be seen. */
+const severalNames = (place: string) =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    'The ledger file has a second name (a hard link), under which spending would be missed.',
+    'Nothing was spent. Remove the other name; a link with "ln -s" is safe.',
     { place: { file: place } },
   );
 
@@ -131,6 +140,8 @@ export function exclusively<T>(db: Database.Database, work: () => T): T {
 function makeFile(place: string): void {
   if (existsSync(place)) {
     accessSync(place, constants.R_OK | constants.W_OK);
+    const found = statSync(place);
+    if (found.isFile() && found.nlink > 1) throw severalNames(place);
     return;
   }
   mkdirSync(dirname(place), { recursive: true, mode: 0o700 });

@@ -79,6 +79,13 @@ function statements(db: Database.Database) {
         bound: bound as string,
       }),
     ),
+    populations: db.prepare('SELECT population FROM account ORDER BY population').raw(),
+    entries: db
+      .prepare(
+        `SELECT e.sequence, e.body, e.hash, a.sequence IS NOT NULL FROM entry e LEFT JOIN answer a USING (sequence)
+         WHERE e.population = ? AND e.key IS NOT NULL ORDER BY e.sequence`,
+      )
+      .raw(),
     append: db.prepare('INSERT INTO entry (sequence, population, key, body, hash) VALUES (?, ?, ?, ?, ?)'),
     keepAccount: db.prepare('INSERT OR REPLACE INTO account (population, digest, summary, totals, head) VALUES (?, ?, ?, ?, ?)'),
     keepAnalyst: db.prepare('INSERT OR REPLACE INTO analyst (population, analyst, totals) VALUES (?, ?, ?)'),
@@ -136,20 +143,33 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
     return state;
   };
 
-  const bookReservation = ({ population, terms, analyst, key, label, profile, admit }: Reservation): Entry => {
+  const bookReservation = (reservation: Reservation): Entry => {
+    const { population, terms, analyst, key, label, profile, relied = [], admit, opening } = reservation;
     const at = Date.now();
     const known = pinnedAccount(population);
+    if (!known) opening?.((sql.populations.all() as [string][]).map(([other]) => other));
     if (known && known.digest !== terms.digest) throw otherTerms(population, known, terms, place);
     const before = known ? spentFromText(known.totals) : nothingSpent;
     const after = book(before, profile);
     const byAnalyst = book(spentFromText(sql.analyst(population, analyst) ?? emptyText), profile);
     admit(after, before, byAnalyst);
     const { digest, summary } = known ?? openAccount(population, terms, at);
-    const link = { kind: 'spend', population, at, analyst, key, label, profile: toStored(profile) } as const;
+    const booked = { population, at, analyst, key, label, profile: toStored(profile), ...(relied.length > 0 && { relied }) };
+    const link = { kind: 'spend', ...booked } as const;
     const { sequence, hash } = append(link, { digest, summary, totals: spentToText(after) });
     sql.keepAnalyst.run(population, analyst, spentToText(byAnalyst));
-    return { sequence, population, analyst, key, label, profile, at, settled: false, hash };
+    return { sequence, population, analyst, key, label, profile, relied, at, settled: false, hash };
   };
+
+  const entriesOf = (population: string): readonly Entry[] =>
+    (sql.entries.all(population) as [number, string, string, number][]).map(([sequence, body, hash, settled]) =>
+      toEntry({ sequence, body, hash }, settled === 1),
+    );
+  const accountOf = (population: string, { digest, summary, totals }: AccountState): Account => ({
+    population,
+    terms: { digest, summary },
+    spent: spentFromText(totals),
+  });
 
   const read = <T>(work: () => T): Promise<T> => inTurn(place, work);
   const write = <T>(work: () => T): Promise<T> => inTurn(place, () => exclusively(db, work));
@@ -180,22 +200,11 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
     account: (population) =>
       read((): Account | undefined => {
         const row = pinnedAccount(population);
-        return row && { population, terms: { digest: row.digest, summary: row.summary }, spent: spentFromText(row.totals) };
+        return row && accountOf(population, row);
       }),
-    entries: (population) =>
-      read(() =>
-        (
-          db
-            .prepare(
-              `SELECT e.sequence, e.body, e.hash, a.sequence IS NOT NULL FROM entry e LEFT JOIN answer a USING (sequence)
-               WHERE e.population = ? AND e.key IS NOT NULL ORDER BY e.sequence`,
-            )
-            .raw()
-            .all(population) as [number, string, string, number][]
-        ).map(([sequence, body, hash, settled]) => toEntry({ sequence, body, hash }, settled === 1)),
-      ),
+    entries: (population) => read(() => entriesOf(population)),
     verify: () => read(() => verifyChain(db)),
-    amend: (population, terms, reason) =>
+    amend: (population, terms, reason, allow) =>
       write(() => {
         const known = pinnedAccount(population);
         if (!known)
@@ -205,6 +214,7 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
             'There is nothing to amend: the first release opens the account with the terms of its policy.',
             { place: { file: place } },
           );
+        allow?.(accountOf(population, known), entriesOf(population));
         const { digest, summary } = terms;
         append({ kind: 'amend', population, at: Date.now(), digest, summary, reason }, { digest, summary, totals: known.totals });
       }),
@@ -222,8 +232,8 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
 }
 
 function toEntry({ sequence, body, hash }: Stored, settled: boolean): Entry {
-  const { population, analyst, key, label, profile, at } = JSON.parse(body) as SpendLink;
-  return { sequence, population, analyst, key, label, profile: fromStored(profile), at, settled, hash };
+  const { population, analyst, key, label, profile, relied = [], at } = JSON.parse(body) as SpendLink;
+  return { sequence, population, analyst, key, label, profile: fromStored(profile), relied, at, settled, hash };
 }
 
 const otherTerms = (population: string, known: AccountTerms, asked: AccountTerms, place: string): Fault =>

@@ -202,7 +202,7 @@ function aboutBudget({ budget }: Policy): Explanation[] {
 const aboutAccount = ({ population, ledger }: Policy): Explanation[] => [
   {
     topic: 'account',
-    text: `spending is recorded for ${population} in ${ledger}; every policy of this population, and every analyst, shares it.`,
+    text: `spending is recorded for ${population} in ${ledger}; every policy of this population with this ledger, and every analyst, shares it. Another ledger is another budget.`,
   },
 ];
 

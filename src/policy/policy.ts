@@ -3,11 +3,12 @@ import type { Rational } from '../exact/rational.js';
 
 /** What the steward declared, parsed and checked. Everything downstream works on this and never on YAML. */
 export interface Policy {
-  /** Absolute path of the policy file and its folder; relative paths in it have been resolved against the folder. */
+  /** Real path of the policy file and its folder; relative paths in it have been resolved against the folder. */
   readonly file: string;
   readonly directory: string;
   /** Whose budget this is: policies with one population share one ledger account. */
   readonly population: string;
+  /** Real path of the file in which it is recorded. */
   readonly ledger: string;
   readonly data: DataSource;
   readonly protect: Protect;

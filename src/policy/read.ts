@@ -28,7 +28,9 @@ export async function readPolicy(file: string): Promise<Policy> {
   return parsePolicy(text, path);
 }
 
-export async function parsePolicy(text: string, file: string): Promise<Policy> {
+/** However the file was reached, it is one policy: its paths are relative to where it really lies. */
+export async function parsePolicy(text: string, path: string): Promise<Policy> {
+  const file = await canonicalPath(resolve(path));
   const yaml = parseYaml(text, file);
   const parsed = policyShape.safeParse(yaml.value);
   if (!parsed.success) throw firstProblem(parsed.error.issues, yaml);
@@ -53,8 +55,10 @@ export async function parsePolicy(text: string, file: string): Promise<Policy> {
   return {
     file,
     directory,
-    population: entry.population ?? defaultPopulation(source, data.table),
-    ledger: entry.ledger === undefined ? defaultLedger(source) : declareLedger(entry.ledger, directory, yaml),
+    population: entry.population?.normalize('NFC') ?? defaultPopulation(source),
+    ledger: await canonicalPath(
+      entry.ledger === undefined ? defaultLedger(source) : declareLedger(entry.ledger, directory, yaml),
+    ),
     data,
     protect,
     budget,

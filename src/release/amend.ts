@@ -1,7 +1,8 @@
 import { termsOf } from '../calibration/account.js';
 import { Fault } from '../errors.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
+import { nowSecret, rowsThemselves } from './relied.js';
 
 export interface Amended {
   readonly before: string | null;
@@ -19,21 +20,48 @@ const covered: Readonly<Record<string, readonly string[]>> = {
   step: ['row'],
 };
 
-/** Takes over the terms of a policy for good. Budget and ties may change; whose secret the costs are about may not, once something was spent. */
+/**
+ * Takes over the terms of a policy for good. Budget and ties may change; whose secret the costs are about may not, once something was spent, and what was
+ * given away for nothing may not become a secret.
+ */
 export async function amendTerms(ledger: Ledger, policy: Policy, reason: string): Promise<Amended> {
-  const known = await ledger.account(policy.population);
   const terms = termsOf(policy);
-  if (known && (await ledger.entries(policy.population)).length > 0) {
-    const [was, now] = [secretIn(known.terms.summary), secretIn(terms.summary)];
-    if (was !== now && !covered[was.split(' ')[0]!]?.includes(now))
+  const { ok, reason: damage } = await ledger.verify();
+  // What was given away is read from the entries themselves, so all of them must be as they were written.
+  if (!ok)
+    throw new Fault('LEDGER_CORRUPT', `The ledger does not verify: ${damage}.`, 'Restore it from a backup; nothing was changed.');
+  let before: string | null = null;
+  await ledger.amend(policy.population, terms, reason, (account, entries) => {
+    before = account.terms.summary;
+    if (entries.length > 0) refuseOtherSecret(before, terms.summary);
+    refuseGivenAway(entries, policy);
+  });
+  return { before, after: terms.summary };
+}
+
+function refuseOtherSecret(before: string, after: string): void {
+  const [was, now] = [secretIn(before), secretIn(after)];
+  if (was !== now && !covered[was.split(' ')[0]!]?.includes(now))
+    throw new Fault(
+      'LEDGER_MISMATCH',
+      `What this population has spent was counted for the secret "${was}"; it cannot be counted for "${now}" afterwards.`,
+      'Keep the secret and its unit, or name another population for the new one.',
+    );
+}
+
+function refuseGivenAway(entries: readonly Entry[], policy: Policy): void {
+  for (const entry of entries) {
+    // An entry that booked no cost gave something away, whatever it says.
+    const relied = entry.profile.perRecord.size === 0 ? [rowsThemselves, ...entry.relied] : entry.relied;
+    const [secret] = nowSecret(relied, policy);
+    if (secret !== undefined)
       throw new Fault(
         'LEDGER_MISMATCH',
-        `What this population has spent was counted for the secret "${was}"; it cannot be counted for "${now}" afterwards.`,
-        'Keep the secret and its unit, or name another population for the new one.',
+        `Entry ${entry.sequence} was released for nothing because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
+        'Keep what was public public, and the secret that does not cover it; or name another population.',
+        { details: { entry: entry.sequence } },
       );
   }
-  await ledger.amend(policy.population, terms, reason);
-  return { before: known?.terms.summary ?? null, after: terms.summary };
 }
 
 /** The summary is part of the chain, so this is the secret the account was opened with. */

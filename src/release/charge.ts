@@ -2,11 +2,12 @@ import { type Account, admission } from '../calibration/account.js';
 import type { Reading } from '../calibration/reading.js';
 import type { Profile } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
-import { Fault } from '../errors.js';
+import { Fault, type FaultCode } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
-import { textOf } from '../query/scope.js';
-import { snapshotKey } from './snapshot-key.js';
+import { refuseLostAccount } from '../policy/population.js';
+import { presentAccount } from './present-account.js';
+import { requestKey } from './request-key.js';
 
 /** What every release needs, whatever is being asked. */
 export interface Desk {
@@ -19,7 +20,7 @@ export interface Desk {
   readonly tiesOf?: string;
 }
 
-/** One thing to be paid for and then answered. `T` is plain data (it is stored so that the same request on the same data replays it). */
+/** One thing to be paid for and then answered. `T` is plain data (it is recorded, and told again when the same is asked). */
 export interface Request<T> {
   /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */
   readonly canonical: string;
@@ -27,6 +28,10 @@ export interface Request<T> {
   readonly label: string;
   readonly profile: Profile;
   readonly reading: Reading;
+  /** What it takes for known to everybody, and so pays nothing for; in the words of release/relied.ts. */
+  readonly relied?: readonly string[];
+  /** Ask the data as it is now and pay, whatever is recorded. */
+  readonly fresh?: boolean;
   /** Reads the data and adds the noise; runs only after the profile is durably booked. */
   readonly execute: (engine: Engine) => Promise<T>;
 }
@@ -35,19 +40,20 @@ export interface Charged<T> {
   readonly answer: T;
   readonly entry: Entry;
   readonly replayed: boolean;
+  /** False when the answer was paid for but could not be written down: asked again, it is paid for again. */
+  readonly recorded: boolean;
 }
 
 /**
- * The one way to the data: replay if this was answered before on this very data, else book durably, then read, then record.
- * A failure after booking is never refunded: whether it failed may depend on the data.
+ * The one way to the data: tell the recorded answer if this was asked before, else book durably, then read, then record. Which of these happens, and how it
+ * ends, depends on the ledger and on public structure only, never on the rows (charge.proof.md, docs/decisions/0008).
  */
 export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
-  const { policy, engine, ledger, account } = desk;
-  const snapshot = await engine.snapshot();
-  if (desk.tiesOf !== undefined && desk.tiesOf !== snapshot) throw tiesChanged();
-  const key = snapshotKey(policy.ledger)(JSON.stringify([policy.digest, snapshot, request.canonical]));
-  const before = await ledger.replay(policy.population, key);
-  if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true };
+  const { policy, engine, ledger } = desk;
+  const key = await requestKey(policy, request.canonical);
+  const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
+  if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true, recorded: true };
+  const account = await presentAccount(desk);
   const entry = await ledger.reserve({
     population: policy.population,
     terms: account.terms,
@@ -55,24 +61,45 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
     key,
     label: request.label,
     profile: account.book(request.profile, request.reading),
+    relied: request.relied ?? [],
     admit: admission(account),
+    opening: (others) => refuseLostAccount(policy.population, others),
   });
-  const answer = await request.execute(engine);
-  // Data that changed meanwhile: the answer stands, but it is no answer for the snapshot it would be replayed for.
-  if ((await engine.snapshot()) === snapshot) await ledger.settle(entry, JSON.stringify(answer));
-  return { answer, entry, replayed: false };
+  const { answer, text } = await paidFor(entry, async () => {
+    const made = await request.execute(engine);
+    return { answer: made, text: JSON.stringify(made) };
+  });
+  return { answer, entry, replayed: false, recorded: await record(ledger, entry, text) };
 }
 
-/** How cells and tuples are read (domains, bounds, bins): not part of the terms, but the same words about another domain are another request. */
-export const readingOf = ({ columns, relations }: Policy): string =>
-  textOf([
-    [...columns.values()].map((column) => ({ ...column, label: undefined, labels: undefined })),
-    [...relations.values()].map((relation) => ({ ...relation, table: undefined })),
-  ]);
+/**
+ * Whatever goes wrong once the budget is booked ends in one and the same fault. Which limit was hit first, which cell could not be read, which line the file
+ * broke at: all of that may depend on the data, and the budget pays for the answer only. That it failed at all remains visible (docs/known-limits.md).
+ */
+async function paidFor<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // For whoever runs the process and can read the data anyway.
+    if (process.env.FUGU_DEBUG) console.error(error);
+    throw new Fault(
+      'ENGINE_FAILED',
+      `There is no answer, and its budget stays spent (ledger entry ${entry.sequence}).`,
+      'Why is not told, because it may depend on the data. Make sure that nobody is writing to the data, that declared bounds (domain, maxSize) hold, and that memory, disk and deadline suffice.',
+      { details: { entry: entry.sequence } },
+    );
+  }
+}
 
-const tiesChanged = (): Fault =>
-  new Fault(
-    'ENGINE_FAILED',
-    'The data has changed since its ties were read.',
-    'Open it again: who is tied to whom decides how much noise is needed.',
-  );
+/** No room, no right, no turn: the answer was paid for and stands all the same. */
+const unwritten: readonly FaultCode[] = ['DISK_FULL', 'READ_ONLY', 'LEDGER_BUSY'];
+
+async function record(ledger: Ledger, entry: Entry, text: string): Promise<boolean> {
+  try {
+    await ledger.settle(entry, text);
+    return true;
+  } catch (error) {
+    if (error instanceof Fault && unwritten.includes(error.code)) return false;
+    throw error;
+  }
+}

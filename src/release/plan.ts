@@ -14,6 +14,7 @@ export interface Plan {
   /** Share of the whole budget this would use, in epsilon of the policy (ties included). */
   readonly epsilon: number;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  /** Whether the ledger would take it, as things stand. */
   readonly fits: boolean;
   readonly mechanism: string;
   /** Which proven route from noise to leakage was taken, and why this noise. */

@@ -17,6 +17,7 @@ export interface Receipt {
   readonly fugu: string;
   readonly label: string;
   readonly population: string;
+  /** When the answer was made; a recorded answer keeps its own date, whatever has become of the data since. */
   readonly at: string;
   readonly guarantee: Guarantee;
   /** epsilon of the policy's budget used by this release, and what is left after it. */
@@ -28,7 +29,14 @@ export interface Receipt {
   readonly whatIf: readonly WhatIf[];
   /** How many records the answer is about when maxTies leaves some out. */
   readonly records?: { readonly used: number; readonly leftOut: number };
-  readonly ledger: { readonly entry: number; readonly hash: string; readonly replayed: boolean };
+  readonly ledger: {
+    readonly entry: number;
+    readonly hash: string;
+    /** Told from the record of an earlier release, with its date; nothing was spent. */
+    readonly replayed: boolean;
+    /** Present when the answer could not be written down: asked again, it is paid for again. */
+    readonly recorded?: false;
+  };
 }
 
 export const version = '0.1.0';
@@ -39,8 +47,9 @@ export function receiptOf(parts: {
   profile: StoredProfile;
   entry: Entry;
   replayed: boolean;
+  recorded: boolean;
 }): Receipt {
-  const { policy, plan, entry, replayed, profile } = parts;
+  const { policy, plan, entry, replayed, recorded, profile } = parts;
   return {
     fugu: version,
     label: plan.label,
@@ -54,6 +63,6 @@ export function receiptOf(parts: {
     profile,
     whatIf: plan.whatIf,
     ...(plan.records && { records: plan.records }),
-    ledger: { entry: entry.sequence, hash: entry.hash, replayed },
+    ledger: { entry: entry.sequence, hash: entry.hash, replayed, ...(!recorded && { recorded }) },
   };
 }

@@ -1,10 +1,27 @@
-import { type Account, gained, isPlain, openAccount, type Route, spentUnder, usedShare } from '../calibration/account.js';
+import {
+  type Account,
+  admission,
+  gained,
+  isPlain,
+  openAccount,
+  type Route,
+  spentUnder,
+  usedShare,
+} from '../calibration/account.js';
 import { chooseNoise, type NoisePlan, pureInside } from '../calibration/choose.js';
 import { guarantee } from '../calibration/guarantee.js';
 import { lawOf } from '../calibration/noise.js';
 import { meets, type Reading } from '../calibration/reading.js';
 import { declaredAmplifiers } from '../dependence/declared.js';
-import { everyRecord, type Profile, type RecordClass, type Spent, type StoredProfile, toStored } from '../dependence/profile.js';
+import {
+  everyRecord,
+  type Profile,
+  type RecordClass,
+  type Spent,
+  type StoredProfile,
+  spend,
+  toStored,
+} from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import {
@@ -30,9 +47,11 @@ import { canonical, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
 import { textOf } from '../query/scope.js';
 import { answerBatch, finishBatch, type NoisyAnswer } from './answer.js';
-import { type Charged, charge, type Desk, type Request, readingOf } from './charge.js';
+import { type Charged, charge, type Desk, type Request } from './charge.js';
 import { explainChoice, type Plan, planMeasure } from './plan.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
+import { type Relied, reliedOn } from './relied.js';
+import { readingOf } from './request-key.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -50,6 +69,8 @@ export interface AskOptions {
   /** Clamp counts at zero and make totals agree. */
   readonly tidy?: boolean;
   readonly label?: string;
+  /** Ask the data as it is now and pay for it, also when an answer to the same request is recorded. */
+  readonly fresh?: boolean;
 }
 
 /** One steward's policy, one database, one ledger: plan for free, release for budget. */
@@ -120,11 +141,13 @@ export class Session {
     const prepared = await this.prepare(query, options);
     const { bound, best, asked } = prepared;
     const plan = this.describe(prepared);
-    const { answer, entry, replayed } = await this.charge<Recorded>({
+    const { answer, ...paid } = await this.charge<Recorded>({
       canonical: JSON.stringify(['batch', asked, canonical({ queries: bound.queries }), meaning(bound, this.policy)]),
       label: plan.label,
       profile: best.profile,
       reading: { measures: bound.measures },
+      relied: reliedOn(bound.measures, this.policy),
+      ...(options.fresh && { fresh: true }),
       execute: async (engine) => ({
         plan,
         profile: toStored(best.profile),
@@ -133,7 +156,7 @@ export class Session {
     });
     // A replayed answer is told with the plan it was made under, not with today's.
     const tables = finishBatch(bound, answer.noisy, options.tidy === true);
-    return { tables, receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, entry, replayed }) };
+    return { tables, receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, ...paid }) };
   }
 
   /**
@@ -180,7 +203,8 @@ export class Session {
       share,
       spent,
       route: best.route,
-      fits: best.fits,
+      profile: best.profile,
+      reading: { measures: bound.measures },
       mechanism: best.kind,
       why: explainChoice(plans),
       measures: bound.measures.map((m, k) => planMeasure(m, best.noise[k]!)),
@@ -192,20 +216,32 @@ export class Session {
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
   frame(own: OwnPlan): Plan {
     const { account, policy } = this;
-    const { share, spent, route, ...rest } = own;
+    const { share, spent, route, profile, reading, ...rest } = own;
     const total = toNumber(account.epsilon);
     const used = toNumber(usedShare(account, spent)) * total;
+    // Rows are cut for every release that reads rows, whichever route proves it.
+    const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
     return {
       ...rest,
+      fits: this.admits(profile, reading, spent),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       route: route.how,
       whatIf: isZero(route.pureCapacity) ? [] : route.amplifier.whatIf(route.pureCapacity),
-      ...(route.amplifier.leftOut && {
-        records: { used: route.amplifier.leftOut.used, leftOut: route.amplifier.leftOut.unused },
-      }),
+      ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
       guarantee: guarantee(policy, account, route),
     };
+  }
+
+  /** Would the ledger take this on top of what was spent? By the very test a reservation has to pass. */
+  admits(profile: Profile, reading: Reading, spent: Spent): boolean {
+    try {
+      admission(this.account)(spend(spent, this.account.book(profile, reading)), spent);
+      return true;
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return false;
+      throw error;
+    }
   }
 
   /**
@@ -239,6 +275,7 @@ export class Session {
     return {
       share,
       asked: askedText(options),
+      fresh: options.fresh === true,
       spent,
       route,
       reading,
@@ -247,13 +284,16 @@ export class Session {
     };
   }
 
-  /** Pays for and runs an analysis whose whole cost is one profile; the same request on the same data is replayed. */
+  /** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
   async analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
-    const { answer, entry, replayed } = await this.charge<{ plan: Plan; profile: StoredProfile; result: T }>({
-      canonical: JSON.stringify([request.kind, request.allowance.asked, request.canonical, readingOf(this.policy)]),
+    const { asked, fresh, reading } = request.allowance;
+    const { answer, ...paid } = await this.charge<{ plan: Plan; profile: StoredProfile; result: T }>({
+      canonical: JSON.stringify([request.kind, asked, request.canonical, readingOf(this.policy)]),
       label: request.plan.label,
       profile: request.profile,
-      reading: request.allowance.reading,
+      reading,
+      ...(request.relied && { relied: request.relied }),
+      ...(fresh && { fresh: true }),
       execute: async (engine) => ({
         plan: request.plan,
         profile: toStored(request.profile),
@@ -262,7 +302,7 @@ export class Session {
     });
     return {
       result: answer.result,
-      receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, entry, replayed }),
+      receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, ...paid }),
     };
   }
 
@@ -278,17 +318,22 @@ const meaning = ({ measures }: BoundBatch, policy: Policy): string =>
 
 /** A part of the budget too small to be worth an answer. */
 const crumbs = rational(1, 1_000);
-const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
+/** How much was asked for, in words that stay the same while the budget shrinks. */
+export const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
-export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'route' | 'whatIf' | 'records' | 'guarantee'> & {
+export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'fits' | 'route' | 'whatIf' | 'records' | 'guarantee'> & {
   readonly share: Rational;
   readonly spent: Spent;
   readonly route: Route;
+  /** What would be booked; whether it fits follows from it. */
+  readonly profile: Profile;
+  readonly reading: Reading;
 };
 
 export interface Allowance {
   readonly share: Rational;
   readonly asked: string;
+  readonly fresh: boolean;
   readonly spent: Spent;
   readonly route: Route;
   readonly reading: Reading;
@@ -305,6 +350,7 @@ export interface Analysis<T> {
   readonly canonical: string;
   readonly plan: Plan;
   readonly profile: Profile;
+  readonly relied?: readonly Relied[];
   readonly execute: (engine: Engine) => Promise<T>;
 }
 

@@ -107,7 +107,10 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
     ],
     ['Noise', receipt.mechanism],
     ['Why', receipt.why],
-    ['Ledger entry', `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer; nothing was spent)' : ''}`],
+    [
+      'Ledger entry',
+      `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer of the date above; nothing was spent)' : ''}`,
+    ],
     ['Entry hash', receipt.ledger.hash],
     ['Fugu', receipt.fugu],
   ];

@@ -1,4 +1,4 @@
-import { addProfiles } from '../../dependence/profile.js';
+import { addProfiles, type Profile } from '../../dependence/profile.js';
 import { Fault } from '../../errors.js';
 import { fromNumber, multiply, one, type Rational, subtract } from '../../exact/rational.js';
 import type { Plan } from '../../release/plan.js';
@@ -26,14 +26,13 @@ export async function releaseClassify(
   input: unknown,
   options: AskOptions = {},
 ): Promise<{ result: ClassifyResult; receipt: Receipt }> {
-  const { ask, map, plan, allowance, trainerFor, selection } = await prepare(session, input, options);
-  const { profile } = trainerFor(map);
+  const { ask, map, plan, profile, allowance, trainerFor, selection } = await prepare(session, input, options);
   return session.analyse<ClassifyResult>({
     kind: 'classify',
     allowance,
     canonical: JSON.stringify(ask),
     plan,
-    profile: selection ? addProfiles(profile, selection.profile) : profile,
+    profile,
     execute: async (engine) => {
       const kept = selection ? joinFeatures(await selection.choose(engine), map.label) : map;
       const examples = (await readExamples(engine, session.policy, kept)).open();
@@ -47,6 +46,7 @@ interface Prepared {
   readonly ask: ClassifyRequest;
   readonly map: FeatureMap;
   readonly plan: Plan;
+  readonly profile: Profile;
   readonly allowance: Allowance;
   /** The method is fixed; the noise follows the features that are kept. */
   readonly trainerFor: (map: FeatureMap) => Trainer;
@@ -77,12 +77,14 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const rest = selection ? scale(choice.means, subtract(one, fromNumber(ask.select!.share))) : choice.means;
   const trainerFor = (kept: FeatureMap) => choice.trainer(kept, rest);
   const sample = trainerFor(map);
+  const profile = selection ? addProfiles(sample.profile, selection.profile) : sample.profile;
   const framed = session.frame({
     label: options.label ?? `classify ${ask.label}: ${ask.model} on ${ask.features.length} columns (${sample.method})`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    fits: true,
+    profile,
+    reading: allowance.reading,
     mechanism: `${sample.noise}, ${sample.method}`,
     why: sample.why,
     measures: [...(selection?.measures ?? []), ...sample.measures],
@@ -93,6 +95,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     ask,
     map,
     plan: sample.certified ? framed : asPublished(framed),
+    profile,
     allowance,
     trainerFor,
     ...(selection && { selection }),

@@ -1,5 +1,5 @@
 import { publicDegree } from '../../calibration/pattern.js';
-import { everyRecord, pureProfile } from '../../dependence/profile.js';
+import { everyRecord, type Profile, pureProfile } from '../../dependence/profile.js';
 import type { Engine } from '../../engine/engine.js';
 import { quoteName } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
@@ -39,6 +39,7 @@ interface Prepared {
   readonly theta: number | undefined;
   readonly effect: DegreeEffect;
   readonly epsilon: Rational;
+  readonly profile: Profile;
   readonly allowance: Allowance;
   readonly plan: Plan;
 }
@@ -51,13 +52,13 @@ export async function releaseDegrees(
   session: Session,
   options: DegreeOptions = {},
 ): Promise<{ result: DegreeResult; receipt: Receipt }> {
-  const { relation, form, last, theta, effect, epsilon, allowance, plan } = await prepare(session, options);
+  const { relation, form, last, theta, effect, epsilon, profile, allowance, plan } = await prepare(session, options);
   return session.analyse<DegreeResult>({
     kind: 'degrees',
     allowance,
     canonical: JSON.stringify([relation.name, form, last, theta ?? null]),
     plan,
-    profile: pureProfile([[theta === undefined ? relation.name : everyRecord, epsilon]]),
+    profile,
     execute: async (engine) => {
       await checkDomain(engine, analysePattern(`q(x, y) :- ${relation.name}(x, y)`, { relations: session.policy.relations }));
       const degrees = theta === undefined ? await readDegrees(engine, relation) : await readProjected(engine, relation, theta);
@@ -97,12 +98,14 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
   const form = options.form ?? 'cumulative';
   const effect = person ? personEffect(degree) : tieEffect(relation.symmetric);
   const scale = divide(rational(effect[form]), allowance.pure);
+  const profile = pureProfile([[person ? everyRecord : relation.name, allowance.pure]]);
   const plan = session.frame({
     label: options.label ?? `degrees of ${relation.name} (${form})`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    fits: true,
+    profile,
+    reading: allowance.reading,
     mechanism: 'laplace',
     why: 'Cumulative counts move by one per person and tie, half of what a histogram moves; putting them in order removes most of the noise.',
     measures: [
@@ -116,7 +119,8 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
     errors: [],
     candidates: [],
   });
-  return { relation, form, last: degree, theta: person ? degree : undefined, effect, epsilon: allowance.pure, allowance, plan };
+  const theta = person ? degree : undefined;
+  return { relation, form, last: degree, theta, effect, epsilon: allowance.pure, profile, allowance, plan };
 }
 
 function relationOf(session: Session, name?: string): Relation {

@@ -40,7 +40,6 @@ interface Prepared {
   readonly ask: KmeansRequest;
   readonly box: Box;
   readonly plan: Plan;
-  readonly profile: Profile;
   readonly allowance: Allowance;
   readonly run: Variant;
 }
@@ -62,13 +61,13 @@ export async function releaseKmeans(
   input: unknown,
   options: AskOptions = {},
 ): Promise<{ result: KmeansResult; receipt: Receipt }> {
-  const { ask, box, plan, profile, allowance, run } = await prepare(session, input, options);
+  const { ask, box, plan, allowance, run } = await prepare(session, input, options);
   return session.analyse<KmeansResult>({
     kind: 'kmeans',
     allowance,
     canonical: JSON.stringify([ask.columns, ask.clusters, ask.iterations ?? null, ask.variant ?? 'auto']),
     plan,
-    profile,
+    profile: run.profile,
     execute: async (engine) => {
       const points = (await readPoints(engine, session.policy, box)).open();
       const last = box.grids.map((g) => g.last);
@@ -100,14 +99,15 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    fits: true,
+    profile: run.profile,
+    reading: allowance.reading,
     mechanism: `${run.mechanism}, ${run.name}`,
     why: run.why,
     measures: run.measures,
     errors: [],
     candidates: [],
   });
-  return { ask, box, plan, profile: run.profile, allowance, run };
+  return { ask, box, plan, allowance, run };
 }
 
 /** Decided from the request, the policy and the public number of records; `cluster` is then the only thing that sees data. */

@@ -7,7 +7,7 @@ import { gaussianSampler } from '../../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
 import { chooseExponential } from '../../noise/exponential.js';
 import type { Policy } from '../../policy/policy.js';
-import { readingOf } from '../../release/charge.js';
+import { readingOf } from '../../release/request-key.js';
 import type { Session } from '../../release/session.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
@@ -55,8 +55,17 @@ const exactChance: Chance = {
   gaussian: (variance) => gaussianSampler(variance),
 };
 
+export interface PaidNetwork {
+  readonly network: Network;
+  readonly paid: { readonly entry: number; readonly at: string; readonly replayed: boolean };
+}
+
 /** A tree learned within `epsilon` of the policy's budget, booked before any row is read; Gaussian noise where the budget has a delta. */
-export async function learnPaid(session: Session, epsilon: string, progress?: Progress): Promise<Network> {
+export async function learnPaid(
+  session: Session,
+  { epsilon, fresh = false }: { readonly epsilon: string; readonly fresh?: boolean },
+  progress?: Progress,
+): Promise<PaidNetwork> {
   const { policy, account } = session;
   refuseRepeatedRows(policy);
   const names = surveyColumns(policy);
@@ -68,7 +77,7 @@ export async function learnPaid(session: Session, epsilon: string, progress?: Pr
       : { noise: 'pure', epsilon: multiply(route.pureCapacity, share) };
   const profile =
     budget.noise === 'pure' ? pureProfile([[everyRecord, budget.epsilon]]) : zcdpProfile([[everyRecord, budget.rho]]);
-  const { answer } = await session.charge<{
+  const { answer, entry, replayed } = await session.charge<{
     parent: readonly number[];
     tables: readonly (readonly number[])[];
     values: string[][];
@@ -77,6 +86,7 @@ export async function learnPaid(session: Session, epsilon: string, progress?: Pr
     label: `learn a tree over ${names.length} columns`,
     profile,
     reading: {},
+    fresh,
     execute: async (engine) => {
       const survey = await readSurvey(engine, policy, names);
       const tree = learnTree(survey.table.open(), budget, exactChance, progress);
@@ -88,8 +98,9 @@ export async function learnPaid(session: Session, epsilon: string, progress?: Pr
     },
   });
   const tree: PrivateTree = { parent: answer.parent, tables: answer.tables.map((t) => Float64Array.from(t)) };
-  return treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, answer.values, {
+  const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, answer.values, {
     epsilon,
     delta: budget.noise === 'zcdp' ? `${toNumber(account.delta)}` : toText({ num: 0n, den: 1n }),
   });
+  return { network, paid: { entry: entry.sequence, at: new Date(entry.at).toISOString(), replayed } };
 }

@@ -9,6 +9,7 @@ import { laplaceSampler } from '../../noise/discrete-laplace.js';
 import type { Policy } from '../../policy/policy.js';
 import { keyOf } from '../../query/keys.js';
 import type { Receipt } from '../../release/receipt.js';
+import { column } from '../../release/relied.js';
 import type { Session } from '../../release/session.js';
 import { type CodedTable, chooseColumns, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
@@ -61,12 +62,13 @@ export interface PaidSpread {
   readonly confidence: number;
   /** Answers at least this many people gave are covered; public. */
   readonly least: number;
+  readonly fresh?: boolean;
 }
 
 /** One private number, the worst spread, booked before any row is read; the rest of the file is public arithmetic. */
 export async function learnSpreadPaid(
   session: Session,
-  { epsilon, confidence, least }: PaidSpread,
+  { epsilon, confidence, least, fresh = false }: PaidSpread,
 ): Promise<{ readonly spread: PairwiseSpread; readonly receipt: Receipt }> {
   const { policy } = session;
   refuseRepeatedRows(policy);
@@ -82,17 +84,19 @@ export async function learnSpreadPaid(
     strata: levelsAt(known).reduce((n, v) => n * v, 1),
   };
   const reach = Math.ceil(spreadGrid * spreadSensitivity(levelsAt(open), terms) * (1 + 1e-9)) + 2;
-  const allowance = await session.allowance({ epsilon });
+  const allowance = await session.allowance({ epsilon, fresh });
   if (!allowance.pure)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const scale = roundUp(divide(rational(reach), allowance.pure));
   const off = surely(toNumber(scale), (1 / 5) * (1 - confidence));
+  const profile = pureProfile([[everyRecord, allowance.pure]]);
   const plan = session.frame({
     label: `learn the spread of ${open.length} columns`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    fits: true,
+    profile,
+    reading: allowance.reading,
     mechanism: 'laplace',
     why: 'One number with Laplace noise.',
     measures: [
@@ -111,7 +115,8 @@ export async function learnSpreadPaid(
     allowance,
     canonical: JSON.stringify([names, confidence, least]),
     plan,
-    profile: pureProfile([[everyRecord, allowance.pure]]),
+    profile,
+    relied: known.map((c) => column(names[c]!)),
     execute: async (engine) => {
       const noise = laplaceSampler(scale)();
       const table = (await readSurvey(engine, policy, names)).table.open();

@@ -44,8 +44,8 @@ export async function scalar(engine: Engine, statement: Statement): Promise<bigi
 }
 
 /**
- * Sensitivities rest on the declared domain, so more values than declared stop the release before any noise is drawn. That it stopped is itself a fact about
- * the data, and is said to be one.
+ * Sensitivities rest on the declared domain, so more values than declared stop the release before any noise is drawn. By then the budget is booked, and why it
+ * stopped is not told.
  */
 export async function checkDomain(engine: Engine, a: PatternAnalysis): Promise<void> {
   for (const [r, relation] of a.pattern.relations.entries()) {
@@ -53,7 +53,7 @@ export async function checkDomain(engine: Engine, a: PatternAnalysis): Promise<v
     throw new Fault(
       'DOMAIN_EXCEEDED',
       `The relation "${relation.name}" holds more different values than its declared domain.`,
-      'Declare a larger domain. The budget of this request stays spent: that the bound was broken is something learned about the data.',
+      'Declare a larger domain.',
       { details: { limit: relation.domain } },
     );
   }

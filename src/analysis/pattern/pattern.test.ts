@@ -144,9 +144,16 @@ describe('releasing a pattern', () => {
     expect((await planPattern(s, text)).pattern).toMatchObject({ stable: false, chosen: 'residual-ladder' });
   });
 
-  it('stops when the data hold more values than declared, without saying how many', async () => {
+  it('refuses a join that is too wide before anything is paid, and says why', async () => {
+    const s = await session('{ secret: edge }');
+    const wide = `q(x) :- ${[...'abcdefghi'].map((v, k) => (k === 0 ? 'knows(x, a)' : `knows(${'abcdefghi'[k - 1]}, ${v})`)).join(', ')}`;
+    await expect(release(s, wide, { mechanism: 'laplace' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    expect(await s.desk.ledger.entries(s.policy.population)).toEqual([]);
+  });
+
+  it('stops when the data hold more values than declared, without saying so', async () => {
     const s = await session('{ secret: edge }', '', 50);
-    await expect(release(s, 'triangles of friend')).rejects.toMatchObject({ code: 'DOMAIN_EXCEEDED', details: { limit: 50 } });
+    await expect(release(s, 'triangles of friend')).rejects.toMatchObject({ code: 'ENGINE_FAILED', details: { entry: 2 } });
   });
 
   it('protects whole persons by leaving out hubs, or by the race to the top when each result is one person’s', async () => {

@@ -16,13 +16,15 @@ import type { Foreseen } from '../../query/bound.js';
 import { type AnalysisOptions, analysePattern, type PatternAnalysis } from '../../query/pattern/analyse.js';
 import { coin, domainSize } from '../../query/pattern/lambda.js';
 import { privateRelations } from '../../query/pattern/sensitivity.js';
+import { shapeOf } from '../../query/pattern/shape.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
+import { type Relied, relation } from '../../release/relied.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { adversarialPromise, refuseSecondBatch } from './adversarial-promise.js';
 import { knownLadder, residualLadderOf } from './data-ladder.js';
 import { clampAnswer, drawLadder, drawLaplace, drawSmooth } from './draw.js';
-import { checkDomain, exactAnswer } from './exact-answer.js';
+import { checkDomain, exactAnswer, refuseWide } from './exact-answer.js';
 import { ownerSymbol, perOwner, personWays } from './owner.js';
 import { contributions, raceToTheTop, truncated } from './person.js';
 
@@ -55,20 +57,23 @@ export interface PatternPlan extends Plan {
   };
 }
 
-interface Prepared {
+export interface PreparedPattern {
   readonly analysis: PatternAnalysis;
   readonly allowance: Allowance;
+  /** Two texts are two requests. */
+  readonly canonical: readonly (string | number | null)[];
   readonly epsilon: Rational;
   readonly gamma: Rational | undefined;
   readonly degree: number;
   readonly person: boolean;
   readonly chosen: PatternCandidate;
   readonly profile: Profile;
+  readonly relied: readonly Relied[];
   readonly plan: PatternPlan;
 }
 
 export async function planPattern(session: Session, text: string, options: PatternOptions = {}): Promise<PatternPlan> {
-  return (await prepare(session, text, options)).plan;
+  return (await preparePattern(session, text, options)).plan;
 }
 
 export async function releasePattern(
@@ -76,38 +81,37 @@ export async function releasePattern(
   text: string,
   options: PatternOptions = {},
 ): Promise<{ result: PatternResult; receipt: Receipt }> {
-  const prepared = await prepare(session, text, options);
-  const { analysis, allowance, chosen, profile, plan, degree } = prepared;
-  if (chosen.guarantee === adversarialGuarantee) await refuseSecondBatch(session, plan.label);
+  const prepared = await preparePattern(session, text, options);
+  const { allowance, canonical, chosen, profile, relied, plan } = prepared;
+  if (isAdversarial(chosen)) await refuseSecondBatch(session, plan.label);
   return session.analyse<PatternResult>({
-    kind: chosen.guarantee === adversarialGuarantee ? 'adversarial' : 'pattern',
+    kind: isAdversarial(chosen) ? 'adversarial' : 'pattern',
     allowance,
-    canonical: JSON.stringify([
-      analysis.text,
-      analysis.unit,
-      chosen.mechanism,
-      options.gamma ?? null,
-      degree,
-      options.log ?? 'safe',
-    ]),
+    canonical: JSON.stringify(canonical),
     plan,
     profile,
-    execute: async (engine) => {
-      await checkDomain(engine, analysis);
-      const value = await answer(engine, session, prepared);
-      return {
-        query: analysis.text,
-        unit: analysis.unit,
-        value: `${value}`,
-        mechanism: chosen.mechanism,
-        expectedError: chosen.expectedError,
-      };
-    },
+    relied,
+    execute: (engine) => answerPattern(engine, session, prepared),
   });
 }
 
+export const isAdversarial = ({ guarantee }: PatternCandidate): boolean => guarantee === adversarialGuarantee;
+
+export async function answerPattern(engine: Engine, session: Session, prepared: PreparedPattern): Promise<PatternResult> {
+  const { analysis, chosen } = prepared;
+  await checkDomain(engine, analysis);
+  const value = await noisyAnswer(engine, session, prepared);
+  return {
+    query: analysis.text,
+    unit: analysis.unit,
+    value: `${value}`,
+    mechanism: chosen.mechanism,
+    expectedError: chosen.expectedError,
+  };
+}
+
 /** The data enters here, and leaves with its noise. */
-async function answer(engine: Engine, session: Session, prepared: Prepared): Promise<bigint> {
+async function noisyAnswer(engine: Engine, session: Session, prepared: PreparedPattern): Promise<bigint> {
   const { analysis: a, epsilon, degree, chosen } = prepared;
   const within = (x: bigint) => clampAnswer(x, a.bounds.least, a.bounds.most);
   const exact = async () => (await exactAnswer(engine, a)).open();
@@ -136,7 +140,7 @@ async function answer(engine: Engine, session: Session, prepared: Prepared): Pro
   return draw[chosen.mechanism]();
 }
 
-function terms21({ analysis: a, epsilon, gamma }: Prepared) {
+function terms21({ analysis: a, epsilon, gamma }: PreparedPattern) {
   const plain = a.bounds.globalSensitivity <= a.lambda.used;
   return {
     epsilon,
@@ -146,7 +150,7 @@ function terms21({ analysis: a, epsilon, gamma }: Prepared) {
   };
 }
 
-async function prepare(session: Session, text: string, options: PatternOptions): Promise<Prepared> {
+export async function preparePattern(session: Session, text: string, options: PatternOptions): Promise<PreparedPattern> {
   const { policy } = session;
   const { secret } = policy.protect;
   if (secret !== 'edge' && secret !== 'person')
@@ -168,14 +172,18 @@ async function prepare(session: Session, text: string, options: PatternOptions):
     ? personWays(session, analysis, epsilon, degree)
     : patternCandidates(analysis, { epsilon, degree, ...(gamma && { gamma }) });
   const chosen = pick(candidates, analysis, options.mechanism);
-  const adversarial = chosen.guarantee === adversarialGuarantee;
+  // Said before anything is booked: what execute throws is not told.
+  if (chosen.mechanism !== 'r2t' && !shapeOf(analysis.pattern)) refuseWide(analysis);
+  const adversarial = isAdversarial(chosen);
   const cost = person ? [[everyRecord, epsilon] as const] : touched.map((name) => [name, epsilon] as const);
+  const profile = adversarial ? onceOnly('adversarial privacy') : pureProfile(cost);
   const framed = session.frame({
     label: `${adversarial ? 'adversarial privacy: ' : ''}pattern ${analysis.title}`.slice(0, 120),
     share: adversarial ? rational(0) : allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    fits: true,
+    profile,
+    reading: allowance.reading,
     mechanism: chosen.mechanism,
     why: why(chosen, candidates),
     measures: [],
@@ -198,13 +206,15 @@ async function prepare(session: Session, text: string, options: PatternOptions):
   return {
     analysis,
     allowance,
+    canonical: [analysis.text, analysis.unit, chosen.mechanism, options.gamma ?? null, degree, options.log ?? 'safe'],
     epsilon,
     gamma,
     degree,
     person,
     chosen,
     plan,
-    profile: adversarial ? onceOnly('adversarial privacy') : pureProfile(cost),
+    profile,
+    relied: analysis.pattern.relations.filter((r) => !r.private).map((r) => relation(r.name)),
   };
 }
 

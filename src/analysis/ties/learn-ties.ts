@@ -13,6 +13,7 @@ import { keptRows } from '../../query/kept-rows.js';
 import { halfWidth } from '../../query/noise-law.js';
 import { rawCell, sourceColumn } from '../../query/read-column.js';
 import type { Receipt } from '../../release/receipt.js';
+import { relation as relied } from '../../release/relied.js';
 import type { AskOptions, Session } from '../../release/session.js';
 import { choosePairs, type NamedPair } from './choose-pairs.js';
 import { type OddsInterval, oddsInterval } from './odds-interval.js';
@@ -51,12 +52,14 @@ export async function learnTies(session: Session, request: TiesRequest, options:
   const scale = roundUp(divide(rational(2 * request.pairsEach), allowance.pure));
   const label = `odds ratio of ${request.relation} in ${request.column}`;
   const width = (alpha: number) => halfWidth({ kind: 'laplace', scale: toNumber(scale) }, alpha);
+  const profile = pureProfile([[everyRecord, allowance.pure]]);
   const plan = session.frame({
     label,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    fits: true,
+    profile,
+    reading: allowance.reading,
     mechanism: 'laplace',
     why: `One noisy table of the values of tied pairs, every record in at most ${request.pairsEach}.`,
     measures: [
@@ -75,7 +78,8 @@ export async function learnTies(session: Session, request: TiesRequest, options:
     allowance,
     canonical: JSON.stringify([request.relation, request.column, request.pairsEach]),
     plan,
-    profile: pureProfile([[everyRecord, allowance.pure]]),
+    profile,
+    ...(!relation.private && { relied: [relied(relation.name)] }),
     execute: async (engine) => {
       const pairs = choosePairs(await readPairs(engine, relation), request.pairsEach, policy.population);
       const values = (await readValues(engine, policy, column)).open();

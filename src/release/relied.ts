@@ -1,0 +1,33 @@
+import type { Policy } from '../policy/policy.js';
+import { columnsOf } from '../query/effects.js';
+import type { Measure } from '../query/measure.js';
+
+/**
+ * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
+ * are refused later (relied.proof.md).
+ * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
+ */
+export type Relied = string;
+
+export const rowsThemselves: Relied = 'rows';
+export const column = (name: string): Relied => `column ${name}`;
+export const relation = (name: string): Relied => `relation ${name}`;
+
+/** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
+export function reliedOn(measures: readonly Measure[], { protect, columns }: Policy): readonly Relied[] {
+  if (protect.secret !== 'answer') return [];
+  const known = measures.flatMap((m) => columnsOf(m.counting).filter((name) => columns.get(name)?.public));
+  const exact = measures.some((m) => m.effects.size === 0);
+  return [...(exact ? [rowsThemselves] : []), ...[...new Set(known)].sort().map(column)];
+}
+
+/** Of what was relied on, what these terms make secret. */
+export const nowSecret = (relied: Iterable<Relied>, policy: Policy): readonly Relied[] =>
+  [...new Set(relied)].filter((what) => isSecret(what, policy));
+
+function isSecret(what: Relied, { protect: { secret }, columns, relations }: Policy): boolean {
+  if (what === rowsThemselves) return secret !== 'answer';
+  const name = what.slice(what.indexOf(' ') + 1);
+  if (what === column(name)) return secret === 'answer' && columns.get(name)?.public !== true;
+  return (secret === 'edge' || secret === 'person') && relations.get(name)?.private !== false;
+}

@@ -1,0 +1,202 @@
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { register as registerCheck } from '../src/cli/check.js';
+import { createSession, openEngine, openLedger, readPolicy, type Session } from '../src/index.js';
+import { accountDoubts } from '../src/policy/population.js';
+import { runCommand } from './command.js';
+
+/** However data and policy are reached, one file of data has one account. */
+let folder: string;
+const at = (...parts: string[]) => join(folder, ...parts);
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'fugu-account-')));
+  mkdirSync(at('data'));
+  mkdirSync(at('here'));
+  mkdirSync(at('there'));
+  writeFileSync(at('data', 'people.csv'), `id,party\n${Array.from({ length: 40 }, (_, i) => `${i},dem`).join('\n')}\n`);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const terms =
+  'protect: { secret: row }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { party: { type: category, values: [dem, rep] } }\n';
+const policy = (path: string, data: string, more = ''): string => {
+  writeFileSync(at(path), `data: { ${data} }\n${more}${terms}`);
+  return at(path);
+};
+
+async function open<T>(file: string, work: (session: Session) => Promise<T>): Promise<T> {
+  const read = await readPolicy(file);
+  const engine = await openEngine(read);
+  const ledger = await openLedger(read.ledger);
+  try {
+    return await work(await createSession({ policy: read, engine, ledger }));
+  } finally {
+    await ledger.close();
+    await engine.close();
+  }
+}
+const spend = (file: string, epsilon: string, kind = 'count') => open(file, (s) => s.release({ kind }, { epsilon }));
+const spentBy = (file: string) => open(file, async (s) => (await s.plan({ kind: 'count' })).budget.spent);
+
+/** What one policy spends the other has spent, and the budget is gone for both together. */
+async function expectOneAccount(files: readonly string[]): Promise<void> {
+  const [first, ...others] = files as [string, ...string[]];
+  await spend(first, '0.75');
+  for (const other of others) {
+    expect(await spentBy(other), other).toBe(0.75);
+    await expect(spend(other, '0.5', 'count'), other).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+  }
+}
+
+describe('one account', () => {
+  it('for a table by any of its names, and for a view of it', async () => {
+    const database = await DuckDBInstance.create(at('data', 'town.duckdb'));
+    const connection = await database.connect();
+    await connection.run(`CREATE TABLE t AS SELECT * FROM read_csv('${at('data', 'people.csv')}', all_varchar=true)`);
+    connection.closeSync();
+    database.closeSync();
+    const names = [
+      policy('here/none.yaml', 'source: ../data/town.duckdb'),
+      policy('here/short.yaml', 'source: ../data/town.duckdb, table: t'),
+      policy('here/full.yaml', 'source: ../data/town.duckdb, table: main.t'),
+    ];
+    await expectOneAccount(names);
+    const again = await DuckDBInstance.create(at('data', 'town.duckdb'));
+    const writer = await again.connect();
+    await writer.run('CREATE VIEW v AS SELECT * FROM t');
+    writer.closeSync();
+    again.closeSync();
+    const view = policy('here/view.yaml', 'source: ../data/town.duckdb, table: v');
+    expect(await spentBy(view)).toBe(0.75);
+  });
+
+  it('for a policy that is a link, and for one in a folder that is a link, with a relative ledger', async () => {
+    const real = policy('here/policy.yaml', 'source: ../data/people.csv', 'ledger: ledger.db\n');
+    symlinkSync(real, at('there', 'policy.yaml'));
+    symlinkSync(at('here'), at('linked'));
+    // The data would be found from the link's folder, too: the ledger is what must not be.
+    await expectOneAccount([at('there', 'policy.yaml'), real, at('linked', 'policy.yaml')]);
+    expect(existsSync(at('there', 'ledger.db'))).toBe(false);
+  });
+
+  it('for data, folders and ledgers that are links, also before the ledger is there', async () => {
+    symlinkSync(at('data', 'people.csv'), at('here', 'link.csv'));
+    symlinkSync(at('data'), at('there', 'folder'));
+    symlinkSync(at('data', 'books.db'), at('here', 'ledger.db'));
+    await expectOneAccount([
+      policy('here/a.yaml', 'source: link.csv', 'ledger: ledger.db\n'),
+      policy('there/b.yaml', 'source: folder/people.csv', 'ledger: ../data/books.db\n'),
+    ]);
+    expect(readdirSync(at('here')).filter((f) => f.startsWith('ledger'))).toEqual(['ledger.db']);
+  });
+
+  it('for one named population over the same data in two folders, and for a name written in two ways of Unicode', async () => {
+    await expectOneAccount([
+      policy('here/a.yaml', 'source: ../data/people.csv', 'population: "caf\u00e9"\n'),
+      policy('there/b.yaml', 'source: ../data/people.csv', 'population: "cafe\u0301"\n'),
+    ]);
+  });
+
+  it('by whatever spelling: real files decide, never words', async () => {
+    symlinkSync(at('data'), at('here', 'd'));
+    symlinkSync(at('data', 'people.csv'), at('there', 'p.csv'));
+    symlinkSync(at('here'), at('there', 'h'));
+    const noise = fc.array(fc.constantFrom('.', 'x/..', 'nowhere/../y/..', './.'), { maxLength: 3 });
+    const source = fc
+      .tuple(noise, fc.constantFrom('data/people.csv', 'here/d/people.csv', 'there/p.csv', 'there/h/d/people.csv'))
+      .map(([more, path]) => [folder, ...more, path].join('/'));
+    const place = fc.constantFrom('here', 'there', 'there/h', 'data', 'here/d');
+    const identity = async (of: (data: string, policyFile: string) => Promise<readonly string[]>) => {
+      const seen = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(source, place, async (data, where) => {
+          seen.add((await of(data, at(where, 'policy.yaml'))).join(' in '));
+        }),
+        { numRuns: 60, seed: 7 },
+      );
+      return seen;
+    };
+    const accountOf = async (file: string) => {
+      const { population, ledger } = await readPolicy(file);
+      return [population, ledger];
+    };
+    const ours = await identity((data, file) => {
+      writeFileSync(file, `data: { source: "${data}" }\n${terms}`);
+      return accountOf(file);
+    });
+    expect([...ours]).toEqual([`data:${at('data/people.csv')} in ${at('data/.fugu/ledger.db')}`]);
+    // One policy with a relative ledger, reached by several ways.
+    symlinkSync(at('here/policy.yaml'), at('there/linked.yaml'));
+    const ways = ['here/policy.yaml', 'there/linked.yaml', 'there/h/policy.yaml', 'here/../there/h/./policy.yaml'];
+    const reached = await identity(async (data) => {
+      policy('here/policy.yaml', `source: "${data}"`, 'ledger: ledger.db\n');
+      const [first, ...others] = await Promise.all(ways.map((way) => accountOf(`${folder}/${way}`)));
+      for (const other of others) expect(other).toEqual(first);
+      return first!;
+    });
+    expect([...reached]).toEqual([`data:${at('data/people.csv')} in ${at('here/ledger.db')}`]);
+    // The test can see an alias: by resolved words instead of real files there are several accounts.
+    const byWords = await identity(async (data) => [resolve(data), dirname(resolve(data))]);
+    expect(byWords.size).toBeGreaterThan(1);
+  });
+
+  it('is not lost when the data is moved or renamed: an empty one is not opened beside it', async () => {
+    const file = policy('here/policy.yaml', 'source: ../data/people.csv');
+    await spend(file, '0.75');
+    renameSync(at('data'), at('moved'));
+    const moved = policy('here/policy.yaml', 'source: ../moved/people.csv');
+    await expect(spend(moved, '0.5')).rejects.toMatchObject({
+      code: 'LEDGER_MISMATCH',
+      hint: expect.stringContaining(`population: "data:${at('data/people.csv')}"`),
+    });
+    const going = policy('here/going.yaml', 'source: ../moved/people.csv', `population: "data:${at('data/people.csv')}"\n`);
+    expect(await spentBy(going)).toBe(0.75);
+    // Other people in the same folder are told apart by name.
+    copyFileSync(at('moved/people.csv'), at('moved/others.csv'));
+    await spend(policy('here/others.yaml', 'source: ../moved/others.csv', 'population: others\n'), '0.5');
+  });
+
+  it('is not split by a second name of the ledger, which would hide what was written last', async () => {
+    const file = policy('here/policy.yaml', 'source: ../data/people.csv', 'ledger: ledger.db\n');
+    await spend(file, '0.5');
+    linkSync(at('here/ledger.db'), at('there/ledger.db'));
+    await expect(spend(file, '0.1')).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+    rmSync(at('there/ledger.db'));
+    await spend(file, '0.1');
+  });
+});
+
+describe('fugu check', () => {
+  const doubts = async (file: string) => accountDoubts(await readPolicy(file));
+
+  it('is silent about the usual account and warns of a second ledger, of a name without a place, and of hard links', async () => {
+    const usual = policy('here/usual.yaml', 'source: ../data/people.csv');
+    await spend(usual, '0.5');
+    expect(await doubts(usual)).toEqual([]);
+    const second = policy('here/second.yaml', 'source: ../data/people.csv', 'ledger: second.db\n');
+    expect(await doubts(second)).toEqual([expect.stringContaining(at('data/.fugu/ledger.db'))]);
+    const named = policy('here/named.yaml', 'source: ../data/people.csv', 'population: town\n');
+    expect(await doubts(named)).toEqual([expect.stringContaining(`ledger: ${at('data/.fugu/ledger.db')}`)]);
+    linkSync(at('data/people.csv'), at('there/same.csv'));
+    expect(await doubts(usual)).toEqual([expect.stringContaining('hard links')]);
+    const told = JSON.parse(await runCommand(registerCheck, 'check', usual, '--json'));
+    expect(told.warnings).toHaveLength(1);
+    expect(await runCommand(registerCheck, 'check', usual)).toMatch(/Warning +The data file has 2 names/);
+  });
+});

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { planClassify, releaseClassify } from '../src/analysis/classify/classify.js';
+import { planDegrees, releaseDegrees } from '../src/analysis/degrees/release.js';
+import { planKmeans, releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
+import { planClustering, releaseClustering } from '../src/analysis/pattern/clustering.js';
+import { planPattern, releasePattern } from '../src/analysis/pattern/pattern.js';
+import { register } from '../src/cli/plan.js';
+import type { Plan } from '../src/release/plan.js';
+import type { AskOptions, Session } from '../src/release/session.js';
+import { runCommand } from './command.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+/** What a plan says about the budget is what the ledger then does, for everything that can be asked. */
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+interface Kind {
+  readonly plan: (session: Session, options: AskOptions) => Promise<Plan>;
+  readonly release: (session: Session, options: AskOptions) => Promise<unknown>;
+  readonly protect?: string;
+}
+const query = (asked: unknown): Kind => ({
+  plan: (s, o) => s.plan(asked, o),
+  release: (s, o) => s.release(asked, o),
+});
+const kmeans = (asked: unknown): Kind => ({
+  plan: (s, o) => planKmeans(s, asked, o),
+  release: (s, o) => releaseKmeans(s, asked, o),
+});
+const classify = (more: object): Kind => {
+  const asked = { label: 'party', positive: ['dem'], features: ['age', 'home'], ...more };
+  return { plan: (s, o) => planClassify(s, asked, o), release: (s, o) => releaseClassify(s, asked, o) };
+};
+const pattern = (text: string, protect: string): Kind => ({
+  plan: (s, o) => planPattern(s, text, o),
+  release: (s, o) => releasePattern(s, text, o),
+  protect,
+});
+const edge = '{ secret: edge }';
+const person = '{ secret: person, unit: id, maxRows: 1 }';
+const kinds: Readonly<Record<string, Kind>> = {
+  'a count': query({ kind: 'count' }),
+  'a batch': query({ queries: [{ kind: 'histogram', column: 'party' }, { kind: 'quantile', column: 'age', at: [0.5] }] }), // biome-ignore format: one line
+  'k-means over a grid': kmeans({ columns: ['age'], clusters: 2 }),
+  'k-means by Lloyd': kmeans({ columns: ['age'], clusters: 2, variant: 'lloyd' }),
+  'a classifier by its output': classify({ method: 'output' }),
+  'a classifier by steps, with selection': classify({ method: 'sgd', select: { keep: 1 } }),
+  'a pattern with single ties secret': pattern('triangles of friend', edge),
+  'a pattern with persons secret': pattern('triangles of friend', person),
+  'degrees with single ties secret': { plan: planDegrees, release: releaseDegrees, protect: edge },
+  'degrees with persons secret': { plan: planDegrees, release: releaseDegrees, protect: person },
+  'a clustering coefficient': {
+    plan: (s, o) => planClustering(s, 'clustering coefficient of friend', o),
+    release: (s, o) => releaseClustering(s, 'clustering coefficient of friend', o),
+    protect: edge,
+  },
+};
+const people = 60;
+const friends = `a,b\n${Array.from({ length: people - 2 }, (_, k) => `p${k},p${k + 1}\np${k},p${k + 2}`).join('\n')}\n`;
+const relations = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
+
+type Said = readonly [epsilon: string, fits: boolean, released: boolean, entries: number];
+/** Above the whole budget, within it, above what is left, all that is left, anything more. */
+const asked = ['5', '0.5', '0.75', '0.5', '0.125'];
+
+async function told(kind: Kind, budget: string, plan: Kind['plan'] = kind.plan): Promise<readonly Said[]> {
+  const yaml = policyYaml({ budget, extra: relations, ...(kind.protect && { protect: kind.protect }) });
+  shop = openWorkshop(yaml.replace('columns:\n', 'columns:\n  home: { type: category, values: [h0, h1] }\n'), people);
+  shop.write('friends.csv', friends);
+  const session = await shop.session();
+  const said: Said[] = [];
+  for (const epsilon of asked) {
+    const { fits } = await plan(session, { epsilon });
+    const released = await kind.release(session, { epsilon, fresh: true }).then(
+      () => true,
+      (error: { code?: string }) => {
+        expect(error.code).toBe('BUDGET_EXCEEDED');
+        return false;
+      },
+    );
+    said.push([epsilon, fits, released, (await session.desk.ledger.entries('town')).length]);
+  }
+  await session.close();
+  shop.remove();
+  return said;
+}
+const right: readonly Said[] = [
+  ['5', false, false, 0],
+  ['0.5', true, true, 1],
+  ['0.75', false, false, 1],
+  ['0.5', true, true, 2],
+  ['0.125', false, false, 2],
+];
+
+describe('a plan fits exactly when its release is admitted', () => {
+  for (const [what, kind] of Object.entries(kinds)) {
+    it(what, async () => {
+      expect(await told(kind, '{ epsilon: 1 }')).toEqual(right);
+    });
+    if (!kind.protect)
+      it(`${what}, with a delta`, async () => {
+        expect(await told(kind, '{ epsilon: 1, delta: 1e-6 }')).toEqual(right);
+      });
+  }
+
+  it('and one that always says so is found out', async () => {
+    const kind = kinds['k-means over a grid']!;
+    const sure: Kind['plan'] = async (s, o) => ({ ...(await kind.plan(s, o)), fits: true });
+    expect(await told(kind, '{ epsilon: 1 }', sure)).not.toEqual(right);
+  });
+});
+
+describe('records that are left out', () => {
+  const yaml = policyYaml({
+    dependence: '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 3 }]',
+    extra: relations,
+  });
+  const hub = (known: number) => `a,b\n${Array.from({ length: known }, (_, k) => `p0,p${k + 1}`).join('\n')}\n`;
+
+  it('are told by every plan that reads rows, also when another bound speaks for them after the ties were edited', async () => {
+    shop = openWorkshop(yaml, people);
+    shop.write('friends.csv', hub(40));
+    const first = await shop.session();
+    await first.release({ kind: 'count' }, { epsilon: '0.02' });
+    const before = (await first.plan({ kind: 'count' })).records;
+    await first.close();
+    shop.write('friends.csv', hub(30));
+    const later = await shop.session();
+    const left = (await later.desk.engine.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().length;
+    expect(left).toBeLessThan(people);
+    const plans = [
+      await later.plan({ kind: 'count' }, { epsilon: '0.02' }),
+      await planKmeans(later, { columns: ['age'], clusters: 2 }, { epsilon: '0.02' }),
+    ];
+    for (const plan of plans) expect(plan.records).toEqual({ used: left, leftOut: people - left });
+    expect(plans[0]!.records).not.toEqual(before);
+    expect(plans[0]!.route).not.toMatch(/used records/);
+    const { receipt } = await later.release({ kind: 'count' }, { epsilon: '0.02', fresh: true });
+    expect(receipt.records).toEqual(plans[0]!.records);
+    await later.close();
+    const said = await runCommand(register, 'plan', shop.policyFile, '--query', '{"kind":"count"}', '--epsilon', '0.02');
+    expect(said).toContain(`About ${left} of ${people} records: ${people - left} are left out`);
+  });
+});
