@@ -96,7 +96,7 @@ async function forgetful(policy: string, queries: readonly object[]): Promise<re
   return best!.noise.map((n) => (n.kind === 'laplace' ? toNumber(n.scale) : Number.NaN));
 }
 
-const rows = 20_000;
+const rows = 12_000;
 /** Members earn less than 30,000, the others more; everybody earns less than 100,000, which is the first bin. */
 const isMember = (i: number) => i % 4 < 2;
 const incomes = (i: number) => (isMember(i) ? [5, 15, 25][i % 3]! : [35, 65, 95][i % 3]!) * 1000;
@@ -124,7 +124,7 @@ describe('a release that reads inside a bin', () => {
     const planned = await plan(policy, queries);
     expect(exactLoss(people(1), scalesOf(planned))).toBeLessThanOrEqual(1 + 1e-9);
     expect(byTables(planned)).toBe(false);
-    expect(exactLoss(people(1), await forgetful(policy, queries))).toBeCloseTo(1.77, 1);
+    expect(exactLoss(people(1), await forgetful(policy, queries))).toBeCloseTo(1.75, 1);
     // by bins the tables speak, and say so
     const whole = await plan(policy, [histogram('member'), histogram('income')]);
     expect(whole.route).toMatch(/Pairwise/);
@@ -141,7 +141,7 @@ describe('a release that reads inside a bin', () => {
     // the two kinds of people differ in every table, so the loss is the sum of what each costs
     const loss = (scales: readonly number[]) => scales.reduce((sum, s, k) => sum + (k === 0 ? 2 : 1) / s, 0);
     expect(loss(scalesOf(await plan(policy, queries)))).toBeLessThanOrEqual(1 + 1e-9);
-    expect(loss(await forgetful(policy, queries))).toBeGreaterThan(2.7);
+    expect(loss(await forgetful(policy, queries))).toBeGreaterThan(2.6);
   });
 
   it('is not planned by a network of bins without an edge', async () => {
@@ -157,20 +157,24 @@ describe('a release that reads inside a bin', () => {
     await expect(plan(informed, queries)).rejects.toThrow(/by levels only, and an informed attacker may know/);
   });
 
-  it.each([
-    ['a mean', { kind: 'mean', column: 'income' }],
-    ['a sum', { kind: 'sum', column: 'income' }],
-    ['a variance', { kind: 'variance', column: 'income' }],
-    ['a quantile', { kind: 'quantile', column: 'income', at: [0.5] }],
-    ['a test of one value', { kind: 'count', where: [{ column: 'income', op: '=', value: 150000 }] }],
-  ])('is %s, too', async (_, query) => {
+  it('is a mean, a sum, a variance, a quantile or a test of one value, too; a test at an edge is not', async () => {
     writeIncomes(['income']);
     const columns = [member, `income: ${income}`];
     await learn(yaml(columns), '--pairwise');
-    const policy = yaml(columns, { dependence: learned });
-    expect(byTables(await plan(policy, [query]))).toBe(false);
-    const edge = { kind: 'count', where: [{ column: 'income', op: '>=', value: 100000 }] };
-    expect(byTables(await plan(policy, [edge]))).toBe(true);
+    const session = await shop.session(yaml(columns, { dependence: learned }));
+    const test = (op: string, value: number) => ({ kind: 'count', where: [{ column: 'income', op, value }] });
+    for (const query of [
+      { kind: 'mean', column: 'income' },
+      { kind: 'sum', column: 'income' },
+      { kind: 'variance', column: 'income' },
+      { kind: 'quantile', column: 'income', at: [0.5] },
+      test('=', 150000),
+      test('<=', 100000),
+    ])
+      expect(byTables(await session.plan(query))).toBe(false);
+    for (const query of [test('>=', 100000), test('>', 99000), test('<', 100000), histogram('income')])
+      expect(byTables(await session.plan(query))).toBe(true);
+    await session.close();
   });
 });
 
@@ -242,5 +246,42 @@ describe('all releases together', () => {
       const changed = yaml([member, `income: ${income.replace('[0, 200000]', other)}`], { dependence: learned });
       await expect(shop.session(changed)).rejects.toThrow(Fault);
     }
+  });
+});
+
+describe('a public column', () => {
+  const form = (more = '') => `form: { type: category, values: [a, b], public: true${more} }`;
+  const bit = (name: string) => `${name}: { type: category, values: [0, 1] }`;
+  /** On one form the second answer repeats the first, on the other it contradicts it; over both there is no tie. */
+  const writeForms = (more = '') => {
+    const line = (i: number) => `${'ab'[(i >> 1) % 2]},${(i >> 2) % 2},${((i >> 2) + (i >> 1)) % 2}${more}`;
+    shop.write('people.csv', `form,x,y${more && ',w'}\n${Array.from({ length: rows }, (_, i) => line(i)).join('\n')}\n`);
+  };
+  const inForm: readonly Person[] = [
+    { weight: 1, secret: 0, cells: [0, 0] },
+    { weight: 1, secret: 1, cells: [1, 1] },
+  ];
+  const queries = [histogram('x'), histogram('y')];
+
+  it('is known by its value, not by the pool it is shown in', async () => {
+    writeForms();
+    const columns = [form(', pools: [[a, b]]'), bit('x'), bit('y')];
+    await learn(yaml(columns), '--pairwise');
+    const policy = yaml(columns, { dependence: learned });
+    expect(exactLoss(inForm, scalesOf(await plan(policy, queries)))).toBeLessThanOrEqual(1 + 1e-9);
+    // as if the two forms were one
+    await learn(yaml([bit('x'), bit('y')]), '--pairwise');
+    const hidden = yaml([bit('x'), bit('y')], { dependence: learned });
+    expect(exactLoss(inForm, scalesOf(await plan(hidden, queries)))).toBeGreaterThan(1.7);
+    await expect(plan(yaml(columns, { dependence: learned }), queries)).rejects.toThrow(/other public columns.*"form"/);
+  });
+
+  it('that has no few answers is refused, at the tables and at the policy', async () => {
+    writeForms(',1');
+    const weight = 'w: { type: weight, bounds: [0, 2], public: true }';
+    await expect(learn(yaml([form(), bit('x'), bit('y'), weight]), '--pairwise')).rejects.toThrow(/public column "w"/);
+    await learn(yaml([form(), bit('x'), bit('y')]), '--pairwise');
+    await expect(plan(yaml([form(), bit('x'), bit('y'), weight], { dependence: learned }), queries)).rejects.toThrow(/"w"/);
+    await expect(plan(yaml([bit('x'), bit('y')], { dependence: learned }), queries)).rejects.toThrow(/"form"/);
   });
 });
