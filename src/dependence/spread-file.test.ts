@@ -42,7 +42,9 @@ describe('a pairwise file', () => {
     ['a level in no secret', { secrets: [[[0]], [[0, 1]], [[0, 1]]] }],
   ])('is refused with %s', (_, more) => {
     expect(() => readSpread(JSON.stringify({ ...JSON.parse(text), ...more }), 'p.json')).toThrow(/not in the expected form/);
-    expect(readSpread(JSON.stringify({ ...JSON.parse(text), secrets: [[[1], [0]], [[0, 1]], [[0, 1]]] }), 'p.json')).toBeDefined();
+    expect(
+      readSpread(JSON.stringify({ ...JSON.parse(text), secrets: [[[1], [0]], [[0, 1]], [[0, 1]]] }), 'p.json'),
+    ).toBeDefined();
   });
 
   it('is refused when it does not say what its tables were about', () => {
