@@ -71,7 +71,7 @@ interface PlanText {
   readonly route: string;
   readonly candidates: readonly { readonly route: string }[];
   readonly measures: readonly { readonly noise: { readonly scale: string } }[];
-  readonly guarantee: { readonly assumptions: readonly string[] };
+  readonly guarantee: { readonly assumptions: readonly string[]; readonly sentences: readonly string[] };
 }
 const plan = async (policy: string, queries: readonly object[], epsilon = '1'): Promise<PlanText> =>
   JSON.parse(
@@ -129,6 +129,7 @@ describe('a release that reads inside a bin', () => {
     const whole = await plan(policy, [histogram('member'), histogram('income')]);
     expect(whole.route).toMatch(/Pairwise/);
     expect(whole.guarantee.assumptions.join(' ')).toMatch(/know "income" by levels only/);
+    expect(whole.guarantee.sentences[0]).toMatch(/one answer of one person \(of "income" the range or pool/);
   });
 
   it('is not planned by them with twenty columns either', async () => {

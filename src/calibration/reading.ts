@@ -1,6 +1,6 @@
 import type { Condition, Need } from '../dependence/condition.js';
 import type { Profile } from '../dependence/profile.js';
-import { isFine } from '../dependence/resolution.js';
+import { coarseColumns } from '../dependence/resolution.js';
 import type { Measure } from '../query/measure.js';
 import { readsWithin } from '../query/reads-within.js';
 
@@ -19,8 +19,7 @@ const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>,
   sums: (_, { measures, sums }) => (measures ? measures.every((m) => m.mechanism === 'additive') : sums === true),
   // Nothing reads finer than the declared values.
   levels: ({ resolution }, { measures }) =>
-    [...resolution.columns.values()].every(isFine) ||
-    measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
+    coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
 };
 const check = (need: Need, reading: Reading): boolean =>
   (checks[need.kind] as (need: Need, reading: Reading) => boolean)(need, reading);

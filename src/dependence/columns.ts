@@ -12,7 +12,7 @@ import { graphAmplifier } from './graph-amplifier.js';
 import { modelLevels, networkLevels } from './model-levels.js';
 import { type Network, networkModel } from './network.js';
 import { readNetworkJson } from './network-json.js';
-import { type ColumnLevels, isFine, type Resolution, resolutionOf, resolutionWords } from './resolution.js';
+import { type ColumnLevels, coarseColumns, type Resolution, resolutionOf, resolutionWords } from './resolution.js';
 
 /** The declared network over the answers of one person: our JSON, or BIF by its ending. */
 export function readNetwork({ network: file }: ColumnsDependence): Network {
@@ -113,12 +113,12 @@ function coverEveryColumn(names: readonly string[], known: ReadonlySet<string>):
 }
 
 /** Given another answer exactly, the levels of the others may be tied in ways that no table of levels shows. */
-function refuseFineKnowledge({ columns }: Resolution, { protect, file }: Policy): void {
-  const coarse = [...columns.values()].find((levels) => !isFine(levels));
-  if (coarse && protect.adversary === 'informed')
+function refuseFineKnowledge(resolution: Resolution, { protect, file }: Policy): void {
+  const [coarse] = coarseColumns(resolution);
+  if (coarse !== undefined && protect.adversary === 'informed')
     throw new Fault(
       'POLICY_INVALID',
-      `The model knows the column "${coarse.column}" by levels only, and an informed attacker may know its value exactly.`,
+      `The model knows the column "${coarse}" by levels only, and an informed attacker may know its value exactly.`,
       'Write adversary: uninformed, or declare the column by these levels (a step as wide as the bins, one code per pool).',
       { place: { file } },
     );

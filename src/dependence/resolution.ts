@@ -70,21 +70,25 @@ export function isFine({ values, missing }: ColumnLevels): boolean {
   return alone && (values.kind === 'codes' || values.runs.length === values.last + 1);
 }
 
+/** Columns of which not every declared value stands for itself. */
+export const coarseColumns = ({ columns }: Resolution): readonly string[] =>
+  [...columns.values()].filter((levels) => !isFine(levels)).map(({ column }) => column);
+
+export function columnList(names: readonly string[]): string {
+  const shown = names.slice(0, 6).map((name) => `"${name}"`);
+  return `${shown.join(', ')}${names.length > shown.length ? ` and ${names.length - shown.length} more columns` : ''}`;
+}
+
 /** What a reader must know about the resolution. */
-export function resolutionWords({ columns }: Resolution): readonly string[] {
-  const named = (list: readonly ColumnLevels[]): string => {
-    const shown = list.slice(0, 6).map(({ column }) => `"${column}"`);
-    return `${shown.join(', ')}${list.length > shown.length ? ` and ${list.length - shown.length} more columns` : ''}`;
-  };
-  const all = [...columns.values()];
-  const coarse = all.filter((levels) => !isFine(levels));
-  const answered = all.filter(({ missing }) => missing === undefined);
+export function resolutionWords(resolution: Resolution): readonly string[] {
+  const coarse = coarseColumns(resolution);
+  const answered = [...resolution.columns.values()].filter((c) => c.missing === undefined).map(({ column }) => column);
   return [
     ...(coarse.length > 0
       ? [
-          `The tables know ${named(coarse)} by levels only (ranges of numbers, pooled answers): what is protected by them is the level an answer lies in; which value of its level it is, is protected by composition only. They hold while every release reads whole levels.`,
+          `The tables know ${columnList(coarse)} by levels only (ranges of numbers, pooled answers): what is protected by them is the level an answer lies in; which value of its level it is, is protected by composition only. They hold while every release reads whole levels.`,
         ]
       : []),
-    ...(answered.length > 0 ? [`Everybody answers ${named(answered)}: the tables know no missing answer there.`] : []),
+    ...(answered.length > 0 ? [`Everybody answers ${columnList(answered)}: the tables know no missing answer there.`] : []),
   ];
 }
