@@ -65,7 +65,7 @@ ${columns.map((c) => `  ${c}`).join('\n')}
   );
 const learned = '[{ kind: columns, network: learned.json }]';
 const learn = (policy: string, ...words: string[]) =>
-  runCommand(registerLearn, 'learn', 'columns', policy, '--public', '--out', shop.write('learned.json', ''), ...words);
+  runCommand(registerLearn, 'learn', 'columns', policy, '--public', '--out', `${shop.folder}/learned.json`, ...words);
 
 interface PlanText {
   readonly route: string;
@@ -154,6 +154,12 @@ describe('a release that reads inside a bin', () => {
     expect(exactLoss(people(1), scalesOf(await plan(policy, queries)))).toBeLessThanOrEqual(1 + 1e-9);
     expect(exactLoss(people(1), await forgetful(policy, queries))).toBeCloseTo(2, 6);
     expect((await plan(policy, [histogram('member'), histogram('income')])).route).toMatch(/ties between columns/);
+    await learn(yaml(columns), '--out', `${shop.folder}/learned.bif`);
+    const bif = yaml(columns, { dependence: learned.replace('json', 'bif') });
+    expect(byTables(await plan(bif, [histogram('member'), histogram('income')]))).toBe(true);
+    expect(byTables(await plan(bif, queries))).toBe(false);
+    const anew = yaml([member, `income: ${income.replace('step', 'missing: [-1], step')}`], { dependence: learned });
+    await expect(plan(anew, queries)).rejects.toThrow(/learned over other declared values/);
     const informed = yaml(columns, { dependence: learned, protect: '{ secret: answer }' });
     await expect(plan(informed, queries)).rejects.toThrow(/by levels only, and an informed attacker may know/);
   });

@@ -1,4 +1,5 @@
 import type { ColumnLevels, Resolution } from '../dependence/resolution.js';
+import { columnsOf } from './effects.js';
 import type { Counting, RowKey, RowTest } from './measure.js';
 
 /**
@@ -6,8 +7,10 @@ import type { Counting, RowKey, RowTest } from './measure.js';
  * the same for all values of a level. Columns without levels (public ones, ones tied by statements about any value) may be read as they are.
  */
 export function readsWithin(counting: Counting, { columns }: Resolution): boolean {
-  for (const levels of columns.values()) if (!columnWithin(counting, levels)) return false;
-  return true;
+  return columnsOf(counting).every((name) => {
+    const levels = columns.get(name);
+    return levels === undefined || columnWithin(counting, levels);
+  });
 }
 
 /** The declared values of a column in pieces that tests and keys treat alike, each with its level. */
@@ -23,7 +26,6 @@ function columnWithin(counting: Counting, levels: ColumnLevels): boolean {
   const tests = counting.filter.filter(({ column }) => column === levels.column);
   const keys = counting.keys.flatMap(keysInside).filter(({ column }) => column === levels.column);
   const valued = valuedColumns(counting).includes(levels.column);
-  if (tests.length === 0 && keys.length === 0 && !valued) return true;
   const seen = new Map<number, string>();
   for (const piece of pieces(levels, tests, keys)) {
     const passes = tests.every((test) => passesTest(test, piece.value));
