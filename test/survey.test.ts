@@ -8,6 +8,7 @@ import { register as registerPlan } from '../src/cli/plan.js';
 import { register as registerRelease } from '../src/cli/release.js';
 import { readBif } from '../src/dependence/bif.js';
 import { readNetworkJson } from '../src/dependence/network-json.js';
+import { parseRational, toNumber } from '../src/exact/rational.js';
 import { Fault, openLedger } from '../src/index.js';
 import { runCommand } from './command.js';
 
@@ -116,6 +117,32 @@ describe('a survey from file to table', () => {
       expect(release.receipt.measures[0].noise.kind).toBe(protect.includes('answer') ? 'none' : 'laplace');
     },
   );
+
+  it.each([
+    ['people of up to five rows', '{ secret: person, unit: who, maxRows: 5 }', '', 10],
+    ['a multi-select column', '{ secret: row }', 'columns: { m: { type: multi, values: [a, b, c, d, e, f, g, h] } }', undefined],
+  ])('prints the error of the noise it plans, not of another: %s', async (_, protect, columns, moved) => {
+    const line = (i: number) => `p${i % 50},${i % 3},${i % 2},${['a;b', 'c', ''][i % 3]}`;
+    put('survey.csv', `who,x,y,m\n${Array.from({ length: 200 }, (_, i) => line(i)).join('\n')}\n`);
+    put('codebook.csv', 'name,value,label\nx,0,\nx,1,\nx,2,\ny,0,\ny,1,\n');
+    const policy = yaml({ protect, columns });
+    const plan = await json(registerPlan, 'plan', policy, '--survey');
+    const scales = plan.measures.map((m: { noise: { scale: string } }) => toNumber(parseRational(m.noise.scale)));
+    const variance = (scale: number) => 1 / (2 * Math.sinh(1 / (2 * scale)) ** 2);
+    const l2 = Math.sqrt(
+      plan.measures.reduce((sum: number, m: { cells: number }, k: number) => sum + m.cells * variance(scales[k]), 0),
+    );
+    const { chosen } = plan.survey;
+    expect(chosen.error.l2).toBeCloseTo(l2, 6);
+    expect(chosen.parts.map((p: { scale: number }) => p.scale)).toEqual(scales);
+    // a table's worst cell cannot be surer than a single cell of it
+    expect(chosen.error.maximum).toBeGreaterThanOrEqual(Math.max(...plan.errors.map((e: { halfWidth: number }) => e.halfWidth)));
+    if (moved !== undefined) expect(scales.reduce((sum: number, b: number) => sum + moved / b, 0)).toBeCloseTo(1, 5);
+    const text = await runCommand(registerPlan, 'plan', policy, '--survey');
+    expect(text).toContain(`every cell is within ±${Math.round(chosen.error.maximum).toLocaleString('en')}`);
+    const release = await json(registerRelease, 'release', policy, '--survey');
+    expect(release.together).toEqual(chosen.error);
+  });
 
   it('protects one answer of an informed attacker by composition when nothing is declared', async () => {
     writeSurvey();

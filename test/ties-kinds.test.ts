@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { push } from '../src/dependence/push.js';
 import { toNumber } from '../src/exact/rational.js';
@@ -17,10 +18,13 @@ const kin = '  kin: { table: kin.csv, columns: [x, y], domain: 100 }\n';
 interface Told {
   readonly protect?: string;
   readonly extra?: string;
+  /** Instead of the columns of the workshop. */
+  readonly columns?: string;
 }
 let policies = 0;
-const open = (dependence: string, { protect, extra = friends }: Told = {}) => {
-  const yaml = policyYaml({ dependence, extra, ...(protect && { protect }) }).replace(
+const open = (dependence: string, { protect, extra = friends, columns }: Told = {}) => {
+  const whole = policyYaml({ dependence, extra, ...(protect && { protect }) });
+  const yaml = (columns === undefined ? whole : whole.replace(/columns:\n( .*\n)*/, `columns:\n${columns}`)).replace(
     'population: town',
     `population: t${++policies}`,
   );
@@ -43,7 +47,9 @@ const fault = async (dependence: string, told: Told = {}): Promise<Fault> => {
   return error as Fault;
 };
 const persons = { protect: '{ secret: person, unit: id, maxRows: 5 }' };
-const answers = { protect: '{ secret: answer }' };
+const twoValued = (...names: readonly string[]) =>
+  names.map((name) => `  ${name}: { type: category, values: [0, 1] }\n`).join('');
+const answers = { protect: '{ secret: answer }', columns: twoValued('party', 'age', 'weight', 'media') };
 
 describe('kind: groups', () => {
   it('shares the budget among copies, less among people alike, least through a hidden type', async () => {
@@ -221,17 +227,19 @@ describe('kind: sequence', () => {
 });
 
 describe('kind: gaussian', () => {
+  /** Ages run from 17 to 90: 73 years. */
+  const year = 1 / 73 ** 2;
   const law = (more: object = {}) =>
     shop.write(
       'q.json',
       JSON.stringify({
         records: ['p0', 'p1', 'p7'],
         precision: [
-          [2, -1, 0],
-          [-1, 2, 0],
+          [2, -4 * year, 0],
+          [-4 * year, 2, 0],
           [0, 0, 1],
         ],
-        bounds: [0, 2],
+        bounds: [17, 90],
         ...more,
       }),
     );
@@ -243,19 +251,72 @@ describe('kind: gaussian', () => {
     expect(e + push(e, 4)).toBeCloseTo(1, 6);
     law({
       bounds: [
-        [0, 1],
-        [0, 3],
-        [5, 6],
+        [17, 90],
+        [17 - 73, 90],
+        [17, 90],
       ],
     });
-    const narrower = await base(declared);
-    expect(narrower + push(narrower, 3)).toBeCloseTo(1, 6);
+    const wider = await base(declared);
+    expect(wider + push(wider, 8)).toBeCloseTo(1, 6);
   });
 
-  it('ties columns when answers are the secret', async () => {
-    law({ records: ['age', 'party', 'weight'] });
-    const e = await base(declared, answers, 'age');
+  const numbers = '  age: { type: integer, bounds: [0, 2] }\n  weight: { type: weight, bounds: [1, 3] }\n';
+  const between = {
+    records: ['age', 'weight'],
+    precision: [
+      [2, -1],
+      [-1, 2],
+    ],
+    bounds: [
+      [0, 2],
+      [1, 3],
+    ],
+  };
+
+  it('ties columns when answers are the secret, and says that no number lies outside', async () => {
+    law(between);
+    const told = { protect: '{ secret: answer }', columns: numbers };
+    const e = await base(declared, told, 'age');
     expect(e + push(e, 4)).toBeCloseTo(1, 6);
+    const session = await open(declared, told);
+    const { guarantee } = await session.plan({ kind: 'mean', column: 'age' });
+    expect(guarantee.assumptions.join(' ')).toMatch(/no number lies outside these, not even one that releases pull/);
+    await session.close();
+  });
+
+  it('must be about every number that a release can read', async () => {
+    const told = { protect: '{ secret: answer }', columns: numbers };
+    for (const bounds of [
+      [
+        [0, 1.5],
+        [1, 3],
+      ],
+      [
+        [0, 2],
+        [1.5, 3],
+      ],
+      [0, 2],
+    ]) {
+      law({ ...between, bounds });
+      expect((await fault(declared, told)).message).toMatch(/is about less than the numbers of/);
+    }
+    law({ bounds: [18, 90] });
+    expect((await fault(declared)).message).toMatch(/less than the numbers of "age" \(17 to 90\)/);
+    law({ ...between, records: ['age', 'party'] });
+    const coded = { ...told, columns: `${numbers}  party: { type: category, values: [0, 1] }\n` };
+    expect((await fault(declared, coded)).message).toMatch(/"party".* codes/);
+  });
+
+  it('must say which number of a record it is about, and a record must have one', async () => {
+    const several = { columns: '  age: { type: integer, bounds: [0, 2] }\n  weight: { type: integer, bounds: [0, 9] }\n' };
+    law({ bounds: [0, 9] });
+    expect((await fault(declared, several)).message).toMatch(/which number/);
+    law({ bounds: [0, 9], column: 'party' });
+    expect((await fault(declared, several)).message).toMatch(/which number/);
+    law({ bounds: [0, 9], column: 'weight' });
+    expect(await base(declared, several)).toBeGreaterThan(0.9);
+    law();
+    expect((await fault(declared, persons)).message).toMatch(/several rows/);
   });
 
   it('refuses what is no law of these records', async () => {
@@ -313,7 +374,25 @@ describe('kind: factors', () => {
 
   it('ties columns when answers are the secret', async () => {
     model(['party', 'age', 'media']);
-    const e = await base(declared, answers, 'age');
+    const told = { ...answers, columns: twoValued('party', 'age', 'media') };
+    const e = await base(declared, told, 'age');
+    expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
+    expect((await fault(declared, answers)).message).toMatch(/"weight"/);
+  });
+
+  it('must have tables over the values of the columns; a bare odds ratio is about any', async () => {
+    model(['party', 'age', 'media']);
+    const declare = (party: string, age: string) => ({
+      ...answers,
+      columns: `  party: ${party}\n  age: ${age}\n  media: { type: category, values: [0, 1] }\n`,
+    });
+    const wide = '{ type: integer, bounds: [0, 9] }';
+    const two = '{ type: integer, bounds: [0, 1] }';
+    expect((await fault(declared, declare(two, wide))).message).toMatch(/nothing about some numbers of the column "age"/);
+    expect((await fault(declared, declare(two, '{ type: category, values: [0, 2] }'))).message).toMatch(/the value "1"/);
+    expect((await fault(declared, declare(two, '{ type: multi, values: [0, 1] }'))).message).toMatch(/multi-select/);
+    // party is in no table
+    const e = await base(declared, declare(wide, two), 'age');
     expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
   });
 
@@ -354,11 +433,65 @@ describe('kind: columns', () => {
     expect((await fault(declared, answers)).message).toMatch(/"media"/);
     shop.write(
       'more.bif',
-      'network more {\n}\nvariable media {\n  type discrete [ 2 ] { a, b };\n}\nprobability ( media ) {\n  table 0.5, 0.5;\n}\n',
+      'network more {\n}\nvariable media {\n  type discrete [ 2 ] { 1, 0 };\n}\nprobability ( media ) {\n  table 0.5, 0.5;\n}\n',
     );
     expect(
       await base('[{ kind: columns, network: net.json }, { kind: columns, network: more.bif }]', answers, 'age'),
     ).toBeGreaterThan(0.5);
+  });
+
+  it.each([
+    ['a value the column does not have', '{ type: category, values: [0, 2] }', /the value "1", which it does not have/],
+    ['fewer values than the column has', '{ type: category, values: [0, 1, 2] }', /nothing about the value "2"/],
+    ['fewer numbers than the column has', '{ type: integer, bounds: [0, 2] }', /nothing about some numbers/],
+    ['numbers the column does not have', '{ type: number, bounds: [0, 1], step: 0.25 }', /leave a gap/],
+    ['single options of a multi-select column', '{ type: multi, values: [0, 1] }', /sets of options/],
+    ['a public column', '{ type: category, values: [0, 1], public: true }', /"age", which is public/],
+  ])('is refused with %s', async (_, age, message) => {
+    network(['party', 'age']);
+    const told = { ...answers, columns: `  party: { type: category, values: [1, 0] }\n  age: ${age}\n` };
+    const refused = await fault(declared, told);
+    expect(refused.code).toBe('MODEL_INVALID');
+    expect(refused.message).toMatch(message);
+  });
+
+  it('may say what its values stand for, and then knows no more than that', async () => {
+    network(['party', 'age']);
+    const mapped = (levels: unknown) => {
+      const text = JSON.parse(readFileSync(`${shop.folder}/net.json`, 'utf8'));
+      text.columns[1].levels = levels;
+      shop.write('net.json', JSON.stringify(text));
+    };
+    const told = {
+      protect: '{ secret: answer, adversary: uninformed }',
+      columns: '  party: { type: category, values: [0, 1] }\n  age: { type: integer, bounds: [0, 99] }\n',
+    };
+    mapped([[{ from: '0', to: '49' }, null], [{ from: '50', to: '99' }]]);
+    const session = await open(declared, told);
+    const { guarantee } = await session.plan({ kind: 'histogram', column: 'age' });
+    expect(guarantee.assumptions.join(' ')).toMatch(/know "age" by levels only/);
+    expect(guarantee.assumptions.join(' ')).toMatch(/Everybody answers "party":/);
+    const routes = async (query: object) => (await session.plan(query)).candidates.map((c) => c.route);
+    const younger = { column: 'age', op: '>=', value: 50 };
+    expect(await routes({ kind: 'count', where: [younger] })).toContain('columns');
+    expect(await routes({ kind: 'count', where: [{ ...younger, value: 51 }] })).not.toContain('columns');
+    expect(await routes({ kind: 'count', where: [{ column: 'age', op: '<', value: 50 }] })).not.toContain('columns');
+    await session.close();
+    expect((await fault(declared, { ...told, protect: '{ secret: answer }' })).message).toMatch(/by levels only/);
+    for (const wrong of [
+      [[{ from: '0', to: '49' }], [{ from: '49', to: '99' }]],
+      [[{ from: '0', to: '49' }], [{ from: '60', to: '99' }]],
+      [[{ from: '0', to: '49' }], [{ from: '50', to: '100' }]],
+      [
+        [{ from: '0', to: '49' }, null],
+        [{ from: '50', to: '99' }, null],
+      ],
+      [[{ from: '0', to: '99' }]],
+      [['0'], ['some']],
+    ]) {
+      mapped(wrong);
+      expect(await fault(declared, told)).toMatchObject({ code: 'MODEL_INVALID' });
+    }
   });
 });
 

@@ -2,7 +2,6 @@ import type { CodedTable } from '../../src/analysis/learn/coded.js';
 import { pairTables } from '../../src/analysis/learn/contingency.js';
 import type { Calibrate } from '../../src/attack/survey-audit.js';
 import { learnTabular, tabularCalibrate } from '../../src/attack/survey-published.js';
-import { chooseSurvey } from '../../src/calibration/survey.js';
 import type { PairTables } from '../../src/dependence/pair-tables.js';
 import {
   commonAnswers,
@@ -56,6 +55,12 @@ export interface Mechanism {
   readonly small?: Calibrate;
 }
 
+/** Minimises the sum of cells x sigma^2 subject to sum 1/sigma^2 = rho (moving a row moves two cells of each table): sigma^2 ~ cells^(-1/2). */
+export function gaussianSplit(levels: readonly number[], rho: number): readonly number[] {
+  const total = levels.reduce((sum, cells) => sum + Math.sqrt(cells), 0);
+  return levels.map((cells) => Math.sqrt(total / (rho * Math.sqrt(cells))));
+}
+
 const equal = (levels: readonly number[], scale: number): Drawn => ({ kind: 'laplace', levels, scales: levels.map(() => scale) });
 
 const algorithm =
@@ -102,18 +107,11 @@ export const mechanisms: readonly Mechanism[] = [
     name: 'Gaussian, whole row, delta 1e-6',
     certified: true,
     grouped: false,
-    draw: ({ table }, epsilon) => {
-      const columns = table.names.map((name, c) => ({ name, cells: table.levels[c]! }));
-      const choice = chooseSurvey(columns, {
-        secret: 'row',
-        adversary: 'informed',
-        epsilon,
-        delta,
-        rho: largestRho(epsilon, delta),
-      });
-      const gaussian = choice.candidates.find((c) => c.name === 'Gaussian')!;
-      return { kind: 'gaussian', levels: table.levels, scales: gaussian.parts.map((p) => p.scale) };
-    },
+    draw: ({ table }, epsilon) => ({
+      kind: 'gaussian',
+      levels: table.levels,
+      scales: gaussianSplit(table.levels, largestRho(epsilon, delta)),
+    }),
   },
   {
     name: 'Pairwise bound, 95 % radius',

@@ -52,9 +52,10 @@ export function attackHeldOut(table: CodedTable, costs: readonly number[], optio
   const [train, test] = [half(0), half(1)];
   const best = strongest(attacks(train, costs, options));
   const column = table.names.indexOf(best.column);
-  const heldOut = Number.isFinite(best.loss)
-    ? lossOf(test, costs, { column, a: best.pair[0], b: best.pair[1], spread: 0 }, best.evidence)
-    : best.loss;
+  const heldOut =
+    best.loss > 0 && Number.isFinite(best.loss)
+      ? lossOf(test, costs, { column, a: best.pair[0], b: best.pair[1], spread: 0 }, best.evidence)
+      : best.loss;
   return { inSample: attackSurvey(table, costs, options), heldOut };
 }
 
@@ -68,6 +69,9 @@ function attacks(table: CodedTable, costs: readonly number[], options: AttackOpt
       { loss: Number.POSITIVE_INFINITY, column: table.names[bare]!, pair: [0, 1], evidence: new Uint8Array(cellCount(pairs)) },
     ];
   const secrets = separated(pairs, costs).slice(0, options.pairs ?? 80);
+  // Where everybody answers alike there is nothing to guess.
+  if (secrets.length === 0)
+    return [{ loss: 0, column: table.names[0]!, pair: [0, 0], evidence: new Uint8Array(cellCount(pairs)) }];
   return secrets.map((secret, k) => {
     const evidence = climb(table, pairs, costs, secret, options.sweeps ?? 4);
     options.progress?.(k + 1, secrets.length);

@@ -1,3 +1,4 @@
+import { coarseColumns, columnList } from '../dependence/resolution.js';
 import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
@@ -57,11 +58,19 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
     assumptions,
     how: route.how,
     sentences: [
-      `Protected: ${secretWords[secret]}, from an attacker who ${known} and who sees every release of this population.`,
+      `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
       together,
       `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
       naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, failure).sentence,
       'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
     ],
   };
+}
+
+/** Where a route knows answers by levels, the level is all the secret it speaks about. */
+function byLevels({ routes }: Account): string {
+  const names = routes.flatMap(({ conditions }) =>
+    conditions.flatMap(({ need }) => (need.kind === 'levels' ? coarseColumns(need.resolution) : [])),
+  );
+  return names.length === 0 ? '' : ` (of ${columnList([...new Set(names)])} the range or pool that the declared tables know)`;
 }

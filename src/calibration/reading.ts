@@ -1,6 +1,8 @@
 import type { Condition, Need } from '../dependence/condition.js';
 import type { Profile } from '../dependence/profile.js';
+import { coarseColumns } from '../dependence/resolution.js';
 import type { Measure } from '../query/measure.js';
+import { readsWithin } from '../query/reads-within.js';
 
 /** What a request reads, as far as the conditions of routes ask. Public facts of the request alone. */
 export interface Reading {
@@ -15,6 +17,9 @@ export interface Reading {
 const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
   rows: (_, { beyond }) => beyond !== true,
   sums: (_, { measures, sums }) => (measures ? measures.every((m) => m.mechanism === 'additive') : sums === true),
+  // Nothing reads finer than the declared values.
+  levels: ({ resolution }, { measures }) =>
+    coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
 };
 const check = (need: Need, reading: Reading): boolean =>
   (checks[need.kind] as (need: Need, reading: Reading) => boolean)(need, reading);

@@ -1,77 +1,141 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type CodedSurvey, dataFolder, pooled, readAnes } from '../../experiments/tabular/anes.js';
+import { gaussianSplit } from '../../experiments/tabular/mechanisms.js';
 import { largestRho } from '../../experiments/tabular/rho.js';
+import { category, multi, samplePolicy } from '../../test/sample-policy.js';
 import { pairTables } from '../analysis/learn/contingency.js';
+import type { Amplifier } from '../dependence/amplifier.js';
+import { untied } from '../dependence/factor-graph.js';
+import { graphAmplifier } from '../dependence/graph-amplifier.js';
 import { pairTablesOfJoint } from '../dependence/pair-tables.js';
-import { pairwiseSpread } from '../dependence/pairwise-leakage.js';
-import { chooseSurvey, mergeWhereWorth, type SurveyTerms } from './survey.js';
+import { pairwiseAmplifier } from '../dependence/pairwise-amplifier.js';
+import { largestPairwiseBase, pairwiseSpread } from '../dependence/pairwise-leakage.js';
+import { nothingSpent } from '../dependence/profile.js';
+import { fromNumber, one, parseRational, type Rational, toNumber } from '../exact/rational.js';
+import type { Column, Protect } from '../policy/policy.js';
+import { bindBatch } from '../query/bind.js';
+import { surveyBatch } from '../query/survey.js';
+import { openAccount } from './account.js';
+import { chooseNoise } from './choose.js';
+import type { Noise } from './noise.js';
+import { chooseSurvey, mergeWhereWorth } from './survey.js';
 import { releaseError } from './survey-error.js';
 
-const questions = Array.from({ length: 20 }, (_, i) => ({ name: `q${i}`, cells: 2 + (i % 5) }));
-const row: SurveyTerms = { secret: 'row', adversary: 'informed', epsilon: 1, delta: 0 };
-const answer: SurveyTerms = { secret: 'answer', adversary: 'uninformed', epsilon: 0.1, delta: 0 };
+const questions = Array.from({ length: 20 }, (_, i) =>
+  category(
+    `q${i}`,
+    Array.from({ length: 1 + (i % 5) }, (_, v) => `${v}`),
+  ),
+);
+const whole = graphAmplifier({
+  name: 'independent',
+  graph: untied(1),
+  scope: (record) => record === '*',
+  adversary: 'informed',
+  reach: 'any',
+  assumptions: [],
+  how: '',
+});
+interface Told {
+  readonly columns?: readonly Column[];
+  readonly protect?: Partial<Protect>;
+  readonly delta?: string;
+  readonly amplifiers?: readonly Amplifier[];
+}
+/** The ways of a survey and the choice among them, as the planner sees them. */
+function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [] }: Told = {}) {
+  const plain = samplePolicy(columns, protect);
+  const policy = { ...plain, budget: { ...plain.budget, delta: parseRational(delta) } };
+  const account = openAccount(policy, [whole, ...amplifiers]);
+  const { measures } = bindBatch(surveyBatch(policy), policy);
+  const way = { merged: false, measures, plans: chooseNoise(measures, account, one, nothingSpent) };
+  return { way, choice: chooseSurvey([way], way, policy.protect) };
+}
+
+/** Everything there is to say about the errors of planned noise, by summing up variances. */
+const l2Of = (noise: readonly Noise[], cells: readonly number[]): number =>
+  Math.sqrt(
+    noise.reduce((sum, n, k) => {
+      if (n.kind === 'gaussian') return sum + cells[k]! * toNumber(n.variance);
+      const q = n.kind === 'laplace' ? Math.exp(-1 / toNumber(n.scale)) : 0;
+      return sum + (cells[k]! * 2 * q) / (1 - q) ** 2;
+    }, 0),
+  );
 
 describe('the choice of a survey release', () => {
   it('splits Laplace noise by size when nothing else is allowed', () => {
-    const choice = chooseSurvey(questions, row);
+    const { choice } = survey();
     expect(choice.chosen.name).toBe('Laplace, split by size');
     const spent = choice.chosen.parts.reduce((sum, part) => sum + 2 / part.scale, 0);
-    expect(spent).toBeCloseTo(1, 9);
+    expect(spent).toBeCloseTo(1, 5);
     expect(choice.candidates.find((c) => c.name === 'Laplace, equal')!.ratio).toBe(1);
   });
 
   it('takes Gaussian noise for a wide survey when delta allows it', () => {
-    const wide = Array.from({ length: 150 }, (_, i) => ({ name: `q${i}`, cells: 6 }));
-    const rho = largestRho(1, 1e-6);
-    const choice = chooseSurvey(wide, { ...row, delta: 1e-6, rho });
+    const wide = Array.from({ length: 150 }, (_, i) => category(`q${i}`, ['1', '2', '3', '4', '5']));
+    const { choice, way } = survey({ columns: wide, delta: '1e-6' });
     expect(choice.chosen.name).toBe('Gaussian');
-    expect(choice.chosen.parts.reduce((sum, part) => sum + 1 / part.scale ** 2, 0)).toBeCloseTo(rho, 9);
+    const rho = toNumber(way.plans[0]!.route.gaussian!.capacity);
+    expect(choice.chosen.parts.reduce((sum, part) => sum + 1 / part.scale ** 2, 0) / rho).toBeCloseTo(1, 5);
   });
 
+  it.each<[string, Told, number]>([
+    ['rows', {}, 2],
+    ['persons of five rows', { protect: { secret: 'person', unit: 'id', maxRows: 5 } }, 10],
+    ['a multi-select column of four options', { columns: [multi('m', ['a', 'b', 'c', 'd'])] }, 5],
+    ['answers', { protect: { secret: 'answer' } }, 2],
+  ])('tells the error of the noise that is planned: %s', (_, told, moves) => {
+    const { choice, way } = survey(told);
+    const planned = way.plans[0]!.noise;
+    const cells = way.measures.map((m) => m.cells.length);
+    expect(choice.chosen.error.l2).toBeCloseTo(l2Of(planned, cells), 6);
+    expect(choice.chosen.parts.map((p) => p.scale)).toEqual(planned.map((n) => toNumber((n as { scale: Rational }).scale)));
+    // what one record moves in a table is the planner's to know
+    expect(choice.chosen.parts.reduce((sum, part) => sum + moves / part.scale, 0)).toBeCloseTo(1, 5);
+    if (moves !== 2) {
+      const twoCells = choice.chosen.parts.map((p): Noise => ({ kind: 'laplace', scale: fromNumber((p.scale * 2) / moves) }));
+      expect(choice.chosen.error.l2).toBeGreaterThan(2 * l2Of(twoCells, cells));
+    }
+  });
+
+  const four = questions.slice(1, 5);
   const strangers = pairwiseSpread([
     pairTablesOfJoint(
-      questions.slice(0, 4).map((q) => q.name),
-      [2, 3, 4, 5],
-      new Array(120).fill(100),
+      four.map((q) => q.name),
+      [3, 4, 5, 6],
+      new Array(360).fill(100),
     ),
   ]);
-  const four = questions.slice(0, 4);
+  const levels = { columns: new Map(), digest: 'levels' };
+  const tables = [pairwiseAmplifier(strangers, { kind: 'unpaid' }, levels)];
 
-  it('uses the pairwise bound only for answers and uninformed attackers, and says why not otherwise', () => {
-    const knowledge = { pairwise: { spread: strangers, origin: { kind: 'public', from: 'wave 1' } as const } };
-    expect(chooseSurvey(four, answer, knowledge).chosen.name).toBe('Laplace, pairwise bound');
-    const informed = chooseSurvey(four, { ...answer, adversary: 'informed' }, knowledge);
-    expect(informed.chosen.name).not.toMatch(/pairwise/);
-    expect(informed.why).toMatch(/not allowed: Laplace, pairwise bound \(assumes that no other answer/);
-    expect(chooseSurvey(four, { ...answer, secret: 'row' }, knowledge).why).toMatch(/the policy protects rows/);
-    expect(chooseSurvey([...four, { name: 'new', cells: 2 }], answer, knowledge).chosen.name).not.toMatch(/pairwise/);
-  });
-
-  it('marks tables that nobody paid for', () => {
-    const choice = chooseSurvey(four, answer, { pairwise: { spread: strangers, origin: { kind: 'unpaid' } } });
-    expect(choice.chosen.assumes.join(' ')).toMatch(/NOT PAID FOR/);
+  it('uses the pairwise bound where it is a route, and says what nobody paid for', () => {
+    const answers = { columns: four, protect: { secret: 'answer', adversary: 'uninformed' } } as const;
+    const { chosen, candidates } = survey({ ...answers, amplifiers: tables }).choice;
+    expect(chosen.name).toBe('Laplace, pairwise bound');
+    expect(chosen.assumes.join(' ')).toMatch(/not paid for/);
+    expect(chosen.protects).toMatch(/one answer.*knows no other answer/);
+    expect(candidates.find((c) => c.name === 'Laplace, split by size')!.protects).toMatch(/whole row/);
+    expect(survey(answers).choice.chosen.name).toBe('Laplace, split by size');
   });
 
   it('leaves public columns without noise and out of the count', () => {
-    const choice = chooseSurvey([...four, { name: 'form', cells: 2, public: true }], row);
-    expect(choice.chosen.parts.flatMap((p) => p.columns)).not.toContain('form');
+    const { chosen } = survey({
+      columns: [...four, category('form', ['a', 'b'], { public: true })],
+      protect: { secret: 'answer' },
+    }).choice;
+    expect(chosen.parts.flatMap((p) => p.columns)).not.toContain('form');
+    expect(chosen.parts).toHaveLength(4);
   });
 
   it('merges a skip block exactly when that lowers the error', () => {
     const block = Array.from({ length: 8 }, (_, i) => ({ name: `m${i}`, cells: 4 }));
     const small = { columns: block.map((c) => c.name), support: 39 };
     const large = { ...small, support: 4 ** 8 };
-    expect(mergeWhereWorth(block, [small], 1 / 3)[0]!.columns).toHaveLength(8);
-    expect(mergeWhereWorth(block, [large], 1 / 3)).toHaveLength(8);
-    const rest = [...questions, ...block];
-    const merged = chooseSurvey(rest, row, { clusters: [small] });
-    expect(merged.chosen.name).toBe('Laplace, merged');
-    expect(merged.chosen.error.l2).toBeLessThan(chooseSurvey(rest, row).chosen.error.l2);
-    expect(chooseSurvey(rest, row, { clusters: [large] }).chosen.error.l2).toBeCloseTo(
-      chooseSurvey(rest, row).chosen.error.l2,
-      6,
-    );
+    expect(mergeWhereWorth(block, [small, small], 1 / 3)).toEqual([small]);
+    expect(mergeWhereWorth(block, [large], 1 / 3)).toEqual([]);
+    expect(mergeWhereWorth(block.slice(1), [small], 1 / 3)).toEqual([]);
   });
 });
 
@@ -137,20 +201,22 @@ describe.skipIf(!existsSync(new URL('anes/', dataFolder)))('ANES 2020 (needs the
     expect([survey.names.length, survey.levels.reduce((a, b) => a + b, 0), survey.rows]).toEqual([153, 931, 3080]);
   });
 
+  const l2 = (kind: 'laplace' | 'gaussian', levels: readonly number[], scale: (c: number) => number): number =>
+    releaseError(levels.map((cells, c) => ({ kind, scale: scale(c), cells }))).l2;
+
   it('Gaussian noise for whole rows: at most 0.2 of Laplace 2n/epsilon at epsilon 1, delta 1e-6', () => {
-    const columns = survey.names.map((name, c) => ({ name, cells: survey.levels[c]! }));
-    const choice = chooseSurvey(columns, { ...row, delta: 1e-6, rho: largestRho(1, 1e-6) });
-    expect(choice.chosen.name).toBe('Gaussian');
-    expect(choice.chosen.ratio).toBeLessThanOrEqual(0.2);
+    const { levels } = survey;
+    const sigma = gaussianSplit(levels, largestRho(1, 1e-6));
+    const ratio = l2('gaussian', levels, (c) => sigma[c]!) / l2('laplace', levels, () => 2 * levels.length);
+    expect(ratio).toBeLessThanOrEqual(0.2);
   });
 
   it('pairwise bound with its 95 % radius, levels pooled at 5 %: at most 0.85 at epsilon 1', () => {
-    const pool = pooled(survey, 0.05);
-    const columns = pool.names.map((name, c) => ({ name, cells: pool.levels[c]! }));
-    const spread = pairwiseSpread([pairTables(pool)], { confidence: 0.95 });
-    const choice = chooseSurvey(columns, { ...answer, epsilon: 1 }, { pairwise: { spread, origin: { kind: 'unpaid' } } });
-    expect(choice.chosen.name).toBe('Laplace, pairwise bound');
-    expect(choice.chosen.ratio).toBeLessThanOrEqual(0.85);
-    expect(choice.chosen.ratio).toBeGreaterThan(0.7);
+    const { levels, ...rest } = pooled(survey, 0.05);
+    const spread = pairwiseSpread([pairTables({ levels, ...rest })], { confidence: 0.95 });
+    const ratio =
+      l2('laplace', levels, () => 2 / largestPairwiseBase(spread, 1)) / l2('laplace', levels, () => 2 * levels.length);
+    expect(ratio).toBeLessThanOrEqual(0.85);
+    expect(ratio).toBeGreaterThan(0.7);
   });
 });

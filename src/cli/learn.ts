@@ -129,9 +129,10 @@ async function learnPairwise(engine: Engine, policy: Policy, words: LearnWords, 
     const found = attackHeldOut(rows, costs, { pairs: 24, progress: progress('attacking') });
     return { inSample: found.inSample.loss, heldOut: found.heldOut };
   };
-  const { spread, attack } = await learnSpread(engine, policy, { confidence, pool, epsilon, judge });
+  const { attack, ...tables } = await learnSpread(engine, policy, { confidence, pool, epsilon, judge });
+  const { spread } = tables;
   const origin = words.public ? ({ kind: 'public', from: basename(policy.data.source) } as const) : ({ kind: 'unpaid' } as const);
-  write(words.out, writeSpread({ spread, origin, ...(attack && { attack }) }));
+  write(words.out, writeSpread({ ...tables, origin, ...(attack && { attack }) }));
   const noise = epsilon / spread.columns / largestPairwiseBase(spread, epsilon);
   emit(words.json, { written: words.out, origin, columns: spread.columns, confidence, noiseOverComposition: noise, attack }, () =>
     [
@@ -148,14 +149,15 @@ async function learnPairwise(engine: Engine, policy: Policy, words: LearnWords, 
 }
 
 async function payPairwise(session: Session, words: LearnWords, confidence: number, least: number): Promise<void> {
-  const { spread, receipt } = await learnSpreadPaid(session, {
+  const { receipt, ...tables } = await learnSpreadPaid(session, {
     epsilon: words.epsilon!,
     confidence,
     least,
     fresh: words.fresh === true,
   });
+  const { spread } = tables;
   const origin = { kind: 'paid' } as const;
-  write(words.out, writeSpread({ spread, origin }));
+  write(words.out, writeSpread({ ...tables, origin }));
   const noise = [0.1, 1].map((epsilon) => ({ epsilon, noise: epsilon / spread.columns / largestPairwiseBase(spread, epsilon) }));
   const { columns } = spread;
   emit(words.json, { written: words.out, origin, columns, confidence, least, noiseOverComposition: noise, receipt }, () =>

@@ -18,7 +18,7 @@ export function register(program: Command): void {
             : await session.plan(asked.query, asked.options);
         return {
           plan: planned,
-          survey: words.survey ? surveyChoice(planned, session) : undefined,
+          survey: 'query' in asked && words.survey ? await surveyChoice(session, asked) : undefined,
           published: words.asPublished ? await publishedSurvey(engine, session, planned, words) : undefined,
         };
       });

@@ -1,51 +1,34 @@
+import { chooseNoise } from '../calibration/choose.js';
 import { chooseSurvey, type SurveyChoice } from '../calibration/survey.js';
 import { type CellNoise, type ReleaseError, releaseError } from '../calibration/survey-error.js';
 import { declaredSpread } from '../dependence/declared-pairwise.js';
 import type { AttackFigure } from '../dependence/spread-file.js';
-import { divide, fromNumber, multiply, parseRational, toNumber } from '../exact/rational.js';
-import { jointKeyOf } from '../query/keys.js';
-import type { Plan, PlannedMeasure } from '../release/plan.js';
-import type { Session } from '../release/session.js';
+import { parseRational, toNumber } from '../exact/rational.js';
+import { bindBatch } from '../query/bind.js';
+import type { PlannedMeasure } from '../release/plan.js';
+import type { AskOptions, Session } from '../release/session.js';
+import { surveyForms } from '../release/survey.js';
 import { bold, dim, figure, table } from './output.js';
 
-/** Every way to release the survey the plan is about, with its expected error and what it protects. Public numbers only. */
-export function surveyChoice(plan: Plan, { policy, account }: Session): SurveyChoice & { readonly attack?: AttackFigure } {
-  const share = divide(fromNumber(plan.epsilon), account.epsilon);
-  const part = (capacity: Parameters<typeof multiply>[0]): number => toNumber(multiply(capacity, share));
-  const columns = plan.errors.map((e) => {
-    const name = 'column' in e.query ? e.query.column : e.name;
-    // Rows are secret as a whole, so a public column of theirs is noised like any other.
-    return { name, cells: e.cells, public: policy.protect.secret === 'answer' && policy.columns.get(name)?.public === true };
+/**
+ * Every way to release the survey that is asked for, with its expected error and what it protects: all noise that could be planned for it, by the planner
+ * itself. Public numbers only.
+ */
+export async function surveyChoice(
+  session: Session,
+  asked: { readonly query: unknown; readonly options: AskOptions },
+): Promise<SurveyChoice & { readonly attack?: AttackFigure }> {
+  const { policy, account } = session;
+  const spent = await session.spent();
+  const share = session.share(asked.options, spent);
+  const ways = surveyForms(policy).map(({ merged, batch }) => {
+    const { measures } = bindBatch(batch, policy);
+    return { merged, batch, measures, plans: chooseNoise(measures, account, share, spent) };
   });
-  const route = (name: string) => account.routes.find((r) => r.amplifier.name === name);
-  const rows = account.routes.find((r) => r.amplifier.scope('*'));
-  const network = route('columns');
-  const pairwise = route('pairwise');
-  const declared = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0];
-  const choice = chooseSurvey(
-    columns,
-    {
-      secret: policy.protect.secret === 'answer' ? 'answer' : 'row',
-      adversary: policy.protect.adversary,
-      epsilon: rows ? part(rows.pureCapacity) : plan.epsilon,
-      delta: toNumber(account.delta),
-      ...(rows?.gaussian && { rho: part(rows.gaussian.capacity) }),
-    },
-    {
-      ...(network && {
-        network: {
-          base: part(network.pureCapacity),
-          adversary: policy.protect.adversary,
-          origin: network.amplifier.assumptions.at(-1) ?? '',
-        },
-      }),
-      ...(policy.merge && {
-        clusters: policy.merge.map((c) => ({ columns: c.columns, support: jointKeyOf(policy, c).key.size })),
-      }),
-      ...(pairwise && declared && { pairwise: { ...declared, base: part(pairwise.pureCapacity) } }),
-    },
-  );
-  return pairwise && declared?.attack ? { ...choice, attack: declared.attack } : choice;
+  const taken = ways.find(({ batch }) => JSON.stringify(batch) === JSON.stringify(asked.query))!;
+  const choice = chooseSurvey(ways, taken, policy.protect);
+  const attack = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0]?.attack;
+  return attack && account.routes.some((r) => r.amplifier.name === 'pairwise') ? { ...choice, attack } : choice;
 }
 
 export function surveyText(choice: SurveyChoice & { readonly attack?: AttackFigure }): string {

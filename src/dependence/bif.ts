@@ -1,9 +1,25 @@
+import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { makeNetwork, type Network, type Variable } from './network.js';
 import { readOrigin } from './network-json.js';
+import { toldLevels } from './told-levels.js';
 
-/** BIF has no field for who paid for a network, so it travels in a comment that is read back. */
+/** BIF has no field for who paid for a network, nor for what its values stand for; both travel in comments that are read back. */
 const originComment = /^\/\/ fugu origin: (.*)$/m;
+const levelsComment = /^\/\/ fugu levels: (.*)$/m;
+const levelsDocument = z.strictObject({ resolution: z.string().optional(), columns: z.record(z.string(), toldLevels) });
+
+function readLevels(text: string, file: string): z.infer<typeof levelsDocument> {
+  const told = levelsComment.exec(text)?.[1];
+  if (told === undefined) return { columns: {} };
+  try {
+    return levelsDocument.parse(JSON.parse(told));
+  } catch {
+    throw new Fault('MODEL_INVALID', 'The levels of the network are not readable.', 'Learn it again, or write JSON.', {
+      place: { file },
+    });
+  }
+}
 
 /** Reads the Bayesian Interchange Format (0.15, as bnlearn and pgmpy write it): variables, tables, rows by parent values, `default`. */
 export function readBif(text: string, file: string): Network {
@@ -66,15 +82,17 @@ export function readBif(text: string, file: string): Network {
     }
     result[child] = { ...variables[child]!, parents, table };
   }
+  const told = readLevels(text, file);
   const complete = result.map((v, i) => {
     if (!v)
       throw new Fault('MODEL_INVALID', `Variable "${variables[i]!.name}" has no probability block.`, 'Add one.', {
         place: { file },
       });
-    return v;
+    return Object.hasOwn(told.columns, v.name) ? { ...v, levels: told.columns[v.name]! } : v;
   });
   const origin = readOrigin(originComment.exec(text)?.[1] ?? '');
-  return makeNetwork(name, complete, origin, { file });
+  const network = makeNetwork(name, complete, origin, { file });
+  return told.resolution === undefined ? network : { ...network, resolution: told.resolution };
 }
 
 const quoteless = /^[A-Za-z0-9_.+-][^\s(){}[\]|,;"]*$/;
@@ -82,6 +100,9 @@ const token = (text: string): string => (quoteless.test(text) ? text : `"${text.
 
 export function writeBif(network: Network): string {
   const lines = network.origin ? [`// fugu origin: ${JSON.stringify(network.origin)}`] : [];
+  const levels = network.variables.flatMap((v) => (v.levels ? [[v.name, v.levels] as const] : []));
+  if (levels.length > 0)
+    lines.push(`// fugu levels: ${JSON.stringify({ resolution: network.resolution, columns: Object.fromEntries(levels) })}`);
   lines.push(`network ${token(network.name)} {`, '}');
   for (const v of network.variables)
     lines.push(

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
-import type { Dependence, Policy } from '../policy/policy.js';
+import type { Column, Dependence, Policy } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
 import { pairwiseAmplifier } from './pairwise-amplifier.js';
+import { type Resolution, resolutionOf } from './resolution.js';
 import { type DeclaredSpread, readSpread } from './spread-file.js';
+import { columnLevels, everyValue } from './told-levels.js';
 
 /** `kind: columns` may name a pairwise file instead of a network; undefined when it does not. Unreadable files are the network reader's to report. */
 export function declaredSpread(dependence: Dependence): DeclaredSpread | undefined {
@@ -35,5 +37,39 @@ export function declaredPairwise(declared: DeclaredSpread, policy: Policy): Ampl
       `The pairwise file does not cover the column "${missing.name}".`,
       'Learn it again, or mark the column public: true.',
     );
-  return pairwiseAmplifier(declared.spread, declared.origin);
+  return pairwiseAmplifier(declared.spread, declared.origin, resolutionOfSpread(declared, policy, refuse));
+}
+
+/** What the tables held apart, held against the columns as they are declared now: the file's own digest must come out again. */
+function resolutionOfSpread(
+  { spread, levels, resolution, known }: DeclaredSpread,
+  { columns, protect }: Policy,
+  refuse: (message: string, hint: string) => Fault,
+): Resolution {
+  const columnNamed = (name: string): Column => {
+    const column = columns.get(name);
+    if (!column)
+      throw refuse(
+        `The pairwise file speaks about the column "${name}", which the policy does not declare.`,
+        'Declare it as it was when the file was learned, or learn it again.',
+      );
+    return column;
+  };
+  // the attacker knows the public columns, so the law is the one within each of their answers
+  const open = [...columns.values()].filter((c) => c.public === true && c.name !== protect.unit);
+  const unknown = open.find((c) => !known.includes(c.name)) ?? known.map(columnNamed).find((c) => !open.includes(c));
+  if (unknown)
+    throw refuse(
+      `The pairwise file was learned with other public columns: they differ in "${unknown.name}".`,
+      'Learn it again with the columns public that everybody knows of a person.',
+    );
+  const levelsOf = known.map(columnNamed).flatMap((c) => (c.type === 'category' ? [columnLevels(c, everyValue(c), refuse)] : []));
+  const secret = spread.names.map((name, c) => columnLevels(columnNamed(name), levels[c]!, refuse));
+  const found = resolutionOf([...secret, ...levelsOf], refuse);
+  if (found.digest !== resolution)
+    throw refuse(
+      'The pairwise file was learned over other declared values than the policy has now.',
+      'Declare the columns as they were (values, bounds, step, missing codes), or learn it again.',
+    );
+  return found;
 }

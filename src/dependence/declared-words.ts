@@ -8,7 +8,8 @@ const words: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>) 
   ties: (d) =>
     `Records in the relation "${d.relation}" are tied with an odds ratio of at most ${d.oddsColumn ? 'what the table says' : odds(d.oddsRatio)}; who is tied to whom is known to the attacker.${d.reach === 'direct' ? ` ${directAssumption.independent}` : ''}`,
   sequence: (d) => `The steps of one "${d.by}" in the order of "${d.order}" form a Markov chain with the declared transitions.`,
-  gaussian: () => 'Records follow a Gaussian law with the declared precision matrix, restricted to the declared bounds.',
+  gaussian: () =>
+    'Numbers follow a Gaussian law with the declared precision matrix, restricted to the bounds in its file: no number lies outside these, not even one that releases pull to the bounds of its column, and none is missing.',
   factors: () => 'Records follow a distribution on the declared model graph whose odds ratios stay below the declared ones.',
   columns: () => 'Answers of one person follow the declared network; when the whole row is the secret it does not matter.',
 };

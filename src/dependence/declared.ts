@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.js';
-import type { Dependence, Policy } from '../policy/policy.js';
+import type { Policy } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
-import { columnsAmplifier } from './columns.js';
+import { columnsAmplifier, tiesAnswers } from './columns.js';
 import { declaredPairwise, declaredSpread } from './declared-pairwise.js';
 import { tupleAmplifier } from './edge-ties.js';
 import { untied } from './factor-graph.js';
@@ -24,7 +24,7 @@ export async function declaredAmplifiers(policy: Policy, engine: Engine): Promis
   const spreads = policy.dependence.flatMap((d) => declaredSpread(d) ?? []);
   const rest = policy.dependence.filter((d) => declaredSpread(d) === undefined);
   const inside = secret === 'answer' ? rest.filter(tiesAnswers) : [];
-  const between = rest.filter((d) => !inside.includes(d));
+  const between = secret === 'answer' ? rest.filter((d) => !tiesAnswers(d)) : rest;
   const records = await recordTies(policy, engine, between);
   // Answers of tied people: coarsen to rows. Only when people are independent do the ties of one person's answers say more.
   if (between.some((d) => d.kind !== 'columns')) return { ...records, readsData: true };
@@ -34,9 +34,6 @@ export async function declaredAmplifiers(policy: Policy, engine: Engine): Promis
   ];
   return { amplifiers: [...records.amplifiers, ...answers], readsData: false };
 }
-
-/** When answers are the secret, a model's records are columns. */
-const tiesAnswers = (d: Dependence): boolean => d.kind === 'columns' || d.kind === 'factors' || d.kind === 'gaussian';
 
 function relationAmplifier(policy: Policy): Amplifier {
   const relations = new Set([...policy.relations.values()].filter((r) => r.private).map((r) => r.name));

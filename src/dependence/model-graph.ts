@@ -26,8 +26,9 @@ export function graphsOf(model: Model): FactorGraph[] {
     if (factor.records.length < 2) continue;
     const key = scopeOf(factor.records);
     if (isTable(factor)) {
+      const table = { ...factor, relative: 0 };
       const known = tables.get(key);
-      tables.set(key, known ? multiply(known, factor, shape) : { ...factor, relative: 0 });
+      tables.set(key, known ? multiply(known, table, shape) : table);
     } else {
       const known = odds.get(key);
       odds.set(key, { members: factor.records, logOdds: addUp(known?.logOdds ?? 0, logOdds(factor.oddsRatio)) });
@@ -60,8 +61,8 @@ function* specs(
   yield* odds.values();
 }
 
-/** into * by, where by's records are among into's. */
-function multiply(into: Table, by: TableFactor, shape: (records: readonly number[]) => number[]): Table {
+/** into * by, where by's records are among into's. The roundings of both, and one more: (1+a)(1+b)(1+u) is below 1 + a + b + 2u. */
+function multiply(into: Table, by: Table, shape: (records: readonly number[]) => number[]): Table {
   const sizes = shape(into.records);
   const inner = shape(by.records);
   // The stride of each of into's axes in by's table; 0 where by does not see the record.
@@ -84,7 +85,7 @@ function multiply(into: Table, by: TableFactor, shape: (records: readonly number
       index[axis] = 0;
     }
   }
-  return { records: into.records, table, relative: lost ? Number.POSITIVE_INFINITY : into.relative + 2 * unit };
+  return { records: into.records, table, relative: lost ? Number.POSITIVE_INFINITY : into.relative + by.relative + 2 * unit };
 }
 
 function absorb(tables: ReadonlyMap<string, Table>, shape: (records: readonly number[]) => number[]): Table[] | undefined {

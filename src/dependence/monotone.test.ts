@@ -136,7 +136,8 @@ describe('stronger ties never give less noise', () => {
     for (const reach of ['any', 'direct'] as const) {
       const at = (logOdds: number, ties: number) => tupleLeakage(0.1, { logOdds, ties, reach });
       for (const ties of [1, 3, 20])
-        ratios.slice(1).forEach((r, k) => expect(at(Math.log(r), ties)).toBeGreaterThanOrEqual(at(Math.log(ratios[k]!), ties)));
+        for (const [k, r] of ratios.slice(1).entries())
+          expect(at(Math.log(r), ties)).toBeGreaterThanOrEqual(at(Math.log(ratios[k]!), ties));
       for (const r of ratios)
         for (const ties of [1, 2, 5, 30]) expect(at(Math.log(r), ties + 1)).toBeGreaterThanOrEqual(at(Math.log(r), ties));
     }

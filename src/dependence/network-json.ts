@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '../errors.js';
 import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
+import { toldLevels } from './told-levels.js';
 
 const origin = z.discriminatedUnion('learned', [
   z.strictObject({ learned: z.literal('unpaid') }),
@@ -11,11 +12,13 @@ const document = z.strictObject({
   format: z.literal(networkFormat),
   name: z.string().default('network'),
   origin: origin.optional(),
+  resolution: z.string().optional(),
   columns: z
     .array(
       z.strictObject({
         name: z.string().min(1),
         values: z.array(z.string()).min(1),
+        levels: toldLevels.optional(),
         parents: z.array(z.string()).default([]),
         table: z.array(z.number()),
       }),
@@ -47,11 +50,12 @@ export function readNetworkJson(text: string, file: string): Network {
     const issue = result.error.issues[0]!;
     throw refuse(`The network file is not right at ${issue.path.join('.') || 'the top'}: ${issue.message}.`);
   }
-  const { columns, name } = result.data;
+  const { columns, name, resolution } = result.data;
   const position = new Map(columns.map((c, i) => [c.name, i]));
   const variables = columns.map((c) => ({
     name: c.name,
     values: c.values,
+    ...(c.levels && { levels: c.levels }),
     parents: c.parents.map((p) => {
       const at = position.get(p);
       if (at === undefined) throw refuse(`Column "${c.name}" has a parent that is not in the file.`);
@@ -59,7 +63,8 @@ export function readNetworkJson(text: string, file: string): Network {
     }),
     table: Float64Array.from(c.table),
   }));
-  return makeNetwork(name, variables, result.data.origin, { file });
+  const network = makeNetwork(name, variables, result.data.origin, { file });
+  return resolution === undefined ? network : { ...network, resolution };
 }
 
 export const writeNetworkJson = (network: Network): string =>
@@ -68,9 +73,11 @@ export const writeNetworkJson = (network: Network): string =>
       format: networkFormat,
       name: network.name,
       ...(network.origin && { origin: network.origin }),
+      ...(network.resolution !== undefined && { resolution: network.resolution }),
       columns: network.variables.map((v) => ({
         name: v.name,
         values: v.values,
+        ...(v.levels && { levels: v.levels }),
         parents: v.parents.map((p) => network.variables[p]!.name),
         table: [...v.table],
       })),

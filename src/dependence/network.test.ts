@@ -33,6 +33,21 @@ describe('a network', () => {
     expect(readBif(writeBif(unpaid), 'n.bif').origin).toEqual({ learned: 'unpaid' });
   });
 
+  it('keeps what its values stand for', () => {
+    const levels = [['left', null], [{ from: '2', to: '3' }], ['right']];
+    const told = {
+      ...montyHall,
+      resolution: 'digest',
+      variables: montyHall.variables.map((v, x) => (x === 1 ? { ...v, levels } : v)),
+    };
+    expect(readNetworkJson(writeNetworkJson(told), 'n.json')).toEqual(told);
+    expect(readBif(writeBif(told), 'n.bif')).toEqual(told);
+    expect(() => readBif(writeBif(told).replace('"left"', 'left'), 'n.bif')).toThrow(/levels of the network are not readable/);
+    expect(() => readNetworkJson(writeNetworkJson(told).replace(/,\s*\[\s*"right"\s*\]/, ''), 'n.json')).toThrow(
+      /not as many levels as values/,
+    );
+  });
+
   it('has a joint table that sums to one and no impossible game', () => {
     const joint = jointTable(montyHall);
     expect(joint.reduce((a, b) => a + b)).toBeCloseTo(1, 12);

@@ -1,5 +1,6 @@
 import { Fault, type FaultPlace } from '../errors.js';
 import type { Model } from './model.js';
+import type { ToldLevels } from './told-levels.js';
 
 /** A Bayesian network over categorical columns. */
 export interface Network {
@@ -7,11 +8,15 @@ export interface Network {
   readonly variables: readonly Variable[];
   /** Who paid for it. A network without an origin was declared by somebody. */
   readonly origin?: NetworkOrigin;
+  /** Digest of the values and levels it was learned over. */
+  readonly resolution?: string;
 }
 
 export interface Variable {
   readonly name: string;
   readonly values: readonly string[];
+  /** What each value stands for among the declared values of the column; a value that is one of them stands for itself. */
+  readonly levels?: ToldLevels;
   /** Positions in `variables`. */
   readonly parents: readonly number[];
   /** P(variable | parents): C order over the parents as listed, then the variable itself (fastest). Each row sums to one. */
@@ -46,6 +51,8 @@ export function makeNetwork(name: string, variables: readonly Variable[], origin
     seen.add(variable.name);
     if (variable.values.length === 0 || new Set(variable.values).size !== variable.values.length)
       throw invalid(`Variable "${variable.name}" has no values or repeats one.`, 'List each value once.', place);
+    if (variable.levels && variable.levels.length !== variable.values.length)
+      throw invalid(`Variable "${variable.name}" has not as many levels as values.`, 'Give one level per value.', place);
     const parents = new Set(variable.parents);
     if (parents.size !== variable.parents.length || variable.parents.some((p) => !variables[p]))
       throw invalid(`Variable "${variable.name}" has an unknown or repeated parent.`, 'Name each parent once.', place);

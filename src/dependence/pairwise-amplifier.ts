@@ -1,6 +1,8 @@
 import { fromNumber, type Rational, toNumberDown, toNumberUp } from '../exact/rational.js';
 import type { Amplifier } from './amplifier.js';
+import { wholeLevels } from './condition.js';
 import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './pairwise-leakage.js';
+import { type Resolution, resolutionWords } from './resolution.js';
 
 /** Who vouches for the tables. */
 export type TableOrigin =
@@ -15,8 +17,8 @@ const voucher: Record<TableOrigin['kind'], string> = {
   paid: 'The spread of the two-column tables was released privately, from the budget of the people it was learned from, and describes this population.',
 };
 
-/** The route "uninformed attacker, one answer, columns noised one by one, two-column tables known". */
-export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin): Amplifier {
+/** The route "uninformed attacker, one answer, columns noised one by one and read by levels, two-column tables of these levels known". */
+export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin, resolution: Resolution): Amplifier {
   const columns = new Set(spread.names);
   const sampled =
     spread.confidence < 1
@@ -30,7 +32,7 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin): 
     leakage: (base: Rational) => pairwiseLeakage(spread, toNumberUp(base)),
     largestBase: (epsilon: Rational) => fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon))),
     gaussian: [],
-    conditions: [],
+    conditions: [wholeLevels(resolution)],
     whatIf: (base: Rational) =>
       [0.05, 0.1].map((more) => ({
         change: `every answer predicts every other ${100 * more} points better than the tables say`,
@@ -41,6 +43,7 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin): 
       'Respondents are independent of one another.',
       'The attacker knows how answers go together in the population, but no other answer of the person.',
       voucher[origin.kind],
+      ...resolutionWords(resolution),
       ...(spread.secrets
         ? ['Rare answers to a question count as one secret together; which of them it was is protected by composition only.']
         : []),

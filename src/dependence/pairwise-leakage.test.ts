@@ -171,7 +171,7 @@ describe('the pairwise bound', () => {
 
   it('is an amplifier for factored releases that says what it assumes', () => {
     const spread = pairwiseSpread([pairTablesOfJoint(['a', 'b'], [2, 2], [4, 1, 1, 4])], { confidence: 0.95 });
-    const amplifier = pairwiseAmplifier(spread, { kind: 'unpaid' });
+    const amplifier = pairwiseAmplifier(spread, { kind: 'unpaid' }, { columns: new Map(), digest: 'of a and b' });
     const base = amplifier.largestBase(rational(1, 10));
     expect(amplifier.leakage(base)).toBeLessThanOrEqual(0.1);
     expect(toNumber(base)).toBeGreaterThanOrEqual(0.0499);

@@ -34,7 +34,7 @@ const builders: {
   groups: (d, { records }) => groupsGraph(d, records),
   ties: (d, { policy, records, engine }) => tiesGraph(d, policy, records, engine),
   sequence: (d, { policy, records }) => sequenceGraph(d, policy, records),
-  gaussian: (d, { records }) => gaussianGraph(d, records.count, records.named),
+  gaussian: (d, { policy, records }) => gaussianGraph(d, policy, records.count, records.named),
   factors: (d, { records }) => factorsGraph(d, records.count, records.named),
 };
 const build = (d: RecordDependence, source: Source) =>

@@ -3,9 +3,11 @@ import { Fault } from '../errors.js';
 import { nextUp } from '../exact/rational.js';
 import type { TableOrigin } from './pairwise-amplifier.js';
 import type { PairwiseSpread } from './pairwise-leakage.js';
+import { type ToldLevels, toldLevels } from './told-levels.js';
 
-/** What the pairwise bound needs to know of a survey, and nothing more: three numbers, who vouches for them, and for which columns. */
-export const spreadFormat = 'fugu-pairwise/1';
+/** What the pairwise bound needs to know of a survey, and nothing more: three numbers, who vouches for them, and for which values of which columns. */
+export const spreadFormat = 'fugu-pairwise/2';
+const anyFormat = 'fugu-pairwise/';
 
 const document = z.strictObject({
   format: z.literal(spreadFormat),
@@ -15,9 +17,14 @@ const document = z.strictObject({
     z.strictObject({ kind: z.literal('paid') }),
   ]),
   columns: z.array(z.string().min(1)).min(1),
+  /** What the levels of each column stand for; secrets name them by position. */
+  levels: z.array(toldLevels),
+  resolution: z.string(),
+  /** The public columns within whose answers the tables were counted. */
+  known: z.array(z.string()),
   confidence: z.number().gt(0).max(1),
   tilts: z.array(z.strictObject({ tilt: z.number().positive(), spread: z.number().nonnegative() })).min(1),
-  /** Positions of the levels (declared order, missing last) that are one secret together, per column. */
+  /** Positions of the levels that are one secret together, per column. */
   secrets: z.array(z.array(z.array(z.number().int().nonnegative()))).optional(),
   forms: z.literal(true).optional(),
   /** Only answers that at least this many sampled rows gave are covered. */
@@ -26,8 +33,14 @@ const document = z.strictObject({
   attack: z.strictObject({ epsilon: z.number(), inSample: z.number(), heldOut: z.number() }).optional(),
 });
 
-export interface DeclaredSpread {
+/** The spread, and what its tables were about. */
+export interface SpreadTables {
   readonly spread: PairwiseSpread;
+  readonly levels: readonly ToldLevels[];
+  readonly resolution: string;
+  readonly known: readonly string[];
+}
+export interface DeclaredSpread extends SpreadTables {
   readonly origin: TableOrigin;
   readonly attack?: AttackFigure;
 }
@@ -40,7 +53,14 @@ export interface AttackFigure {
 
 /** Undefined when the text is some other kind of file (a network). */
 export function readSpread(text: string, file: string): DeclaredSpread | undefined {
-  if (!text.includes(spreadFormat)) return undefined;
+  if (!text.includes(anyFormat)) return undefined;
+  if (!text.includes(spreadFormat))
+    throw new Fault(
+      'MODEL_INVALID',
+      'The pairwise file is of an earlier form, which does not say what values its tables held apart.',
+      'Learn it again with "fugu learn columns --pairwise".',
+      { place: { file } },
+    );
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -48,7 +68,7 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
     parsed = undefined;
   }
   const result = document.safeParse(parsed);
-  if (!result.success)
+  if (!result.success || !isWhole(result.data))
     throw new Fault(
       'MODEL_INVALID',
       'The pairwise file is not in the expected form.',
@@ -57,7 +77,7 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
         place: { file },
       },
     );
-  const { columns, confidence, tilts, secrets, forms, least, origin, attack } = result.data;
+  const { columns, confidence, tilts, secrets, forms, least, origin, attack, levels, resolution, known } = result.data;
   const others = columns.length - 1;
   // the value for disjoint laws is the most there is, so a larger number is a mistake and a bound at the same time
   const capped = tilts.map((t) => ({ tilt: t.tilt, spread: Math.min(t.spread, nextUp(t.tilt * others)) }));
@@ -71,17 +91,36 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
       ...(forms && { forms }),
       ...(least !== undefined && { least }),
     },
+    levels,
+    resolution,
+    known,
     origin,
     ...(attack && { attack }),
   };
 }
 
-export const writeSpread = ({ spread, origin, attack }: DeclaredSpread): string =>
+/** Levels for every column, and every level in one secret. */
+const isWhole = ({ columns, levels, secrets }: z.infer<typeof document>): boolean =>
+  levels.length === columns.length &&
+  new Set(columns).size === columns.length &&
+  (secrets === undefined ||
+    (secrets.length === columns.length &&
+      secrets.every((groups, c) => {
+        const places = groups.flat();
+        return (
+          places.length === levels[c]!.length && new Set(places).size === places.length && Math.max(...places) < places.length
+        );
+      })));
+
+export const writeSpread = ({ spread, levels, resolution, known, origin, attack }: DeclaredSpread): string =>
   `${JSON.stringify(
     {
       format: spreadFormat,
       origin,
       columns: spread.names,
+      levels,
+      resolution,
+      known,
       confidence: spread.confidence,
       tilts: spread.tilts,
       ...(spread.secrets && { secrets: spread.secrets }),

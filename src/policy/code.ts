@@ -36,3 +36,5 @@ export function levelsOf(column: CategoryColumn): readonly (readonly string[])[]
   });
 }
 export const levelLabel = (level: readonly string[]): string => level.join(' or ');
+/** The level of cells that hold no answer: NULL, NaN, infinities, declared missing codes and codes outside the domain. */
+export const missingLabel = '(missing)';

@@ -47,8 +47,7 @@ export interface SelectedMeasure {
 }
 export type Measure = CountedMeasure | SelectedMeasure;
 
-/** Label of the cell that holds NULL, NaN, infinities, declared missing codes and codes outside the domain. */
-export const missingLabel = '(missing)';
+export { missingLabel } from '../policy/code.js';
 /** Label of the rows whose combination of answers is none of the allowed ones. */
 export const otherLabel = '(other)';
 

@@ -9,15 +9,26 @@ import { jointKeyOf, keyOf } from '../query/keys.js';
 import type { Batch } from '../query/query.js';
 import { surveyBatch } from '../query/survey.js';
 
+/** The histograms of a survey in one form: each by itself, or some clusters of columns read off a joint histogram. */
+export interface SurveyForm {
+  readonly merged: boolean;
+  readonly batch: Batch;
+}
+
+export const surveyForms = (policy: Policy): readonly SurveyForm[] => [
+  { merged: false, batch: surveyBatch(policy) },
+  ...mergings(policy, policy.merge ?? []).map((names) => ({ merged: true, batch: surveyBatch(policy, names) })),
+];
+
 /**
- * The histograms of a survey, with the policy's clusters merged where that lowers the expected error of all tables together. It depends on policy and
- * asked budget only, not on what was spent before: the same survey asked again is the same request and is replayed.
+ * The form whose expected error, all tables together, is lowest. It depends on policy and asked budget only, not on what was spent before: the same
+ * survey asked again is the same request and is replayed.
  */
 export function chooseSurveyBatch(policy: Policy, account: Account, asked: { readonly epsilon?: string } = {}): Batch {
-  const plain = surveyBatch(policy);
   const share = asked.epsilon === undefined ? one : divide(parseRational(asked.epsilon, 'epsilon'), account.epsilon);
-  if (!policy.merge || !isPositive(share)) return plain;
-  const batches = [plain, ...mergings(policy, policy.merge).map((names) => surveyBatch(policy, names))];
+  const [plain, ...merged] = surveyForms(policy).map(({ batch }) => batch);
+  if (merged.length === 0 || !isPositive(share)) return plain!;
+  const batches = [plain!, ...merged];
   const errors = batches.map(
     (batch) => chooseNoise(bindBatch(batch, policy).measures, account, share, nothingSpent)[0]?.error ?? Number.POSITIVE_INFINITY,
   );
@@ -29,8 +40,6 @@ function mergings(policy: Policy, clusters: readonly Cluster[]): ReadonlySet<str
   const columns = clusters.flatMap((c) => c.columns).map((name) => ({ name, cells: keyOf(policy, name).labels.length }));
   const sizes = clusters.map((cluster) => ({ columns: cluster.columns, support: jointKeyOf(policy, cluster).key.size }));
   return [1 / 3, 1 / 2]
-    .map(
-      (power) => new Set(mergeWhereWorth(columns, sizes, power).flatMap((part) => (part.columns.length > 1 ? part.columns : []))),
-    )
+    .map((power) => new Set(mergeWhereWorth(columns, sizes, power).flatMap((cluster) => cluster.columns)))
     .filter((names) => names.size > 0);
 }

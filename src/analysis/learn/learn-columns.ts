@@ -2,20 +2,21 @@ import { basename } from 'node:path';
 import type { Network, NetworkOrigin } from '../../dependence/network.js';
 import { everyRecord, pureProfile, zcdpProfile } from '../../dependence/profile.js';
 import type { Engine } from '../../engine/engine.js';
-import { isPositive, multiply, toNumber, toText } from '../../exact/rational.js';
+import { Fault } from '../../errors.js';
+import { toNumber, toText } from '../../exact/rational.js';
 import { gaussianSampler } from '../../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
 import { chooseExponential } from '../../noise/exponential.js';
 import type { Policy } from '../../policy/policy.js';
 import { readingOf } from '../../release/request-key.js';
-import type { Session } from '../../release/session.js';
+import type { Allowance, Session } from '../../release/session.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
 import { pairTables } from './contingency.js';
 import { fitNetwork } from './fit.js';
 import { learnChunks } from './learn-chunks.js';
 import { type Chance, learnTree, type PrivateTree, type TreeBudget, treeNetwork } from './private-tree.js';
-import { readSurvey, refuseRepeatedRows, surveyColumns } from './read-survey.js';
+import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
 
 type Progress = (done: number, total: number) => void;
 type Unpaid = Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }>;
@@ -36,7 +37,7 @@ export async function learnUnpaid(engine: Engine, policy: Policy, options: Unpai
   if (options.chunk === undefined) {
     const forest = chowLiu(pairTables(table));
     const parents = [...forest.parent].map((p) => (p < 0 ? [] : [p]));
-    return fitNetwork(name, table, survey.values, parents, options.origin);
+    return overLevels(fitNetwork(name, table, survey.values, parents, options.origin), survey);
   }
   const chunks = splitColumns(table.names.length, options.chunk);
   const structures = await learnChunks(table, chunks, options);
@@ -46,8 +47,15 @@ export async function learnUnpaid(engine: Engine, policy: Policy, options: Unpai
       parents[chunks[k]![x]!] = list.map((p) => chunks[k]![p]!);
     });
   });
-  return fitNetwork(name, table, survey.values, parents, options.origin);
+  return overLevels(fitNetwork(name, table, survey.values, parents, options.origin), survey);
 }
+
+/** The file says what the values of each variable stand for. */
+const overLevels = (network: Network, { levels, resolution }: SurveyLevels): Network => ({
+  ...network,
+  resolution,
+  variables: network.variables.map((v, x) => ({ ...v, levels: levels[x]! })),
+});
 
 const exactChance: Chance = {
   select: (penalties, sharpness) => chooseExponential({ scores: penalties.map((p) => -p) }, sharpness),
@@ -60,6 +68,12 @@ export interface PaidNetwork {
   readonly paid: { readonly entry: number; readonly at: string; readonly replayed: boolean };
 }
 
+function treeBudget({ rho, pure }: Allowance): TreeBudget {
+  if (rho) return { noise: 'zcdp', rho };
+  if (pure) return { noise: 'pure', epsilon: pure };
+  throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+}
+
 /** A tree learned within `epsilon` of the policy's budget, booked before any row is read; Gaussian noise where the budget has a delta. */
 export async function learnPaid(
   session: Session,
@@ -69,12 +83,7 @@ export async function learnPaid(
   const { policy, account } = session;
   refuseRepeatedRows(policy);
   const names = surveyColumns(policy);
-  const share = session.share({ epsilon }, await session.spent());
-  const route = account.routes.find((r) => r.amplifier.scope(everyRecord)) ?? account.routes[0]!;
-  const budget: TreeBudget =
-    route.gaussian && isPositive(route.gaussian.capacity)
-      ? { noise: 'zcdp', rho: multiply(route.gaussian.capacity, share) }
-      : { noise: 'pure', epsilon: multiply(route.pureCapacity, share) };
+  const budget = treeBudget(await session.allowance({ epsilon }));
   const profile =
     budget.noise === 'pure' ? pureProfile([[everyRecord, budget.epsilon]]) : zcdpProfile([[everyRecord, budget.rho]]);
   const { answer, entry, replayed } = await session.charge<{
@@ -102,5 +111,8 @@ export async function learnPaid(
     epsilon,
     delta: budget.noise === 'zcdp' ? `${toNumber(account.delta)}` : toText({ num: 0n, den: 1n }),
   });
-  return { network, paid: { entry: entry.sequence, at: new Date(entry.at).toISOString(), replayed } };
+  return {
+    network: overLevels(network, surveyLevels(policy, names)),
+    paid: { entry: entry.sequence, at: new Date(entry.at).toISOString(), replayed },
+  };
 }

@@ -1,20 +1,20 @@
 import { roundUp } from '../../calibration/noise.js';
 import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise-leakage.js';
 import { everyRecord, pureProfile } from '../../dependence/profile.js';
-import type { AttackFigure } from '../../dependence/spread-file.js';
+import type { AttackFigure, SpreadTables } from '../../dependence/spread-file.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { divide, rational, toNumber, toText } from '../../exact/rational.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
 import type { Policy } from '../../policy/policy.js';
-import { keyOf } from '../../query/keys.js';
+import { categoryNamed, codesOf } from '../../query/domain.js';
 import type { Receipt } from '../../release/receipt.js';
 import { column } from '../../release/relied.js';
 import type { Session } from '../../release/session.js';
-import { type CodedTable, chooseColumns, chooseRows } from './coded.js';
+import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
 import { type SpreadTerms, spreadSensitivity, worstSpread } from './private-spread.js';
-import { readSurvey, refuseRepeatedRows, surveyColumns } from './read-survey.js';
+import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
 
 export interface SpreadLearning {
   readonly confidence: number;
@@ -30,31 +30,54 @@ export async function learnSpread(
   engine: Engine,
   policy: Policy,
   options: SpreadLearning,
-): Promise<{ readonly spread: PairwiseSpread; readonly attack?: AttackFigure }> {
-  const names = surveyColumns(policy);
-  const isPublic = (name: string): boolean => policy.columns.get(name)?.public === true;
-  const table = (await readSurvey(engine, policy, names)).table.open();
-  const positions = (wanted: boolean): number[] => names.flatMap((name, c) => (isPublic(name) === wanted ? [c] : []));
-  const open = chooseColumns(table, positions(false));
-  const whole = pairTables(open);
+): Promise<SpreadTables & { readonly attack?: AttackFigure }> {
+  const { open, known } = askedColumns(policy);
+  const survey = await readSurvey(engine, policy, open, known);
+  const table = survey.table.open();
+  const whole = pairTables(table);
   const secrets = commonAnswers(whole, (i) => {
-    const column = policy.columns.get(open.names[i]!);
+    const column = policy.columns.get(open[i]!);
     return (column?.type === 'category' ? column.pool : undefined) ?? options.pool;
   });
-  const forms = strata(chooseColumns(table, positions(true)));
-  const spread = pairwiseSpread(forms.length > 1 ? forms.map((rows) => pairTables(chooseRows(open, rows))) : [whole], {
+  const forms = survey.forms.open();
+  const spread = pairwiseSpread(forms.length > 1 ? forms.map((rows) => pairTables(chooseRows(table, rows))) : [whole], {
     confidence: options.confidence,
     secrets,
     ...(forms.length > 1 && { forms: true }),
   });
-  if (!options.judge) return { spread };
+  const tables = spreadTables(spread, survey, known);
+  if (!options.judge) return tables;
   const base = largestPairwiseBase(spread, options.epsilon);
   const found = options.judge(
-    pooledTable(open, secrets),
-    open.names.map(() => base),
+    pooledTable(table, secrets),
+    open.map(() => base),
   );
   const share = (loss: number): number => loss / options.epsilon;
-  return { spread, attack: { epsilon: options.epsilon, inSample: share(found.inSample), heldOut: share(found.heldOut) } };
+  return { ...tables, attack: { epsilon: options.epsilon, inSample: share(found.inSample), heldOut: share(found.heldOut) } };
+}
+
+const spreadTables = (spread: PairwiseSpread, { levels, resolution }: SurveyLevels, known: readonly string[]): SpreadTables => ({
+  spread,
+  levels,
+  resolution,
+  known,
+});
+
+/**
+ * The questions, and the public columns that everybody knows of a person. The tables must be those within each public answer: the attacker's law is that
+ * one. Numbers, weights and multi-select columns have too many answers for that.
+ */
+function askedColumns(policy: Policy): { readonly open: readonly string[]; readonly known: readonly string[] } {
+  const open = surveyColumns(policy).filter((name) => policy.columns.get(name)?.public !== true);
+  const known = [...policy.columns.values()].filter((c) => c.public === true && c.name !== policy.protect.unit);
+  const other = known.find((c) => c.type !== 'category');
+  if (other)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The public column "${other.name}" is known of everybody, and two-column tables would be needed for each of its values.`,
+      'Leave it out of the policy if it is not needed, declare it as a category of few codes, or let it be a secret.',
+    );
+  return { open, known: known.map((c) => c.name) };
 }
 
 export interface PaidSpread {
@@ -69,21 +92,18 @@ export interface PaidSpread {
 export async function learnSpreadPaid(
   session: Session,
   { epsilon, confidence, least, fresh = false }: PaidSpread,
-): Promise<{ readonly spread: PairwiseSpread; readonly receipt: Receipt }> {
+): Promise<SpreadTables & { readonly receipt: Receipt }> {
   const { policy } = session;
   refuseRepeatedRows(policy);
-  const names = surveyColumns(policy);
-  const keys = names.map((name) => keyOf(policy, name));
-  const place = (wanted: boolean): number[] =>
-    names.flatMap((name, c) => ((policy.columns.get(name)?.public === true) === wanted ? [c] : []));
-  const levelsAt = (positions: readonly number[]): number[] => positions.map((c) => keys[c]!.labels.length);
-  const [open, known] = [place(false), place(true)];
+  const { open, known } = askedColumns(policy);
+  const survey = surveyLevels(policy, open, known);
+  const levels = survey.values.map((labels) => labels.length);
   const terms: SpreadTerms = {
     least,
     failure: (4 / 5) * (1 - confidence),
-    strata: levelsAt(known).reduce((n, v) => n * v, 1),
+    strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
   };
-  const reach = Math.ceil(spreadGrid * spreadSensitivity(levelsAt(open), terms) * (1 + 1e-9)) + 2;
+  const reach = Math.ceil(spreadGrid * spreadSensitivity(levels, terms) * (1 + 1e-9)) + 2;
   const allowance = await session.allowance({ epsilon, fresh });
   if (!allowance.pure)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
@@ -113,49 +133,29 @@ export async function learnSpreadPaid(
   const { result, receipt } = await session.analyse<string>({
     kind: 'learn spread',
     allowance,
-    canonical: JSON.stringify([names, confidence, least]),
+    canonical: JSON.stringify([open, known, confidence, least]),
     plan,
     profile,
-    relied: known.map((c) => column(names[c]!)),
+    relied: known.map(column),
     execute: async (engine) => {
       const noise = laplaceSampler(scale)();
-      const table = (await readSurvey(engine, policy, names)).table.open();
-      const groups = strata(chooseColumns(table, known));
-      const tables = groups.map((rows) => pairTables(chooseRows(chooseColumns(table, open), rows)));
+      const rows = await readSurvey(engine, policy, open, known);
+      const table = rows.table.open();
+      const tables = rows.forms.open().map((form) => pairTables(chooseRows(table, form)));
       const score = tables.length > 0 ? worstSpread(tables, terms) : 0;
       return `${BigInt(Math.floor(score * spreadGrid)) + noise}`;
     },
   });
   const others = open.length - 1;
   const bound = Math.min(1, Math.max(0, (Number(result) + off + 1) / spreadGrid));
-  return {
-    spread: {
-      columns: open.length,
-      names: open.map((c) => names[c]!),
-      tilts: [{ tilt: 1, spread: bound * others }],
-      confidence,
-      least,
-    },
-    receipt,
-  };
+  const spread = { columns: open.length, names: open, tilts: [{ tilt: 1, spread: bound * others }], confidence, least };
+  return { ...spreadTables(spread, survey, known), receipt };
 }
 
 const spreadGrid = 2 ** 20;
 /** Smallest whole c with P(noise <= -c - 1) = q^(c+1)/(1+q) <= miss. */
 const surely = (scale: number, miss: number): number =>
   Math.max(0, Math.ceil(scale * Math.log(1 / ((1 + Math.exp(-1 / scale)) * miss))) - 1);
-
-/** Rows by their answers to the public columns. */
-function strata(table: CodedTable): readonly (readonly number[])[] {
-  const groups = new Map<string, number[]>();
-  for (let r = 0; r < table.rows; r++) {
-    const key = table.columns.map((codes) => codes[r]).join(',');
-    const rows = groups.get(key);
-    if (rows) rows.push(r);
-    else groups.set(key, [r]);
-  }
-  return [...groups.values()];
-}
 
 /** The table with each column's secrets as its levels. */
 function pooledTable(table: CodedTable, secrets: readonly (readonly (readonly number[])[])[]): CodedTable {

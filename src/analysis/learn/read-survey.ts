@@ -1,3 +1,5 @@
+import { resolutionOf } from '../../dependence/resolution.js';
+import { columnLevels, everyValue, type ToldLevels } from '../../dependence/told-levels.js';
 import type { Engine } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
@@ -5,7 +7,8 @@ import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../../query/bind.js';
 import { viewColumn } from '../../query/column-view.js';
 import { compileStream } from '../../query/compile.js';
-import { isWeight } from '../../query/domain.js';
+import { categoryNamed, columnNamed, isWeight } from '../../query/domain.js';
+import { levelsOfKey } from '../../query/key-levels.js';
 import { keyOf } from '../../query/keys.js';
 import { keyRows } from '../../query/read-rows.js';
 import type { CodedTable } from './coded.js';
@@ -34,11 +37,31 @@ export function refuseRepeatedRows(policy: Policy): void {
     );
 }
 
-export interface SurveyRows {
-  /** Public: the declared answers of each column, "(missing)" last. */
-  readonly values: readonly (readonly string[])[];
+/** Public: what the codes of a coded table stand for. Made from the keys that code the rows, so that the two cannot differ. */
+export interface SurveyLevels {
   readonly names: readonly string[];
+  /** The shown levels of each column, "(missing)" last. */
+  readonly values: readonly (readonly string[])[];
+  readonly levels: readonly ToldLevels[];
+  /** Digest of these levels and of the values declared for the columns; public columns by which rows are told apart count, too. */
+  readonly resolution: string;
+}
+
+export function surveyLevels(policy: Policy, names: readonly string[], known: readonly string[] = []): SurveyLevels {
+  const keys = names.map((name) => keyOf(policy, name));
+  const levels = keys.map(({ key }) => levelsOfKey(policy, key));
+  const refuse = (message: string, hint: string): Fault => new Fault('INTERNAL', message, hint);
+  const all = [
+    ...names.map((name, c) => columnLevels(columnNamed(policy, name), levels[c]!, refuse)),
+    ...known.map((name) => categoryNamed(policy, name)).map((column) => columnLevels(column, everyValue(column), refuse)),
+  ];
+  return { names, values: keys.map(({ labels }) => labels), levels, resolution: resolutionOf(all, refuse).digest };
+}
+
+export interface SurveyRows extends SurveyLevels {
   readonly table: Exact<CodedTable>;
+  /** Rows with the same answers to the public columns asked for, each answer by itself. */
+  readonly forms: Exact<readonly (readonly number[])[]>;
 }
 
 /**
@@ -53,9 +76,10 @@ export async function readSurvey(
   engine: Engine,
   policy: Policy,
   names: readonly string[] = surveyColumns(policy),
+  known: readonly string[] = [],
 ): Promise<SurveyRows> {
   const keys = names.map((name) => keyOf(policy, name));
-  const { measures } = bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
+  const { measures } = bindBatch({ queries: [...names, ...known].map((column) => ({ kind: 'histogram', column })) }, policy);
   const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
   const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
   const fillers = keys.map(({ key }) => {
@@ -63,6 +87,7 @@ export async function readSurvey(
     return keyRows(policy, views, key);
   });
   const blocks: Uint16Array[][] = names.map(() => []);
+  const forms = new Map<string, number[]>();
   let rows = 0;
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();
@@ -74,6 +99,13 @@ export async function readSurvey(
       fill(place, chunk.rows);
       blocks[c]!.push(Uint16Array.from(place));
     });
+    const open = known.map((name) => views.get(name)!.indices());
+    for (let r = 0; r < chunk.rows; r++) {
+      const form = open.map((indices) => indices[r]).join();
+      const together = forms.get(form);
+      if (together) together.push(rows + r);
+      else forms.set(form, [rows + r]);
+    }
     rows += chunk.rows;
   }
   const joined = blocks.map((list) => {
@@ -86,5 +118,9 @@ export async function readSurvey(
     return codes;
   });
   const levels = keys.map(({ labels }) => labels.length);
-  return { names, values: keys.map(({ labels }) => labels), table: new Exact({ names, levels, rows, columns: joined }) };
+  return {
+    ...surveyLevels(policy, names, known),
+    table: new Exact({ names, levels, rows, columns: joined }),
+    forms: new Exact([...forms.values()]),
+  };
 }

@@ -1,0 +1,20 @@
+import type { ToldLevels } from '../dependence/told-levels.js';
+import { toText } from '../exact/rational.js';
+import type { Policy } from '../policy/policy.js';
+import { numberNamed } from './domain.js';
+import { gridOf, numberAt } from './grid.js';
+import type { RowKey } from './measure.js';
+
+/** The levels into which a key sorts the values of its column, position by position: what a table counted by the key speaks about. */
+export function levelsOfKey(policy: Policy, key: RowKey): ToldLevels {
+  if (key.kind === 'code' && key.missing === 'cell') return [...key.groups.map((codes) => [...codes]), [null]];
+  if (key.kind !== 'bin') throw new RangeError(`a ${key.kind} key does not place every answer`);
+  const grid = gridOf(numberNamed(policy, key.column));
+  const text = (p: number): string => toText(numberAt(grid, p));
+  const firsts = [0, ...key.edges];
+  const runs = firsts.map((from, i) => {
+    const to = (firsts[i + 1] ?? grid.last + 1) - 1;
+    return [from === to ? text(from) : { from: text(from), to: text(to) }];
+  });
+  return [...runs, [null]];
+}
