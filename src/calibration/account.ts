@@ -236,7 +236,7 @@ export const admission =
       throw new Fault(
         'BUDGET_EXCEEDED',
         'This population has already been given what it may be given once.',
-        'Its guarantee does not compose: only the very same request on the same data is answered again, from the record.',
+        'Its guarantee does not compose: only the very same request is answered again, from the record.',
       );
     if (isKept(account, after)) return;
     const total = toNumber(account.epsilon);
