@@ -35,7 +35,7 @@ export function declaredPairwise(declared: DeclaredSpread, policy: Policy): Ampl
   if (missing)
     throw refuse(
       `The pairwise file does not cover the column "${missing.name}".`,
-      'Learn it again, or mark the column public: true.',
+      'Learn it again, or leave the column out of the policy; weights and multi-select columns cannot be covered.',
     );
   return pairwiseAmplifier(declared.spread, declared.origin, resolutionOfSpread(declared, policy, refuse));
 }

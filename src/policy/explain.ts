@@ -136,7 +136,8 @@ const assumed: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>
   columns: (d) => `the answers in one row depend on one another as the network ${basename(d.network)} says, and in no other way.`,
   sequence: (d) =>
     `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.`,
-  gaussian: (d) => `values depend on one another as the precision matrix ${basename(d.precision)} says.`,
+  gaussian: (d) =>
+    `values depend on one another as the precision matrix ${basename(d.precision)} says, and none lies outside the bounds given there.`,
   factors: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
 };
 
