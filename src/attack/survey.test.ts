@@ -37,6 +37,14 @@ describe('the whole-survey attack', () => {
     }
   });
 
+  it('finds nothing where a half of the rows has nothing to guess', () => {
+    const codes = Uint8Array.from({ length: 40 }, (_, r) => r % 2);
+    const same = { names: ['a', 'b'], levels: [2, 1], rows: 40, columns: [codes, new Uint8Array(40)] };
+    const found = attackHeldOut(same, [0.5, 0.5]);
+    expect(found.heldOut).toBe(0);
+    expect(found.inSample.loss).toBeCloseTo(0.5, 9);
+  });
+
   it('stays below the pairwise bound and above the answer’s own column', () => {
     const spread = pairwiseSpread([pairTables(table)]);
     const loss = attackSurvey(
