@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { samplePolicy } from '../../test/sample-policy.js';
 import type { Amplifier, Mixed } from '../dependence/amplifier.js';
+import { fromPairs } from '../dependence/factor-graph.js';
+import { graphAmplifier } from '../dependence/graph-amplifier.js';
 import { nothingSpent, pureProfile, spend, zcdpProfile } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import { add, compare, divide, multiply, one, parseRational, type Rational, rational, sum, toNumber } from '../exact/rational.js';
@@ -92,6 +94,33 @@ describe('an account', () => {
       );
     expect(isKept(account, perColumn(true))).toBe(true);
     expect(isKept(account, perColumn(false))).toBe(false);
+  });
+});
+
+describe('the routes of an account', () => {
+  // Which route proves the account may depend on what was released before, so the probabilities with which they may fail add up.
+  it('share delta, and keep it with their part of it', () => {
+    const pair = graphAmplifier({
+      name: 'pair',
+      graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), Math.log(4)),
+      scope: (c) => c === '*',
+      adversary: 'informed',
+      reach: 'any',
+      assumptions: [],
+      how: '',
+    });
+    for (const belief of [undefined, { prior: rational(1, 10), posterior: rational(3, 10) }])
+      for (const amplifiers of [[times(1)], [times(1), times(2)], [pair], [pair, times(3)]]) {
+        const budget = { epsilon: one, delta: parseRational('1e-6'), ...(belief && { belief }) };
+        const account = openAccount({ ...samplePolicy([]), budget }, amplifiers);
+        const gaussian = account.routes.flatMap((r) => r.gaussian ?? []);
+        expect(gaussian.length).toBe(amplifiers.length + (amplifiers.includes(pair) ? 1 : 0));
+        expect(compare(sum(gaussian.map((g) => g.delta)), account.delta)).toBeLessThanOrEqual(0);
+        for (const g of gaussian)
+          if (g.bound.delta(toNumber(g.capacity), 1) > 0)
+            expect(g.bound.delta(toNumber(g.capacity), toNumber(g.epsilon))).toBeLessThanOrEqual(toNumber(g.delta));
+        if (belief) expect(gaussian.reduce((t, g) => t + g.failure, 0)).toBeLessThanOrEqual(1e-6 * (1 + 1e-9));
+      }
   });
 });
 
