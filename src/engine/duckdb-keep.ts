@@ -1,24 +1,102 @@
+import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { Fault } from '../errors.js';
 import { name } from './duckdb-scan.js';
-import type { SourceColumn } from './engine.js';
+import type { Cell, Chunk, Engine, SourceColumn, Statement } from './engine.js';
+import { Exact } from './exact.js';
+import { nameReader } from './name.js';
 
-/** Names as callers spell them: a real number as JavaScript prints it, everything else as the database does. */
-export async function listKept(connection: DuckDBConnection, names: readonly string[]): Promise<void> {
-  await connection.run('CREATE OR REPLACE TABLE fugu_kept (name VARCHAR)');
-  const appender = await connection.createAppender('fugu_kept');
-  for (const own of names) {
+/** Lists of names, each in a table of its own that is written once and never changed: engines that keep the same names share it. */
+export class KeptNames {
+  readonly #written = new Map<string, Promise<string>>();
+
+  /** The table that holds these names. */
+  table(
+    names: readonly string[],
+    use: (work: (connection: DuckDBConnection) => Promise<void>) => Promise<void>,
+  ): Promise<string> {
+    const digest = createHash('sha256')
+      .update(JSON.stringify([...names].sort()))
+      .digest('hex');
+    const known = this.#written.get(digest);
+    if (known) return known;
+    const table = `fugu_kept_${digest.slice(0, 32)}`;
+    const written = use((connection) => write(connection, table, names)).then(() => table);
+    this.#written.set(digest, written);
+    written.catch(() => this.#written.delete(digest));
+    return written;
+  }
+}
+
+/** No name is empty, so the empty text stands for rows without one. */
+async function write(connection: DuckDBConnection, table: string, names: readonly string[]): Promise<void> {
+  await connection.run(`CREATE OR REPLACE TABLE ${table} (name VARCHAR)`);
+  const appender = await connection.createAppender(table);
+  for (const own of ['', ...names]) {
     appender.appendVarchar(own);
     appender.endRow();
   }
   appender.closeSync();
 }
 
-/** The rows of a statement whose column is listed, or empty. */
-export function keptOf(select: string, column: SourceColumn): string {
-  const own = name(column.name);
-  const listed =
-    column.type === 'real'
-      ? `${own} IN (SELECT try_cast(name AS DOUBLE) FROM fugu_kept)`
-      : `CAST(${own} AS VARCHAR) IN (SELECT name FROM fugu_kept)`;
-  return `SELECT * FROM (${select}) WHERE ${own} IS NULL OR ${listed}`;
+/** What rows are kept of, and how many there are of a statement. */
+interface Whole extends Engine {
+  count(statement: Statement): Promise<number>;
+}
+
+/** An engine that shows some rows of another: every statement reads its own `fugu_data`, and nothing in the database says so. */
+export class KeptRows implements Engine {
+  readonly whole: Whole;
+  readonly #column: string;
+  readonly #table: string;
+  #closed = false;
+
+  constructor(whole: Whole, column: string, table: string) {
+    this.whole = whole;
+    this.#column = column;
+    this.#table = table;
+  }
+
+  get dialect() {
+    return this.whole.dialect;
+  }
+  get source() {
+    return this.whole.source;
+  }
+  columns(): Promise<readonly SourceColumn[]> {
+    return this.whole.columns();
+  }
+  snapshot(): Promise<string> {
+    return this.whole.snapshot();
+  }
+  keeping(column: string, names: readonly string[]): Promise<Engine> {
+    return this.whole.keeping(column, names);
+  }
+  async size(): Promise<Exact<number>> {
+    return new Exact(await this.whole.count(await this.#over({ sql: 'SELECT 1 FROM fugu_data', values: [] })));
+  }
+  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return this.whole.rows(await this.#over(statement));
+  }
+  async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    yield* this.whole.stream(await this.#over(statement));
+  }
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  /** The stored type is looked up every time: it may change with the data. */
+  async #over({ sql, values }: Statement): Promise<Statement> {
+    if (this.#closed) throw new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
+    const column = columnNamed(await this.columns(), this.#column);
+    const own = nameReader(this.dialect)(name(column.name), column.type);
+    const kept = `SELECT * FROM main.fugu_data WHERE coalesce(${own}, '') IN (SELECT name FROM main.${this.#table})`;
+    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${kept}) ${sql}`, values };
+  }
+}
+
+export function columnNamed(columns: readonly SourceColumn[], own: string): SourceColumn {
+  const found = columns.find((c) => c.name === own);
+  if (found) return found;
+  throw new Fault('COLUMN_UNKNOWN', `The data has no column "${own}".`, 'Check protect.unit in the policy.');
 }
