@@ -97,7 +97,6 @@ async function findTable(connection: DuckDBConnection, path: string, table: stri
 const shown: readonly [RegExp, SourceColumn['type'], (column: string) => string][] = [
   [/^VARCHAR$/, 'text', (c) => c],
   [/^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/, 'integer', (c) => c],
-  [/^DECIMAL\(\d+,0\)$/, 'integer', (c) => `CAST(${c} AS HUGEINT)`],
   [/^DOUBLE$/, 'real', (c) => c],
   [/^(FLOAT|DECIMAL)/, 'real', (c) => `CAST(${c} AS DOUBLE)`],
   [/^BOOLEAN$/, 'boolean', (c) => c],
