@@ -90,6 +90,7 @@ describe('sessions on one engine', () => {
       canonical: 'rows',
       label: 'rows',
       profile: pureProfile([[everyRecord, rational(1)]]),
+      reading: {},
       execute: async (mine: Engine) => {
         shop.write('people.csv', rows('p99,h9,dem,30,1,tv\n'));
         shop.write('friends.csv', `${hub()}p99,p1\n`);
