@@ -53,7 +53,7 @@ export interface Engine {
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
   /**
    * The same data for one user of it: its `fugu_data` has only the rows that have one of these names in the column, or none, also after the data changed.
-   * Nothing changes for users of this engine. Closing it lets go of it and leaves this one open.
+   * Nothing changes for users of this engine. Asked of such an engine, it chooses among all rows again; closing one lets go of it and of nothing else.
    */
   keeping(column: string, names: readonly string[]): Promise<Engine>;
   /** The engine with every row: this one, unless it came from `keeping`. */
