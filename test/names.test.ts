@@ -93,7 +93,7 @@ describe('releases', () => {
     const [zero, one, two, three] = [0, 1, 2, 3].map(spell);
     const records = [zero, one].map((id) => ({ id, values: [0, 1] }));
     shop.write('model.json', JSON.stringify({ records, factors: [{ records: [zero, one], oddsRatio: 5 }] }));
-    shop.write('gauss.json', JSON.stringify({ records: [two, three], precision: [[2, -1], [-1, 2]], bounds: [0, 1] })); // biome-ignore format: one line
+    shop.write('gauss.json', JSON.stringify({ records: [two, three], precision: [[2, -1], [-1, 2]], column: 'age', bounds: [17, 90] })); // biome-ignore format: one line
   };
   const person = '{ secret: person, unit: id, maxRows: 2 }';
   const kinds: readonly (readonly [kind: string, protect: string, dependence: string])[] = [
@@ -103,7 +103,7 @@ describe('releases', () => {
     ['maxTies', person, '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 4 }]'],
     ['sequence', '{ secret: step }', '[{ kind: sequence, by: id, order: age, state: party, transition: weekly.json }]'],
     ['factors', person, '[{ kind: factors, model: model.json }]'],
-    ['gaussian', person, '[{ kind: gaussian, precision: gauss.json }]'],
+    ['gaussian', '{ secret: person, unit: id, maxRows: 1 }', '[{ kind: gaussian, precision: gauss.json }]'],
   ];
 
   /** What the noise rests on, and what is counted when there is hardly any. */

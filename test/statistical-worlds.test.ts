@@ -59,7 +59,7 @@ function remembering(engine: Engine): Engine {
     },
     source: engine.source,
     whole: engine.whole,
-    keeping: (column, names) => engine.keeping(column, names),
+    without: (column, names) => engine.without(column, names),
     close: () => engine.close(),
   };
 }

@@ -93,7 +93,7 @@ describe('sessions on one engine', () => {
       reading: {},
       execute: async (mine: Engine) => {
         shop.write('people.csv', rows('p99,h9,dem,30,1,tv\n'));
-        shop.write('friends.csv', `${hub()}p99,p1\n`);
+        shop.write('friends.csv', `${hub()}p0,p99\n`);
         await other.desk.engine.snapshot();
         return (await mine.size()).open();
       },

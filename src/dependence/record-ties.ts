@@ -20,8 +20,8 @@ type RecordDependence = Exclude<Dependence, { kind: 'columns' }>;
 
 export interface RecordTies {
   readonly amplifiers: readonly Amplifier[];
-  /** The rows that releases may use, when a limit on ties leaves some out. */
-  readonly used?: { readonly column: string; readonly names: readonly string[] };
+  /** The records whose rows releases may not use, when a limit on ties leaves some out. */
+  readonly unused?: { readonly column: string; readonly names: readonly string[] };
 }
 
 interface Source {
@@ -87,9 +87,8 @@ function leaveOut(
   { protect }: Policy,
   records: RecordTable,
 ): RecordTies {
-  const names: string[] = [];
   const unused: string[] = [];
-  for (const [name, record] of records.names) (used[record] ? names : unused).push(name);
+  for (const [name, record] of records.names) if (!used[record]) unused.push(name);
   const some: GraphRoute = {
     ...everyone,
     name: 'ties of used records',
@@ -99,7 +98,7 @@ function leaveOut(
     assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
     how: 'Dependence calculus over the declared ties, with the effects of the used records.',
   };
-  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], used: { column: protect.unit!, names } };
+  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
 }
 
 const leavingOut = (limits: readonly TieLimit[], unused: number, all: number): string =>

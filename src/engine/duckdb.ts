@@ -6,9 +6,9 @@ import { readChunk } from './duckdb-cells.js';
 import { codeColumns } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
-import { columnNamed, KeptNames, KeptRows } from './duckdb-keep.js';
 import { selectRelation } from './duckdb-relation.js';
 import { attached, name, type ScanOptions, scanFile, text } from './duckdb-scan.js';
+import { columnNamed, NameLists, WithoutRows } from './duckdb-without.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
 import type { EngineSource, RelationSource } from './source.js';
@@ -84,7 +84,7 @@ class DuckdbEngine implements Engine {
   #size: number | undefined;
   /** Rows each streamed statement has on this data. */
   readonly #counts = new Map<string, number>();
-  readonly #kept = new KeptNames();
+  readonly #lists = new NameLists();
   #loading: Promise<void> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
 
@@ -173,10 +173,10 @@ class DuckdbEngine implements Engine {
     return new Exact(this.#size);
   }
 
-  async keeping(column: string, names: readonly string[]): Promise<Engine> {
+  async without(column: string, names: readonly string[]): Promise<Engine> {
     columnNamed(await this.columns(), column);
-    const table = await this.#kept.table(names, (write) => this.#connections.use(({ connection }) => write(connection)));
-    return new KeptRows(this, column, table);
+    const table = await this.#lists.table(names, (write) => this.#connections.use(({ connection }) => write(connection)));
+    return new WithoutRows(this, column, table);
   }
 
   async snapshot(): Promise<string> {

@@ -52,11 +52,11 @@ export interface Engine {
   /** A result small enough to hold. */
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
   /**
-   * The same data for one user of it: its `fugu_data` has only the rows that have one of these names in the column, or none, also after the data changed.
-   * Nothing changes for users of this engine. Asked of such an engine, it chooses among all rows again; closing one lets go of it and of nothing else.
+   * The same data for one user of it: its `fugu_data` has no rows with one of these names in the column, also after the data changed. Nothing changes for
+   * users of this engine. Asked of such an engine, it starts from all rows again; closing one lets go of it and of nothing else.
    */
-  keeping(column: string, names: readonly string[]): Promise<Engine>;
-  /** The engine with every row: this one, unless it came from `keeping`. */
+  without(column: string, names: readonly string[]): Promise<Engine>;
+  /** The engine with every row: this one, unless it came from `without`. */
   readonly whole: Engine;
   /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;

@@ -86,11 +86,11 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   const { whole } = parts.engine;
   refuseOtherReading(whole.source, policy);
   const before = policy.dependence.length > 0 ? await whole.snapshot() : undefined;
-  const { amplifiers, used, readsData } = await declaredAmplifiers(policy, whole);
+  const { amplifiers, unused, readsData } = await declaredAmplifiers(policy, whole);
   const account = openAccount(policy, amplifiers);
   return new Session({
     ...parts,
-    engine: used ? await whole.keeping(used.column, used.names) : whole,
+    engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
     analyst: parts.analyst ?? 'local',
     ...(readsData && before !== undefined && { tiesOf: before }),

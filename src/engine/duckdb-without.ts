@@ -6,8 +6,8 @@ import type { Cell, Chunk, Engine, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
 import { nameReader } from './name.js';
 
-/** Lists of names, each in a table of its own that is written once and never changed: engines that keep the same names share it. */
-export class KeptNames {
+/** Lists of names, each in a table of its own that is written once and never changed: engines without the same names share it. */
+export class NameLists {
   readonly #written = new Map<string, Promise<string>>();
 
   /** The table that holds these names. */
@@ -20,7 +20,7 @@ export class KeptNames {
       .digest('hex');
     const known = this.#written.get(digest);
     if (known) return known;
-    const table = `fugu_kept_${digest.slice(0, 32)}`;
+    const table = `fugu_without_${digest.slice(0, 32)}`;
     const written = use((connection) => write(connection, table, names)).then(() => table);
     this.#written.set(digest, written);
     written.catch(() => this.#written.delete(digest));
@@ -28,24 +28,24 @@ export class KeptNames {
   }
 }
 
-/** No name is empty, so the empty text stands for rows without one. */
 async function write(connection: DuckDBConnection, table: string, names: readonly string[]): Promise<void> {
   await connection.run(`CREATE OR REPLACE TABLE ${table} (name VARCHAR)`);
   const appender = await connection.createAppender(table);
-  for (const own of ['', ...names]) {
+  for (const own of names) {
     appender.appendVarchar(own);
     appender.endRow();
   }
   appender.closeSync();
 }
 
-/** What rows are kept of, and how many there are of a statement. */
+/** What rows are left out of. */
 interface Whole extends Engine {
+  /** How many rows a statement has. */
   count(statement: Statement): Promise<number>;
 }
 
-/** An engine that shows some rows of another: every statement reads its own `fugu_data`, and nothing in the database says so. */
-export class KeptRows implements Engine {
+/** An engine without some rows of another: every statement reads its own `fugu_data`, and nothing in the database says so. */
+export class WithoutRows implements Engine {
   readonly whole: Whole;
   readonly #column: string;
   readonly #table: string;
@@ -69,8 +69,8 @@ export class KeptRows implements Engine {
   snapshot(): Promise<string> {
     return this.whole.snapshot();
   }
-  keeping(column: string, names: readonly string[]): Promise<Engine> {
-    return this.whole.keeping(column, names);
+  without(column: string, names: readonly string[]): Promise<Engine> {
+    return this.whole.without(column, names);
   }
   async size(): Promise<Exact<number>> {
     return new Exact(await this.whole.count(await this.#over({ sql: 'SELECT 1 FROM fugu_data', values: [] })));
@@ -90,8 +90,9 @@ export class KeptRows implements Engine {
     if (this.#closed) throw new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
     const column = columnNamed(await this.columns(), this.#column);
     const own = nameReader(this.dialect)(name(column.name), column.type);
-    const kept = `SELECT * FROM main.fugu_data WHERE coalesce(${own}, '') IN (SELECT name FROM main.${this.#table})`;
-    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${kept}) ${sql}`, values };
+    // No name is empty, so rows without one stay.
+    const rest = `SELECT * FROM main.fugu_data WHERE coalesce(${own}, '') NOT IN (SELECT name FROM main.${this.#table})`;
+    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values };
   }
 }
 
