@@ -9,7 +9,7 @@ import { fromPairs } from '../src/dependence/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { nothingSpent, pureProfile, spend } from '../src/dependence/profile.js';
 import { rational } from '../src/exact/rational.js';
-import { createSession, readPolicy, type Session } from '../src/index.js';
+import { readPolicy, type Session } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
 import { amendTerms } from '../src/release/amend.js';
 import { category, samplePolicy } from './sample-policy.js';
@@ -149,23 +149,6 @@ describe('an answer that was recorded', () => {
 });
 
 describe('records left out by maxTies', () => {
-  it('are not taken for absent by another session on the same data', async () => {
-    const yaml = (dependence: string) =>
-      policyYaml({
-        dependence,
-        extra: 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n',
-      });
-    shop = openWorkshop(yaml('[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 2 }]'), 60);
-    shop.write('friends.csv', `a,b\n${Array.from({ length: 59 }, (_, k) => `p0,p${k + 1}`).join('\n')}\n`);
-    const session = await shop.session();
-    const { engine, ledger } = session.desk;
-    for (const dependence of ['none', '[{ kind: groups, by: home }]']) {
-      const policy = await readPolicy(shop.write('other.yaml', yaml(dependence)));
-      await expect(createSession({ policy, engine, ledger })).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
-    }
-    await session.close();
-  });
-
   it.each([
     ['patterns', (session: Session) => releasePattern(session, 'triangles of call', { epsilon: '0.1' })],
     ['degrees', (session: Session) => releaseDegrees(session, { relation: 'call', degree: 5, epsilon: '0.1' })],

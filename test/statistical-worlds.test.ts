@@ -57,9 +57,11 @@ function remembering(engine: Engine): Engine {
     async *stream(statement) {
       yield* await once(['stream', statement], () => chunks(statement));
     },
-    keepOnly: (column, names) => engine.keepOnly(column, names),
+    source: engine.source,
+    whole: engine.whole,
+    without: (column, names) => engine.without(column, names),
     close: () => engine.close(),
-  } as Engine;
+  };
 }
 
 /** Made once per data set, then asked for one release after another. */

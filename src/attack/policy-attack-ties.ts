@@ -39,14 +39,13 @@ function graphOf(d: Dependence, policy: Policy, engine: Engine, records: RecordT
 export async function shownRecords(policy: Policy, engine: Engine, records: RecordTable, leftOut: number): Promise<Uint8Array> {
   const shown = new Uint8Array(records.count).fill(1);
   if (leftOut === 0) return shown;
-  const { used } = await recordTies(policy, engine, policy.dependence);
-  if (!used || used.names.length !== records.count - leftOut)
+  const { unused } = await recordTies(policy, engine, policy.dependence);
+  if (unused?.names.length !== leftOut)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'The release left out other records than this policy would.',
       'Attack it with the policy it was made under, on the same data.',
     );
-  shown.fill(0);
-  for (const name of used.names) shown[records.names.get(name)!] = 1;
+  for (const name of unused.names) shown[records.names.get(name)!] = 0;
   return shown;
 }

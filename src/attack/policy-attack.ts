@@ -56,8 +56,8 @@ export async function attackPolicy(
       'Only policies where one row is one record can be attacked.',
       'Attack a policy with secret: row, or with one row per person.',
     );
-  const records = await readRecords(policy, engine, [...new Set([...tieColumns(policy), table.column])]);
-  const cells = records.column(table.column);
+  const records = await readRecords(policy, engine, { names: tieColumns(policy), cells: [table.column] });
+  const cells = records.cellsOf(table.column);
   if (cells.length !== records.count)
     throw new Fault('QUERY_UNSUPPORTED', 'Some persons have several rows.', 'Attack a policy where one row is one record.');
   const values = positions(policy, table, cells);
@@ -92,7 +92,6 @@ export async function attackPolicy(
 
   const knowing = gains.at(-1)!;
   const order = attacked.map((record, k) => ({ record, gain: Math.max(knowing[k]!, gains[1]![k]!) }));
-  const unit = policy.protect.unit === undefined ? undefined : records.column(policy.protect.unit);
   return {
     private: true,
     column: table.column,
@@ -107,7 +106,7 @@ export async function attackPolicy(
       .sort((a, b) => b.gain - a.gain || a.record - b.record)
       .slice(0, show)
       .map(({ record }) => ({
-        name: `${unit?.[record] ?? `row ${record + 1}`}`,
+        name: records.nameOf(record) ?? `row ${record + 1}`,
         actual: table.values[values[record]!]!,
         ties: tiedTo(graph, record).length,
         beliefs: believers.map((b) => ({ ...b, ...believe(scene, record, b) })),

@@ -28,6 +28,10 @@ export function modelGraph(model: Model, file: string, count: number, indexOf: (
       );
     return at;
   });
+  if (new Set(index).size !== index.length)
+    throw new Fault('MODEL_INVALID', 'A model file names a record twice.', 'Two spellings of one name are one record.', {
+      place: { file },
+    });
   const graph = graphsOf(model)[0]!;
   const factors: FactorSpec[] = [];
   for (let f = 0; f < graph.factors; f++) {

@@ -30,7 +30,6 @@ export function gaussianGraph(
   const { file, wrong } = readPrecision(dependence);
   const { records, precision, bounds } = file;
   const n = records.length;
-  if (new Set(records).size !== n) throw wrong('names a record twice');
   if (precision.length !== n || precision.some((row) => row.length !== n))
     throw wrong('has a matrix whose size is not the number of records');
   const index = records.map((id) => {
@@ -38,6 +37,7 @@ export function gaussianGraph(
     if (at === undefined) throw wrong('names a record that is not in the data');
     return at;
   });
+  if (new Set(index).size !== n) throw wrong('names a record twice');
   const widths = records.map((id, i) => {
     const [low, high] = (typeof bounds[0] === 'number' ? bounds : (bounds[i] ?? [1, 0])) as [number, number];
     if (!(high > low) || !Number.isFinite(high - low))

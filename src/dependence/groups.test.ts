@@ -9,7 +9,8 @@ import type { RecordTable } from './records.js';
 const table = (rows: readonly (readonly [person: number, home: string])[], count: number): RecordTable => ({
   count,
   recordOf: Uint32Array.from(rows, ([person]) => person),
-  column: () => rows.map(([, home]) => home),
+  namesIn: () => rows.map(([, home]) => home),
+  cellsOf: () => [],
   names: new Map(),
   named: () => undefined,
   nameOf: () => undefined,

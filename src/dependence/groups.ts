@@ -3,7 +3,7 @@ import { logUp, mulUp } from '../exact/outward.js';
 import type { GroupsDependence } from '../policy/policy.js';
 import { combine, type FactorGraph } from './factor-graph.js';
 import { fromGroups, noGroup } from './group-graph.js';
-import { type RecordTable, text } from './records.js';
+import type { RecordTable } from './records.js';
 
 /** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
 export function groupsGraph(dependence: GroupsDependence, records: RecordTable): FactorGraph {
@@ -61,15 +61,14 @@ function groupOf(records: RecordTable, name: string): { readonly group: Uint32Ar
   };
   const group = new Uint32Array(records.count).fill(noGroup);
   const several = new Map<number, Set<number>>();
-  const cells = records.column(name);
-  for (let r = 0; r < cells.length; r++) {
-    const cell = cells[r];
-    if (cell === null || cell === undefined || cell === '') continue;
-    const key = text(cell);
-    let id = ids.get(key);
+  const names = records.namesIn(name);
+  for (let r = 0; r < names.length; r++) {
+    const own = names[r];
+    if (own === null || own === undefined) continue;
+    let id = ids.get(own);
     if (id === undefined) {
       id = parent.length;
-      ids.set(key, id);
+      ids.set(own, id);
       parent.push(id);
     }
     const record = records.recordOf[r]!;

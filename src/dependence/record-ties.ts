@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.js';
+import { nameText } from '../engine/name.js';
 import { Fault } from '../errors.js';
 import type { Adversary, Dependence, Policy, TiesDependence } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
@@ -9,7 +10,7 @@ import { gaussianGraph } from './gaussian.js';
 import { type GraphRoute, graphAmplifier } from './graph-amplifier.js';
 import { groupsGraph } from './groups.js';
 import { everyRecord } from './profile.js';
-import { type RecordTable, readRecords } from './records.js';
+import { type RecordColumns, type RecordTable, readRecords } from './records.js';
 import { sequenceGraph } from './sequence.js';
 import { tiesGraph } from './ties.js';
 import { markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
@@ -19,8 +20,8 @@ type RecordDependence = Exclude<Dependence, { kind: 'columns' }>;
 
 export interface RecordTies {
   readonly amplifiers: readonly Amplifier[];
-  /** The rows that releases may use, when a limit on ties leaves some out. */
-  readonly used?: { readonly column: string; readonly names: readonly string[] };
+  /** The records whose rows releases may not use, when a limit on ties leaves some out. */
+  readonly unused?: { readonly column: string; readonly names: readonly string[] };
 }
 
 interface Source {
@@ -34,14 +35,21 @@ const builders: {
   groups: (d, { records }) => groupsGraph(d, records),
   ties: (d, { policy, records, engine }) => tiesGraph(d, policy, records, engine),
   sequence: (d, { policy, records }) => sequenceGraph(d, policy, records),
-  gaussian: (d, { policy, records }) => gaussianGraph(d, policy, records.count, records.named),
-  factors: (d, { records }) => factorsGraph(d, records.count, records.named),
+  gaussian: (d, { policy, records }) => gaussianGraph(d, policy, records.count, spelt(records)),
+  factors: (d, { records }) => factorsGraph(d, records.count, spelt(records)),
 };
+/** Model files are written by hand, as the data may be. */
+const spelt =
+  ({ named }: RecordTable) =>
+  (id: string) =>
+    named(nameText(id));
 const build = (d: RecordDependence, source: Source) =>
   (builders[d.kind] as (d: RecordDependence, source: Source) => FactorGraph | Promise<FactorGraph>)(d, source);
 
-const structureColumns = (d: RecordDependence): readonly string[] =>
-  d.kind === 'groups' ? d.by : d.kind === 'sequence' ? [d.by, d.order] : [];
+const structureColumns = (list: readonly RecordDependence[]): RecordColumns => ({
+  names: list.flatMap((d) => (d.kind === 'groups' ? d.by : d.kind === 'sequence' ? [d.by] : [])),
+  cells: list.flatMap((d) => (d.kind === 'sequence' ? [d.order] : [])),
+});
 
 export async function recordTies(policy: Policy, engine: Engine, list: readonly Dependence[]): Promise<RecordTies> {
   const tied = list.filter((d): d is RecordDependence => d.kind !== 'columns');
@@ -52,7 +60,7 @@ export async function recordTies(policy: Policy, engine: Engine, list: readonly 
   if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
   const reach = reachOf(tied, policy.protect.adversary);
   refuseHiddenGroupsBesideTies(tied);
-  const records = await readRecords(policy, engine, tied.flatMap(structureColumns));
+  const records = await readRecords(policy, engine, structureColumns(tied));
   const graphs = await Promise.all(tied.map((d) => build(d, { policy, records, engine })));
   const everyone: GraphRoute = {
     ...shared,
@@ -79,9 +87,8 @@ function leaveOut(
   { protect }: Policy,
   records: RecordTable,
 ): RecordTies {
-  const names: string[] = [];
   const unused: string[] = [];
-  for (const [name, record] of records.names) (used[record] ? names : unused).push(name);
+  for (const [name, record] of records.names) if (!used[record]) unused.push(name);
   const some: GraphRoute = {
     ...everyone,
     name: 'ties of used records',
@@ -91,7 +98,7 @@ function leaveOut(
     assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
     how: 'Dependence calculus over the declared ties, with the effects of the used records.',
   };
-  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], used: { column: protect.unit!, names } };
+  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
 }
 
 const leavingOut = (limits: readonly TieLimit[], unused: number, all: number): string =>

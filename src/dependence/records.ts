@@ -1,4 +1,5 @@
 import type { Cell, Engine } from '../engine/engine.js';
+import { nameReader } from '../engine/name.js';
 import { quoteName, readStructure } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
@@ -11,31 +12,45 @@ export interface RecordTable {
   readonly count: number;
   /** Record of each table row. */
   readonly recordOf: Uint32Array;
-  /** Structure columns, one cell per table row. */
-  readonly column: (name: string) => readonly Cell[];
+  /** Names in a column, one per table row; null where there is none. */
+  readonly namesIn: (column: string) => readonly (string | null)[];
+  /** Cells of a column, one per table row. */
+  readonly cellsOf: (column: string) => readonly Cell[];
   /** Records by their name in the unit column; rows without a name have none. */
   readonly names: ReadonlyMap<string, number>;
   /** The one record with this name; undefined when there is none. */
-  readonly named: (id: string) => number | undefined;
+  readonly named: (name: string | undefined) => number | undefined;
   readonly nameOf: (record: number) => string | undefined;
 }
 
-export async function readRecords(policy: Policy, engine: Engine, columns: readonly string[]): Promise<RecordTable> {
+/** What to read: names of groups and owners, and cells that name nobody. */
+export interface RecordColumns {
+  readonly names: readonly string[];
+  readonly cells?: readonly string[];
+}
+
+export async function readRecords(policy: Policy, engine: Engine, columns: RecordColumns): Promise<RecordTable> {
   const { secret, unit } = policy.protect;
-  const wanted = [...new Set(unit === undefined ? columns : [unit, ...columns])];
-  const present = new Set((await engine.columns()).map((c) => c.name));
-  const absent = wanted.find((name) => !present.has(name));
-  if (absent !== undefined)
+  const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
+  const typeOf = (column: string) => {
+    const type = types.get(column);
+    if (type !== undefined) return type;
     throw new Fault(
       'COLUMN_UNKNOWN',
-      `The data has no column "${absent}", which the declared ties need.`,
+      `The data has no column "${column}", which the declared ties need.`,
       'Check the names under protect: and dependence:.',
     );
-  const cells = new Map(wanted.map((name) => [name, [] as Cell[]]));
-  const lists = [...cells.values()];
-  const select = wanted.length > 0 ? wanted.map(quoteName).join(', ') : '1';
+  };
+  const name = nameReader(engine.dialect);
+  const named = new Map([...columns.names, ...(unit === undefined ? [] : [unit])].map((c) => [c, [] as (string | null)[]]));
+  const cells = new Map((columns.cells ?? []).map((c) => [c, [] as Cell[]]));
+  const lists: Cell[][] = [...named.values(), ...cells.values()];
+  const select = [
+    ...[...named.keys()].map((c) => name(quoteName(c), typeOf(c))),
+    ...[...cells.keys()].map((c) => typeOf(c) && quoteName(c)),
+  ];
   let rows = 0;
-  for await (const row of readStructure(engine, { sql: `SELECT ${select} FROM fugu_data`, values: [] })) {
+  for await (const row of readStructure(engine, { sql: `SELECT ${select.join(', ') || '1'} FROM fugu_data`, values: [] })) {
     lists.forEach((list, c) => {
       list.push(row[c]!);
     });
@@ -45,19 +60,27 @@ export async function readRecords(policy: Policy, engine: Engine, columns: reado
   const nameOf: (string | undefined)[] = [];
   const repeated = new Set<string>();
   const recordOf = new Uint32Array(rows);
-  const units = unit === undefined ? undefined : cells.get(unit)!;
+  const units = unit === undefined ? undefined : named.get(unit)!;
   for (let r = 0; r < rows; r++) {
-    const id = units === undefined || units[r] === null ? undefined : text(units[r]!);
+    const id = units?.[r] ?? undefined;
     const known = id === undefined ? undefined : names.get(id);
     if (id !== undefined && known !== undefined) repeated.add(id);
     recordOf[r] = secret === 'person' && known !== undefined ? known : nameOf.push(id) - 1;
     if (id !== undefined && known === undefined) names.set(id, recordOf[r]!);
   }
-  const named = (id: string) => {
-    if (secret !== 'person' && repeated.has(id)) throw severalRows(unit!);
-    return names.get(id);
+  return {
+    count: nameOf.length,
+    recordOf,
+    namesIn: (column) => named.get(column)!,
+    cellsOf: (column) => cells.get(column)!,
+    names,
+    named: (own) => {
+      if (own === undefined) return undefined;
+      if (secret !== 'person' && repeated.has(own)) throw severalRows(unit!);
+      return names.get(own);
+    },
+    nameOf: (r) => nameOf[r],
   };
-  return { count: nameOf.length, recordOf, column: (name) => cells.get(name)!, names, named, nameOf: (r) => nameOf[r] };
 }
 
 /** A tie to "Ann" would miss all but one of Ann's rows. */
@@ -67,6 +90,3 @@ const severalRows = (unit: string): Fault =>
     `A tie names a record, but several rows have that name in the unit column "${unit}".`,
     'Protect persons (secret: person) if one person has several rows, or name each row once.',
   );
-
-/** Structure values compare as text: 7, 7n and "7" are one name. */
-export const text = (cell: NonNullable<Cell>): string => `${cell}`;

@@ -4,7 +4,7 @@ import { add, floor, one, subtract, toNumber } from '../exact/rational.js';
 import type { Column, Policy, SequenceDependence } from '../policy/policy.js';
 import { type FactorGraph, fromPairs } from './factor-graph.js';
 import { logOddsRatio } from './odds.js';
-import { type RecordTable, text } from './records.js';
+import type { RecordTable } from './records.js';
 import { readTransitions, type Transition } from './transitions.js';
 
 /**
@@ -15,10 +15,10 @@ export function sequenceGraph(dependence: SequenceDependence, policy: Policy, re
   const transitions = readTransitions(dependence.transition);
   refuseOtherStates(transitions[0]!, policy.columns.get(dependence.state), dependence);
   const logOdds = Math.max(...transitions.map((m) => logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0)));
-  const when = records.column(dependence.order);
+  const when = records.cellsOf(dependence.order);
   const left: number[] = [];
   const right: number[] = [];
-  for (const rows of rowsBy(records.column(dependence.by))) {
+  for (const rows of rowsBy(records.namesIn(dependence.by))) {
     const order = inOrder(rows, when, dependence);
     for (let k = 1; k < order.length; k++) {
       left.push(records.recordOf[order[k - 1]!]!);
@@ -29,13 +29,13 @@ export function sequenceGraph(dependence: SequenceDependence, policy: Policy, re
 }
 
 /** Rows without an owner belong to no sequence. */
-function rowsBy(who: readonly Cell[]): Iterable<number[]> {
+function rowsBy(who: readonly (string | null)[]): Iterable<number[]> {
   const steps = new Map<string, number[]>();
-  who.forEach((cell, r) => {
-    if (cell === null) return;
-    const list = steps.get(text(cell));
+  who.forEach((name, r) => {
+    if (name === null) return;
+    const list = steps.get(name);
     if (list) list.push(r);
-    else steps.set(text(cell), [r]);
+    else steps.set(name, [r]);
   });
   return steps.values();
 }

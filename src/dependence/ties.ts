@@ -5,7 +5,7 @@ import { nextUp } from '../exact/rational.js';
 import type { Policy, TiesDependence } from '../policy/policy.js';
 import { type FactorGraph, fromPairs } from './factor-graph.js';
 import { strength } from './groups.js';
-import { type RecordTable, text } from './records.js';
+import type { RecordTable } from './records.js';
 
 /** Ties from an edge table: friends, kin, contacts. Both ends must be names in the unit column. */
 export async function tiesGraph(
@@ -26,8 +26,8 @@ export async function tiesGraph(
   const view = quoteName(`fugu_relation_${dependence.relation}`);
   const extra = dependence.oddsColumn === undefined ? '' : ', odds';
   for await (const [a, b, ratio] of readStructure(engine, { sql: `SELECT c0, c1${extra} FROM ${view}`, values: [] })) {
-    const u = a === null || a === undefined ? undefined : records.named(text(a));
-    const w = b === null || b === undefined ? undefined : records.named(text(b));
+    const u = records.named(a as string);
+    const w = records.named(b as string);
     if (u === undefined || w === undefined)
       throw new Fault(
         'DATA_MALFORMED',

@@ -1,26 +1,38 @@
 import { Fault } from '../errors.js';
-import type { Scan } from './duckdb-scan.js';
+import type { Scan, ScanColumn } from './duckdb-scan.js';
+import { nameReader } from './name.js';
 import type { RelationSource } from './source.js';
 
-/** The tuples of a relation as c0, c1, … : each once, none incomplete, both ways round when it is symmetric. */
+/**
+ * The tuples of a relation as c0, c1, … : names, each tuple once, none incomplete. A symmetric relation holds ties between two different members, both
+ * ways round: a tie of somebody with themselves is none.
+ */
 export function selectRelation(scan: Scan, relation: RelationSource, file: string): string {
-  const ends = relation.columns.map((own) => expressionOf(scan, own, relation.name, file));
-  const odds = relation.odds === undefined ? undefined : expressionOf(scan, relation.odds, relation.name, file);
-  const tuples = (order: readonly number[]) =>
-    `SELECT ${order.map((from, to) => `${ends[from]} AS c${to}`).join(', ')}${odds === undefined ? '' : `, ${odds} AS declared`} FROM ${scan.from}`;
-  const straight = tuples(ends.map((_, i) => i));
-  const all = relation.symmetric ? `${straight} UNION ALL ${tuples([1, 0])}` : straight;
+  const find = (own: string) => columnOf(scan, own, relation.name, file);
+  const ends = relation.columns.map(find);
   const keys = ends.map((_, i) => `c${i}`);
-  const whole = keys.map((k) => `${k} IS NOT NULL`).join(' AND ');
-  if (odds === undefined) return `SELECT DISTINCT ${keys.join(', ')} FROM (${all}) WHERE ${whole}`;
-  // Declared twice, the stronger tie counts; a strength that cannot be read counts as a copy.
-  return `SELECT ${keys.join(', ')}, max(CASE WHEN isnan(strength) THEN 'infinity'::DOUBLE ELSE strength END) AS odds
-    FROM (SELECT *, coalesce(try_cast(declared AS DOUBLE), 'infinity'::DOUBLE) AS strength FROM (${all})) WHERE ${whole} GROUP BY ${keys.join(', ')}`;
+  const name = nameReader('duckdb');
+  const named = keys.map((k, i) => `${name(k, ends[i]!.type)} AS ${k}`);
+  const cells = ends.map(({ expression }, i) => `${expression} AS c${i}`);
+  const weighed = relation.odds !== undefined;
+  if (weighed) cells.push(`coalesce(try_cast(${find(relation.odds!).expression} AS DOUBLE), 'infinity'::DOUBLE) AS odds`);
+  const list = (columns: readonly string[], odds: string) => [...columns, ...(weighed ? [odds] : [])].join(', ');
+  const { symmetric } = relation;
+  const tuples = `SELECT ${list(named, strength)} FROM (SELECT ${cells.join(', ')} FROM ${scan.from})`;
+  const whole = symmetric ? 'c0 <> c1' : keys.map((k) => `${k} IS NOT NULL`).join(' AND ');
+  const sorted = symmetric ? ['least(c0, c1) AS c0', 'greatest(c0, c1) AS c1'] : keys;
+  // Declared twice, the stronger tie counts.
+  const once = `SELECT ${list(keys, 'max(odds) AS odds')} FROM (SELECT ${list(sorted, 'odds')} FROM (${tuples}) WHERE ${whole}) GROUP BY ${keys.join(', ')}`;
+  if (!symmetric) return once;
+  return `WITH once AS MATERIALIZED (${once}) SELECT ${list(['c0', 'c1'], 'odds')} FROM once UNION ALL SELECT ${list(['c1', 'c0'], 'odds')} FROM once`;
 }
 
-function expressionOf(scan: Scan, own: string, relation: string, file: string): string {
+/** A strength that cannot be read counts as a copy. */
+const strength = `CASE WHEN isnan(odds) THEN 'infinity'::DOUBLE ELSE odds END AS odds`;
+
+function columnOf(scan: Scan, own: string, relation: string, file: string): ScanColumn {
   const column = scan.columns.find((c) => c.name === own);
-  if (column) return column.expression;
+  if (column) return column;
   throw new Fault(
     'COLUMN_UNKNOWN',
     `The table of relation "${relation}" has no column "${own}".`,

@@ -6,9 +6,9 @@ import { readChunk } from './duckdb-cells.js';
 import { codeColumns } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
-import { keptOf, listKept } from './duckdb-keep.js';
 import { selectRelation } from './duckdb-relation.js';
 import { attached, name, type ScanOptions, scanFile, text } from './duckdb-scan.js';
+import { columnNamed, NameLists, WithoutRows } from './duckdb-without.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
 import type { EngineSource, RelationSource } from './source.js';
@@ -37,8 +37,6 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
 interface Loaded {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
-  /** What `fugu_data` shows before any row is left out. */
-  readonly select: string;
   /** Rows of a CSV that is not held: counting them is what proves that every line can be read. */
   readonly rows?: number;
   /** The data is held by the engine, so later changes of the file cannot show. */
@@ -77,7 +75,8 @@ const filesOf = (source: EngineSource): string[] => [
 
 class DuckdbEngine implements Engine {
   readonly dialect = 'duckdb';
-  readonly #source: EngineSource;
+  readonly whole = this;
+  readonly source: EngineSource;
   readonly #limits: EngineLimits;
   readonly #folder: string;
   readonly #connections: Connections;
@@ -85,13 +84,12 @@ class DuckdbEngine implements Engine {
   #size: number | undefined;
   /** Rows each streamed statement has on this data. */
   readonly #counts = new Map<string, number>();
-  /** The column that says which rows are left, once some are left out. */
-  #keptBy: SourceColumn | undefined;
+  readonly #lists = new NameLists();
   #loading: Promise<void> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
 
   constructor(source: EngineSource, limits: EngineLimits, folder: string, instance: DuckDBInstance) {
-    this.#source = source;
+    this.source = source;
     this.#limits = limits;
     this.#folder = folder;
     this.#connections = new Connections(instance, limits.deadline);
@@ -110,9 +108,9 @@ class DuckdbEngine implements Engine {
   }
 
   async load(): Promise<void> {
-    const files = await Promise.all(filesOf(this.#source).map(lookAt));
+    const files = await Promise.all(filesOf(this.source).map(lookAt));
     const data = files[0]!;
-    const options: ScanOptions = { codes: this.#source.codes, memory: this.#limits.memory };
+    const options: ScanOptions = { codes: this.source.codes, memory: this.#limits.memory };
     if (isPacked(data)) await proveWhole(data.path);
     this.#loaded = await this.#connections.use(
       ({ connection }) =>
@@ -122,10 +120,10 @@ class DuckdbEngine implements Engine {
         }),
       data.path,
     );
-    this.#size = this.#keptBy ? undefined : this.#loaded.rows;
+    this.#size = this.#loaded.rows;
     this.#counts.clear();
     this.#connections.renew();
-    for (const relation of this.#source.relations) {
+    for (const relation of this.source.relations) {
       const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
       if (file.kind === 'duckdb' && file !== data)
         throw new Fault(
@@ -140,16 +138,15 @@ class DuckdbEngine implements Engine {
 
   async #loadData(connection: DuckDBConnection, files: readonly FileState[], options: ScanOptions): Promise<Loaded> {
     const data = files[0]!;
-    const scan = await scanFile(connection, data, this.#source.table, options);
+    const scan = await scanFile(connection, data, this.source.table, options);
     const held = fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
-    const coded = await codeColumns(connection, scan, this.#source.domains, !held && data.kind !== 'csv');
+    const coded = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${coded.select}`);
-    const select = held ? 'SELECT * FROM fugu_loaded' : coded.select;
-    await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${this.#keptBy ? keptOf(select, this.#keptBy) : select}`);
+    await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : coded.select}`);
     const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
-    return { files, columns: coded.columns, select, held, ...(rows !== undefined && { rows }) };
+    return { files, columns: coded.columns, held, ...(rows !== undefined && { rows }) };
   }
 
   async #loadRelation(
@@ -176,17 +173,10 @@ class DuckdbEngine implements Engine {
     return new Exact(this.#size);
   }
 
-  async keepOnly(column: string, names: readonly string[]): Promise<void> {
-    const found = (await this.columns()).find((c) => c.name === column);
-    if (!found) throw new Fault('COLUMN_UNKNOWN', `The data has no column "${column}".`, 'Check protect.unit in the policy.');
-    this.#keptBy = found;
-    this.#size = undefined;
-    this.#counts.clear();
-    await this.#connections.use(async ({ connection }) => {
-      await listKept(connection, names);
-      await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${keptOf(this.#loaded.select, found)}`);
-    });
-    this.#connections.renew();
+  async without(column: string, names: readonly string[]): Promise<Engine> {
+    columnNamed(await this.columns(), column);
+    const table = await this.#lists.table(names, (write) => this.#connections.use(({ connection }) => write(connection)));
+    return new WithoutRows(this, column, table);
   }
 
   async snapshot(): Promise<string> {
@@ -200,19 +190,24 @@ class DuckdbEngine implements Engine {
     });
     this.#loading = turn.catch(() => undefined);
     await turn;
-    return digestOf(this.#source, await Promise.all(this.#loaded.files.map(contentDigest)));
+    return digestOf(this.source, await Promise.all(this.#loaded.files.map(contentDigest)));
   }
 
-  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+  rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return this.#inTurn(() => this.#rows(statement));
+  }
+
+  /** Each reader of a CSV fills buffers of its own and uses every thread: in turn they need the memory once. */
+  #inTurn<T>(read: () => Promise<T>): Promise<T> {
     const { held, files } = this.#loaded;
-    if (held || files[0]!.kind !== 'csv') return this.#rows(statement);
-    // Each reader of a CSV fills buffers of its own and uses every thread: in turn they need the memory once.
-    const turn = this.#reading.then(() => this.#rows(statement));
+    if (held || files[0]!.kind !== 'csv') return read();
+    const turn = this.#reading.then(read);
     this.#reading = turn.catch(() => undefined);
     return turn;
   }
 
   async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    const loaded = this.#loaded;
     return this.#connections.use(async (lease) => {
       const result = await (await lease.prepare(statement)).run();
       const rows: Cell[][] = [];
@@ -220,7 +215,7 @@ class DuckdbEngine implements Engine {
         const { rows: length, columns } = readChunk(result.getChunk(c));
         for (let i = 0; i < length; i++) rows.push(columns.map((column) => column[i]!));
       }
-      await this.#refuseChange();
+      await refuseChange(loaded);
       return new Exact(rows);
     });
   }
@@ -230,10 +225,11 @@ class DuckdbEngine implements Engine {
    * believed only when as many rows came as the statement has.
    */
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    const loaded = this.#loaded;
     const lease = await this.#connections.lease();
     let whole = false;
     try {
-      const expected = await this.#countRows(lease.connection, statement);
+      const expected = await this.#count(lease.connection, statement);
       let came = 0;
       const result = await (await lease.prepare(statement)).stream();
       for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
@@ -241,7 +237,7 @@ class DuckdbEngine implements Engine {
         yield new Exact(readChunk(chunk));
       }
       if (came !== expected) throw new Error('cut off');
-      await this.#refuseChange();
+      await refuseChange(loaded);
       whole = true;
     } catch (error) {
       throw lease.fault(error);
@@ -250,7 +246,12 @@ class DuckdbEngine implements Engine {
     }
   }
 
-  async #countRows(connection: DuckDBConnection, { sql, values }: Statement): Promise<number> {
+  /** How many rows a statement has on this data. */
+  count(statement: Statement): Promise<number> {
+    return this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement)));
+  }
+
+  async #count(connection: DuckDBConnection, { sql, values }: Statement): Promise<number> {
     const key = JSON.stringify([sql, values.map(String)]);
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
@@ -262,12 +263,11 @@ class DuckdbEngine implements Engine {
   async close(): Promise<void> {
     if (await this.#connections.close()) await rm(this.#folder, { recursive: true, force: true });
   }
+}
 
-  /** An answer over two states of a file belongs to neither. Relations, and a held CSV, were copied when they were loaded. */
-  async #refuseChange(): Promise<void> {
-    const { held, files } = this.#loaded;
-    if (!held && (await lookAt(files[0]!.path)).mark !== files[0]!.mark) throw changedMeanwhile();
-  }
+/** An answer over two states of a file belongs to neither. Relations, and a held CSV, were copied when they were loaded. */
+async function refuseChange({ held, files }: Loaded): Promise<void> {
+  if (!held && (await lookAt(files[0]!.path)).mark !== files[0]!.mark) throw changedMeanwhile();
 }
 
 const replaced = (): Fault =>

@@ -1,4 +1,5 @@
 import type { Exact } from './exact.js';
+import type { EngineSource } from './source.js';
 
 /** A statement compiled by us: text with placeholders $1, $2 … and the values bound to them. Never holds a data value in its text. */
 export interface Statement {
@@ -34,11 +35,14 @@ export interface StoredColumn {
 export type StoredItems = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
 
 /**
- * A database, seen through what a release needs. The data is the view `fugu_data`; relation R is the view `fugu_relation_R` with columns c0, c1, …
- * (deduplicated, no NULLs; a symmetric relation is closed under reversal). Every driver error is turned into a Fault without driver text.
+ * A database, seen through what a release needs. The data is the view `fugu_data`; relation R is the view `fugu_relation_R` with columns c0, c1, … of names
+ * (name.ts; deduplicated, no NULLs; a symmetric relation is closed under reversal and ties nobody to themselves). Every driver error is turned into a Fault
+ * without driver text.
  */
 export interface Engine {
   readonly dialect: 'duckdb' | 'postgres' | 'trino';
+  /** As what the data was opened: which relations there are, and which text of categories may have been forgotten. */
+  readonly source: EngineSource;
   /** Name and stored type of the columns of `fugu_data`. */
   columns(): Promise<readonly SourceColumn[]>;
   /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */
@@ -48,10 +52,12 @@ export interface Engine {
   /** A result small enough to hold. */
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
   /**
-   * From now on `fugu_data` holds only the rows whose column is one of the names (compared as text) or empty, also after the data changed. Another call
-   * replaces this one.
+   * The same data for one user of it: its `fugu_data` has no rows with one of these names in the column, also after the data changed. Nothing changes for
+   * users of this engine. Asked of such an engine, it starts from all rows again; closing one lets go of it and of nothing else.
    */
-  keepOnly(column: string, names: readonly string[]): Promise<void>;
+  without(column: string, names: readonly string[]): Promise<Engine>;
+  /** The engine with every row: this one, unless it came from `without`. */
+  readonly whole: Engine;
   /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
   close(): Promise<void>;

@@ -44,6 +44,26 @@ export function sourceOf(policy: Policy): EngineSource {
   };
 }
 
+/**
+ * Whether data opened as this source is what a policy reads: its relations are there with the same tuples, and of no column it speaks of was text
+ * forgotten that it does not ignore itself.
+ */
+export function reads(opened: EngineSource, policy: Policy): boolean {
+  const wanted = sourceOf(policy);
+  const relations = new Map(opened.relations.map((r) => [r.name, r]));
+  const tuples = ({ table, columns, symmetric }: RelationSource) => JSON.stringify([table, columns, symmetric]);
+  const spoken = new Set([...policy.columns.keys(), ...namesOf(policy)]);
+  return (
+    wanted.relations.every((r) => {
+      const there = relations.get(r.name);
+      return there !== undefined && tuples(there) === tuples(r) && (r.odds === undefined || r.odds === there.odds);
+    }) &&
+    [...(opened.domains ?? [])].every(
+      ([column, codes]) => !spoken.has(column) || JSON.stringify(wanted.domains?.get(column)) === JSON.stringify(codes),
+    )
+  );
+}
+
 /** Content only: the same data under another name is the same snapshot. */
 export const digestOf = (source: EngineSource, contents: readonly string[]): string =>
   createHash('sha256')

@@ -1,4 +1,5 @@
 import type { Statement } from '../engine/engine.js';
+import { type NameExpression, nameReader } from '../engine/name.js';
 import { Fault } from '../errors.js';
 
 /** The few places where databases differ. Expressions in, expressions out; none of them can fail on data. */
@@ -14,6 +15,8 @@ export interface Dialect {
   parts(text: string, separator: string): string;
   hasAny(list: string, items: readonly string[]): string;
   digest(text: string): string;
+  /** The name in a cell. */
+  readonly name: NameExpression;
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -29,6 +32,7 @@ const duckdb: Dialect = {
     `coalesce(list_transform(string_split(${text}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),
   digest: (text) => `md5(${text})`,
+  name: nameReader('duckdb'),
 };
 
 const dialects: Readonly<Record<string, Dialect>> = { duckdb };

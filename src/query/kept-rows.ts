@@ -28,7 +28,8 @@ export function keptRows(
       'Write protect: { secret: person, unit: … }.',
     );
   const text = (name: string) => `CAST(${rawCell(dialect, sourceColumn(source, name))} AS VARCHAR)`;
-  const person = `nullif(${dialect.trimmed(text(unit))}, '')`;
+  const owner = sourceColumn(source, unit);
+  const person = dialect.name(rawCell(dialect, owner), owner.type);
   // All declared cells, each with its length before it, so that no two different rows read the same.
   const cells = [...policy.columns.keys()].map(
     (name) => `coalesce(CAST(length(${text(name)}) AS VARCHAR) || ':' || ${text(name)}, '-')`,

@@ -67,6 +67,8 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
   });
   const { answer, text } = await paidFor(entry, async () => {
     const made = await request.execute(engine);
+    // Another session on the same engine may have had newer data read meanwhile: what was answered must be bounded by its ties, too.
+    if (desk.tiesOf !== undefined) await presentAccount(desk);
     return { answer: made, text: JSON.stringify(made) };
   });
   return { answer, entry, replayed: false, recorded: await record(ledger, entry, text) };

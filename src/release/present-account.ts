@@ -1,9 +1,7 @@
 import { type Account, openAccount } from '../calibration/account.js';
 import { declaredAmplifiers } from '../dependence/declared.js';
-import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
-import type { Policy } from '../policy/policy.js';
 import type { Desk } from './charge.js';
 
 interface Present {
@@ -25,25 +23,15 @@ export async function presentAccount(desk: Desk): Promise<Account> {
     if (desk.tiesOf === undefined || snapshot === desk.tiesOf) return desk.account;
     const known = present.get(desk);
     if (known?.snapshot === snapshot) return known.account;
-    const now = await readAgain(desk.policy);
-    if (now.snapshot !== snapshot) continue;
-    if (boundsOf(now.account) !== boundsOf(desk.account)) throw tiesChanged();
-    present.set(desk, now);
-    return now.account;
+    const { whole } = desk.engine;
+    const { amplifiers } = await declaredAmplifiers(desk.policy, whole);
+    if ((await whole.snapshot()) !== snapshot) continue;
+    const account = openAccount(desk.policy, amplifiers);
+    if (boundsOf(account) !== boundsOf(desk.account)) throw tiesChanged();
+    present.set(desk, { snapshot, account });
+    return account;
   }
   throw new Fault('ENGINE_FAILED', 'The data keeps changing.', 'Nothing was spent. Try again when nobody is writing to it.');
-}
-
-/** With an engine of its own: the desk's shows only the records that releases use. */
-async function readAgain(policy: Policy): Promise<Present> {
-  const engine = await openEngine(policy);
-  try {
-    const snapshot = await engine.snapshot();
-    const { amplifiers } = await declaredAmplifiers(policy, engine);
-    return { snapshot, account: openAccount(policy, amplifiers) };
-  } finally {
-    await engine.close();
-  }
 }
 
 /** What a plan was made by and prints: capacities, conditions (which name the records that are used), assumptions. */

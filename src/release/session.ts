@@ -23,6 +23,7 @@ import {
   toStored,
 } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
+import { type EngineSource, reads } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import {
   compare,
@@ -82,31 +83,28 @@ export async function createSession(parts: SessionParts): Promise<Session> {
       `${policy.unconfirmed.length} column${policy.unconfirmed.length === 1 ? ' has' : 's have'} a domain or bounds that were read from the data and not confirmed.`,
       `Look at them with "fugu confirm ${policy.file}", then accept them with "fugu confirm ${policy.file} --all".`,
     );
-  const before = policy.dependence.length > 0 ? await parts.engine.snapshot() : undefined;
-  const { amplifiers, used, readsData } = await declaredAmplifiers(policy, parts.engine);
-  refuseOtherRows(parts.engine, amplifiers.find((a) => a.leftOut)?.conditions[0]?.mark ?? everyRecord);
-  if (used) await parts.engine.keepOnly(used.column, used.names);
+  const { whole } = parts.engine;
+  refuseOtherReading(whole.source, policy);
+  const before = policy.dependence.length > 0 ? await whole.snapshot() : undefined;
+  const { amplifiers, unused, readsData } = await declaredAmplifiers(policy, whole);
   const account = openAccount(policy, amplifiers);
   return new Session({
     ...parts,
+    engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
     analyst: parts.analyst ?? 'local',
     ...(readsData && before !== undefined && { tiesOf: before }),
   });
 }
 
-/** Which records an engine's rows were cut down to, and by which session's ties. */
-const rowsOf = new WeakMap<Engine, string>();
-
-/** An engine shows one choice of rows; a session whose bounds rest on another choice must not read through it. */
-function refuseOtherRows(engine: Engine, mark: string): void {
-  if ((rowsOf.get(engine) ?? mark) !== mark)
+/** Text that was forgotten, or a relation read in another way, would make other records and other effects than this policy declares. */
+function refuseOtherReading(opened: EngineSource, policy: Policy): void {
+  if (!reads(opened, policy))
     throw new Fault(
       'ENGINE_FAILED',
-      'The data is open for a session that leaves other records out.',
-      'Open the data again for this session.',
+      'The data was opened for another policy, which reads it otherwise.',
+      'Open the data again for this policy.',
     );
-  rowsOf.set(engine, mark);
 }
 
 export class Session {

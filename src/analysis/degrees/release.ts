@@ -157,7 +157,7 @@ async function readProjected(engine: Engine, relation: Relation, theta: number):
   for await (const chunk of engine.stream({ sql: `SELECT c0, c1 FROM ${view(relation)} WHERE c0 < c1`, values: [] })) {
     const { rows, columns } = chunk.open();
     for (let r = 0; r < rows; r++) {
-      const [a, b] = [String(columns[0]![r]), String(columns[1]![r])];
+      const [a, b] = [columns[0]![r] as string, columns[1]![r] as string];
       const text = `${a}\u0000${b}`;
       ties.push({ key: spread(text), text, pair: [number(a), number(b)] });
     }

@@ -61,7 +61,7 @@ beforeAll(async () => {
   instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   connection = await instance.connect();
   await connection.run('CREATE TABLE pairs(a INTEGER, b INTEGER)');
-  await connection.run('CREATE TABLE "fugu_relation_R"(c0 INTEGER, c1 INTEGER)');
+  await connection.run('CREATE TABLE "fugu_relation_R"(c0 VARCHAR, c1 VARCHAR)');
 });
 afterAll(() => {
   connection.closeSync();

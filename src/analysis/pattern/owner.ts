@@ -2,18 +2,19 @@ import { type PatternCandidate, pureGuarantee } from '../../calibration/pattern.
 import { personCandidates } from '../../calibration/pattern-person.js';
 import { Fault } from '../../errors.js';
 import type { Rational } from '../../exact/rational.js';
+import type { Policy, Relation } from '../../policy/policy.js';
 import type { PatternAnalysis } from '../../query/pattern/analyse.js';
 import { privateRelations, ways } from '../../query/pattern/sensitivity.js';
 import type { Session } from '../../release/session.js';
 
-/**
- * The person column of a relation that names one: each of its tuples belongs to that person alone, and with one private goal and every variable counted each result
- * is one person's. Otherwise every column names people.
- */
-export function ownerSymbol(session: Session, a: PatternAnalysis): number | undefined {
-  const { unit } = session.policy.protect;
+/** The column that names the person whose alone a tuple is. A symmetric tie belongs to both its ends, whatever its columns are called. */
+const ownerColumn = ({ protect: { unit } }: Policy, { columns, symmetric }: Relation): number =>
+  unit === undefined || symmetric ? -1 : columns.indexOf(unit);
+
+/** With one private goal whose tuples are owned, and every variable counted, each result is one person's. Otherwise every column names people. */
+export function ownerSymbol({ policy }: Session, a: PatternAnalysis): number | undefined {
   const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
-  const column = unit === undefined ? -1 : a.pattern.relations[secret[0]!.relation]!.columns.indexOf(unit);
+  const column = ownerColumn(policy, a.pattern.relations[secret[0]!.relation]!);
   const owner = secret[0]!.symbols[column];
   const whole = a.pattern.head.length === a.pattern.variables.length;
   return owner !== undefined && owner >= a.pattern.constants.length && secret.length === 1 && whole ? owner : undefined;
@@ -48,7 +49,7 @@ export function personWays(session: Session, a: PatternAnalysis, epsilon: Ration
       },
     ];
   }
-  const owned = touched.some((r) => session.policy.protect.unit !== undefined && r.columns.includes(session.policy.protect.unit));
+  const owned = touched.some((r) => ownerColumn(session.policy, r) >= 0);
   if (touched.length !== 1 || touched[0]!.columns.length !== 2 || owned)
     throw new Fault(
       'QUERY_UNSUPPORTED',

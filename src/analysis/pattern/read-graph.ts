@@ -1,4 +1,4 @@
-import type { Cell, Engine } from '../../engine/engine.js';
+import type { Engine } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { quoteName } from '../../engine/structure.js';
 import { buildGraph, type Graph } from '../graph/csr.js';
@@ -18,46 +18,23 @@ export async function readGraph(engine: Engine, relation: string): Promise<Exact
 }
 
 async function fetchGraph(engine: Engine, relation: string): Promise<Graph> {
-  const numbers = new Numbering();
+  const numbers = new Map<string, number>();
+  const number = (name: string): number => {
+    const known = numbers.get(name) ?? numbers.size;
+    if (known === numbers.size) numbers.set(name, known);
+    return known;
+  };
   const from = new Grown();
   const to = new Grown();
   for await (const chunk of engine.stream({ sql: `SELECT c0, c1 FROM ${quoteName(`fugu_relation_${relation}`)}`, values: [] })) {
     const { rows, columns } = chunk.open();
     const [a, b] = [columns[0]!, columns[1]!];
     for (let r = 0; r < rows; r++) {
-      from.push(numbers.of(a[r]!));
-      to.push(numbers.of(b[r]!));
+      from.push(number(a[r] as string));
+      to.push(number(b[r] as string));
     }
   }
   return buildGraph(numbers.size, from.values(), to.values());
-}
-
-/** Values in the order they are met. Small whole numbers, the usual names of nodes, are looked up in an array. */
-class Numbering {
-  size = 0;
-  private readonly named = new Map<Cell, number>();
-  private small = new Uint32Array(0);
-
-  of(value: Cell): number {
-    if (typeof value === 'number' && value >= 0 && value < 1 << 26 && Number.isInteger(value)) return this.ofSmall(value);
-    const known = this.named.get(value);
-    if (known !== undefined) return known;
-    this.named.set(value, this.size);
-    return this.size++;
-  }
-
-  private ofSmall(value: number): number {
-    if (value >= this.small.length) {
-      const wider = new Uint32Array(Math.max(1 << 16, 2 * value + 1));
-      wider.set(this.small);
-      this.small = wider;
-    }
-    // Zero means not met yet.
-    const known = this.small[value]!;
-    if (known !== 0) return known - 1;
-    this.small[value] = this.size + 1;
-    return this.size++;
-  }
 }
 
 /** A typed array that doubles. */

@@ -116,10 +116,10 @@ async function readValues(engine: Engine, policy: Policy, column: CategoryColumn
   const source = await engine.columns();
   const dialect = dialectNamed(engine.dialect);
   const binder = new Binder();
-  const cell = (own: string) => rawCell(dialect, sourceColumn(source, own));
+  const unit = sourceColumn(source, policy.protect.unit!);
   const sql = keptRows(dialect, binder, policy, source, [
-    [cell(policy.protect.unit!), 'who'],
-    [cell(column.name), 'what'],
+    [dialect.name(rawCell(dialect, unit), unit.type), 'who'],
+    [rawCell(dialect, sourceColumn(source, column.name)), 'what'],
   ]);
   const place = new Map(column.values.map((value, k) => [value, k]));
   const found = new Map<string, number>();

@@ -1,3 +1,4 @@
+import { nameText } from '../../engine/name.js';
 import { Fault, type FaultCode } from '../../errors.js';
 import type { Column, Relation } from '../../policy/policy.js';
 import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './pattern.js';
@@ -9,8 +10,8 @@ export interface PatternSchema {
 }
 
 /**
- * A checked pattern. Symbols are numbers: constants first (0 … constants.length - 1), then variables. Goals are a set: literal duplicates
- * (for a symmetric relation, reversals too) have been collapsed.
+ * A checked pattern. Symbols are numbers: constants first (0 … constants.length - 1), then variables. Constants are names, so different ones are different
+ * members. Goals are a set: literal duplicates (for a symmetric relation, reversals too) have been collapsed; no goal ties a symbol to itself symmetrically.
  */
 export interface BoundPattern {
   readonly constants: readonly string[];
@@ -44,7 +45,8 @@ const complain = (code: FaultCode, at: Position, message: string, hint: string):
     place: { file: 'pattern', line: at.line, column: at.column },
   });
 
-export function bindPattern(pattern: Pattern, schema: PatternSchema): BoundPattern {
+export function bindPattern(written: Pattern, schema: PatternSchema): BoundPattern {
+  const pattern = withNames(written);
   const relationOf = (name: string, at: Position): Relation => {
     const declared = schema.relations.get(name);
     if (!declared)
@@ -102,6 +104,8 @@ export function bindPattern(pattern: Pattern, schema: PatternSchema): BoundPatte
   for (const atom of pattern.atoms) {
     const relation = relations.findIndex((r) => r.name === atom.relation);
     const goal = { relation, symbols: atom.terms.map(symbol) };
+    if (relations[relation]!.symmetric && goal.symbols[0] === goal.symbols[1])
+      throw impossible(atom.at, `Nobody is tied to themselves in the symmetric relation ${atom.relation}`);
     const key = goalKey(goal, relations);
     if (goals.has(key)) collapsed.push(`${atom.relation}(${atom.terms.map(termText).join(', ')})`);
     else goals.set(key, goal);
@@ -130,6 +134,25 @@ export function bindPattern(pattern: Pattern, schema: PatternSchema): BoundPatte
   };
 }
 
+/** Constants in the spelling of the relations; numbers to be compared by size stay as they are. */
+function withNames(pattern: Pattern): Pattern {
+  const named = (t: Term): Term => {
+    if (isVariable(t)) return t;
+    const value = nameText(t.value);
+    if (value === undefined) throw impossible(t.at, 'This constant names nobody');
+    return { ...t, value };
+  };
+  return {
+    ...pattern,
+    atoms: pattern.atoms.map((a) => ({ ...a, terms: a.terms.map(named) })),
+    comparisons: pattern.comparisons.map((c) => (isUnequal(c) ? { ...c, left: named(c.left), right: named(c.right) } : c)),
+  };
+}
+
+/** A contradiction makes the answer 0 whatever the data, so nothing is asked and nothing is spent. */
+const impossible = (at: Position, message: string): Fault =>
+  complain('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data; nothing was spent. Remove it.');
+
 const isVariable = (t: Term): t is Variable => t.kind === 'variable';
 const isUnequal = (c: Comparison): boolean => c.op === '!=';
 const termText = (t: Term): string => (isVariable(t) ? t.name : `'${t.value}'`);
@@ -157,7 +180,7 @@ function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void 
     if (isVariable(t) || !column) continue;
     if ((column.type === 'integer' || column.type === 'number') && t.type !== 'number')
       throw complain('PATTERN_TYPE', t.at, `${column.name} holds numbers, not text`, 'Write the number without quotes.');
-    if (column.type === 'category' && !column.values.includes(t.value))
+    if (column.type === 'category' && !column.values.some((code) => nameText(code) === t.value))
       throw complain(
         'VALUE_UNKNOWN',
         t.at,
@@ -167,15 +190,9 @@ function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void 
   }
 }
 
-/** Constants are compared here and now; a contradiction makes the answer 0 whatever the data, so nothing is asked and nothing is spent. */
+/** Constants are compared here and now. */
 function holdsAlready(c: Comparison): boolean {
-  const impossible = () =>
-    complain(
-      'PATTERN_UNSATISFIABLE',
-      c.at,
-      'This condition can never hold',
-      'The answer is 0 whatever the data; nothing was spent. Remove it.',
-    );
+  const never = () => impossible(c.at, 'This condition can never hold');
   if (isVariable(c.left) && isVariable(c.right)) {
     if (!isUnequal(c))
       throw complain(
@@ -184,14 +201,14 @@ function holdsAlready(c: Comparison): boolean {
         'Two variables can only be compared with !=',
         'Compare a variable with a number.',
       );
-    if (c.left.name === c.right.name) throw impossible();
+    if (c.left.name === c.right.name) throw never();
     return false;
   }
   if (isVariable(c.left) || isVariable(c.right)) return false;
   const [a, b] = [c.left.value, c.right.value];
   const order = Number(a) - Number(b);
   const holds = { '!=': a !== b, '<': order < 0, '<=': order <= 0, '>': order > 0, '>=': order >= 0 }[c.op];
-  if (!holds) throw impossible();
+  if (!holds) throw never();
   return true;
 }
 
@@ -202,6 +219,9 @@ function filterOf(c: Comparison, symbol: (t: Term) => number): SymbolFilter {
     throw complain('PATTERN_TYPE', c.at, 'An order comparison needs a number', 'Write for example a >= 30.');
   return { symbol: symbol(variable), op, value: value.value };
 }
+
+/** Every clamped value then fits 64 bits, and no number of them overflows their sum. */
+const largestTerm = 1n << 61n;
 
 function boundSum(
   pattern: Pattern,
@@ -214,11 +234,16 @@ function boundSum(
   const { variable, bounds } = pattern.sum!;
   safe(variable);
   const id = symbol(variable);
-  if (bounds) return { symbol: id, bounds };
+  const within = (low: bigint, high: bigint): NonNullable<BoundPattern['sum']> => {
+    if (low < -largestTerm || high > largestTerm)
+      throw complain('PATTERN_UNSAFE', variable.at, 'The bounds of the sum are too large', 'They must lie within 2^61 of 0.');
+    return { symbol: id, bounds: [low, high] };
+  };
+  if (bounds) return within(...bounds);
   for (const goal of goals) {
     const column = schema.columns?.get(relations[goal.relation]!.columns[goal.symbols.indexOf(id)] ?? '');
     if (column?.type === 'integer')
-      return { symbol: id, bounds: [column.bounds[0].num / column.bounds[0].den, column.bounds[1].num / column.bounds[1].den] };
+      return within(column.bounds[0].num / column.bounds[0].den, column.bounds[1].num / column.bounds[1].den);
   }
   throw complain(
     'PATTERN_UNSAFE',

@@ -44,7 +44,7 @@ describe('the SQL of a pattern', () => {
   beforeAll(async () => {
     instance = await DuckDBInstance.create(':memory:', { threads: '1' });
     connection = await instance.connect();
-    await connection.run('CREATE TABLE "fugu_relation_R"(c0 INTEGER, c1 INTEGER)');
+    await connection.run('CREATE TABLE "fugu_relation_R"(c0 VARCHAR, c1 VARCHAR)');
   });
   afterAll(() => {
     connection.closeSync();

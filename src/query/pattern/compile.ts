@@ -48,7 +48,7 @@ export function compilePerValue(q: BoundPattern, symbol: number, dialect: Dialec
 /** How many different values the relations used hold; larger than the declared domain is a broken promise. */
 export function compileDomainCheck(q: BoundPattern, relation: number): Statement {
   const { name, columns } = q.relations[relation]!;
-  const values = columns.map((_, i) => `SELECT CAST(c${i} AS VARCHAR) AS v FROM ${view(name)}`).join(' UNION ');
+  const values = columns.map((_, i) => `SELECT c${i} AS v FROM ${view(name)}`).join(' UNION ');
   return { sql: `SELECT COUNT(*) FROM (${values}) d`, values: [] };
 }
 
@@ -61,9 +61,12 @@ interface Join {
 const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
 const view = (relation: string): string => `"fugu_relation_${relation.replaceAll('"', '""')}"`;
 
+/** Read without direction, a tuple of somebody with themselves is no tie. */
 const tuplesOf = (q: BoundPattern, relation: number): string => {
   const name = view(q.relations[relation]!.name);
-  return q.closed.includes(relation) ? `(SELECT c0, c1 FROM ${name} UNION SELECT c1, c0 FROM ${name})` : name;
+  return q.closed.includes(relation)
+    ? `(SELECT c0, c1 FROM ${name} WHERE c0 <> c1 UNION SELECT c1, c0 FROM ${name} WHERE c0 <> c1)`
+    : name;
 };
 
 /** The tuples of a relation whose two ends are tied to at most `mostTies` others each. */
@@ -85,7 +88,7 @@ function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, most
     for (const [i, s] of goal.symbols.entries()) {
       const column = `${alias}.c${i}`;
       const seen = expressions.get(s);
-      if (s < q.constants.length) (step === 0 ? constantTests : on).push(`CAST(${column} AS VARCHAR) = ${bind(q.constants[s]!)}`);
+      if (s < q.constants.length) (step === 0 ? constantTests : on).push(`${column} = ${bind(q.constants[s]!)}`);
       else if (seen === undefined) expressions.set(s, column);
       else (step === 0 ? constantTests : on).push(`${column} = ${seen}`);
     }
@@ -95,10 +98,8 @@ function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, most
   }
   const expression = (s: number): string => expressions.get(s)!;
   const here = (s: number) => s < q.constants.length || expressions.has(s);
-  const side = (s: number) => (s < q.constants.length ? bind(q.constants[s]!) : `CAST(${expression(s)} AS VARCHAR)`);
-  const differ = q.unequal
-    .filter(([a, b]) => here(a) && here(b))
-    .map(([a, b]) => (a < q.constants.length ? `${side(b)} <> ${side(a)}` : `${expression(a)} <> ${expression(b)}`));
+  const side = (s: number) => (s < q.constants.length ? bind(q.constants[s]!) : expression(s));
+  const differ = q.unequal.filter(([a, b]) => here(a) && here(b)).map(([a, b]) => `${side(b)} <> ${side(a)}`);
   const filters = q.filters.filter((f) => here(f.symbol)).map((f) => filterText(f, expression, bind, dialect));
   const tests = [...constantTests, ...differ, ...filters];
   return { from, where: tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '', values, expression };

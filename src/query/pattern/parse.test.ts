@@ -63,6 +63,16 @@ describe('reading a pattern', () => {
     expect(q.unequal).toHaveLength(1);
   });
 
+  it('takes constants for names: two spellings are one member, and exclude one value of the domain, not two', () => {
+    const [once, twice] = ["'1', y), y != 1", "'1', y), friend(' 1.0', y), y != 1, y != '+1'"].map((rest) =>
+      analysePattern(`q(y) :- friend(${rest}`, schema),
+    );
+    expect(twice!.pattern).toEqual({ ...once!.pattern, collapsed: ["friend('1', y)"] });
+    expect(twice!.bounds).toEqual(once!.bounds);
+    expect(bind("q(y) :- friend('007', y), friend(7, y)").constants).toEqual(['007', '7']);
+    expect(bind('q(x) :- person(x, a), a >= 1.50').filters[0]!.value).toBe('1.50');
+  });
+
   it('collapses goals written twice, and for a symmetric relation also reversals', () => {
     expect(bind('q() :- friend(x,y), friend(x,y), friend(y,x)')).toMatchObject({
       collapsed: ['friend(x, y)'],
@@ -97,6 +107,12 @@ describe('reading a pattern', () => {
     ['q(x) :- friend(x, "y")', 'PATTERN_SYNTAX', 1, 19],
     ['q(x) :- friend(x, y); drop table t', 'PATTERN_SYNTAX', 1, 21],
     ['sum(x) :- friend(x, y)', 'PATTERN_UNSAFE', 1, 5],
+    [`sum(x in 0..${2n ** 61n + 1n}) :- friend(x, y)`, 'PATTERN_UNSAFE', 1, 5],
+    ["q(x) :- friend(x, '\t')", 'PATTERN_UNSATISFIABLE', 1, 19],
+    ["q(x) :- friend(x, y), '1' != 1.0", 'PATTERN_UNSATISFIABLE', 1, 23],
+    ['q(x) :- tie(x, y), tie(x, x)', 'PATTERN_UNSATISFIABLE', 1, 20],
+    ["q(x) :- tie(x, y), tie('7', 7.0)", 'PATTERN_UNSATISFIABLE', 1, 20],
+    ['%symmetric friend\nq(x) :- friend(x, x)', 'PATTERN_UNSATISFIABLE', 2, 9],
   ])('refuses %s with %s and the place', (text, code, line, column) => {
     const fault = faultOf(text);
     expect(fault.code).toBe(code);

@@ -27,7 +27,7 @@ export interface Variable {
 }
 export interface Constant {
   readonly kind: 'constant';
-  /** The value as text; two constants are the same symbol when their texts are the same. */
+  /** As written; bind.ts turns it into a name. */
   readonly value: string;
   readonly type: 'text' | 'number';
   readonly at: Position;
