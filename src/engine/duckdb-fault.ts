@@ -32,21 +32,16 @@ export function duckdbFault(error: unknown, more: { file?: string; late?: boolea
   );
 }
 
-const place = (file: string | undefined, line?: number) => (file === undefined ? {} : { place: { file, ...(line && { line }) } });
+const place = (file: string | undefined) => (file === undefined ? {} : { place: { file } });
 
+/** Which form a file does not have. Neither the line nor what stands in it: those would be a record's. */
 const reasons: readonly [RegExp, string, string][] = [
   [
-    /Expected Number of Columns|too many columns|Too many/i,
-    'A line of the data has more or fewer cells than the first line.',
-    'Put quotes around cells that hold the delimiter.',
+    /CSV/,
+    'The lines of the data do not all have the form of the first.',
+    'Every line needs as many cells as the first. Put quotes around cells that hold the delimiter, a line end or a quote, write the quote twice, and end every line alike.',
   ],
-  [
-    /unterminated quote|quote should be followed|state machine/i,
-    'A line of the data has a stray quote or line end.',
-    'Write " inside a cell as "", and end every line alike.',
-  ],
-  [/unicode|utf-8/i, 'The data is not written in UTF-8.', 'Save it as CSV in UTF-8.'],
-  [/Maximum line size/i, 'A line of the data is too long.', 'Look for a quote that is never closed.'],
+  [/UTF-?8/i, 'A text in the data is not written in UTF-8.', 'Write it again, with text in UTF-8.'],
   [/magic bytes|parquet/i, 'The data is not a Parquet file, or a broken one.', 'Write it again.'],
   [
     /not a valid DuckDB database|Serialization|storage version/i,
@@ -56,14 +51,17 @@ const reasons: readonly [RegExp, string, string][] = [
 ];
 
 function malformed(text: string, file: string): Fault {
-  const line = Number(/CSV Error on Line: (\d+)/.exec(text)?.[1]) || undefined;
   const [, message, hint] = reasons.find(([sign]) => sign.test(text)) ?? [
     undefined,
     'The data cannot be read.',
     'Check that the file is whole and of the kind its name says.',
   ];
-  return new Fault('DATA_MALFORMED', message, hint, place(file, line));
+  return new Fault('DATA_MALFORMED', message, hint, place(file));
 }
 
+const says = (error: unknown, what: string): boolean => error instanceof Error && error.message.includes(what);
+
 /** DuckDB reads a CSV by several threads and gives up on some files; one thread can read them. */
-export const cannotSplit = (error: unknown): boolean => error instanceof Error && error.message.includes('Parallel CSV Reader');
+export const cannotSplit = (error: unknown): boolean => says(error, 'Parallel CSV Reader');
+/** It does not find in a CSV the lines it expects. */
+export const cannotParse = (error: unknown): boolean => says(error, 'CSV');

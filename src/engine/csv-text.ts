@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import { Fault } from '../errors.js';
+
+export const isPacked = (path: string): boolean => path.toLowerCase().endsWith('.gz');
+
+/** The bytes of a file, unpacked. DuckDB takes a packed file that was cut off for a shorter one; half an answer is worse than none. */
+export async function* unpacked(path: string): AsyncGenerator<Buffer> {
+  const file = createReadStream(path, { highWaterMark: 1 << 20 });
+  if (!isPacked(path)) {
+    yield* file as AsyncIterable<Buffer>;
+    return;
+  }
+  try {
+    yield* file.pipe(createGunzip({ chunkSize: 1 << 20 })) as AsyncIterable<Buffer>;
+  } catch {
+    throw new Fault('DATA_MALFORMED', 'The packed data file is cut off or broken.', 'Fetch or pack it again.', {
+      place: { file: path },
+    });
+  } finally {
+    file.destroy();
+  }
+}
+
+/** Whether every byte of a file is part of UTF-8 text: a single one that is not can bring DuckDB down for good. */
+export async function isText(path: string): Promise<boolean> {
+  let rest = Buffer.alloc(0);
+  for await (const block of unpacked(path)) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, block]) : block;
+    const end = lastWhole(bytes);
+    if (!isUtf8(bytes.subarray(0, end))) return false;
+    rest = Buffer.from(bytes.subarray(end));
+  }
+  return rest.length === 0;
+}
+
+/** Where the last character that may be cut off begins. */
+function lastWhole(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
