@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../src/engine/engine.js';
+import type { Cell, Engine, Statement } from '../src/engine/engine.js';
+import { Exact } from '../src/engine/exact.js';
 import { openEngine } from '../src/engine/open.js';
 import { Fault } from '../src/errors.js';
 import { parseRational, rational } from '../src/exact/rational.js';
@@ -21,13 +22,18 @@ import { generator, type Pick, type Stored, storedTypes, type Ugly } from './ugl
 
 /** Full run: FUGU_FUZZ_CELLS=100000 npx vitest run test/ugly-cells.test.ts */
 const wanted = Number(process.env.FUGU_FUZZ_CELLS ?? 0);
-const worlds = wanted > 0 ? 40 : 16;
+const worlds = wanted > 0 ? 64 : 32;
+/** Columns asked about in one policy, and questions about each, drawn among all stored types and all kinds. */
+const asked = wanted > 0 ? 8 : 3;
+const questions = wanted > 0 ? Number.POSITIVE_INFINITY : 4;
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-cells-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let made = 0;
 
 /**
  * Many neighbours in one file. World 0 is a data set of four tame records; every other world is the same with the first record's cells replaced by ugly
@@ -67,7 +73,7 @@ async function run(statements: readonly string[]): Promise<readonly (readonly un
   instance.closeSync();
   return last;
 }
-const made = (name: string, { columns, rows }: Table): string[] => [
+const fill = (name: string, { columns, rows }: Table): string[] => [
   `CREATE TABLE ${name} (${columns.map((c) => `${c.name} ${c.stored.type}`).join(', ')})`,
   `INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(({ sql }) => sql).join(', ')})`).join(', ')}`,
 ];
@@ -91,7 +97,7 @@ async function files(name: string, table: Table): Promise<readonly File[]> {
     path('csv'),
     [table.columns.map((c) => c.name).join(','), ...table.rows.map((row) => row.map(quoted).join(',')), ''].join('\n'),
   );
-  await run([`ATTACH '${path('duckdb')}' AS d (STORAGE_VERSION 'v1.5.0')`, ...made('d.data', table)]);
+  await run([`ATTACH '${path('duckdb')}' AS d (STORAGE_VERSION 'v1.5.0')`, ...fill('d.data', table)]);
   // Only the types that Parquet gives back as they were.
   const types = async (from: string) =>
     (await run([`ATTACH '${path('duckdb')}' AS d (READ_ONLY)`, `DESCRIBE SELECT * FROM ${from}`])).map((r) => r.join());
@@ -229,13 +235,19 @@ const readings = (pick: Pick): readonly (readonly [string, Declare, Ask])[] => [
   ['a weight', (name) => weight(name, '0', '5', '0.5'), askWeight],
 ];
 
+function draw<T>(list: readonly T[], count: number, random: Pick): T[] {
+  const left = [...list];
+  return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random(left.length), 1)[0]!);
+}
+
 interface Scene {
   readonly policy: Policy;
   readonly measures: readonly Measure[];
   readonly expected: readonly (readonly bigint[])[];
 }
-function sceneOf(file: File, declare: Declare, ask: Ask): Scene {
-  const mine = file.table.columns.filter(({ name }) => name.startsWith('x')).map(({ name }) => declare(name));
+function sceneOf(file: File, declare: Declare, ask: Ask, random: Pick): Scene {
+  const stored = file.table.columns.filter(({ name }) => name.startsWith('x')).map(({ name }) => name);
+  const mine = draw(stored, asked, random).map(declare);
   const columns = [
     category(
       'world',
@@ -247,34 +259,36 @@ function sceneOf(file: File, declare: Declare, ask: Ask): Scene {
     ...mine,
   ];
   const policy = { ...samplePolicy(columns), data: { source: file.source } };
-  const queries = mine.flatMap((column) => {
-    try {
-      const asked = ask(column.name, column);
-      bindBatch(parseBatch(asked), policy);
-      return asked;
-    } catch (error) {
-      // Refused by policy and query alone, whatever the data.
-      if (error instanceof Fault) return ask(column.name, column).filter((query) => binds(query, policy));
-      throw error;
-    }
-  });
+  // What policy and query alone refuse is refused whatever the data are.
+  const queries = mine.flatMap((column) =>
+    draw(
+      ask(column.name, column).filter((query) => binds(query, policy)),
+      questions,
+      random,
+    ),
+  );
   const { measures } = bindBatch(parseBatch(queries), policy);
-  const read = file.table.columns.map((c, i) => readingByHand(policy.columns.get(c.name)!, c.stored, file.csv, file.table, i));
-  const byName = new Map(file.table.columns.map((c, i) => [c.name, read[i]!]));
+  const byName = new Map(
+    file.table.columns.flatMap(({ name, stored }, i) => {
+      const column = policy.columns.get(name);
+      return column ? [[name, readingByHand(column, stored, file.csv, file.table, i)] as const] : [];
+    }),
+  );
   return {
     policy,
     measures,
     expected: measures.map(({ counting }) => countByHand(policy, counting, byName, file.table.rows.length)),
   };
 }
-const binds = (query: object, policy: Policy): boolean => {
+function binds(query: object, policy: Policy): boolean {
   try {
     bindBatch(parseBatch(query), policy);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof Fault) return false;
+    throw error;
   }
-};
+}
 
 /** What each way of counting says of each measure: its integers, or what it threw. */
 type Ways = Readonly<Record<string, readonly (readonly bigint[] | string | undefined)[]>>;
@@ -335,18 +349,20 @@ interface Tally {
   cases: number;
   wrong: Wrong[];
 }
-async function fuzz(
-  seed: number,
-  choose: (list: readonly File[], reading: number) => readonly File[],
-  twin?: (engine: Engine) => Engine,
-): Promise<Tally> {
+interface Course {
+  /** The files in which a reading is tried. */
+  readonly files: (list: readonly File[], reading: string) => readonly File[];
+  readonly types?: (list: readonly Stored[]) => readonly Stored[];
+  readonly twin?: (engine: Engine) => Engine;
+}
+async function fuzz(seed: number, course: Course): Promise<Tally> {
   const random = generator(seed);
-  const table = makeTable(storedTypes(random), random);
-  const all = await files(`seed-${seed}${twin ? '-twin' : ''}`, table);
+  const types = storedTypes(random);
+  const all = await files(`table-${made++}`, makeTable(course.types?.(types) ?? types, random));
   const tally: Tally = { cases: 0, wrong: [] };
-  for (const [r, [name, declare, ask]] of readings(random).entries())
-    for (const file of choose(all, r)) {
-      const scene = sceneOf(file, declare, ask);
+  for (const [name, declare, ask] of readings(random))
+    for (const file of course.files(all, name)) {
+      const scene = sceneOf(file, declare, ask, random);
       const where = `seed ${seed}, ${name}, ${file.kind}`;
       let engine: Engine;
       try {
@@ -357,7 +373,7 @@ async function fuzz(
       }
       const started = performance.now();
       try {
-        const ways = await countAll(twin ? twin(engine) : engine, scene);
+        const ways = await countAll(course.twin?.(engine) ?? engine, scene);
         tally.wrong.push(...differences(where, scene, ways));
         tally.cases += scene.measures.length * (worlds - 1);
       } finally {
@@ -368,13 +384,32 @@ async function fuzz(
   return tally;
 }
 
+const oneFile: Course['files'] = (list, reading) => [list[reading.length % list.length]!];
+
+/** The engine, but for what streams out of it. */
+const streaming = (engine: Engine, change: (cell: Cell) => Cell): Engine =>
+  new Proxy(engine, {
+    get(target, property) {
+      if (property !== 'stream') {
+        const value = Reflect.get(target, property);
+        return typeof value === 'function' ? value.bind(target) : value;
+      }
+      return async function* (statement: Statement) {
+        for await (const chunk of target.stream(statement)) {
+          const { rows, columns } = chunk.open();
+          yield new Exact({ rows, columns: columns.map((cells) => Array.from({ length: rows }, (_, i) => change(cells[i]!))) });
+        }
+      };
+    },
+  });
+
 describe('one ugly cell', () => {
   it('never decides between an answer and a fault, and all ways of counting read it as a plain reference does', {
     timeout: 1e7,
   }, async () => {
     const tally: Tally = { cases: 0, wrong: [] };
     for (let seed = 1; seed === 1 || tally.cases < wanted; seed++) {
-      const found = await fuzz(seed, (list, r) => (wanted > 0 ? list : [list[(r + seed) % list.length]!]));
+      const found = await fuzz(seed, { files: wanted > 0 ? (list) => list : oneFile });
       tally.cases += found.cases;
       tally.wrong.push(...found.wrong);
       if (wanted > 0) console.log(`seed ${seed}: ${tally.cases} cases, ${tally.wrong.length} wrong`);
@@ -382,5 +417,42 @@ describe('one ugly cell', () => {
     }
     expect(tally.wrong.slice(0, 10)).toEqual([]);
     expect(tally.cases).toBeGreaterThan(Math.max(1000, wanted));
+  });
+
+  const marked = (cell: Ugly) => cell.text?.startsWith('\ufeff') ?? false;
+  it.each<[string, string, string, (cell: Ugly) => boolean, (cell: Cell) => Cell, RegExp]>([
+    [
+      'takes numbers for integers',
+      'DOUBLE',
+      'a fine number',
+      () => true,
+      (c) => (typeof c === 'number' ? BigInt(c) : c),
+      /RangeError/,
+    ],
+    [
+      'keeps numbers in four bytes',
+      'DOUBLE',
+      'a fine number',
+      () => true,
+      (c) => (typeof c === 'number' ? Math.fround(c) : c),
+      /instead/,
+    ],
+    [
+      'leaves out byte order marks',
+      'VARCHAR',
+      'options',
+      marked,
+      (c) => (typeof c === 'string' ? c.replace(/^\ufeff/, '') : c),
+      /instead/,
+    ],
+  ])('is caught when a reader %s', async (_, type, reading, cells, change, sign) => {
+    const { wrong } = await fuzz(1, {
+      files: (list, name) => (name === reading ? list.filter(({ kind }) => kind === 'duckdb') : []),
+      types: (list) => list.filter((t) => t.type === type).map((t) => ({ ...t, cells: t.cells.filter(cells) })),
+      twin: (engine) => streaming(engine, change),
+    });
+    expect(wrong.length).toBeGreaterThan(0);
+    expect(wrong.every(({ where }) => where.endsWith('streamed'))).toBe(true);
+    expect(wrong.some(({ found }) => sign.test(found))).toBe(true);
   });
 });

@@ -2,7 +2,7 @@
 const mostLine = 2 ** 21;
 const longestCell = 2 ** 16;
 /** However many columns there are, cells up to this length are read. */
-export const leastCell = 2 ** 8;
+const leastCell = 2 ** 8;
 
 /**
  * A longer cell is missing. The limit depends on the number of columns alone, and what a cell says on that cell alone: where lines would get too long, no

@@ -1,14 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../policy/code.js';
-import { leastCell } from './csv-cut.js';
-import { name, type Scan, type ScanColumn, text } from './duckdb-scan.js';
+import { name, type Scan, type ScanColumn, text, unless } from './duckdb-scan.js';
 import type { SourceColumn } from './engine.js';
 import type { EngineSource } from './source.js';
 
 /** Positions of so many codes fit one byte. */
 const mostCodes = 255;
-/** A code that text can be compared with as it stands, and that no limit on the length of cells keeps out. */
-const isPlain = (code: string): boolean => code !== '' && codeText(code) === code && Buffer.byteLength(code) <= leastCell;
 /** As a literal: a thousand expressions to be folded are a second of planning. */
 const blanks = `' \t\r\n'`;
 
@@ -51,11 +48,11 @@ export async function codeColumns(
 }
 
 /** A cell's code, or NULL. A stored number is the code that reads the same, as in query/codes.ts. */
-function codeOf({ name: own, type, expression, code }: ScanColumn, { named, whole }: CodeType): string | undefined {
+function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
   const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
   // Nearly every text is a code as it stands; only the others are worth a closer look.
-  if (type === 'text')
-    return `coalesce(${cast(code === undefined ? expression : name(own))}, ${cast(`trim(${code ?? expression}, ${blanks})`)})`;
+  const [plain, closer] = code === undefined ? [expression, expression] : [name(own), code];
+  if (type === 'text') return unless(missing, `coalesce(${cast(plain)}, ${cast(`trim(${closer}, ${blanks})`)})`);
   if (!whole) return undefined;
   if (type === 'integer') return cast(`CAST(${expression} AS VARCHAR)`);
   if (type !== 'real') return undefined;
@@ -77,7 +74,7 @@ async function codeTypes(
   const byList = new Map<string, CodeType>();
   const types = new Map<string, CodeType>();
   for (const [own, codes] of domains) {
-    if (codes.length === 0 || codes.length > mostCodes || !codes.every(isPlain)) continue;
+    if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
     const list = codes.map(text).join(', ');
     if (!byList.has(list)) {
       const named = `fugu_codes_${byList.size}`;

@@ -11,6 +11,10 @@ import type { SourceColumn } from './engine.js';
 export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
 export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
+/** Around the rest, not within: inside a function or an AND, a thousand such conditions take seconds to plan. */
+export const unless = (missing: string | undefined, expression: string): string =>
+  missing === undefined ? expression : `CASE WHEN ${missing} THEN NULL ELSE ${expression} END`;
+
 /** How to read one table: what follows FROM, and each column as an expression over it. */
 export interface Scan {
   readonly from: string;
@@ -20,6 +24,8 @@ export interface ScanColumn extends SourceColumn {
   readonly expression: string;
   /** The same as `expression` wherever that is a code, and quicker to plan: a survey has a thousand such columns. */
   readonly code?: string;
+  /** Cells for which this is true are missing. */
+  readonly missing?: string;
 }
 
 export interface ScanOptions {
@@ -75,14 +81,16 @@ function scanCsv({ header: { names, delimiter }, path, single }: CsvForm, { code
     `max_line_size=${line}`,
     ...(single ? ['parallel=false'] : []),
   ];
-  const short = (n: string): string => `strlen(${name(n)}) <= ${longestIn(names.length)}`;
+  const longest = longestIn(names.length);
   const column = (n: string): ScanColumn => {
-    if (numbers.has(n)) return { name: n, type: 'real', expression: numberInText(name(n), `${short(n)} AND `) };
-    const trimmed = `trim(CASE WHEN ${short(n)} THEN ${name(n)} END)`;
+    const missing = `strlen(${name(n)}) > ${longest}::BIGINT`;
+    if (numbers.has(n)) return { name: n, type: 'real', expression: unless(missing, numberInText(name(n))) };
+    const trimmed = `trim(${name(n)})`;
     const filled = `nullif(${trimmed}, '')`;
-    if (!codes.has(n)) return { name: n, type: 'text', expression: filled };
+    if (!codes.has(n)) return { name: n, type: 'text', expression: unless(missing, filled) };
     const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
-    return { name: n, type: 'text', expression: `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`, code };
+    const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
+    return { name: n, type: 'text', expression, code, missing };
   };
   return { from: `read_csv(${options.join(', ')})`, columns: names.map(column) };
 }
