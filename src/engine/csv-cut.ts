@@ -20,7 +20,7 @@ const bytesOf = (c: number): number => (c < 0x80 ? 1 : c < 0x800 ? 2 : c >= 0xd8
 
 /**
  * Passes a CSV on as it is, but for cells longer than `longest`, of which just enough is left to see that they are too long. The line of names is left
- * alone. `broken` once its quotes make no sense.
+ * alone.
  */
 export class CellCutter {
   readonly #delimiter: number;
@@ -31,8 +31,6 @@ export class CellCutter {
   #names = true;
   /** What ends the part of the cell that is left, while the rest of it is dropped. */
   #dropping: '' | '"' | undefined;
-  cut = false;
-  broken = false;
 
   constructor(delimiter: string, longest: number) {
     this.#delimiter = delimiter.charCodeAt(0);
@@ -50,7 +48,6 @@ export class CellCutter {
         if (this.#length <= this.#longest || this.#dropping !== undefined || this.#names || isHigh(c)) continue;
         out += text.slice(from, i + 1);
         this.#dropping = this.#state === 'quoted' ? '"' : '';
-        this.cut = true;
       } else if (this.#dropping !== undefined && this.#state !== 'closed') {
         out += this.#dropping;
         from = i;
@@ -58,10 +55,6 @@ export class CellCutter {
       }
     }
     return this.#dropping === undefined ? out + text.slice(from) : out;
-  }
-
-  end(): void {
-    if (this.#state === 'quoted') this.broken = true;
   }
 
   /** Takes the step to the next state, and says whether the character is part of what the cell says. */
@@ -81,16 +74,14 @@ export class CellCutter {
       if (isBreak(c)) this.#names = false;
       return false;
     }
-    if (before === 'closed') {
-      if (c !== space) this.broken = true;
-      return false;
-    }
+    if (before === 'closed') return false;
     if (before === 'start' && c === quote) {
       this.#state = 'quoted';
       this.#length = 0;
       return false;
     }
-    if (c !== space) this.#state = 'bare';
+    // A quote counts behind one space, not behind two.
+    if (c !== space || this.#length > 0) this.#state = 'bare';
     return true;
   }
 }

@@ -23,19 +23,26 @@ export async function* unpacked(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Whether every byte of a file is part of UTF-8 text: a single one that is not can bring DuckDB down for good. */
-export async function isText(path: string): Promise<boolean> {
-  let rest = Buffer.alloc(0);
-  for await (const block of unpacked(path)) {
-    const bytes = rest.length > 0 ? Buffer.concat([rest, block]) : block;
+/** Whether all bytes written so far can be part of UTF-8 text. */
+export class TextCheck {
+  #rest = Buffer.alloc(0);
+  #text = true;
+
+  write(block: Buffer): void {
+    if (!this.#text) return;
+    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, block]) : block;
     const end = lastWhole(bytes);
-    if (!isUtf8(bytes.subarray(0, end))) return false;
-    rest = Buffer.from(bytes.subarray(end));
+    this.#text = isUtf8(bytes.subarray(0, end));
+    this.#rest = Buffer.from(bytes.subarray(end));
   }
-  return rest.length === 0;
+
+  /** Whether they are, now that nothing follows. */
+  end(): boolean {
+    return this.#text && this.#rest.length === 0;
+  }
 }
 
-/** Where the last character that may be cut off begins. */
+/** Where the last character begins, if it may be cut off; else the end. */
 function lastWhole(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;

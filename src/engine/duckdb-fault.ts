@@ -1,4 +1,5 @@
 import { Fault } from '../errors.js';
+import { malformedLines } from './csv-form.js';
 
 /**
  * What went wrong in the driver, in our own words. The driver's text is looked at and thrown away: it quotes rows.
@@ -36,11 +37,6 @@ const place = (file: string | undefined) => (file === undefined ? {} : { place: 
 
 /** Which form a file does not have. Neither the line nor what stands in it: those would be a record's. */
 const reasons: readonly [RegExp, string, string][] = [
-  [
-    /CSV/,
-    'The lines of the data do not all have the form of the first.',
-    'Every line needs as many cells as the first. Put quotes around cells that hold the delimiter, a line end or a quote, write the quote twice, and end every line alike.',
-  ],
   [/UTF-?8/i, 'A text in the data is not written in UTF-8.', 'Write it again, with text in UTF-8.'],
   [/magic bytes|parquet/i, 'The data is not a Parquet file, or a broken one.', 'Write it again.'],
   [
@@ -51,6 +47,7 @@ const reasons: readonly [RegExp, string, string][] = [
 ];
 
 function malformed(text: string, file: string): Fault {
+  if (/CSV/.test(text)) return malformedLines(file);
   const [, message, hint] = reasons.find(([sign]) => sign.test(text)) ?? [
     undefined,
     'The data cannot be read.',
@@ -59,9 +56,5 @@ function malformed(text: string, file: string): Fault {
   return new Fault('DATA_MALFORMED', message, hint, place(file));
 }
 
-const says = (error: unknown, what: string): boolean => error instanceof Error && error.message.includes(what);
-
 /** DuckDB reads a CSV by several threads and gives up on some files; one thread can read them. */
-export const cannotSplit = (error: unknown): boolean => says(error, 'Parallel CSV Reader');
-/** It does not find in a CSV the lines it expects. */
-export const cannotParse = (error: unknown): boolean => says(error, 'CSV');
+export const cannotSplit = (error: unknown): boolean => error instanceof Error && error.message.includes('Parallel CSV Reader');

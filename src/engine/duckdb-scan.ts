@@ -36,11 +36,12 @@ export interface ScanOptions {
   readonly memory: number;
 }
 
-/** How to read a CSV. */
-export interface CsvForm {
+/** A CSV in a form in which DuckDB can read it. */
+export interface CsvScan {
   readonly header: CsvHeader;
   /** The file itself or a readable copy of it. */
   readonly path: string;
+  readonly records: number;
   /** By one thread: DuckDB cannot split every file. */
   readonly single: boolean;
 }
@@ -50,13 +51,13 @@ export async function scanFile(
   file: FileState,
   table: string | undefined,
   options: ScanOptions,
-  form?: CsvForm,
+  csv?: CsvScan,
 ): Promise<Scan> {
   if (table !== undefined && file.kind !== 'duckdb')
     throw new Fault('DATA_NOT_FOUND', 'Only a DuckDB file has tables to choose from.', 'Leave data.table out.', {
       place: { file: file.path },
     });
-  if (form) return scanCsv(form, options);
+  if (csv) return scanCsv(csv, options);
   const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
   const columns = await describe(connection, from, file.path);
   return { from, columns: columns.map((column) => (options.numbers.has(column.name) ? asNumber(column) : column)) };
@@ -65,7 +66,7 @@ export async function scanFile(
 const asNumber = (column: ScanColumn): ScanColumn =>
   column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression) } : column;
 
-function scanCsv({ header: { names, delimiter }, path, single }: CsvForm, { codes, numbers, memory }: ScanOptions): Scan {
+function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, { codes, numbers, memory }: ScanOptions): Scan {
   const line = longestLine(names.length);
   // Each thread holds several buffers of this size.
   const buffer = Math.max(memory < 256 * 1024 ** 2 ? 2 ** 22 : 2 ** 25, 2 * line);

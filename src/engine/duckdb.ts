@@ -2,17 +2,18 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
-import { copyReadable, hasLongCell } from './csv-copy.js';
+import { copyReadable } from './csv-copy.js';
+import { examineCsv, malformedLines } from './csv-form.js';
 import { readCsvHeader } from './csv-header.js';
-import { isPacked, isText } from './csv-text.js';
+import { isPacked } from './csv-text.js';
 import { changedMeanwhile, contentDigest, type FileState, logOf, lookAt } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
 import { codeColumns } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
-import { cannotParse, cannotSplit, duckdbFault } from './duckdb-fault.js';
+import { cannotSplit, duckdbFault } from './duckdb-fault.js';
 import { keptOf, listKept } from './duckdb-keep.js';
 import { selectRelation } from './duckdb-relation.js';
-import { attached, type CsvForm, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
+import { attached, type CsvScan, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
 import type { EngineSource, RelationSource } from './source.js';
@@ -42,7 +43,7 @@ interface Loaded {
   readonly columns: readonly SourceColumn[];
   /** What `fugu_data` shows before any row is left out. */
   readonly select: string;
-  /** Rows of a CSV that is not held: counting them is what proves that every line has the form of the first. */
+  /** Rows of a CSV, all of which DuckDB found: counting them is what proves that every line has the form of the first. */
   readonly rows?: number;
   /** The data is held by the engine, so later changes of the file cannot show. */
   readonly held: boolean;
@@ -123,7 +124,7 @@ class DuckdbEngine implements Engine {
     const { codes, numbers = new Set() } = this.#source;
     const options: ScanOptions = { codes, numbers, memory: this.#limits.memory };
     this.#loaded = await this.#connections.use(
-      ({ connection }) => this.#read(files, 0, (form) => this.#loadData(connection, files, options, form)),
+      ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, csv)),
       data.path,
     );
     this.#size = this.#keptBy ? undefined : this.#loaded.rows;
@@ -140,44 +141,36 @@ class DuckdbEngine implements Engine {
         );
       await this.#connections.use(
         ({ connection }) =>
-          this.#read(files, files.indexOf(file), (form) => this.#loadRelation(connection, relation, file, options, form)),
+          this.#read(files, files.indexOf(file), (csv) => this.#loadRelation(connection, relation, file, options, csv)),
         file.path,
       );
     }
   }
 
   /**
-   * Reads a file in a form in which DuckDB can. What a cell holds may not decide whether a CSV is read: text that is no UTF-8 and lines that are too long
+   * Reads a file in a form in which DuckDB can. What a cell holds may not decide whether a CSV is read: text that is no UTF-8 and cells that are too long
    * are read from a copy, which differs from the file in those cells alone.
    */
-  async #read<T>(files: readonly FileState[], at: number, work: (form?: CsvForm) => Promise<T>): Promise<T> {
+  async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
     const { kind, path } = files[at]!;
     if (kind !== 'csv') return work();
-    const plain = await isText(path);
-    const header = await readCsvHeader(path);
-    const from = (own: string) =>
-      work({ header, path: own, single: false }).catch((error: unknown) => {
-        if (!cannotSplit(error)) throw error;
-        return work({ header, path: own, single: true });
-      });
-    if (plain)
-      try {
-        return await from(path);
-      } catch (error) {
-        if (!cannotParse(error) || !(await hasLongCell(path, header))) throw error;
-      }
-    await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
-    return from(this.#copyOf(at));
+    const { header, plain, records } = await examineCsv(path, await readCsvHeader(path));
+    if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
+    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: false };
+    return work(csv).catch((error: unknown) => {
+      if (!cannotSplit(error)) throw error;
+      return work({ ...csv, single: true });
+    });
   }
 
   async #loadData(
     connection: DuckDBConnection,
     files: readonly FileState[],
     options: ScanOptions,
-    form?: CsvForm,
+    csv?: CsvScan,
   ): Promise<Loaded> {
     const data = files[0]!;
-    const scan = await scanFile(connection, data, this.#source.table, options, form);
+    const scan = await scanFile(connection, data, this.#source.table, options, csv);
     const held = fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
     const coded = await codeColumns(connection, scan, this.#source.domains, !held && data.kind !== 'csv');
@@ -185,7 +178,8 @@ class DuckdbEngine implements Engine {
     else if (data.kind !== 'csv') await this.#proveReadable(connection, scan);
     const select = held ? 'SELECT * FROM fugu_loaded' : coded.select;
     await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${this.#keptBy ? keptOf(select, this.#keptBy) : select}`);
-    const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
+    const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
+    if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
     return { files, columns: coded.columns, select, held, ...(rows !== undefined && { rows }) };
   }
@@ -202,10 +196,10 @@ class DuckdbEngine implements Engine {
     relation: RelationSource,
     file: FileState,
     options: ScanOptions,
-    form?: CsvForm,
+    csv?: CsvScan,
   ): Promise<void> {
     const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>() };
-    const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, form);
+    const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
     await connection.run(
       `CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${selectRelation(scan, relation, file.path)}`,
     );
