@@ -59,7 +59,9 @@ async function firstLine(path: string, malformed: Malformed): Promise<string> {
     }
   } catch (error) {
     if (error instanceof Fault) throw error;
-    throw malformed('The data file cannot be unpacked or read.', 'Check that the .gz file is whole.');
+    throw new Fault('DATA_MALFORMED', 'The data file cannot be unpacked or read.', 'Check that the .gz file is whole.', {
+      place: { file: path },
+    });
   } finally {
     source.destroy();
     file.destroy();

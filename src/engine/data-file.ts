@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { accessSync, type BigIntStats, constants, createReadStream, statSync } from 'node:fs';
-import { createGunzip } from 'node:zlib';
 import { Fault } from '../errors.js';
 
 export type FileKind = 'csv' | 'parquet' | 'duckdb';
@@ -95,15 +94,4 @@ export async function contentDigest(file: FileState): Promise<string> {
   const digest = hash.digest('hex');
   if (started - file.modified > youngest) digests.set(file.mark, digest);
   return digest;
-}
-
-/** DuckDB takes a packed file that was cut off for a shorter one; half an answer is worse than none. */
-export async function proveWhole(path: string): Promise<void> {
-  try {
-    for await (const _ of createReadStream(path).pipe(createGunzip({ chunkSize: 1 << 20 })));
-  } catch {
-    throw new Fault('DATA_MALFORMED', 'The packed data file is cut off or broken.', 'Fetch or pack it again.', {
-      place: { file: path },
-    });
-  }
 }

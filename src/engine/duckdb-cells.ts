@@ -116,9 +116,10 @@ function readColumn(vector: DuckDBVector, rows: number, copies: Copies): Read {
       if (plainCells.has(type.typeId))
         return { cells: valid ? withNulls(items as ArrayLike<Cell>, valid, rows) : (items.slice() as ArrayLike<Cell>) };
     }
-    if (dataView && dataView.byteOffset % 4 === 0 && type.typeId === DuckDBTypeId.VARCHAR && type.alias === undefined) {
+    if (dataView && type.typeId === DuckDBTypeId.VARCHAR) {
       // A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer.
-      const words = new Uint32Array(dataView.buffer, dataView.byteOffset, rows * 4);
+      const { buffer, byteOffset: at } = dataView;
+      const words = at % 4 === 0 ? new Uint32Array(buffer, at, rows * 4) : new Uint32Array(buffer.slice(at, at + rows * 16));
       return { cells: readText(vector, words, valid, rows) };
     }
   }
@@ -149,12 +150,12 @@ function readText(vector: DuckDBVector, words: Uint32Array, valid: Uint32Array |
     const length = words[i * 4]!;
     const start = words[i * 4 + 1]!;
     if (length === 1) cells[i] = letters[start & 127]!;
-    else if (length > 4) cells[i] = vector.getItem(i) as string;
+    else if (length > 4) cells[i] = wholeText(vector, i, start);
     else {
       const key = length * 0x1_0000_0000 + start;
       let text = shortTexts.get(key);
       if (text === undefined) {
-        text = vector.getItem(i) as string;
+        text = wholeText(vector, i, start);
         if (shortTexts.size < mostShortTexts) shortTexts.set(key, text);
       }
       cells[i] = text;
@@ -162,6 +163,11 @@ function readText(vector: DuckDBVector, words: Uint32Array, valid: Uint32Array |
   }
   return cells;
 }
+
+/** The driver leaves out a byte order mark at the start of a cell; the database does not. */
+const byteOrderMark = 0xbfbbef;
+const wholeText = (vector: DuckDBVector, i: number, start: number): string =>
+  (start & 0xffffff) === byteOrderMark ? `\uFEFF${vector.getItem(i)}` : (vector.getItem(i) as string);
 
 /** Dates, decimals, lists and the like as text. */
 function plain(value: unknown): Cell {

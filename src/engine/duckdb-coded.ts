@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../policy/code.js';
-import { name, type Scan, type ScanColumn, text } from './duckdb-scan.js';
+import { name, type Scan, type ScanColumn, text, unless } from './duckdb-scan.js';
 import type { SourceColumn } from './engine.js';
 import type { EngineSource } from './source.js';
 
@@ -48,10 +48,11 @@ export async function codeColumns(
 }
 
 /** A cell's code, or NULL. A stored number is the code that reads the same, as in query/codes.ts. */
-function codeOf({ name: own, type, expression, code = expression }: ScanColumn, { named, whole }: CodeType): string | undefined {
+function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
   const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
   // Nearly every text is a code as it stands; only the others are worth a closer look.
-  if (type === 'text') return `coalesce(${cast(name(own))}, ${cast(`trim(${code}, ${blanks})`)})`;
+  const [plain, closer] = code === undefined ? [expression, expression] : [name(own), code];
+  if (type === 'text') return unless(missing, `coalesce(${cast(plain)}, ${cast(`trim(${closer}, ${blanks})`)})`);
   if (!whole) return undefined;
   if (type === 'integer') return cast(`CAST(${expression} AS VARCHAR)`);
   if (type !== 'real') return undefined;

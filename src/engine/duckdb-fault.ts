@@ -1,4 +1,5 @@
 import { Fault } from '../errors.js';
+import { malformedLines } from './csv-form.js';
 
 /**
  * What went wrong in the driver, in our own words. The driver's text is looked at and thrown away: it quotes rows.
@@ -32,21 +33,11 @@ export function duckdbFault(error: unknown, more: { file?: string; late?: boolea
   );
 }
 
-const place = (file: string | undefined, line?: number) => (file === undefined ? {} : { place: { file, ...(line && { line }) } });
+const place = (file: string | undefined) => (file === undefined ? {} : { place: { file } });
 
+/** Which form a file does not have. Neither the line nor what stands in it: those would be a record's. */
 const reasons: readonly [RegExp, string, string][] = [
-  [
-    /Expected Number of Columns|too many columns|Too many/i,
-    'A line of the data has more or fewer cells than the first line.',
-    'Put quotes around cells that hold the delimiter.',
-  ],
-  [
-    /unterminated quote|quote should be followed|state machine/i,
-    'A line of the data has a stray quote or line end.',
-    'Write " inside a cell as "", and end every line alike.',
-  ],
-  [/unicode|utf-8/i, 'The data is not written in UTF-8.', 'Save it as CSV in UTF-8.'],
-  [/Maximum line size/i, 'A line of the data is too long.', 'Look for a quote that is never closed.'],
+  [/UTF-?8/i, 'A text in the data is not written in UTF-8.', 'Write it again, with text in UTF-8.'],
   [/magic bytes|parquet/i, 'The data is not a Parquet file, or a broken one.', 'Write it again.'],
   [
     /not a valid DuckDB database|Serialization|storage version/i,
@@ -56,13 +47,13 @@ const reasons: readonly [RegExp, string, string][] = [
 ];
 
 function malformed(text: string, file: string): Fault {
-  const line = Number(/CSV Error on Line: (\d+)/.exec(text)?.[1]) || undefined;
+  if (/CSV/.test(text)) return malformedLines(file);
   const [, message, hint] = reasons.find(([sign]) => sign.test(text)) ?? [
     undefined,
     'The data cannot be read.',
     'Check that the file is whole and of the kind its name says.',
   ];
-  return new Fault('DATA_MALFORMED', message, hint, place(file, line));
+  return new Fault('DATA_MALFORMED', message, hint, place(file));
 }
 
 /** DuckDB reads a CSV by several threads and gives up on some files; one thread can read them. */

@@ -1,13 +1,19 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
 import { didYouMean } from '../policy/suggest.js';
-import { readCsvHeader } from './csv-header.js';
+import { longestIn, longestLine } from './csv-cut.js';
+import type { CsvHeader } from './csv-header.js';
 import type { FileState } from './data-file.js';
 import { duckdbFault } from './duckdb-fault.js';
+import { numberInText } from './duckdb-number.js';
 import type { SourceColumn } from './engine.js';
 
 export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
 export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+/** Around the rest, not within: inside a function or an AND, a thousand such conditions take seconds to plan. */
+export const unless = (missing: string | undefined, expression: string): string =>
+  missing === undefined ? expression : `CASE WHEN ${missing} THEN NULL ELSE ${expression} END`;
 
 /** How to read one table: what follows FROM, and each column as an expression over it. */
 export interface Scan {
@@ -18,14 +24,26 @@ export interface ScanColumn extends SourceColumn {
   readonly expression: string;
   /** The same as `expression` wherever that is a code, and quicker to plan: a survey has a thousand such columns. */
   readonly code?: string;
+  /** Cells for which this is true are missing. */
+  readonly missing?: string;
 }
 
 export interface ScanOptions {
   /** Columns declared as categories, whose text is brought to the one spelling of policy/code.ts. */
   readonly codes: ReadonlySet<string>;
+  /** Columns of which nothing but a number is ever asked: their text is read as one. */
+  readonly numbers: ReadonlySet<string>;
   readonly memory: number;
-  /** Read a CSV by one thread: DuckDB cannot split every file. */
-  readonly single?: boolean;
+}
+
+/** A CSV in a form in which DuckDB can read it. */
+export interface CsvScan {
+  readonly header: CsvHeader;
+  /** The file itself or a readable copy of it. */
+  readonly path: string;
+  readonly records: number;
+  /** By one thread: DuckDB cannot split every file. */
+  readonly single: boolean;
 }
 
 export async function scanFile(
@@ -33,18 +51,25 @@ export async function scanFile(
   file: FileState,
   table: string | undefined,
   options: ScanOptions,
+  csv?: CsvScan,
 ): Promise<Scan> {
   if (table !== undefined && file.kind !== 'duckdb')
     throw new Fault('DATA_NOT_FOUND', 'Only a DuckDB file has tables to choose from.', 'Leave data.table out.', {
       place: { file: file.path },
     });
-  if (file.kind === 'csv') return scanCsv(file.path, options);
+  if (csv) return scanCsv(csv, options);
   const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
-  return { from, columns: await describe(connection, from, file.path) };
+  const columns = await describe(connection, from, file.path);
+  return { from, columns: columns.map((column) => (options.numbers.has(column.name) ? asNumber(column) : column)) };
 }
 
-async function scanCsv(path: string, { codes, memory, single }: ScanOptions): Promise<Scan> {
-  const { names, delimiter } = await readCsvHeader(path);
+const asNumber = (column: ScanColumn): ScanColumn =>
+  column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression) } : column;
+
+function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, { codes, numbers, memory }: ScanOptions): Scan {
+  const line = longestLine(names.length);
+  // Each thread holds several buffers of this size.
+  const buffer = Math.max(memory < 256 * 1024 ** 2 ? 2 ** 22 : 2 ** 25, 2 * line);
   const options = [
     text(path),
     'auto_detect=false',
@@ -53,16 +78,20 @@ async function scanCsv(path: string, { codes, memory, single }: ScanOptions): Pr
     `quote='"'`,
     `escape='"'`,
     `columns={${names.map((n) => `${text(n)}: 'VARCHAR'`).join(', ')}}`,
-    // Each thread holds several buffers of this size.
-    ...(memory < 256 * 1024 ** 2 ? ['buffer_size=4194304', 'max_line_size=1048576'] : []),
+    `buffer_size=${buffer}`,
+    `max_line_size=${line}`,
     ...(single ? ['parallel=false'] : []),
   ];
+  const longest = longestIn(names.length);
   const column = (n: string): ScanColumn => {
+    const missing = `strlen(${name(n)}) > ${longest}::BIGINT`;
+    if (numbers.has(n)) return { name: n, type: 'real', expression: unless(missing, numberInText(name(n))) };
     const trimmed = `trim(${name(n)})`;
     const filled = `nullif(${trimmed}, '')`;
-    if (!codes.has(n)) return { name: n, type: 'text', expression: filled };
+    if (!codes.has(n)) return { name: n, type: 'text', expression: unless(missing, filled) };
     const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
-    return { name: n, type: 'text', expression: `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`, code };
+    const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
+    return { name: n, type: 'text', expression, code, missing };
   };
   return { from: `read_csv(${options.join(', ')})`, columns: names.map(column) };
 }
@@ -93,14 +122,28 @@ async function findTable(connection: DuckDBConnection, path: string, table: stri
   );
 }
 
-/** Every stored type is shown as text, an integer, a real or a boolean, by casts that cannot fail. */
-const shown: readonly [RegExp, SourceColumn['type'], (column: string) => string][] = [
-  [/^VARCHAR$/, 'text', (c) => c],
-  [/^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/, 'integer', (c) => c],
-  [/^DOUBLE$/, 'real', (c) => c],
-  [/^(FLOAT|DECIMAL)/, 'real', (c) => `CAST(${c} AS DOUBLE)`],
-  [/^BOOLEAN$/, 'boolean', (c) => c],
-  [/^/, 'text', (c) => `CAST(${c} AS VARCHAR)`],
+type Shown = (column: string, size: readonly number[]) => Pick<ScanColumn, 'type' | 'expression'>;
+const asText = (column: string): string => `TRY(CAST(${column} AS VARCHAR))`;
+
+/**
+ * Every stored type is shown as text, an integer of at most 64 bits, a real or a boolean, by expressions that no value makes fail: TRY, because even
+ * TRY_CAST throws on some times. A real is the double nearest to the stored number: of up to 15 digits a cast gives it, of more the text does.
+ */
+const shown: readonly [RegExp, Shown][] = [
+  [/^VARCHAR$/, (c) => ({ type: 'text', expression: c })],
+  [/^(U?(TINYINT|SMALLINT|INTEGER)|BIGINT)$/, (c) => ({ type: 'integer', expression: c })],
+  [/^DOUBLE$/, (c) => ({ type: 'real', expression: c })],
+  [/^FLOAT$/, (c) => ({ type: 'real', expression: `CAST(${c} AS DOUBLE)` })],
+  [
+    /^DECIMAL\((\d+),(\d+)\)$/,
+    (c, [width = 0, scale = 0]) => {
+      if (scale > 0)
+        return { type: 'real', expression: width <= 15 ? `CAST(${c} AS DOUBLE)` : `TRY_CAST(${asText(c)} AS DOUBLE)` };
+      return width <= 18 ? { type: 'integer', expression: `CAST(${c} AS BIGINT)` } : { type: 'text', expression: asText(c) };
+    },
+  ],
+  [/^BOOLEAN$/, (c) => ({ type: 'boolean', expression: c })],
+  [/^/, (c) => ({ type: 'text', expression: asText(c) })],
 ];
 
 async function describe(connection: DuckDBConnection, from: string, file: string): Promise<Scan['columns']> {
@@ -108,8 +151,8 @@ async function describe(connection: DuckDBConnection, from: string, file: string
     const found = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${from}`);
     return found.getRows().map((row) => {
       const own = String(row[0]);
-      const [, type, cast] = shown.find(([sign]) => sign.test(String(row[1])))!;
-      return { name: own, type, expression: cast(name(own)) };
+      const [sign, show] = shown.find(([type]) => type.test(String(row[1])))!;
+      return { name: own, ...show(name(own), sign.exec(String(row[1]))!.slice(1).map(Number)) };
     });
   } catch (error) {
     throw duckdbFault(error, { file });

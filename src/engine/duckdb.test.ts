@@ -66,9 +66,8 @@ describeEngine('a csv file', {
 });
 describeEngine('a csv file too large to hold', {
   open: async (table, friend) => {
-    // Padding that is trimmed away again.
-    const wide = table.map((row, i) => row.map((cell) => (i > 0 && cell === row[0] ? cell + ' '.repeat(900_000) : cell)));
-    const source = file('.csv', csv(wide));
+    // Empty lines, which are no records.
+    const source = file('.csv', csv(table).replaceAll('\n', '\n'.repeat(2 ** 20)));
     const engine = await openEngine({ source, relations: friendOf(file('.csv', csv(friend))) }, { memory: 32 * 2 ** 20 });
     paths.set(engine, source);
     return engine;
@@ -134,10 +133,12 @@ describe('csv files', () => {
   });
 
   const broken: [string, string | Buffer, string, number | undefined][] = [
-    ['too few cells', 'a,b\n1,2\nsecret\n', '.csv', 3],
-    ['too many cells', 'a,b\n1,2\nsecret,2,3\n', '.csv', 3],
-    ['an open quote', 'a,b\n1,"secret\n2,3\n', '.csv', 2],
-    ['bytes that are no text', Buffer.from([0x61, 0x0a, 0xff, 0xfe, 0x80, 0x0a]), '.csv', 2],
+    ['too few cells', 'a,b\n1,2\nsecret\n', '.csv', undefined],
+    ['too many cells', 'a,b\n1,2\nsecret,2,3\n', '.csv', undefined],
+    ['an open quote', 'a,b\n1,"secret\n2,3\n', '.csv', undefined],
+    ['an open quote before many lines', `a,b\n1,"secret\n${'2,3\n'.repeat(90_000)}`, '.csv', undefined],
+    ['a stray line end', 'a,b\n1,2\rsecret\n', '.csv', undefined],
+    ['names that are no text', Buffer.from([0x61, 0xff, 0x0a, 0x31, 0x0a]), '.csv', 1],
     ['two columns of one name', 'a,A\n1,2\n', '.csv', 1],
     ['zero bytes', Buffer.from([0x61, 0, 0x0a]), '.csv', 1],
     ['nothing in it', '', '.csv', undefined],
@@ -173,7 +174,7 @@ describe('csv files', () => {
   it('that are too large to hold are checked to the last line before anything is asked', async () => {
     const source = file('.csv', `a,b\n${'1,2\n'.repeat(1_200_000)}secret\n`);
     const f = await fault(openEngine({ source }, { memory: 32 * 2 ** 20 }));
-    expect([f.code, f.place?.line]).toEqual(['DATA_MALFORMED', 1_200_002]);
+    expect([f.code, f.place?.line]).toEqual(['DATA_MALFORMED', undefined]);
   });
 
   it('are read through links, and whatever characters their path has', async () => {
@@ -252,12 +253,12 @@ describe('a duckdb file', () => {
     const source = file('.duckdb');
     await duck(
       source,
-      `CREATE TABLE t AS SELECT 1::TINYINT a, 2::HUGEINT b, 1.5::DECIMAL(5,2) c, 2.0::DOUBLE d, true e, DATE '2020-01-02' f, 'x'::ENUM('x','y') g, [1, 2] h, NULL::INTEGER i`,
+      `CREATE TABLE t AS SELECT 1::TINYINT a, 2::HUGEINT b, 1.5::DECIMAL(5,2) c, 2.0::DOUBLE d, true e, DATE '2020-01-02' f, 'x'::ENUM('x','y') g, [1, 2] h, NULL::INTEGER i, [1.5]::FLOAT[1] j, 7::DECIMAL(18,0) k`,
     );
     const engine = await openEngine({ source });
     expect((await engine.columns()).map((c) => c.type)).toEqual([
       'integer',
-      'integer',
+      'text',
       'real',
       'real',
       'boolean',
@@ -265,9 +266,11 @@ describe('a duckdb file', () => {
       'text',
       'text',
       'integer',
+      'text',
+      'integer',
     ]);
     expect((await engine.rows({ sql: 'SELECT * FROM fugu_data', values: [] })).open()).toEqual([
-      [1, 2n, 1.5, 2, true, '2020-01-02', 'x', '[1, 2]', null],
+      [1, '2', 1.5, 2, true, '2020-01-02', 'x', '[1, 2]', null, '[1.5]', 7n],
     ]);
     await engine.close();
   });

@@ -1,13 +1,18 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
-import { changedMeanwhile, contentDigest, type FileState, logOf, lookAt, proveWhole } from './data-file.js';
+import { copyReadable } from './csv-copy.js';
+import { examineCsv, malformedLines } from './csv-form.js';
+import { readCsvHeader } from './csv-header.js';
+import { isPacked } from './csv-text.js';
+import { changedMeanwhile, contentDigest, type FileState, logOf, lookAt } from './data-file.js';
 import { readChunk } from './duckdb-cells.js';
 import { codeColumns } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
 import { selectRelation } from './duckdb-relation.js';
-import { attached, name, type ScanOptions, scanFile, text } from './duckdb-scan.js';
+import { attached, type CsvScan, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
 import { columnNamed, NameLists, WithoutRows } from './duckdb-without.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
@@ -21,7 +26,6 @@ const loadedShare = 8;
 const packing = 8;
 /** Reading the columns needed from a Parquet file beats loading it, unless it is so small that opening it is most of the work. */
 const smallParquet = 4 * 1024 ** 2;
-const isPacked = (file: FileState) => file.path.toLowerCase().endsWith('.gz');
 
 /** What a column of a held table takes at least, for each thread that fills it; a thread reads this much of a file at a time. */
 const leastColumn = 264 * 1024;
@@ -29,7 +33,7 @@ const perThread = 32 * 1024 ** 2;
 
 function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
-  const bytes = file.bytes * (isPacked(file) || file.kind === 'parquet' ? packing : 1);
+  const bytes = file.bytes * (isPacked(file.path) || file.kind === 'parquet' ? packing : 1);
   const fillers = Math.min(threads, Math.ceil(bytes / perThread));
   return Math.max(bytes, columns * leastColumn * fillers) * loadedShare <= memory;
 }
@@ -37,7 +41,7 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
 interface Loaded {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
-  /** Rows of a CSV that is not held: counting them is what proves that every line can be read. */
+  /** Rows of a CSV, all of which DuckDB found: counting them is what proves that every line has the form of the first. */
   readonly rows?: number;
   /** The data is held by the engine, so later changes of the file cannot show. */
   readonly held: boolean;
@@ -100,24 +104,25 @@ class DuckdbEngine implements Engine {
     const data = files[0]!;
     await this.#connections.use(async ({ connection }) => {
       if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
-      const paths = files.flatMap(({ path }) => [path, logOf(path)]);
+      const paths = files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]);
       await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
     }, data.path);
   }
 
+  /** Where a readable copy of a file is kept. */
+  #copyOf(file: number): string {
+    return join(this.#folder, `text-${file}.csv`);
+  }
+
   async load(): Promise<void> {
     const files = await Promise.all(filesOf(this.source).map(lookAt));
     const data = files[0]!;
-    const options: ScanOptions = { codes: this.source.codes, memory: this.#limits.memory };
-    if (isPacked(data)) await proveWhole(data.path);
+    const { codes, numbers = new Set() } = this.source;
+    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory };
     this.#loaded = await this.#connections.use(
-      ({ connection }) =>
-        this.#loadData(connection, files, options).catch((error: unknown) => {
-          if (!cannotSplit(error)) throw error;
-          return this.#loadData(connection, files, { ...options, single: true });
-        }),
+      ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, csv)),
       data.path,
     );
     this.#size = this.#loaded.rows;
@@ -132,21 +137,55 @@ class DuckdbEngine implements Engine {
           'Name a csv or parquet file, or a table of the database that data.source names.',
           { place: { file: file.path } },
         );
-      await this.#connections.use(({ connection }) => this.#loadRelation(connection, relation, file, options), file.path);
+      await this.#connections.use(
+        ({ connection }) =>
+          this.#read(files, files.indexOf(file), (csv) => this.#loadRelation(connection, relation, file, options, csv)),
+        file.path,
+      );
     }
   }
 
-  async #loadData(connection: DuckDBConnection, files: readonly FileState[], options: ScanOptions): Promise<Loaded> {
+  /**
+   * Reads a file in a form in which DuckDB can. What a cell holds may not decide whether a CSV is read: text that is no UTF-8 and cells that are too long
+   * are read from a copy, which differs from the file in those cells alone.
+   */
+  async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
+    const { kind, path } = files[at]!;
+    if (kind !== 'csv') return work();
+    const { header, plain, records } = await examineCsv(path, await readCsvHeader(path));
+    if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
+    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: false };
+    return work(csv).catch((error: unknown) => {
+      if (!cannotSplit(error)) throw error;
+      return work({ ...csv, single: true });
+    });
+  }
+
+  async #loadData(
+    connection: DuckDBConnection,
+    files: readonly FileState[],
+    options: ScanOptions,
+    csv?: CsvScan,
+  ): Promise<Loaded> {
     const data = files[0]!;
-    const scan = await scanFile(connection, data, this.source.table, options);
+    const scan = await scanFile(connection, data, this.source.table, options, csv);
     const held = fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
     const coded = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${coded.select}`);
+    else if (data.kind !== 'csv') await this.#proveReadable(connection, scan);
     await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : coded.select}`);
-    const rows = data.kind === 'csv' && !held ? await count(connection, scan.from) : undefined;
+    const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
+    if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
     return { files, columns: coded.columns, held, ...(rows !== undefined && { rows }) };
+  }
+
+  /** Reads once whatever will ever be read. Text in a Parquet file that is no UTF-8, or a view that fails on a row, must show now and not in a release. */
+  async #proveReadable(connection: DuckDBConnection, { from, columns }: Scan): Promise<void> {
+    const { read } = this.source;
+    const asked = columns.filter((c) => read === undefined || read.has(c.name)).map((c) => c.expression);
+    if (asked.length > 0) await connection.run(`SELECT bit_xor(hash(${asked.join(', ')})) FROM ${from}`);
   }
 
   async #loadRelation(
@@ -154,11 +193,10 @@ class DuckdbEngine implements Engine {
     relation: RelationSource,
     file: FileState,
     options: ScanOptions,
+    csv?: CsvScan,
   ): Promise<void> {
-    const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, {
-      ...options,
-      codes: new Set(),
-    });
+    const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>() };
+    const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
     await connection.run(
       `CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${selectRelation(scan, relation, file.path)}`,
     );

@@ -11,8 +11,11 @@ export type Cell = string | number | bigint | boolean | null;
 
 export interface SourceColumn {
   readonly name: string;
-  /** How the engine stores it; csv columns are all text, so that no cast can fail on data. */
-  readonly type: 'text' | 'integer' | 'real' | 'boolean' | 'other';
+  /**
+   * How the engine shows it, whatever it is stored as: integers fit 64 bits with their sign, reals are doubles. A text of which only the number is ever
+   * asked is shown as that number. Showing a cell cannot fail, and depends on that cell alone.
+   */
+  readonly type: 'text' | 'integer' | 'real' | 'boolean';
   /** A column of `fugu_data` that shows a declared category with all other text left out: quicker to read whole. */
   readonly coded?: string;
 }

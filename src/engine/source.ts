@@ -11,6 +11,10 @@ export interface EngineSource {
   readonly codes: ReadonlySet<string>;
   /** Codes of the categories of which nothing but these codes is ever asked: an engine may forget every other text in them. */
   readonly domains?: ReadonlyMap<string, readonly string[]>;
+  /** Columns of which nothing but a number is ever asked. */
+  readonly numbers?: ReadonlySet<string>;
+  /** Columns that are ever read; all of them when absent. */
+  readonly read?: ReadonlySet<string>;
 }
 
 export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'columns' | 'symmetric'> {
@@ -41,6 +45,8 @@ export function sourceOf(policy: Policy): EngineSource {
     })),
     codes: new Set(categories.map((c) => c.name)),
     domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
+    numbers: new Set([...policy.columns.values()].filter((c) => 'bounds' in c && !names.has(c.name)).map((c) => c.name)),
+    read: new Set([...policy.columns.keys(), ...names]),
   };
 }
 

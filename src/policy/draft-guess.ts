@@ -3,7 +3,7 @@ import { codeText } from './code.js';
 /** What is known of one column of the data when a policy is drafted. */
 export interface ColumnSummary {
   readonly name: string;
-  readonly stored: 'text' | 'integer' | 'real' | 'boolean' | 'other';
+  readonly stored: 'text' | 'integer' | 'real' | 'boolean';
   readonly rows: number;
   /** Cells that are not empty; different values among them; cells that are finite numbers, and fractions among those. */
   readonly filled: number;

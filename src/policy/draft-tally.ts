@@ -1,4 +1,5 @@
 import type { ColumnSummary } from './draft-guess.js';
+import { numberFromText } from './number-text.js';
 
 /** Different values remembered per column; past this a column is not one of codes. */
 const mostKept = 5000;
@@ -44,7 +45,7 @@ export class ColumnTally {
   #count(text: string, times: number): void {
     this.#filled += times;
     if (text.length > this.#longest) this.#longest = text.length;
-    const x = text.trim() === '' ? Number.NaN : Number(text);
+    const x = numberFromText(text);
     if (Number.isFinite(x)) {
       this.#numbers += times;
       if (!Number.isInteger(x)) this.#fractions += times;

@@ -1,5 +1,6 @@
 import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
-import type { Policy } from '../policy/policy.js';
+import { Fault } from '../errors.js';
+import type { Column, Policy } from '../policy/policy.js';
 import { Binder, type Dialect, dialectNamed } from './dialect.js';
 import { codesOf, columnNamed, isCoded } from './domain.js';
 import { columnsOf } from './effects.js';
@@ -78,13 +79,25 @@ export function compileStream(
   const binder = new Binder();
   const columns = [...new Set(measures.flatMap(({ counting }) => columnsOf(counting)))];
   const named = new Map(source.map((column) => [column.name, column]));
-  const list = columns.map((name, i) => [streamedCell(dialect, named.get(name) ?? sourceColumn(source, name)), `c${i}`] as const);
+  const list = columns.map((name, i) => {
+    const cell = streamedCell(dialect, columnNamed(policy, name), named.get(name) ?? sourceColumn(source, name));
+    return [cell, `c${i}`] as const;
+  });
   const sql = keptRows(dialect, binder, policy, source, list);
   return { statement: { sql, values: binder.values }, columns };
 }
 
-const streamedCell = (dialect: Dialect, column: SourceColumn): string =>
-  column.coded === undefined ? rawCell(dialect, column) : dialect.identifier(column.coded);
+const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
+  if (!isCoded(declared)) return numberExpression(dialect, column);
+  return column.coded === undefined ? rawCell(dialect, column) : dialect.identifier(column.coded);
+};
+
+/** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
+export function integerOf(cell: Cell): bigint {
+  if (typeof cell === 'bigint') return cell;
+  if (typeof cell === 'number' && Number.isSafeInteger(cell)) return BigInt(cell);
+  throw new Fault('INTERNAL', 'A sum of integers is no integer.', 'Please report this; the answer was not given.');
+}
 
 /** The exact integers of a plan's measures from its result rows. */
 export function readCounts(
@@ -96,7 +109,7 @@ export function readCounts(
   for (const [cell, ...values] of rows)
     plan.measures.forEach((i, j) => {
       const value = values[j];
-      if (value !== null && value !== undefined) totals.get(i)![Number(cell)] = BigInt(value);
+      if (value !== null && value !== undefined) totals.get(i)![Number(cell)] = integerOf(value);
     });
   return totals;
 }

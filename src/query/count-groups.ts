@@ -1,7 +1,7 @@
 import type { Cell } from '../engine/engine.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
-import { type CountPlan, cellCount } from './compile.js';
+import { type CountPlan, cellCount, integerOf } from './compile.js';
 import { columnNamed } from './domain.js';
 import type { Measure, RowKey } from './measure.js';
 import { codePlaces } from './read-rows.js';
@@ -29,7 +29,7 @@ export function readGroups(
     }
     lists.forEach((list, j) => {
       const value = row[keys.length + j];
-      if (value !== null && value !== undefined) list[cell]! += BigInt(value);
+      if (value !== null && value !== undefined) list[cell]! += integerOf(value);
     });
   });
   return totals;

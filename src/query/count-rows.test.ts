@@ -145,18 +145,17 @@ async function load(
   await connection.run(
     `CREATE TABLE IF NOT EXISTS typed AS SELECT 1; DROP TABLE typed; CREATE TABLE typed AS SELECT ${columns.join(', ')} FROM raw`,
   );
-  await connection.run('CREATE VIEW fugu_data AS SELECT * FROM typed');
-  const kind = (type: string | undefined): SourceColumn['type'] =>
-    type === undefined
-      ? 'text'
-      : /INT/.test(type)
-        ? 'integer'
-        : /DOUBLE|FLOAT/.test(type)
-          ? 'real'
-          : /BOOL/.test(type)
-            ? 'boolean'
-            : 'other';
-  return [...names, 'who'].map((name) => ({ name, type: kind(types[name]) }));
+  const shown = [...names, 'who'].map((name) => ({ name, ...showAs(types[name]) }));
+  await connection.run(
+    `CREATE VIEW fugu_data AS SELECT ${shown.map(({ name, cast }) => `CAST(${name} AS ${cast}) AS ${name}`).join(', ')} FROM typed`,
+  );
+  return shown;
+}
+/** As an engine shows stored types. */
+function showAs(type = 'VARCHAR'): { readonly type: SourceColumn['type']; readonly cast: string } {
+  if (/HUGEINT|UBIGINT|VARCHAR/.test(type)) return { type: 'text', cast: 'VARCHAR' };
+  if (/INT/.test(type)) return { type: 'integer', cast: type };
+  return { type: 'real', cast: 'DOUBLE' };
 }
 
 function randomRows(seed: number, count: number): (string | null)[][] {

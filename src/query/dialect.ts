@@ -1,3 +1,4 @@
+import { numberInText } from '../engine/duckdb-number.js';
 import type { Statement } from '../engine/engine.js';
 import { type NameExpression, nameReader } from '../engine/name.js';
 import { Fault } from '../errors.js';
@@ -7,8 +8,8 @@ export interface Dialect {
   identifier(name: string): string;
   /** Text without the blanks that codes ignore. */
   trimmed(text: string): string;
-  /** The number in a text cell by the grammar of grid.ts, else NULL, NaN or an infinity. */
-  numberInText(text: string): string;
+  /** The number in a text cell by the grammar of policy/number-text.ts, else NULL. */
+  readonly numberInText: (text: string) => string;
   /** A double as the nearest integer, halves to even. */
   nearest(real: string): string;
   /** The trimmed parts of a text as a list; an empty list for NULL. */
@@ -25,8 +26,7 @@ const blanks = `' ' || chr(9) || chr(13) || chr(10)`;
 const duckdb: Dialect = {
   identifier: quoted,
   trimmed: (text) => `trim(${text}, ${blanks})`,
-  // TRY_CAST reads the grammar plus digit separators ("1_000"), NaN and infinities.
-  numberInText: (text) => `TRY_CAST(CASE WHEN contains(${text}, '_') THEN NULL ELSE ${text} END AS DOUBLE)`,
+  numberInText,
   nearest: (real) => `TRY_CAST(${real} AS BIGINT)`,
   parts: (text, separator) =>
     `coalesce(list_transform(string_split(${text}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,

@@ -314,6 +314,12 @@ describe('bounds that would not fit', () => {
     expect(() => bindBatch(parseBatch({ kind: 'variance', column: 'x' }), wide)).not.toThrow();
   });
 
+  it('are refused by their factors, though a weight that is always 0 makes their product small', () => {
+    const column = number('x', '1/1000000000039', '1', '1/999999999989');
+    const fine = under([column, weight('w', '0', '0', '1')], {});
+    expect(() => bindBatch(parseBatch({ kind: 'sum', column: 'x', weight: 'w' }), fine)).toThrow(/too fine/);
+  });
+
   it('protect ties of a relation by refusing to count rows', () => {
     expect(() => bindBatch(parseBatch({ kind: 'count' }), under(small, { secret: 'edge' }))).toThrow(/ties of a relation/);
   });

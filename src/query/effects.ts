@@ -55,8 +55,10 @@ function numberInterval(policy: Policy, value: RowValue): Interval {
 /** Range of a row's contribution over all rows. */
 export function valueInterval(policy: Policy, value: RowValue): Interval {
   const weight = weightInterval(policy, value.kind === 'one' ? undefined : value.weight);
-  const interval = product(numberInterval(policy, value), weight);
-  if (larger(absolute(interval.low), absolute(interval.high)) > largestValue)
+  const number = numberInterval(policy, value);
+  const interval = product(number, weight);
+  // The factors too: where every weight is 0 their product is small, however large they are.
+  if ([number, weight, interval].some(({ low, high }) => larger(absolute(low), absolute(high)) > largestValue))
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'The declared grid is too fine for this query: a single row could exceed 61 bits.',

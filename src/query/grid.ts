@@ -13,6 +13,7 @@ import {
   toNumber,
   zero,
 } from '../exact/rational.js';
+import { numberFromText } from '../policy/number-text.js';
 import type { NumberColumn, WeightColumn } from '../policy/policy.js';
 
 /**
@@ -83,10 +84,6 @@ export function gridOf(column: NumberColumn | WeightColumn): Grid {
 export const unitsAt = (grid: Grid, position: number): bigint => grid.lowUnits + BigInt(position) * grid.stride;
 export const numberAt = (grid: Grid, position: number): Rational =>
   add(grid.low, multiply(grid.step, rational(BigInt(position))));
-
-const plain = /^[ \t\n\v\f\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[ \t\n\v\f\r]*$/;
-/** A decimal number in a text cell; NaN for anything else ("", "0x10", "1_000", "inf"). */
-export const numberFromText = (text: string): number => (plain.test(text) ? Number(text) : Number.NaN);
 
 /** Position of a number on the grid; -1 is missing. compile.ts writes the same expression in SQL. */
 export function positionOf(grid: Grid, x: number): number {

@@ -21,15 +21,13 @@ export function sourceColumn(source: readonly SourceColumn[], name: string): Sou
   );
 }
 
-/** The cell as the engine should hand it out: types it cannot name come as text. */
-export const rawCell = (dialect: Dialect, { name, type }: SourceColumn): string =>
-  type === 'other' ? `CAST(${dialect.identifier(name)} AS VARCHAR)` : dialect.identifier(name);
+export const rawCell = (dialect: Dialect, { name }: SourceColumn): string => dialect.identifier(name);
 
-/** The number in a cell: an integer where the column stores one, else a double; NULL when there is none. */
+/** The number in a cell: an integer where the column shows one, else a double; NULL when there is none. Both ways of counting start from it. */
 export const numberExpression = (dialect: Dialect, source: SourceColumn): string => {
   const raw = rawCell(dialect, source);
-  if (source.type === 'integer') return raw;
-  return source.type === 'text' || source.type === 'other' ? dialect.numberInText(raw) : `CAST(${raw} AS DOUBLE)`;
+  if (source.type === 'text') return dialect.numberInText(raw);
+  return source.type === 'boolean' ? `CAST(${raw} AS DOUBLE)` : raw;
 };
 
 /** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf. */
@@ -42,23 +40,35 @@ export interface NumberReading {
   readonly position: string;
 }
 export function numberReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
-  const whole =
-    source.type === 'integer' && Number.isSafeInteger(Math.floor(grid.from)) && Number.isSafeInteger(Math.ceil(grid.top));
-  const y = source.type === 'integer' && !whole ? `CAST(${x} AS DOUBLE)` : x;
-  const literal = (value: number): string => (whole ? `${Math.ceil(value)}` : binder.real(value));
-  const missing = whole ? grid.missing.filter(Number.isSafeInteger) : grid.missing;
-  // NaN sorts above every number, so the range keeps out NaN and both infinities.
-  const finite = whole
-    ? `${y} IS NOT NULL`
-    : `${y} BETWEEN ${binder.real(-Number.MAX_VALUE)} AND ${binder.real(Number.MAX_VALUE)}`;
-  const clamped = `CASE WHEN ${y} < ${binder.real(grid.from)} THEN ${binder.real(grid.from)} WHEN ${y} < ${binder.real(grid.top)} THEN ${y} ELSE ${binder.real(grid.top)} END`;
+  return source.type === 'integer' && isWhole(grid) ? wholeReading(grid, x) : doubleReading(dialect, binder, source, grid, x);
+}
+
+/**
+ * Whether integers can be compared as they are, without becoming doubles: an integer that a double cannot hold lies beyond the grid either way, and is
+ * no missing code either way.
+ */
+const isWhole = ({ from, top, rate, missing }: Grid): boolean =>
+  rate === 1 && Number.isSafeInteger(from) && Number.isSafeInteger(top) && missing.every((m) => Math.abs(m) < 2 ** 53);
+
+function wholeReading({ from, top, last, missing }: Grid, x: string): NumberReading {
+  const codes = missing.filter(Number.isInteger);
   return {
-    present: missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(literal).join(', ')}))` : finite,
-    reaches: (p) => `${y} >= ${literal(firstAt(grid, p))}`,
-    position:
-      whole && grid.rate === 1
-        ? `CASE WHEN ${y} < ${grid.from} THEN 0 WHEN ${y} < ${grid.top} THEN TRY_CAST(${y} AS BIGINT) - (${grid.from}) ELSE ${grid.last} END`
-        : dialect.nearest(`(${clamped}${grid.from === 0 ? '' : ` - ${binder.real(grid.from)}`}) * ${binder.real(grid.rate)}`),
+    present: codes.length > 0 ? `(${x} IS NOT NULL AND ${x} NOT IN (${codes.join(', ')}))` : `${x} IS NOT NULL`,
+    reaches: (p) => `${x} >= ${from + p}`,
+    position: `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN CAST(${x} AS BIGINT) - (${from}) ELSE ${last} END`,
+  };
+}
+
+function doubleReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  const y = source.type === 'integer' ? `CAST(${x} AS DOUBLE)` : x;
+  const [from, top] = [binder.real(grid.from), binder.real(grid.top)];
+  // NaN sorts above every number, so the range keeps out NaN and both infinities.
+  const finite = `${y} BETWEEN ${binder.real(-Number.MAX_VALUE)} AND ${binder.real(Number.MAX_VALUE)}`;
+  const clamped = `CASE WHEN ${y} < ${from} THEN ${from} WHEN ${y} < ${top} THEN ${y} ELSE ${top} END`;
+  return {
+    present: grid.missing.length > 0 ? `(${finite} AND ${y} NOT IN (${grid.missing.map(binder.real).join(', ')}))` : finite,
+    reaches: (p) => `${y} >= ${binder.real(firstAt(grid, p))}`,
+    position: dialect.nearest(`(${clamped}${grid.from === 0 ? '' : ` - ${from}`}) * ${binder.real(grid.rate)}`),
   };
 }
 

@@ -6,9 +6,10 @@ import { quoteName, readStructure } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
 import { divide, rational, toNumber, toText } from '../../exact/rational.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
-import { codeText } from '../../policy/code.js';
 import type { CategoryColumn, Policy, Relation } from '../../policy/policy.js';
+import { viewColumn } from '../../query/column-view.js';
 import { Binder, dialectNamed } from '../../query/dialect.js';
+import { codesOf, trimCode } from '../../query/domain.js';
 import { keptRows } from '../../query/kept-rows.js';
 import { halfWidth } from '../../query/noise-law.js';
 import { rawCell, sourceColumn } from '../../query/read-column.js';
@@ -121,17 +122,19 @@ async function readValues(engine: Engine, policy: Policy, column: CategoryColumn
     [dialect.name(rawCell(dialect, unit), unit.type), 'who'],
     [rawCell(dialect, sourceColumn(source, column.name)), 'what'],
   ]);
-  const place = new Map(column.values.map((value, k) => [value, k]));
+  const view = viewColumn(column);
+  const place = codesOf(column).map((code) => column.values.findIndex((value) => trimCode(value) === code));
   const found = new Map<string, number>();
   const seen = new Set<string>();
   for await (const chunk of engine.stream({ sql, values: binder.values })) {
     const { rows, columns } = chunk.open();
+    view.turn(columns[1]!, rows);
+    const indices = view.indices();
     for (let r = 0; r < rows; r++) {
-      const [who, what] = [columns[0]![r], columns[1]![r]];
+      const who = columns[0]![r];
       if (who === null || who === undefined) continue;
-      const value = what === null || what === undefined ? undefined : place.get(codeText(`${what}`));
       if (seen.has(`${who}`)) found.delete(`${who}`);
-      else if (value !== undefined) found.set(`${who}`, value);
+      else if (indices[r]! >= 0) found.set(`${who}`, place[indices[r]!]!);
       seen.add(`${who}`);
     }
   }
