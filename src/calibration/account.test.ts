@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { samplePolicy } from '../../test/sample-policy.js';
+import { category, samplePolicy } from '../../test/sample-policy.js';
 import type { Amplifier, Mixed } from '../dependence/amplifier.js';
 import { fromPairs } from '../dependence/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
-import { nothingSpent, pureProfile, spend, zcdpProfile } from '../dependence/profile.js';
+import { nothingSpent, type Profile, pureProfile, spend, zcdpProfile } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import { add, compare, divide, multiply, one, parseRational, type Rational, rational, sum, toNumber } from '../exact/rational.js';
-import type { CountedMeasure } from '../query/measure.js';
-import { type Account, admission, gained, isKept, openAccount, usedShare } from './account.js';
+import type { CountedMeasure, Measure } from '../query/measure.js';
+import { type Account, admission, gained, isKept, openAccount, speaksAbout, spentUnder, usedShare } from './account.js';
 import { allocate } from './allocate.js';
 import { chooseNoise } from './choose.js';
+import { guarantee } from './guarantee.js';
 import { roundUp } from './noise.js';
 
 const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
@@ -121,6 +122,115 @@ describe('the routes of an account', () => {
             expect(g.bound.delta(toNumber(g.capacity), toNumber(g.epsilon))).toBeLessThanOrEqual(toNumber(g.delta));
         if (belief) expect(gaussian.reduce((t, g) => t + g.failure, 0)).toBeLessThanOrEqual(1e-6 * (1 + 1e-9));
       }
+  });
+});
+
+describe('a route for Gaussian noise on sums', () => {
+  const pair = (scope: (c: string) => boolean = (c) => c === '*') =>
+    graphAmplifier({
+      name: 'pair',
+      graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), Math.log(2)),
+      scope,
+      adversary: 'informed',
+      reach: 'any',
+      assumptions: [],
+      how: '',
+    });
+  const budget = { epsilon: one, delta: parseRational('1e-6') };
+  const account = openAccount({ ...samplePolicy([]), budget }, [pair()]);
+  const [, onSums] = account.routes;
+  const cost = zcdpProfile([['*', parseRational('0.001')]]);
+  const selection: Measure = {
+    ...histogram('median', 1),
+    mechanism: 'exponential',
+    candidates: [one],
+    penalties: () => [0n],
+    perRank: 1,
+  };
+  const speaks = (...costs: Profile[]) =>
+    spentUnder(
+      onSums!,
+      costs.reduce((spent, c) => spend(spent, c), nothingSpent),
+    ) !== undefined;
+
+  it('speaks about sums, and no more once anything else was spent on Gaussian noise', () => {
+    const sums = account.book(cost, { measures: [histogram('h', 3)] });
+    expect(speaks(sums)).toBe(true);
+    expect(speaks(sums, account.book(star('0.01'), { measures: [selection] }))).toBe(true);
+    for (const reading of [{ measures: [histogram('h', 3), selection] }, {}, { sums: false }])
+      expect(speaks(sums, account.book(cost, reading))).toBe(false);
+    expect(speaks(sums, account.book(cost, { sums: true }))).toBe(true);
+    expect(speaks(sums, cost)).toBe(false);
+  });
+
+  it('is planned for sums only, and never for what two answers move together', () => {
+    const planned = (account: Account, ...measures: Measure[]) =>
+      chooseNoise(measures, account, rational(1, 2), nothingSpent).some(
+        (p) => p.kind === 'gaussian' && p.route.how === onSums!.how,
+      );
+    expect(planned(account, histogram('h', 3))).toBe(true);
+    expect(planned(account, histogram('h', 3), selection)).toBe(false);
+    const answers = openAccount({ ...samplePolicy([], { secret: 'answer' }), budget }, [pair((c) => c === 'a' || c === 'b')]);
+    expect(planned(answers, histogram('one', 3, ['*', 'a']), histogram('other', 3, ['*', 'b']))).toBe(true);
+    expect(planned(answers, histogram('both', 3, ['*', 'a', 'b']))).toBe(false);
+  });
+
+  it('does not take what added up over persons for a sum over rows', () => {
+    const marks = (protect: object) =>
+      openAccount({ ...samplePolicy([], protect), budget }, [pair()]).routes.flatMap((r) => r.conditions.map((c) => c.mark));
+    const all = [{ secret: 'row' }, { secret: 'person', unit: 'id', maxRows: 2 }, { secret: 'person', unit: 'id', maxRows: 3 }];
+    expect(new Set(all.flatMap(marks)).size).toBe(3);
+  });
+
+  it('under a belief counts pure noise against the smaller epsilon its capacity was found at', () => {
+    const belief = { prior: rational(1, 10), posterior: rational(3, 10) };
+    const sure = openAccount({ ...samplePolicy([]), budget: { ...budget, belief } }, [pair()]).routes[1]!.gaussian!;
+    expect(compare(sure.epsilon, one)).toBe(-1);
+    expect(sure.bound.delta(toNumber(sure.capacity), toNumber(sure.epsilon))).toBeLessThanOrEqual(toNumber(sure.delta));
+    const spent = { pure: parseRational('0.1'), rho: multiply(sure.capacity, rational(1, 4)) };
+    expect(compare(sure.bound.counted(spent, sure.capacity, sure.epsilon), sure.bound.counted(spent, sure.capacity, one))).toBe(
+      1,
+    );
+    const route = openAccount({ ...samplePolicy([]), budget: { ...budget, belief } }, [pair()]).routes[1]!;
+    const total = spentUnder(
+      route,
+      spend(
+        spend(nothingSpent, star('0.1')),
+        zcdpProfile([['*', spent.rho], ...route.conditions.map((c) => [c.mark, spent.rho] as const)]),
+      ),
+    );
+    expect(compare(total!.rho, sure.bound.counted(spent, sure.capacity, sure.epsilon))).toBe(0);
+  });
+
+  it('adds its failure to that of the other routes', () => {
+    const said = guarantee({ ...samplePolicy([]), budget }, account, onSums!);
+    expect(said.failure).toBeGreaterThanOrEqual(account.routes.reduce((t, r) => t + r.gaussian!.failure, 0));
+    // Up, and more rarely down: never below what one way alone would say.
+    for (const { gaussian } of account.routes) {
+      const oneWay = Math.min(
+        ...[1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map(
+          (percent) => gaussian!.bound.delta(toNumber(gaussian!.capacity), 1 - percent / 100) / -Math.expm1(-percent / 100),
+        ),
+      );
+      expect(gaussian!.failure / oneWay).toBeCloseTo(1 + Math.exp(-1), 6);
+    }
+  });
+});
+
+describe('a route over classes', () => {
+  it('does not speak about totals that hold a class it does not know', () => {
+    const scope = (c: string) => c === 'a' || c === 'b';
+    expect(speaksAbout(scope, ['*', 'a', 'used:x'])).toBe(true);
+    expect(speaksAbout(scope, ['*', 'a', 'u'])).toBe(false);
+    expect(speaksAbout(scope, ['*'])).toBe(false);
+    expect(speaksAbout(scope, [])).toBe(true);
+    expect(speaksAbout((c) => c === '*', ['*', 'a', 'u'])).toBe(true);
+    expect(speaksAbout((c) => c === '*', ['friend'])).toBe(false);
+  });
+
+  it('is not fooled by a column that is called like a class of the ledger', () => {
+    for (const name of ['*', 'sums:all', 'used:1', 'levels:x', 'once:y'])
+      expect(() => openAccount(samplePolicy([category(name, ['y', 'n'])]), [times(1)])).toThrow(Fault);
   });
 });
 

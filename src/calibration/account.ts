@@ -26,7 +26,7 @@ import {
   toNumberUp,
   zero,
 } from '../exact/rational.js';
-import type { Policy } from '../policy/policy.js';
+import type { Policy, Protect } from '../policy/policy.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
 import { binds, meets, type Reading } from './reading.js';
 
@@ -74,6 +74,7 @@ export interface GaussianRoute {
 }
 
 export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): Account {
+  refuseClassNames(policy);
   const { epsilon, delta } = policy.budget;
   const routes = amplifiers.map((amplifier): Route => {
     const { how, conditions } = amplifier;
@@ -93,7 +94,7 @@ export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): A
  * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own where it allows more at its part of delta than
  * the first would with all of it; otherwise it would cost delta and bring nothing.
  */
-function addGaussian({ budget }: Policy, routes: readonly Route[]): Route[] {
+function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Route[] {
   const { epsilon, delta, belief } = budget;
   const under = (bound: GaussianBound, parts: number): GaussianRoute => {
     const part = divide(delta, rational(parts));
@@ -123,12 +124,32 @@ function addGaussian({ budget }: Policy, routes: readonly Route[]): Route[] {
         .filter((bound) => worth.has(bound))
         .map((bound) => ({
           ...route,
-          conditions: [...route.conditions, ...bound.conditions],
+          conditions: [...route.conditions, ...bound.conditions.map((c) => ofSecret(c, protect))],
           gaussian: under(bound, parts),
           how: bound.how,
         })),
     ];
   });
+}
+
+/** What adds up over one kind of record need not over another: which rows of a person are kept depends on all of that person's. */
+const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
+  ...condition,
+  mark: [condition.mark, secret, ...(secret === 'person' ? [unit, maxRows] : [])].join(':'),
+});
+
+/** A column or relation by such a name would be taken for every record, or for a note on how a cost was paid. */
+function refuseClassNames({ columns, relations, file }: Policy): void {
+  const taken = [...columns.keys(), ...relations.keys()].find((name) => name === everyRecord || isMark(name));
+  if (taken !== undefined)
+    throw new Fault(
+      'POLICY_INVALID',
+      `The name "${taken}" is one that the ledger uses itself.`,
+      'Rename the column or relation.',
+      {
+        place: { file },
+      },
+    );
 }
 
 export function termsOf(policy: Policy): Account['terms'] {
@@ -144,7 +165,8 @@ export function termsOf(policy: Policy): Account['terms'] {
  * meets a condition is booked once more under the condition's mark.
  */
 function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
-  const columns = policy.protect.secret === 'answer' ? [...policy.columns.keys()] : [];
+  const columns =
+    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => c.name) : [];
   const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
   return (profile, reading) => {
     const whole = profile.perRecord.get(everyRecord);
@@ -164,11 +186,16 @@ const within = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => b
   for (const [name, cost] of profile.perRecord) if (scope(name)) most = maximum(most, cost);
   return most;
 };
-/** `book` names every class a route may speak about, so a route covers a total as soon as the total names its scope. */
-const covers = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): boolean => {
-  const records = [...profile.perRecord.keys()].filter((name) => !isMark(name));
-  return records.length === 0 || records.some(scope);
-};
+/**
+ * A route over whole records speaks about every cost, as each is booked under `*` too. A route over classes of records (answers, tuples) speaks only about totals
+ * that lie within them: what was spent on a class it does not know (an answer that is declared no more, another name for a relation) is not its to forget.
+ */
+export function speaksAbout(scope: (c: RecordClass) => boolean, classes: Iterable<RecordClass>): boolean {
+  const records = [...classes].filter((name) => !isMark(name));
+  if (records.length === 0) return true;
+  if (scope(everyRecord)) return records.includes(everyRecord);
+  return records.some(scope) && records.every((name) => name === everyRecord || scope(name));
+}
 
 /** Did everything of this kind of noise meet the condition? */
 const metBy = ({ noise, perRecord }: PureProfile | ZcdpProfile, condition: Condition): boolean =>
@@ -179,7 +206,7 @@ export function spentUnder(route: Route, spent: Spent): { readonly pure: Rationa
   const { amplifier, conditions, gaussian } = route;
   const { scope, factoredOnly } = amplifier;
   if (!conditions.every((c) => metBy(spent.pure, c) && metBy(spent.zcdp, c))) return undefined;
-  if (!covers(spent.pure, scope) || !covers(spent.zcdp, scope)) return undefined;
+  if (![spent.pure, spent.zcdp].every(({ perRecord }) => speaksAbout(scope, perRecord.keys()))) return undefined;
   if (factoredOnly && !(spent.pure.factored && spent.zcdp.perRecord.size === 0)) return undefined;
   const pure = within(spent.pure, scope);
   const rho = within(spent.zcdp, scope);

@@ -12,7 +12,7 @@ import {
 import { sqrtDown } from '../exact/outward.js';
 import { divide, fromNumber, isPositive, multiply, type Rational, rational, toNumber, toNumberDown } from '../exact/rational.js';
 import type { Measure } from '../query/measure.js';
-import { type Account, isPlain, keeps, type Route, spentUnder } from './account.js';
+import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
 import { type Noise, roundUp, varianceOf } from './noise.js';
 import { meets } from './reading.js';
@@ -36,7 +36,7 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
   for (const route of account.routes) {
     const { scope, factoredOnly } = route.amplifier;
     const speaksOf = (noise: Profile['noise']) => route.conditions.every((c) => meets(c, noise, { measures }));
-    if (!measures.every((m) => m.effects.size === 0 || [...m.effects.keys()].some(scope))) continue;
+    if (!measures.every((m) => speaksAbout(scope, m.effects.keys()))) continue;
     if (factoredOnly && !measures.every(isFactored)) continue;
     // A route that does not speak about what was spent before cannot promise anything about what comes next.
     if (spentUnder(route, spent) === undefined) continue;

@@ -1,5 +1,5 @@
 import type { Condition, Need } from '../dependence/condition.js';
-import type { Profile } from '../dependence/profile.js';
+import { everyRecord, type Profile } from '../dependence/profile.js';
 import { coarseColumns } from '../dependence/resolution.js';
 import type { Measure } from '../query/measure.js';
 import { readsWithin } from '../query/reads-within.js';
@@ -16,11 +16,15 @@ export interface Reading {
 
 const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
   rows: (_, { beyond }) => beyond !== true,
-  sums: (_, { measures, sums }) => (measures ? measures.every((m) => m.mechanism === 'additive') : sums === true),
+  // Over rows every count is a sum. Over answers it is one only where a single answer moves it: what another adds to a cross table depends on the first.
+  sums: (_, { measures, sums }) =>
+    measures ? measures.every((m) => m.mechanism === 'additive' && answersMoving(m) <= 1) : sums === true,
   // Nothing reads finer than the declared values.
   levels: ({ resolution }, { measures }) =>
     coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
 };
+const answersMoving = (m: Measure): number => [...m.effects.keys()].filter((name) => name !== everyRecord).length;
+
 const check = (need: Need, reading: Reading): boolean =>
   (checks[need.kind] as (need: Need, reading: Reading) => boolean)(need, reading);
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { climb, gaussianDelta, randomFrom, type TieList } from '../../test/worst-law.js';
 import { compare, multiply, parseRational, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
 import { type FactorGraph, fromPairs, untied } from './factor-graph.js';
-import { gaussianSums, sumsOver } from './gaussian-sums.js';
+import { gaussianSums, type Reach, sumsOver } from './gaussian-sums.js';
 import { fromGroups } from './group-graph.js';
 import { enumerate, type Joint } from './joint.js';
 import { leakage } from './leakage.js';
@@ -69,6 +69,39 @@ describe('Gaussian noise on sums', () => {
       const low = deviation(less.largestRho(one, million));
       expect(climb(ties, (laws) => gaussianDelta(laws, low, 1), 400, random)).toBeGreaterThan(1e-6);
     }
+  });
+
+  it('is the formula of its proof, at the best lambda, for the worst of several components', () => {
+    const formula = ({ amplification: c, records: m, nodes }: Reach, rho: number, epsilon: number): number => {
+      let least = 0;
+      for (let lambda = Math.max(1, m / c); lambda < 4000; lambda *= 1.0005) {
+        const x = lambda * c;
+        const moment = rho * (x * x + x * (2 * m - 1));
+        const log = moment + Math.log1p((nodes - 1) * Math.exp(-moment)) - lambda * epsilon;
+        least = Math.min(least, log + lambda * Math.log(lambda / (lambda + 1)) - Math.log(lambda + 1));
+      }
+      return Math.exp(least);
+    };
+    const list: Reach[] = [
+      { amplification: 1.5, records: 4, nodes: 4 },
+      { amplification: 1.5, records: 4, nodes: 400 },
+      { amplification: 1.1, records: 40, nodes: 41 },
+      { amplification: 3, records: 3, nodes: 4 },
+      { amplification: 1, records: 1, nodes: 1 },
+    ];
+    for (const reach of list)
+      for (const [rho, epsilon] of [
+        [0.005, 1],
+        [0.0005, 0.3],
+        [0.05, 3],
+        [0.3, 6],
+      ] as const)
+        expect(sumsOver([reach]).delta(rho, epsilon) / formula(reach, rho, epsilon)).toBeCloseTo(1, 3);
+    const all = sumsOver(list);
+    const worst = Math.max(...list.map((r) => formula(r, 0.001, 1)));
+    expect(all.delta(0.001, 1) / worst).toBeCloseTo(1, 3);
+    // Neither of these covers the other.
+    expect(sumsOver([list[2]!, list[3]!]).reaches.length).toBe(2);
   });
 
   it('keeps what is left of epsilon when pure noise was spent beside it', () => {

@@ -41,6 +41,14 @@ describe('the cluster around a record', () => {
     expect(law!.tail[4]).toBeCloseTo(p ** 3, 10);
   });
 
+  it('of a clique beyond enumeration is one and a binomial over all the others', () => {
+    const p = contraction(19 * 0.05);
+    const [law] = clusterLaws(fromGroups(new Uint32Array(20), 0.05, 'pairs'));
+    expect(law!.tail.length).toBe(21);
+    expect(law!.tail[20]! / p ** 19).toBeCloseTo(1, 9);
+    expect(law!.tail[2]).toBeCloseTo(1 - (1 - p) ** 19, 10);
+  });
+
   it('of a long path is that of the endless one, whatever method bounds it', () => {
     const at = (n: number) => clusterLaws(path(n, 0.8)).reduce((m, l) => Math.max(m, l.tail[5]!), 0);
     expect(at(3000)).toBeGreaterThanOrEqual(at(100) - 1e-12);

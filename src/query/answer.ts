@@ -102,8 +102,10 @@ export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery
       table(layout, error, (i) => {
         const sum = noisySum(terms, noisy, i);
         const value = toNumber(sum.value);
+        // Outward by more than the last digits can be off: an end may be a number the noise reaches exactly.
         const half = sum.half(miss);
-        return { value, standardError: sum.deviation, low: value - half, high: value + half };
+        const ends = half + (Math.abs(value) + half) * 2 ** -50;
+        return { value, standardError: sum.deviation, low: value - ends, high: value + ends };
       }),
     foresee: (noise) => {
       const known = noiseOf(terms, noise, widest);

@@ -85,8 +85,8 @@ export async function releaseKmeans(
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
   const ask = parseKmeans(input);
   const box = boxOf(session.policy, ask.columns);
-  // Counts and coordinate sums, given centres that are already published: every row adds its own part.
-  const allowance = await session.allowance(options, everyRecord, { sums: true });
+  // Counts and coordinate sums, given centres that are already published: every row adds its own part, but not every answer of it.
+  const allowance = await session.allowance(options, everyRecord, { sums: session.policy.protect.secret !== 'answer' });
   const rows = await publicRecords(session);
   if (ask.clusters > rows)
     throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {
