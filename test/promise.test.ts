@@ -180,3 +180,38 @@ describe('records left out by maxTies', () => {
     await session.close();
   });
 });
+
+describe('what was spent on an answer', () => {
+  const policy = (columns: readonly string[], model: string) => `data: { source: people.csv }
+protect: { secret: answer, adversary: uninformed }
+budget: { epsilon: 1 }
+population: town
+ledger: ledger.db
+dependence: [{ kind: factors, model: ${model} }]
+columns:
+${columns.map((c) => (c === 'party' ? '  party: { type: category, values: [dem, rep, other] }' : '  media: { type: category, values: [tv, web] }')).join('\n')}
+`;
+  const model = (ids: readonly string[]) =>
+    JSON.stringify({
+      records: ids.map((id) => ({ id, values: [0, 1] })),
+      factors: ids.length > 1 ? [{ records: ids, oddsRatio: 1 }] : [],
+    });
+
+  it('is not forgotten when the answer is declared no more', async () => {
+    shop = openWorkshop(policy(['party', 'media'], 'two.json'));
+    shop.write('two.json', model(['party', 'media']));
+    shop.write('one.json', model(['media']));
+    const both = await shop.session();
+    await both.release({ kind: 'histogram', column: 'media' }, { epsilon: '0.001' });
+    await both.release({ kind: 'histogram', column: 'party' }, { epsilon: '0.99' });
+    await both.close();
+    const file = shop.write('less.yaml', policy(['media'], 'one.json'));
+    const less = await shop.session(file);
+    await amendTerms(less.desk.ledger, less.policy, 'party is asked no more');
+    await expect(less.release({ kind: 'histogram', column: 'media' }, { epsilon: '0.9' })).rejects.toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+    });
+    expect(await less.gained()).toBeGreaterThan(0.9);
+    await less.close();
+  });
+});
