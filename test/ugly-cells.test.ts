@@ -258,7 +258,9 @@ function sceneOf(file: File, declare: Declare, ask: Ask, random: Pick): Scene {
     weight('tw', '0.5', '2', '0.5'),
     ...mine,
   ];
-  const policy = { ...samplePolicy(columns), data: { source: file.source } };
+  // A person of four rows, all kept: the choice among a person's rows reads every declared cell.
+  const protect = random(2) === 0 ? { secret: 'person' as const, unit: 'world', maxRows: 4 } : {};
+  const policy = { ...samplePolicy(columns, protect), data: { source: file.source } };
   // What policy and query alone refuse is refused whatever the data are.
   const queries = mine.flatMap((column) =>
     draw(
