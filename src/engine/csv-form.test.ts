@@ -105,7 +105,7 @@ describe('the text of a CSV', () => {
           else expect(fatal).toThrow();
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
