@@ -37,6 +37,7 @@ export async function examineCsv(path: string, header: CsvHeader): Promise<CsvFo
 
 const [ordinary, delimiting, feed, carriage, quoting] = [0, 1, 2, 3, 4];
 const space = 0x20;
+const mostSpaces = 100;
 
 /** Finds the lines and cells of a CSV in its bytes as DuckDB does: a quote counts at the start of a cell or behind one space; elsewhere it is a letter. */
 export class LineScanner {
@@ -52,6 +53,8 @@ export class LineScanner {
   /** The last byte before this block. */
   #last = 0;
   #return = -1;
+  /** Where the quotes around the cell were closed. */
+  #closed = -1;
   /** Bytes of the line once its long cells are cut. */
   #cut = 0;
   #names = true;
@@ -86,11 +89,13 @@ export class LineScanner {
   }
 
   #step(block: Buffer, i: number, kind: number): void {
+    const at = this.#before + i;
     if (this.#state === 'quoted') {
-      if (kind === quoting) this.#state = 'closed';
+      if (kind !== quoting) return;
+      this.#state = 'closed';
+      this.#closed = at;
       return;
     }
-    const at = this.#before + i;
     if (kind === quoting) {
       const behind = at - this.#cell;
       if (this.#state === 'closed' || behind === 0 || (behind === 1 && (block[i - 1] ?? this.#last) === space))
@@ -111,6 +116,9 @@ export class LineScanner {
   #endCell(at: number): void {
     const length = at - this.#cell;
     if (length > this.#longest && !this.#names) this.long = true;
+    // Spaces behind quotes are no part of the cell, so that nothing of them can be cut.
+    if (this.#closed >= 0 && at - this.#closed > mostSpaces) this.broken = true;
+    this.#closed = -1;
     this.#cut += Math.min(length, 2 * this.#longest + 10) + 1;
     this.#cell = at + 1;
   }
