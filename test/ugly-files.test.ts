@@ -143,6 +143,22 @@ describe('a record with an ugly cell in a CSV', () => {
     expect(mine()).toEqual(before);
   });
 
+  it('may be the last of a file that ends without a line end', async () => {
+    const start = 'party,age,media,g\ndem,30,tv,a\n';
+    const tame = await counted(file('.csv', joined(`${start}rep,31,tv,"b"`)));
+    const ugly = await counted(file('.csv', joined(`${start}rep,31,tv,"${'x'.repeat(70_000)}"`)));
+    expect(ugly[0]).toEqual(tame[0]);
+  });
+
+  it('may look like many lines where several threads would begin to read', { timeout: 60_000 }, async () => {
+    const line = 'dem,30,tv,a\n';
+    const cell = `"${'""\nrep,31,web,""'.repeat(3500)}"`;
+    const at = Math.floor((2 ** 22 - cell.length / 2) / line.length);
+    const text = joined('party,age,media,g\n', line.repeat(at), `dem,30,${cell},a\n`, line.repeat(110_000));
+    const [rows] = await counted(file('.csv', text), { ...little, threads: 1 });
+    expect(rows).toEqual([BigInt(at + 1 + 110_000)]);
+  });
+
   it('does not decide how a long cell of another record is read', async () => {
     // 70,000 blanks fit a line: without a limit on cells this would be "dem", until another record makes a copy necessary.
     const padded = record(`"${' '.repeat(70_000)}dem"`, ...usual.slice(1));

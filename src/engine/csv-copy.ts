@@ -13,15 +13,16 @@ export async function copyReadable(path: string, to: string, { names, delimiter 
   const cutter = new CellCutter(delimiter, longestIn(names.length));
   let left = most;
   const kept = (text: string): Buffer => {
-    const bytes = Buffer.from(cutter.write(text), 'utf8');
+    const bytes = Buffer.from(text, 'utf8');
     left -= bytes.length;
     if (left < 0) throw full();
     return bytes;
   };
   async function* readable() {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    for await (const block of unpacked(path)) yield kept(decoder.decode(block, { stream: true }));
-    yield kept(decoder.decode());
+    for await (const block of unpacked(path)) yield kept(cutter.write(decoder.decode(block, { stream: true })));
+    yield kept(cutter.write(decoder.decode()));
+    yield kept(cutter.end());
   }
   try {
     await pipeline(readable(), createWriteStream(to, { mode: 0o600 }));

@@ -57,6 +57,11 @@ export class CellCutter {
     return this.#dropping === undefined ? out + text.slice(from) : out;
   }
 
+  /** What is missing at the end of the text: a last cell that was cut is closed like any other. */
+  end(): string {
+    return this.#dropping ?? '';
+  }
+
   /** Takes the step to the next state, and says whether the character is part of what the cell says. */
   #step(c: number): boolean {
     const before = this.#state;

@@ -8,6 +8,8 @@ export interface CsvForm {
   readonly header: CsvHeader;
   /** All of it is UTF-8 and no cell is too long, so that DuckDB can be given the file itself. */
   readonly plain: boolean;
+  /** Some cell holds a line end. Where a reader begins in the middle of the file it cannot tell that from the end of a line: one thread must read it all. */
+  readonly folded: boolean;
   readonly records: number;
 }
 
@@ -32,7 +34,7 @@ export async function examineCsv(path: string, header: CsvHeader): Promise<CsvFo
   }
   lines.end();
   if (lines.broken) throw malformedLines(path);
-  return { header, plain: text.end() && !lines.long, records: lines.records };
+  return { header, plain: text.end() && !lines.long, folded: lines.folded, records: lines.records };
 }
 
 const [ordinary, delimiting, feed, carriage, quoting] = [0, 1, 2, 3, 4];
@@ -60,6 +62,7 @@ export class LineScanner {
   #names = true;
   long = false;
   broken = false;
+  folded = false;
   records = 0;
 
   constructor({ names, delimiter }: CsvHeader) {
@@ -91,6 +94,7 @@ export class LineScanner {
   #step(block: Buffer, i: number, kind: number): void {
     const at = this.#before + i;
     if (this.#state === 'quoted') {
+      if (kind === feed || kind === carriage) this.folded = true;
       if (kind !== quoting) return;
       this.#state = 'closed';
       this.#closed = at;

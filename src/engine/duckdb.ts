@@ -152,9 +152,9 @@ class DuckdbEngine implements Engine {
   async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
     const { kind, path } = files[at]!;
     if (kind !== 'csv') return work();
-    const { header, plain, records } = await examineCsv(path, await readCsvHeader(path));
+    const { header, plain, folded, records } = await examineCsv(path, await readCsvHeader(path));
     if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
-    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: false };
+    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: folded };
     return work(csv).catch((error: unknown) => {
       if (!cannotSplit(error)) throw error;
       return work({ ...csv, single: true });
