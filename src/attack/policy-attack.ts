@@ -106,7 +106,7 @@ export async function attackPolicy(
       .sort((a, b) => b.gain - a.gain || a.record - b.record)
       .slice(0, show)
       .map(({ record }) => ({
-        name: records.nameOf(record) ?? `row ${record + 1}`,
+        name: records.nameOf(record) ?? `row ${records.placeOf[record]! + 1}`,
         actual: table.values[values[record]!]!,
         ties: tiedTo(graph, record).length,
         beliefs: believers.map((b) => ({ ...b, ...believe(scene, record, b) })),

@@ -77,14 +77,14 @@ export const untied = (records: number): FactorGraph =>
 
 /**
  * Ties between pairs, one common D or one per pair. A pair that is listed twice, in either order, is one tie with the larger D; a record's
- * tie to itself is nothing.
+ * tie to itself is nothing. The graph is a function of the set of pairs: in whatever order they are listed, ties come by their lesser and then their greater end.
  */
 export function fromPairs(records: number, left: Uint32Array, right: Uint32Array, logOdds: number | Float64Array): FactorGraph {
   const pairs = left.length;
   if (right.length !== pairs || (typeof logOdds !== 'number' && logOdds.length !== pairs))
     throw new RangeError('a tie list has columns of different lengths');
   const oddsOf = typeof logOdds === 'number' ? () => logOdds : (k: number) => logOdds[k]!;
-  const { order, begin } = sortedByLesser(records, left, right);
+  const { order, begin } = sortedByEnds(records, left, right);
   // seen[w] = 1 + the place of the pair {u, w} in the output, valid while the smaller end is u.
   const seen = new Uint32Array(records);
   const member = new Uint32Array(2 * order.length);
@@ -111,25 +111,25 @@ export function fromPairs(records: number, left: Uint32Array, right: Uint32Array
   return assemble(records, records, start, member.slice(0, 2 * size), odds.slice(0, 2 * size));
 }
 
-function sortedByLesser(records: number, left: Uint32Array, right: Uint32Array) {
-  const begin = new Uint32Array(records + 1);
-  let kept = 0;
+/** Pairs by their lesser end, those of one lesser end by the greater; begin[u] is where the pairs of lesser end u start. */
+function sortedByEnds(records: number, left: Uint32Array, right: Uint32Array) {
+  const kept: number[] = [];
   for (let k = 0; k < left.length; k++) {
-    const u = left[k]!;
-    const w = right[k]!;
-    if (u >= records || w >= records) throw new RangeError('a tie names a record that is not there');
-    if (u === w) continue;
-    begin[Math.min(u, w) + 1]!++;
-    kept++;
+    if (left[k]! >= records || right[k]! >= records) throw new RangeError('a tie names a record that is not there');
+    if (left[k] !== right[k]) kept.push(k);
   }
-  for (let u = 0; u < records; u++) begin[u + 1]! += begin[u]!;
-  const next = begin.slice(0, records);
-  const order = new Uint32Array(kept);
-  for (let k = 0; k < left.length; k++) {
-    const u = left[k]!;
-    const w = right[k]!;
-    if (u !== w) order[next[Math.min(u, w)]!++] = k;
-  }
+  const byGreater = countingSort(records, Uint32Array.from(kept), (k) => Math.max(left[k]!, right[k]!));
+  return countingSort(records, byGreater.order, (k) => Math.min(left[k]!, right[k]!));
+}
+
+/** Stable. */
+function countingSort(keys: number, items: Uint32Array, keyOf: (item: number) => number) {
+  const begin = new Uint32Array(keys + 1);
+  for (const item of items) begin[keyOf(item) + 1]!++;
+  for (let u = 0; u < keys; u++) begin[u + 1]! += begin[u]!;
+  const next = begin.slice(0, keys);
+  const order = new Uint32Array(items.length);
+  for (const item of items) order[next[keyOf(item)]!++] = item;
   return { order, begin };
 }
 

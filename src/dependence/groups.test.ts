@@ -9,6 +9,7 @@ import type { RecordTable } from './records.js';
 const table = (rows: readonly (readonly [person: number, home: string])[], count: number): RecordTable => ({
   count,
   recordOf: Uint32Array.from(rows, ([person]) => person),
+  placeOf: Uint32Array.from(rows.keys()),
   namesIn: () => rows.map(([, home]) => home),
   cellsOf: () => [],
   names: new Map(),

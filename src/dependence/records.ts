@@ -6,12 +6,15 @@ import type { Policy } from '../policy/policy.js';
 
 /**
  * The records of a table as numbers 0..count-1, with the columns that ties speak about: one per person (secret `person`), else one per row.
- * What is read here is structure the attacker is declared to know.
+ * What is read here is structure the attacker is declared to know, and rows stand in the order of what was read of them, not in that of the table: the
+ * result is a function of the set of rows read (rows that read the same are interchangeable), so no bound shows how the table is stored.
  */
 export interface RecordTable {
   readonly count: number;
   /** Record of each table row. */
   readonly recordOf: Uint32Array;
+  /** Where the database had each table row; nothing that bounds rest on may depend on it. */
+  readonly placeOf: Uint32Array;
   /** Names in a column, one per table row; null where there is none. */
   readonly namesIn: (column: string) => readonly (string | null)[];
   /** Cells of a column, one per table row. */
@@ -42,7 +45,7 @@ export async function readRecords(policy: Policy, engine: Engine, columns: Recor
     );
   };
   const name = nameReader(engine.dialect);
-  const named = new Map([...columns.names, ...(unit === undefined ? [] : [unit])].map((c) => [c, [] as (string | null)[]]));
+  const named = new Map([...(unit === undefined ? [] : [unit]), ...columns.names].map((c) => [c, [] as (string | null)[]]));
   const cells = new Map((columns.cells ?? []).map((c) => [c, [] as Cell[]]));
   const lists: Cell[][] = [...named.values(), ...cells.values()];
   const select = [
@@ -56,6 +59,7 @@ export async function readRecords(policy: Policy, engine: Engine, columns: Recor
     });
     rows++;
   }
+  const placeOf = inOrderOf(lists, rows);
   const names = new Map<string, number>();
   const nameOf: (string | undefined)[] = [];
   const repeated = new Set<string>();
@@ -71,6 +75,7 @@ export async function readRecords(policy: Policy, engine: Engine, columns: Recor
   return {
     count: nameOf.length,
     recordOf,
+    placeOf,
     namesIn: (column) => named.get(column)!,
     cellsOf: (column) => cells.get(column)!,
     names,
@@ -82,6 +87,34 @@ export async function readRecords(policy: Policy, engine: Engine, columns: Recor
     nameOf: (r) => nameOf[r],
   };
 }
+
+/** Puts rows in the order of their cells, first column first, and returns where each was. */
+function inOrderOf(lists: readonly Cell[][], rows: number): Uint32Array {
+  const place = Uint32Array.from({ length: rows }, (_, r) => r);
+  place.sort((a, b) => {
+    for (const list of lists) {
+      const order = compareCells(list[a]!, list[b]!);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
+  for (const list of lists) {
+    const read = list.slice();
+    for (let r = 0; r < rows; r++) list[r] = read[place[r]!]!;
+  }
+  return place;
+}
+
+/** Zero for the same cell only: texts by code unit, not by a language's or a database's idea of equal letters. */
+const compareCells = (a: Cell, b: Cell): number => {
+  if (a === b) return 0;
+  if (a !== null && b !== null) {
+    if (a < b) return -1;
+    if (a > b) return 1;
+  }
+  return unordered(a) - unordered(b);
+};
+const unordered = (cell: Cell): number => (cell === null ? 2 : Number.isNaN(cell) ? 1 : 0);
 
 /** A tie to "Ann" would miss all but one of Ann's rows. */
 const severalRows = (unit: string): Fault =>
