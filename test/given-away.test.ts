@@ -83,12 +83,12 @@ describe('a public relation', () => {
   const ties = (open: boolean) =>
     policyYaml({
       protect: '{ secret: edge }',
-      extra: `relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 50, private: ${!open} }\n  call: { table: friends.csv, columns: [a, b], domain: 50 }\n`,
+      extra: `relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 50, private: ${!open} }\n  call: { table: calls.csv, columns: [a, b], domain: 50 }\n`,
     });
   const asked = async (text: string): Promise<void> => {
     shop?.remove();
     shop = openWorkshop(ties(true), 40);
-    shop.write('friends.csv', 'a,b\np1,p2\np2,p3\np3,p1\n');
+    for (const table of ['friends.csv', 'calls.csv']) shop.write(table, 'a,b\np1,p2\np2,p3\np3,p1\n');
     const session = await shop.session();
     await releasePattern(session, text, { epsilon: '0.1' });
     await session.close();

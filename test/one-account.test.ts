@@ -16,9 +16,11 @@ import { dirname, join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { releasePattern } from '../src/analysis/pattern/pattern.js';
 import { register as registerCheck } from '../src/cli/check.js';
 import { createSession, openEngine, openLedger, readPolicy, type Session } from '../src/index.js';
 import { accountDoubts } from '../src/policy/population.js';
+import { amendTerms } from '../src/release/amend.js';
 import { runCommand } from './command.js';
 
 /** However data and policy are reached, one file of data has one account. */
@@ -172,6 +174,39 @@ describe('one account', () => {
     await spend(policy('here/others.yaml', 'source: ../moved/others.csv', 'population: others\n'), '0.5');
   });
 
+  it('is not lost when a link is left where the data, or its folder, was', async () => {
+    const file = policy('here/policy.yaml', 'source: ../data/people.csv');
+    await spend(file, '0.75');
+    renameSync(at('data/people.csv'), at('data/v2.csv'));
+    symlinkSync('v2.csv', at('data/people.csv'));
+    await expect(spend(file, '0.5')).rejects.toMatchObject({
+      code: 'LEDGER_MISMATCH',
+      // To be copied as it stands: no quotes around quotes.
+      hint: expect.stringMatching(/[^"]population: "data:[^"]+people\.csv" into/),
+    });
+    rmSync(at('data/people.csv'));
+    renameSync(at('data/v2.csv'), at('data/people.csv'));
+    renameSync(at('data'), at('moved'));
+    symlinkSync(at('moved'), at('data'));
+    await expect(spend(file, '0.5')).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+    rmSync(at('data'));
+    renameSync(at('moved'), at('data'));
+    expect(await spentBy(file)).toBe(0.75);
+  });
+
+  it('under a name that is spelt alike whether written or taken from the file', async () => {
+    renameSync(at('data/people.csv'), at('data/cafe\u0301.csv'));
+    const left = policy('here/left.yaml', 'source: "../data/cafe\u0301.csv"');
+    const { population } = await readPolicy(left);
+    await expectOneAccount([
+      left,
+      policy('here/written.yaml', 'source: "../data/cafe\u0301.csv"', `population: "${population}"\n`),
+    ]);
+    // The file is there, by another form of the same letters: nobody else's account is held up by it.
+    writeFileSync(at('data/others.csv'), 'id,party\n1,dem\n');
+    await spend(policy('here/others.yaml', 'source: ../data/others.csv'), '0.5');
+  });
+
   it('is not split by a second name of the ledger, which would hide what was written last', async () => {
     const file = policy('here/policy.yaml', 'source: ../data/people.csv', 'ledger: ledger.db\n');
     await spend(file, '0.5');
@@ -179,6 +214,115 @@ describe('one account', () => {
     await expect(spend(file, '0.1')).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
     rmSync(at('there/ledger.db'));
     await spend(file, '0.1');
+  });
+});
+
+describe('one account for ties', () => {
+  const friend = 'friend: { table: ../data/friend.csv, columns: [a, b], domain: 50, symmetric: true }';
+  const work = friend.replaceAll('friend', 'work');
+  const ties = (
+    path: string,
+    relations: readonly string[],
+    more: { source?: string; protect?: string; extra?: string } = {},
+  ): string => {
+    writeFileSync(
+      at(path),
+      [
+        `data: { source: ${more.source ?? '../data/people.csv'} }`,
+        `protect: ${more.protect ?? '{ secret: edge }'}`,
+        'budget: { epsilon: 1 }\ndependence: none\ncolumns: { party: { type: category, values: [dem, rep] } }\nrelations:',
+        ...relations.map((r) => `  ${r}`),
+        more.extra ?? '',
+      ].join('\n'),
+    );
+    return at(path);
+  };
+  const count = (file: string, epsilon: string, relation = 'friend') =>
+    open(file, (s) => releasePattern(s, `edges of ${relation}`, { epsilon, fresh: true }));
+  const amend = async (file: string) => {
+    const read = await readPolicy(file);
+    const ledger = await openLedger(read.ledger);
+    try {
+      return await amendTerms(ledger, read, 'a test');
+    } finally {
+      await ledger.close();
+    }
+  };
+  beforeEach(() => {
+    for (const name of ['friend', 'work'])
+      writeFileSync(at('data', `${name}.csv`), `a,b\n${Array.from({ length: 20 }, (_, i) => `${i},${i + 1}`).join('\n')}\n`);
+    mkdirSync(at('data/x'));
+  });
+
+  it('one table is one relation, by whatever path or name', async () => {
+    symlinkSync(at('data/friend.csv'), at('data/link.csv'));
+    linkSync(at('data/friend.csv'), at('data/hard.csv'));
+    for (const table of ['../data/x/../friend.csv', '../data/link.csv', '../data/hard.csv']) {
+      const again = `again: { table: ${table}, columns: [a, b], domain: 50, symmetric: true }`;
+      await expect(readPolicy(ties('here/two.yaml', [friend, again])), table).rejects.toMatchObject({
+        code: 'POLICY_INVALID',
+        message: expect.stringMatching(/"friend" and "again"/),
+      });
+    }
+    const named = (name: string, table: string) => `${name}: { table: ${table}, columns: [a, b], domain: 50 }`;
+    for (const [one, other] of [
+      ['t1', 'main.t1'],
+      ['s.t1', 't1'],
+      ['t1', '../data/town.duckdb'],
+    ] as const)
+      await expect(
+        readPolicy(ties('here/db.yaml', [named('one', one), named('other', other)], { source: '../data/town.duckdb' })),
+      ).rejects.toMatchObject({ code: 'POLICY_INVALID' });
+    // Two tables are two relations.
+    await readPolicy(ties('here/two.yaml', [friend, work]));
+    await readPolicy(ties('here/db.yaml', [named('one', 's.t1'), named('other', 'u.t1')], { source: '../data/town.duckdb' }));
+  });
+
+  it('follows the tables of the ties, not the rows beside them', async () => {
+    const file = ties('here/p.yaml', [friend]);
+    await count(file, '0.75');
+    writeFileSync(at('there/other.csv'), 'id,party\n1,dem\n');
+    const other = ties('there/p.yaml', [friend], { source: 'other.csv' });
+    await expect(count(other, '0.5')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    const { population, ledger } = await readPolicy(other);
+    expect([population, ledger]).toEqual([`data:${at('data/friend.csv')}`, at('data/.fugu/ledger.db')]);
+    const inside = ties('here/db.yaml', ['t: { table: t, columns: [a, b], domain: 50 }'], { source: '../data/town.duckdb' });
+    expect((await readPolicy(inside)).population).toBe(`data:${at('data/town.duckdb')}`);
+  });
+
+  it('has no fresh budget when a relation is added, left out or renamed, or when persons become the secret', async () => {
+    const file = ties('here/p.yaml', [friend]);
+    await count(file, '1');
+    const changed = [
+      ties('here/more.yaml', [friend, work]),
+      ties('here/renamed.yaml', [friend.replace('friend:', 'other:')]),
+      ties('here/turned.yaml', [friend.replace('symmetric: true', 'symmetric: false')]),
+      ties('here/person.yaml', [friend], { protect: '{ secret: person, unit: id, maxRows: 1 }' }),
+    ];
+    const relation = ['friend', 'other', 'friend', 'friend'];
+    for (const [k, other] of changed.entries())
+      await expect(count(other, '0.5', relation[k]), other).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+    // Tables in several folders have no folder of their own.
+    copyFileSync(at('data/work.csv'), at('there/work.csv'));
+    await expect(readPolicy(ties('here/far.yaml', [friend, work.replace('../data', '../there')]))).rejects.toMatchObject({
+      code: 'POLICY_INVALID',
+      hint: expect.stringContaining('ledger'),
+    });
+  });
+
+  it('is amended to more relations, never to fewer than have spent', async () => {
+    const own = { extra: `population: town` };
+    await count(ties('here/p.yaml', [friend], own), '1');
+    const more = ties('here/more.yaml', [friend, work], own);
+    await expect(count(more, '0.5', 'work')).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+    for (const gone of [[work], [friend.replace('friend:', 'other:')]])
+      await expect(amend(ties('here/gone.yaml', gone, own))).rejects.toMatchObject({
+        code: 'LEDGER_MISMATCH',
+        message: expect.stringContaining('"friend"'),
+      });
+    await amend(more);
+    await count(more, '0.5', 'work');
+    await expect(count(more, '0.5')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 });
 

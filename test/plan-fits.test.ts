@@ -1,3 +1,5 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { planClassify, releaseClassify } from '../src/analysis/classify/classify.js';
 import { planDegrees, releaseDegrees } from '../src/analysis/degrees/release.js';
@@ -108,6 +110,40 @@ describe('a plan fits exactly when its release is admitted', () => {
     const sure: Kind['plan'] = async (s, o) => ({ ...(await kind.plan(s, o)), fits: true });
     expect(await told(kind, '{ epsilon: 1 }', sure)).not.toEqual(right);
   });
+});
+
+describe('a plan is refused where its release would be, whatever it costs', () => {
+  for (const [what, kind] of Object.entries(kinds))
+    it(`${what}: under other terms, and beside the account of data that was moved`, async () => {
+      const yaml = policyYaml({ extra: relations, ...(kind.protect && { protect: kind.protect }) }).replace(
+        'columns:\n',
+        'columns:\n  home: { type: category, values: [h0, h1] }\n',
+      );
+      const edges = kind.protect === edge;
+      shop = openWorkshop(yaml, people);
+      shop.write('friends.csv', friends);
+      const said = async (file: string) => {
+        const session = await shop.session(shop.write('asked.yaml', file));
+        const code = (work: Promise<unknown>) =>
+          work.then(
+            () => 'none',
+            (error: { code?: string }) => error.code,
+          );
+        const codes = [
+          await code(kind.plan(session, { epsilon: '0.125' })),
+          await code(kind.release(session, { epsilon: '0.125', fresh: true })),
+        ];
+        await session.close();
+        return codes;
+      };
+      expect(await said(yaml)).toEqual(['none', 'none']);
+      expect(await said(yaml.replace('epsilon: 1 }', 'epsilon: 2 }'))).toEqual(['LEDGER_MISMATCH', 'LEDGER_MISMATCH']);
+      const usual = yaml.replace('population: town\n', '');
+      expect(await said(usual)).toEqual(['none', 'none']);
+      const [from, to] = edges ? ['friends.csv', 'ties.csv'] : ['people.csv', 'rows.csv'];
+      renameSync(join(shop.folder, from), join(shop.folder, to));
+      expect(await said(usual.replace(from, to))).toEqual(['LEDGER_MISMATCH', 'LEDGER_MISMATCH']);
+    });
 });
 
 describe('records that are left out', () => {

@@ -13,6 +13,8 @@ export interface Ledger {
   replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
   /** What a population has paid, or one analyst's part of it. */
   spent(population: string, analyst?: string): Promise<Spent>;
+  /** What a population has paid, or the fault that a reservation under these terms would meet before its cost is looked at. */
+  standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
   account(population: string): Promise<Account | undefined>;
   entries(population: string): Promise<readonly Entry[]>;
   /** Walks the chain; never throws on a broken one. */

@@ -143,12 +143,18 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
     return state;
   };
 
-  const bookReservation = (reservation: Reservation): Entry => {
-    const { population, terms, analyst, key, label, profile, relied = [], admit, opening } = reservation;
-    const at = Date.now();
+  /** The account under these terms, or none where one may be opened. */
+  const accountUnder = ({ population, terms, opening }: Pick<Reservation, 'population' | 'terms' | 'opening'>) => {
     const known = pinnedAccount(population);
     if (!known) opening?.((sql.populations.all() as [string][]).map(([other]) => other));
     if (known && known.digest !== terms.digest) throw otherTerms(population, known, terms, place);
+    return known;
+  };
+
+  const bookReservation = (reservation: Reservation): Entry => {
+    const { population, terms, analyst, key, label, profile, relied = [], admit, opening } = reservation;
+    const at = Date.now();
+    const known = accountUnder({ population, terms, ...(opening && { opening }) });
     const before = known ? spentFromText(known.totals) : nothingSpent;
     const after = book(before, profile);
     const byAnalyst = book(spentFromText(sql.analyst(population, analyst) ?? emptyText), profile);
@@ -197,6 +203,7 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
         const totals = analyst === undefined ? pinnedAccount(population)?.totals : sql.analyst(population, analyst);
         return spentFromText(totals ?? emptyText);
       }),
+    standing: (asked) => read(() => spentFromText(accountUnder(asked)?.totals ?? emptyText)),
     account: (population) =>
       read((): Account | undefined => {
         const row = pinnedAccount(population);

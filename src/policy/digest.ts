@@ -10,15 +10,18 @@ export interface Terms {
   readonly dependence: readonly Dependence[];
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
+  /** Real tables of the relations whose tuples are the secrets, by name. */
+  readonly edges: ReadonlyMap<string, string>;
 }
 
 /**
  * Digest of what the guarantee depends on. Model files enter by content, not by path, so that a moved policy keeps its terms and an edited model
  * does not. Without a delta a belief is its epsilon; with one it promises more than (epsilon, delta) does, so it is another account. What is declared
- * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read.
+ * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read. A relation whose tuples are
+ * the secrets has a budget under its name, so which table that is belongs to the terms, too.
  */
 export function digestTerms(
-  { protect, budget, dependence, columns, relations }: Terms,
+  { protect, budget, dependence, columns, relations, edges }: Terms,
   contents: ReadonlyMap<string, Buffer>,
 ): string {
   const ties = dependence.map((d) => {
@@ -33,6 +36,12 @@ export function digestTerms(
       ? [...relations.values()].filter((r) => !r.private).map((r) => `relation ${r.name}`)
       : []),
   ].sort();
+  const secrets = [...edges]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, table]) => {
+      const { columns: own, symmetric } = relations.get(name)!;
+      return { name, table, columns: own, symmetric };
+    });
   const terms = {
     protect,
     epsilon: toText(budget.epsilon),
@@ -40,6 +49,7 @@ export function digestTerms(
     dependence: ties,
     ...(budget.belief && budget.delta.num !== 0n && { belief: true }),
     ...(open.length > 0 && { open }),
+    ...(secrets.length > 0 && { secrets }),
   };
   return createHash('sha256').update(canonicalJson(terms)).digest('hex');
 }

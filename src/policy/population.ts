@@ -1,8 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { readlink, realpath } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { Fault } from '../errors.js';
-import type { Policy } from './policy.js';
+import type { Policy, Relation } from './policy.js';
 
 /** How many links in a row are followed to a file that is not there yet; a circle of links ends here. */
 const mostLinks = 40;
@@ -21,42 +21,128 @@ export async function canonicalPath(path: string, links = mostLinks): Promise<st
   }
 }
 
+type Kept = Pick<Policy, 'data' | 'protect' | 'relations'>;
+
+/** The relations whose tuples are the secrets: each is a record class of its own, by its name. */
+export const edgeRelations = ({ protect, relations }: Pick<Kept, 'protect' | 'relations'>): readonly Relation[] =>
+  protect.secret === 'edge' ? privateOf(relations) : [];
+const privateOf = (relations: Kept['relations']): readonly Relation[] => [...relations.values()].filter((r) => r.private);
+
+/** The real file a relation is read from; a table without a file lies in the data's own database. */
+const fileOf = ({ table }: Relation, { source }: Kept['data']): Promise<string> =>
+  canonicalPath(isAbsolute(table) ? table : source);
+
+/** The real table of a relation: `t` and `main.t` are one. */
+export const realTable = async (relation: Relation, data: Kept['data']): Promise<string> => {
+  const file = await fileOf(relation, data);
+  return isAbsolute(relation.table) ? file : `${file}#${relation.table.replace(/^main\./, '')}`;
+};
+
+const distinct = (files: readonly string[]): readonly string[] => [...new Set(files)].sort();
+
+/** Real paths of the files whose records are the secret: the tables of the private relations when it is an edge, the data otherwise. */
+export const secretFiles = async (kept: Kept): Promise<readonly string[]> => {
+  const edges = edgeRelations(kept);
+  return edges.length > 0
+    ? distinct(await Promise.all(edges.map((r) => fileOf(r, kept.data))))
+    : [await canonicalPath(kept.data.source)];
+};
+
+/** All files that a policy of this data could keep secret, by whichever secret. */
+const allFiles = async ({ data, relations }: Kept): Promise<readonly string[]> =>
+  distinct([await canonicalPath(data.source), ...(await Promise.all(privateOf(relations).map((r) => fileOf(r, data))))]);
+
 /**
- * Whose budget a policy spends when it does not say: that of everybody in its data file. It depends on the real file alone, never on the policy's own
- * name, place, secret or unit, so that a copied or edited policy meets the account it started from; nor on the table, because one table has several names
- * and a view shows another table's people (docs/decisions/0002).
+ * Whose budget a policy spends: as written, or else that of everybody in the files that hold the secret. Left out, it depends on the real files alone, never
+ * on the policy's own name or place, so that a copied or edited policy meets the account it started from; nor on the table, because one table has several
+ * names and a view shows another table's people (docs/decisions/0002).
  */
-export const defaultPopulation = (canonicalSource: string): string => `${ofData}${canonicalSource}`;
+export const populationOf = (written: string | undefined, files: readonly string[]): string =>
+  (written ?? `${ofData}${files.join(between)}`).normalize('NFC');
 const ofData = 'data:';
+const between = '|';
 
-/** Beside the data for the same reason. */
-export const defaultLedger = (canonicalSource: string): string => join(dirname(canonicalSource), '.fugu', 'ledger.db');
+/** Beside the data for the same reason; none when it lies in several folders, because one more file would be another ledger. */
+export const defaultLedger = (files: readonly string[]): string | undefined => {
+  const [folder, ...others] = new Set(files.map(dirname));
+  return folder === undefined || others.length > 0 ? undefined : join(folder, '.fugu', 'ledger.db');
+};
+
+/** The files of an account that is named after them. */
+const filesIn = (population: string): readonly string[] => {
+  const named = population.slice(ofData.length);
+  return isItself(named) ? [named] : named.split(between);
+};
+
+/** Is this path the real place of a file? Not when nothing is there, nor when a link at the old place leads to where it is now. */
+function isItself(path: string): boolean {
+  try {
+    if (realpathSync(path) === path) return true;
+  } catch {
+    // Perhaps stored under another form of the same letters.
+  }
+  const { root } = parse(path);
+  return /[^\x20-\x7e]/.test(path) && holds(root, path.slice(root.length).split(sep));
+}
+function holds(folder: string, [next, ...rest]: readonly string[]): boolean {
+  if (next === undefined) return true;
+  try {
+    return readdirSync(folder, { withFileTypes: true }).some(
+      (e) => e.name.normalize('NFC') === next && !e.isSymbolicLink() && holds(join(folder, e.name), rest),
+    );
+  } catch {
+    return false;
+  }
+}
 
 /**
- * Before an account is opened for a data file: a ledger that holds the account of a file which is gone most likely holds that of this one, moved or
- * renamed, and then an empty account would be a fresh budget.
+ * Before an account is opened under a name taken from files: a ledger that holds the account of a file which is gone most likely holds that of this one, moved
+ * or renamed, and one that holds the account of some of these files holds what was spent on them; an empty account would be a fresh budget.
  */
-export function refuseLostAccount(population: string, others: readonly string[]): void {
-  if (!population.startsWith(ofData)) return;
-  const lost = others.find((name) => name.startsWith(ofData) && !existsSync(name.slice(ofData.length)));
-  if (lost !== undefined)
-    throw new Fault(
-      'LEDGER_MISMATCH',
-      `The ledger holds the budget of ${lost.slice(ofData.length)}, which is not there any more, and none of ${population.slice(ofData.length)}.`,
-      `If the data was moved or renamed, write "population: ${JSON.stringify(lost)}" into the policy to go on with its budget; if these are other people, name their population.`,
-    );
+export async function openingOf(policy: Policy): Promise<(others: readonly string[]) => void> {
+  const { population } = policy;
+  const usual = populationOf(undefined, await secretFiles(policy));
+  const mine = new Set((await allFiles(policy)).map((file) => file.normalize('NFC')));
+  return (others) => {
+    if (!population.startsWith(ofData)) return;
+    const known = others.filter((name) => name.startsWith(ofData));
+    const goOn = (name: string) => `write population: ${JSON.stringify(name)} into the policy to go on with its budget`;
+    const lost = known.find((name) => !filesIn(name).every(isItself));
+    if (lost !== undefined)
+      throw new Fault(
+        'LEDGER_MISMATCH',
+        `The ledger holds the budget of ${lost.slice(ofData.length)}, which is not there any more (at most a link is), and none of ${population.slice(ofData.length)}.`,
+        `If the data was moved or renamed, ${goOn(lost)}; if these are other people, name their population.`,
+      );
+    const shared = population === usual && known.find((name) => filesIn(name).some((file) => mine.has(file)));
+    if (shared)
+      throw new Fault(
+        'LEDGER_MISMATCH',
+        `The ledger holds the budget of ${shared.slice(ofData.length)}, which this policy reads too, and none of ${population.slice(ofData.length)}.`,
+        `To protect the same, ${goOn(shared)}; to give these secrets a budget of their own, name their population: what is promised about both adds up.`,
+      );
+  };
 }
 
 /** How the same people could come by a second budget without anybody noticing; one sentence each, none when all is well. */
-export async function accountDoubts({ population, ledger, data }: Policy): Promise<readonly string[]> {
-  const source = await canonicalPath(data.source);
-  const usual = await canonicalPath(defaultLedger(source));
-  const [named, placed] = [population !== defaultPopulation(source), ledger !== usual];
-  const names = statSync(source, { throwIfNoEntry: false })?.nlink ?? 1;
+export async function accountDoubts(policy: Policy): Promise<readonly string[]> {
+  const { population, ledger } = policy;
+  const files = await secretFiles(policy);
+  const folders = distinct((await allFiles(policy)).map((file) => defaultLedger([file])!));
+  const usual = await Promise.all(folders.map((file) => canonicalPath(file)));
+  const own = defaultLedger(files);
+  const [named, placed] = [
+    population !== populationOf(undefined, files),
+    own === undefined || ledger !== (await canonicalPath(own)),
+  ];
+  const names = Math.max(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.nlink ?? 1));
   return [
-    ...(placed && existsSync(usual)
-      ? [`There is another ledger beside the data (${usual}). Each ledger is a budget of its own: keep one for these people.`]
-      : []),
+    ...usual
+      .filter((other) => other !== ledger && existsSync(other))
+      .map(
+        (other) =>
+          `There is another ledger beside the data (${other}). Each ledger is a budget of its own: keep one for these people.`,
+      ),
     ...(named && !placed
       ? [
           `The ledger lies beside the data because none is named. Data of "${population}" in another folder would have a budget of its own: write "ledger: ${ledger}" into every policy of this population.`,

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
@@ -8,7 +9,7 @@ import { declareDependence, modelFile } from './dependence.js';
 import { digestTerms } from './digest.js';
 import { declareMerge } from './merge.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from './policy.js';
-import { canonicalPath, defaultLedger, defaultPopulation } from './population.js';
+import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from './population.js';
 import { firstProblem, invalid } from './problems.js';
 import { type PolicyFile, policyShape } from './schema.js';
 import { didYouMean } from './suggest.js';
@@ -51,14 +52,13 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
     ...(protect.unit !== undefined && { unit: protect.unit }),
   });
   const contents = await readModels(dependence, yaml);
-  const source = await canonicalPath(data.source);
+  const files = await secretFiles({ data, protect, relations });
+  const edges = await declareEdges({ data, protect, relations }, yaml);
   return {
     file,
     directory,
-    population: entry.population?.normalize('NFC') ?? defaultPopulation(source),
-    ledger: await canonicalPath(
-      entry.ledger === undefined ? defaultLedger(source) : declareLedger(entry.ledger, directory, yaml),
-    ),
+    population: populationOf(entry.population, files),
+    ledger: await canonicalPath(declareLedger(entry.ledger, files, directory, yaml)),
     data,
     protect,
     budget,
@@ -67,7 +67,7 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
     dependence,
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    digest: digestTerms({ protect, budget, dependence, columns, relations }, contents),
+    digest: digestTerms({ protect, budget, dependence, columns, relations, edges }, contents),
     places: yaml.places(),
   };
 }
@@ -91,7 +91,17 @@ function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlF
   };
 }
 
-function declareLedger(entry: string, directory: string, yaml: YamlFile): string {
+function declareLedger(entry: string | undefined, files: readonly string[], directory: string, yaml: YamlFile): string {
+  if (entry === undefined) {
+    const usual = defaultLedger(files);
+    if (usual !== undefined) return usual;
+    throw invalid(
+      yaml,
+      ['relations'],
+      'The private relations lie in several folders, so it is not clear where their budget is recorded.',
+      'Name one ledger for all of them, such as ledger: ledger.db.',
+    );
+  }
   if (address.test(entry))
     throw invalid(yaml, ['ledger'], 'A ledger at an address is not supported.', 'Name a file, such as .fugu/ledger.db.');
   return fromFolder(entry, directory);
@@ -121,6 +131,40 @@ function declareRelations(
     });
   }
   return relations;
+}
+
+/** A table under two names would have a budget for each, and a tuple of it would count in both. */
+async function declareEdges(
+  kept: Pick<Policy, 'data' | 'protect' | 'relations'>,
+  yaml: YamlFile,
+): Promise<ReadonlyMap<string, string>> {
+  const edges = new Map<string, string>();
+  const [whole] = await secretFiles({ ...kept, protect: { ...kept.protect, secret: 'row' } });
+  for (const relation of edgeRelations(kept)) {
+    const table = await realTable(relation, kept.data);
+    const [twin] = [...edges].find(([, other]) => isOneTable(table, other, whole!)) ?? [];
+    if (twin !== undefined)
+      throw invalid(
+        yaml,
+        ['relations', relation.name, 'table'],
+        `The private relations "${twin}" and "${relation.name}" are the same table.`,
+        `Merge them: keep "${twin}" and ask about that, or declare a table of its own for each.`,
+      );
+    edges.set(relation.name, table);
+  }
+  return edges;
+}
+
+/** By its file (also under a second hard link) or its name in the database; a bare name, or the database without one, is whatever table is found by it. */
+function isOneTable(a: string, b: string, database: string): boolean {
+  if (a === b) return true;
+  const inside = (table: string) =>
+    table === database ? '' : table.startsWith(`${database}#`) ? table.slice(database.length + 1) : undefined;
+  const [first, second] = [inside(a), inside(b)];
+  if (first !== undefined && second !== undefined)
+    return first === '' || second === '' || first.endsWith(`.${second}`) || second.endsWith(`.${first}`);
+  const [one, other] = [a, b].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
+  return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
 }
 
 function declareProtect(

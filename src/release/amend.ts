@@ -1,4 +1,5 @@
 import { termsOf } from '../calibration/account.js';
+import { everyRecord, isMark, type Spent } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
@@ -34,6 +35,7 @@ export async function amendTerms(ledger: Ledger, policy: Policy, reason: string)
   await ledger.amend(policy.population, terms, reason, (account, entries) => {
     before = account.terms.summary;
     if (entries.length > 0) refuseOtherSecret(before, terms.summary);
+    refuseForgotten(account.spent, policy);
     refuseGivenAway(entries, policy);
   });
   return { before, after: terms.summary };
@@ -46,6 +48,19 @@ function refuseOtherSecret(before: string, after: string): void {
       'LEDGER_MISMATCH',
       `What this population has spent was counted for the secret "${was}"; it cannot be counted for "${now}" afterwards.`,
       'Keep the secret and its unit, or name another population for the new one.',
+    );
+}
+
+/** What was spent on a relation is kept under its name: without it the same tuples would have a budget again. */
+function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
+  if (policy.protect.secret !== 'edge') return;
+  const classes = [...pure.perRecord.keys(), ...zcdp.perRecord.keys()].filter((name) => name !== everyRecord && !isMark(name));
+  const gone = classes.find((name) => policy.relations.get(name)?.private !== true);
+  if (gone !== undefined)
+    throw new Fault(
+      'LEDGER_MISMATCH',
+      `This population has spent on the relation "${gone}", which these terms do not declare private.`,
+      'Keep a private relation of that name for the same table; others may be added.',
     );
 }
 

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.js';
 import { Fault, type FaultCode } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
-import { refuseLostAccount } from '../policy/population.js';
+import { openingOf } from '../policy/population.js';
 import { presentAccount } from './present-account.js';
 import { requestKey } from './request-key.js';
 
@@ -63,7 +63,7 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
     profile: account.book(request.profile, request.reading),
     relied: request.relied ?? [],
     admit: admission(account),
-    opening: (others) => refuseLostAccount(policy.population, others),
+    opening: await openingOf(policy),
   });
   const { answer, text } = await paidFor(entry, async () => {
     const made = await request.execute(engine);

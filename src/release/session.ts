@@ -41,6 +41,7 @@ import {
 } from '../exact/rational.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
+import { openingOf } from '../policy/population.js';
 import { bindBatch } from '../query/bind.js';
 import type { BoundBatch } from '../query/bound.js';
 import { columnsOf } from '../query/effects.js';
@@ -124,6 +125,12 @@ export class Session {
     return this.desk.ledger.spent(this.policy.population);
   }
 
+  /** What was spent, for whoever is about to spend more: refused where a release would be, whatever it asks. */
+  async standing(): Promise<Spent> {
+    const { policy, account, desk } = this;
+    return desk.ledger.standing({ population: policy.population, terms: account.terms, opening: await openingOf(policy) });
+  }
+
   /** Pays for and runs one request; analysis and patterns are made of these. */
   charge<T>(request: Request<T>): Promise<Charged<T>> {
     return charge(this.desk, request);
@@ -181,7 +188,7 @@ export class Session {
   private async prepare(query: unknown, options: AskOptions): Promise<Prepared> {
     const batch: Batch = parseBatch(query);
     const bound = bindBatch(batch, this.policy);
-    const spent = await this.spent();
+    const spent = await this.standing();
     const share = this.share(options, spent);
     const plans = chooseNoise(bound.measures, this.account, share, spent);
     const best = plans[0];
@@ -247,7 +254,7 @@ export class Session {
    * reads decides which routes speak about it.
    */
   async allowance(options: AskOptions, record: RecordClass = everyRecord, reading: Reading = {}): Promise<Allowance> {
-    const spent = await this.spent();
+    const spent = await this.standing();
     const share = this.share(options, spent);
     const speaking = this.account.routes.filter(
       (r) =>

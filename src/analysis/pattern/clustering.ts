@@ -68,7 +68,7 @@ async function prepareBoth(session: Session, text: string, options: PatternOptio
 }
 
 async function halfOf(session: Session, options: PatternOptions): Promise<string> {
-  const share = session.share(options, await session.spent());
+  const share = session.share(options, await session.standing());
   const { epsilon } = session.policy.budget;
   return `${share.num * epsilon.num}/${2n * share.den * epsilon.den}`;
 }

@@ -25,6 +25,7 @@ beforeAll(() => {
   // A ring with chords: every node tied to the next two, so that each pair of neighbours closes triangles.
   const ties = Array.from({ length: people }, (_, i) => [`${id(i)},${id(i + 1)}`, `${id(i)},${id(i + 2)}`]).flat();
   writeFileSync(join(folder, 'friends.csv'), `a,b\n${ties.join('\n')}\n`);
+  writeFileSync(join(folder, 'knows.csv'), `a,b\n${ties.join('\n')}\n`);
   writeFileSync(
     join(folder, 'visits.csv'),
     `id,place\n${Array.from({ length: people }, (_, i) => `${id(i)},q${i % 7}\n${id(i)},q${i % 5}`).join('\n')}\n`,
@@ -53,7 +54,7 @@ columns:
   age: { type: integer, bounds: [0, 99] }
 relations:
   friend: { table: friends.csv, columns: [a, b], domain: ${domain}, symmetric: true }
-  knows: { table: friends.csv, columns: [a, b], domain: ${domain} }
+  knows: { table: knows.csv, columns: [a, b], domain: ${domain} }
   visit: { table: visits.csv, columns: [id, place], domain: ${domain} }
   aged: { table: people.csv, columns: [id, age], domain: 200, private: false }
 dependence: ${more || 'none'}
