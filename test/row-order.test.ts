@@ -13,7 +13,7 @@ afterEach(() => shop?.remove());
 
 const people = 60;
 /** Fewer where one takes seconds. */
-const triesOf = (kind: string) => (kind.startsWith('ties') ? 6 : 2);
+const triesOf = (kind: string) => (kind.startsWith('ties') ? 2 : 1);
 const random = (seed: number) => {
   let state = seed;
   return (below: number) => {
@@ -88,7 +88,7 @@ describe('an open session', () => {
         await session.close();
       }
       expect([...seen]).toHaveLength(1);
-    }, 60_000);
+    }, 240_000);
 
   it('numbers rows without a name by what else is read of them', async () => {
     prepare('[{ kind: groups, by: home }]');
@@ -128,7 +128,7 @@ describe('an open session', () => {
       } as const;
       return figures({ account: openAccount(policy, [graphAmplifier(route)]) });
     };
-    expect(new Set(Array.from({ length: 12 }, (_, t) => bounds(shuffled(numbers, t)))).size).toBeGreaterThan(1);
+    expect(new Set(Array.from({ length: 6 }, (_, t) => bounds(shuffled(numbers, t)))).size).toBeGreaterThan(1);
     expect(new Set(Array.from({ length: 2 }, () => bounds(numbers))).size).toBe(1);
-  });
+  }, 120_000);
 });
