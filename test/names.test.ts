@@ -145,6 +145,8 @@ describe('a relation whose columns are stored in different types', () => {
       'CREATE TABLE people AS SELECT 1 AS id, 30 AS age',
       'CREATE TABLE calls (a INTEGER, b VARCHAR, w DOUBLE)',
       `INSERT INTO calls VALUES ${tuples}`,
+      'CREATE TABLE ties AS SELECT * FROM calls',
+      'CREATE TABLE weights AS SELECT * FROM calls',
     ])
       await connection.run(sql);
     connection.closeSync();
@@ -160,8 +162,8 @@ budget: { epsilon: 1000000 }
 columns: { age: { type: integer, bounds: [0, 99] } }
 relations:
   call: { table: calls, columns: [a, b], domain: 9 }
-  tie: { table: calls, columns: [a, b], domain: 9, symmetric: true }
-  weighed: { table: calls, columns: [b, w], domain: 9 }
+  tie: { table: ties, columns: [a, b], domain: 9, symmetric: true }
+  weighed: { table: weights, columns: [b, w], domain: 9 }
 dependence: none
 `,
       ),
