@@ -116,6 +116,8 @@ describe('an engine opened for another policy', () => {
     await expect(
       open('none', { on: forgetful, extra: `  home: { type: category, values: [h1, h2, h3] }\n${relation}` }),
     ).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
+    // Of a number only the number is left: as a name or a code it must be read again.
+    await expect(open('[{ kind: groups, by: age }]', { on: engine })).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
     expect(await counted(await open('none', { on: forgetful }))).toBe(people + 1);
     expect(await counted(await open('none', { on: forgetful, extra: declared }))).toBe(people + 1);
     await forgetful.close();

@@ -173,19 +173,12 @@ class DuckdbEngine implements Engine {
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
     const coded = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${coded.select}`);
-    else if (data.kind !== 'csv') await this.#proveReadable(connection, scan);
+    else if (data.kind !== 'csv') await readOnce(connection, scan);
     await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : coded.select}`);
     const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
     return { files, columns: coded.columns, held, ...(rows !== undefined && { rows }) };
-  }
-
-  /** Reads once whatever will ever be read. Text in a Parquet file that is no UTF-8, or a view that fails on a row, must show now and not in a release. */
-  async #proveReadable(connection: DuckDBConnection, { from, columns }: Scan): Promise<void> {
-    const { read } = this.source;
-    const asked = columns.filter((c) => read === undefined || read.has(c.name)).map((c) => c.expression);
-    if (asked.length > 0) await connection.run(`SELECT bit_xor(hash(${asked.join(', ')})) FROM ${from}`);
   }
 
   async #loadRelation(
@@ -312,6 +305,11 @@ const replaced = (): Fault =>
   new Fault('ENGINE_FAILED', 'The database file was changed or replaced since it was opened.', 'Open the data again.');
 
 const sameMarks = (a: readonly FileState[], b: readonly FileState[]) => a.every((file, i) => file.mark === b[i]!.mark);
+
+/** Reads every cell. Text in a Parquet file that is no UTF-8, or a view that fails on a row, must show now and not in a release. */
+async function readOnce(connection: DuckDBConnection, { from, columns }: Scan): Promise<void> {
+  await connection.run(`SELECT bit_xor(hash(${columns.map((c) => c.expression).join(', ')})) FROM ${from}`);
+}
 
 async function count(connection: DuckDBConnection, from: string, values: Statement['values'] = []): Promise<number> {
   const found = await connection.runAndReadAll(`SELECT count(*) FROM ${from}`, [...values]);

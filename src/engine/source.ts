@@ -13,8 +13,6 @@ export interface EngineSource {
   readonly domains?: ReadonlyMap<string, readonly string[]>;
   /** Columns of which nothing but a number is ever asked. */
   readonly numbers?: ReadonlySet<string>;
-  /** Columns that are ever read; all of them when absent. */
-  readonly read?: ReadonlySet<string>;
 }
 
 export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'columns' | 'symmetric'> {
@@ -46,7 +44,6 @@ export function sourceOf(policy: Policy): EngineSource {
     codes: new Set(categories.map((c) => c.name)),
     domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
     numbers: new Set([...policy.columns.values()].filter((c) => 'bounds' in c && !names.has(c.name)).map((c) => c.name)),
-    read: new Set([...policy.columns.keys(), ...names]),
   };
 }
 
@@ -66,7 +63,8 @@ export function reads(opened: EngineSource, policy: Policy): boolean {
     }) &&
     [...(opened.domains ?? [])].every(
       ([column, codes]) => !spoken.has(column) || JSON.stringify(wanted.domains?.get(column)) === JSON.stringify(codes),
-    )
+    ) &&
+    [...(opened.numbers ?? [])].every((column) => !spoken.has(column) || wanted.numbers?.has(column))
   );
 }
 
