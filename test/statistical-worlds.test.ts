@@ -28,6 +28,7 @@ afterEach(() => {
 const forgetful: Ledger = {
   spent: async () => nothingSpent,
   replay: async () => undefined,
+  standing: async () => nothingSpent,
   reserve: async ({ admit, profile, ...rest }) => {
     admit(spend(nothingSpent, profile), nothingSpent, nothingSpent);
     return { ...rest, profile, sequence: 1, at: 0, settled: false, hash: '' } as Entry;
