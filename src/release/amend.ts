@@ -12,11 +12,11 @@ export interface Amended {
 
 /**
  * What a cost per row also covers when the secret changes. Nothing else carries over: what was spent per row says nothing about all rows of a person, per
- * tuple nothing about rows, and per row nothing about how the cost was spread over the answers.
+ * tuple nothing about rows, and per row nothing about how the cost was spread over the answers. Nor does a cost per person cover a row: a row that names
+ * another person changes two of them.
  */
 const covered: Readonly<Record<string, readonly string[]>> = {
   answer: ['row', 'step'],
-  person: ['row', 'step'],
   row: ['step'],
   step: ['row'],
 };
