@@ -21,6 +21,7 @@ const exits = {
   PATTERN_UNSATISFIABLE: 2,
   PATTERN_UNSTABLE: 2,
   DOMAIN_EXCEEDED: 2,
+  LIMIT_EXCEEDED: 2,
   NOT_PRIVATE: 2,
   BUDGET_INVALID: 2,
   BUDGET_EXCEEDED: 3,
@@ -32,6 +33,7 @@ const exits = {
   ENGINE_DEADLINE: 5,
   ENGINE_MEMORY: 5,
   DISK_FULL: 5,
+  DISK_FAILED: 5,
   READ_ONLY: 5,
   INTERNAL: 1,
 } as const;
@@ -45,6 +47,14 @@ export interface FaultPlace {
   readonly column?: number;
 }
 
+/** What became of the budget: the only three ways a request that pays can end. */
+export type Outcome =
+  | { readonly state: 'not spent' }
+  /** Booked, and nothing was told; the same request completes it without paying again where `resumable`. */
+  | { readonly state: 'spent'; readonly entry: number; readonly resumable: boolean }
+  /** Booked and written down: the same request is told the recorded answer. */
+  | { readonly state: 'recorded'; readonly entry: number };
+
 /** The one error users see: a sentence, a hint, a stable code. Never holds a value from the data. */
 export class Fault extends Error {
   override readonly name = 'Fault';
@@ -53,18 +63,21 @@ export class Fault extends Error {
   readonly place: FaultPlace | undefined;
   /** Numbers a program may want (asked, spent, remaining, size, limit). */
   readonly details: Readonly<Record<string, number | string>>;
+  /** Absent where no budget was in question: nothing was spent. */
+  readonly outcome: Outcome | undefined;
 
   constructor(
     code: FaultCode,
     message: string,
     hint: string,
-    more: { place?: FaultPlace; details?: Record<string, number | string> } = {},
+    more: { place?: FaultPlace; details?: Record<string, number | string>; outcome?: Outcome } = {},
   ) {
     super(message);
     this.code = code;
     this.hint = hint;
     this.place = more.place;
     this.details = more.details ?? {};
+    this.outcome = more.outcome;
   }
 
   get exit(): number {
@@ -79,6 +92,7 @@ export class Fault extends Error {
         hint: this.hint,
         ...(this.place && { place: this.place }),
         ...this.details,
+        ...(this.outcome && { outcome: this.outcome }),
       },
     };
   }

@@ -7,8 +7,11 @@ export interface Ledger {
    * handed to `admit`; if it throws, nothing is booked. Opening an account pins `digest` and a summary of its terms; another digest is LEDGER_MISMATCH.
    */
   reserve(reservation: Reservation): Promise<Entry>;
-  /** Records the released answer so that the same request is told it again; the reservation itself is never undone. */
-  settle(entry: Entry, answer: string): Promise<void>;
+  /**
+   * Records the answer before it is told and returns what is recorded: if somebody settled the same entry first, theirs, and that is what must be told.
+   * The reservation itself is never undone.
+   */
+  settle(entry: Entry, answer: string): Promise<string>;
   /** The latest recorded answer for a request key. */
   replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
   /** What a population has paid, or one analyst's part of it. */
@@ -47,7 +50,10 @@ export interface Account {
 export interface Reservation {
   readonly population: string;
   readonly terms: AccountTerms;
+  /** Who pays, as the operating system or the service knows them: quotas hang on it. */
   readonly analyst: string;
+  /** What the analyst calls themselves; listed, never relied on. */
+  readonly as?: string;
   /** Stands for what is asked of which data under which terms; never for what the data holds. */
   readonly key: string;
   /** What it was for, from the query text only. */
@@ -55,6 +61,8 @@ export interface Reservation {
   readonly profile: Profile;
   /** What was given away for nothing because the terms declare it known; words of the caller's own. */
   readonly relied?: readonly string[];
+  /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/charge.proof.md). */
+  readonly resumable?: boolean;
   /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
   readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
   /** Called before an account is opened, with the populations that have one here; if it throws, nothing is booked. */
@@ -72,6 +80,9 @@ export interface Entry {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly settled: boolean;
+  readonly as?: string;
+  /** Booked earlier and taken up again: this request adds nothing to what was spent. */
+  readonly resumed?: boolean;
   readonly hash: string;
 }
 

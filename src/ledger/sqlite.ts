@@ -189,6 +189,7 @@ function ledgerOn(db: Database.Database, beside: Database.Database, place: strin
         // Nothing to do when it was answered before.
         if (changes === 0 && (hashOf.get(sequence) as [string] | undefined)?.[0] !== hash)
           throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
+        return answer;
       }),
     replay: (population, key) =>
       read(() => {
