@@ -7,7 +7,7 @@ export { type KmeansResult, planKmeans, releaseKmeans } from './analysis/kmeans/
 export { planPattern, releasePattern } from './analysis/pattern/pattern.js';
 export type { Engine, EngineLimits } from './engine/engine.js';
 export { openEngine } from './engine/open.js';
-export { Fault, type FaultCode, faultCodes } from './errors.js';
+export { Fault, type FaultCode, faultCodes, type Outcome } from './errors.js';
 export type { Ledger } from './ledger/ledger.js';
 export { openLedger } from './ledger/open.js';
 export type { Policy } from './policy/policy.js';
@@ -16,7 +16,9 @@ export type { AnswerRow, AnswerTable } from './query/bound.js';
 export type { Batch, Query } from './query/query.js';
 export { parseSql } from './query/sql.js';
 export { surveyBatch } from './query/survey.js';
+export { Outcomes, outcomeText } from './release/outcome.js';
 export type { Plan } from './release/plan.js';
+export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';
 export { type AskOptions, createSession, type Session, type SessionParts } from './release/session.js';
 export { chooseSurveyBatch } from './release/survey.js';

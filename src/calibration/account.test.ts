@@ -58,9 +58,9 @@ describe('an account', () => {
     expect(isKept(account, spent)).toBe(true);
     expect(toNumber(usedShare(account, spent))).toBe(1);
     const after = spend(spent, star('1/3000'));
-    expect(() => admission(account)(after, spent)).toThrow(Fault);
+    expect(() => admission(account)(after, spent, after)).toThrow(Fault);
     try {
-      admission(account)(after, spent);
+      admission(account)(after, spent, after);
     } catch (error) {
       expect((error as Fault).code).toBe('BUDGET_EXCEEDED');
       expect((error as Fault).details).toMatchObject({ spent: 1, remaining: 0, total: 1 });

@@ -19,9 +19,11 @@ import {
   isPositive,
   isZero,
   maximum,
+  multiply,
   one,
   type Rational,
   rational,
+  subtract,
   toNumber,
   toNumberUp,
   zero,
@@ -255,17 +257,26 @@ export function gained(account: Account, spent: Spent): number {
   return least;
 }
 
-/** For Ledger.reserve: throws with asked, spent and remaining when the total would break the budget. */
+/** What one analyst may spend, in epsilon of the whole budget. It divides the budget among people and promises nothing to those in the data. */
+export interface Quota {
+  readonly analyst: string;
+  readonly epsilon: Rational;
+}
+
+/** For Ledger.reserve: throws with asked, spent and remaining when the total would break the budget, or the analyst's own total the quota. */
 export const admission =
-  (account: Account) =>
-  (after: Spent, before: Spent): void => {
+  (account: Account, quota?: Quota) =>
+  (after: Spent, before: Spent, byAnalyst: Spent): void => {
     if (paidTwice(after))
       throw new Fault(
         'BUDGET_EXCEEDED',
         'This population has already been given what it may be given once.',
         'Its guarantee does not compose: only the very same request is answered again, from the record.',
       );
-    if (isKept(account, after)) return;
+    if (isKept(account, after)) {
+      if (quota) admitQuota(account, quota, after, before, byAnalyst);
+      return;
+    }
     const total = toNumber(account.epsilon);
     const used = toNumber(usedShare(account, before)) * total;
     const asked = toNumber(usedShare(account, after)) * total - used;
@@ -277,4 +288,19 @@ export const admission =
       { details: { asked, spent: used, remaining, total } },
     );
   };
+
+function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent, before: Spent, byAnalyst: Spent): void {
+  const own = multiply(usedShare(account, byAnalyst), account.epsilon);
+  if (compare(own, epsilon) <= 0) return;
+  const asked = toNumber(multiply(subtract(usedShare(account, after), usedShare(account, before)), account.epsilon));
+  const quota = toNumber(epsilon);
+  const spent = Math.max(0, toNumber(own) - asked);
+  const remaining = Math.max(0, quota - spent);
+  throw new Fault(
+    'BUDGET_EXCEEDED',
+    `The quota of ${analyst} does not allow this: asked ${short(asked)}, spent ${short(spent)} of ${short(quota)}, remaining ${short(remaining)} (in epsilon, ties included).`,
+    'Ask for less with --epsilon, or have the quota raised: budget.analysts in the policy.',
+    { details: { asked, spent, remaining, total: toNumber(account.epsilon), quota, analyst } },
+  );
+}
 const short = (x: number) => Number(x.toPrecision(4)).toString();

@@ -8,6 +8,7 @@ import type { AnswerTable } from '../query/bound.js';
 import type { Release } from '../release/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { outcomes } from './paid.js';
 import { withSession } from './session.js';
 import { writeRelease } from './write-release.js';
 
@@ -18,6 +19,7 @@ export function register(program: Command): void {
     .option('--out <dir>', 'where to put data, policies and reports', join('out', 'demo'))
     .option('--json', 'one JSON document on stdout')
     .action(async (words: { out: string; json?: boolean }) => {
+      outcomes.arise();
       const story = await tell(resolve(words.out));
       emit(words.json, story.json, () => story.text);
     });

@@ -7,6 +7,7 @@ import { codeText } from '../policy/code.js';
 import { readCsvTable } from './csv-table.js';
 import { friendLawDefaults, type MakeWords, makeAffinityTies, makeDistanceTies } from './make-ties.js';
 import { bold, emit, figure, recordedText, warn } from './output.js';
+import { outcomes } from './paid.js';
 import { withSession } from './session.js';
 
 interface Words extends MakeWords {
@@ -97,6 +98,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   const pairsEach = Number(words.pairsEach);
   if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
     throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
+  outcomes.arise();
   const { interval, unjudged, scale, receipt } = await withSession(file, (session) =>
     learnTies(session, { relation, column, pairsEach, confidence, pool }, { epsilon, fresh: words.fresh === true }),
   );

@@ -18,6 +18,7 @@ import type { Policy } from '../policy/policy.js';
 import type { Session } from '../release/session.js';
 import { registerTies } from './learn-ties.js';
 import { emit, figure, progress, recordedText } from './output.js';
+import { outcomes } from './paid.js';
 import { withSession } from './session.js';
 
 interface LearnWords {
@@ -91,6 +92,7 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
         : '--least goes with --pairwise and --epsilon.',
       'For 3,000 respondents write --least 150: a public number, five percent of them.',
     );
+  if (words.epsilon !== undefined) outcomes.arise();
   await withSession(file, async (session, { policy, engine }) => {
     if (paidPairwise) return payPairwise(session, words, confidence, least!);
     if (words.pairwise) return learnPairwise(engine, policy, words, confidence, pool);

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { Fault } from '../errors.js';
 import { fail } from './output.js';
+import { exitHelp, outcomes } from './paid.js';
 
 type Load = () => Promise<{ register(program: Command): void }>;
 
@@ -38,6 +39,7 @@ async function run(argv: readonly string[]): Promise<void> {
     .description('Private statistics for data whose records know each other.')
     .version('0.1.0')
     .showHelpAfterError(false)
+    .addHelpText('after', exitHelp)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   const asked = argv[2] ?? '';
@@ -52,18 +54,23 @@ async function run(argv: readonly string[]): Promise<void> {
   await program.parseAsync([...argv]);
 }
 
-// `fugu ... | head` closes the pipe early; that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
+  const closed = error.code === 'EPIPE';
+  // `fugu ... | head` closes the pipe early; that is no failure, unless what was not read was paid for.
+  if (closed && outcomes.entries.length === 0) process.exit(0);
   fail(
-    new Fault(
-      'DISK_FULL',
-      'The answer could not be written to where its output goes.',
-      'Free some space and run the same command again (without --fresh): a release that was paid for is replayed for free.',
-    ),
+    closed
+      ? new Fault('DISK_FAILED', 'Whoever reads the output closed it before all was written.', 'Run the same command again.')
+      : new Fault(
+          'DISK_FULL',
+          'The answer could not be written to where its output goes.',
+          'Free some space and run the same command again.',
+        ),
     false,
   );
 });
+// What cannot be said there is still said by the exit code.
+process.stderr.on('error', () => undefined);
 
 const wantsJson = process.argv.includes('--json');
 run(process.argv).catch((error: unknown) => {

@@ -1,4 +1,5 @@
-import { Fault } from '../errors.js';
+import { asFault } from '../release/outcome.js';
+import { endingOf, exitOf } from './paid.js';
 
 const terminal = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
 const paint = (code: string) => (text: string) => (terminal ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -66,6 +67,12 @@ export const moment = (at: string | number): string => new Date(at).toISOString(
 export const recordedText = (at: string, entry: number): string =>
   `Recorded answer of ${moment(at)} UTC (ledger entry ${entry}), whatever has become of the data since; nothing was spent. --fresh asks again, and pays.`;
 
+/** What was paid for an answer that was just made. */
+export const paidText = (entry: number, epsilon: number, resumed = false): string =>
+  resumed
+    ? `Completes ledger entry ${entry} (epsilon ${figure(epsilon)}), which was never answered; nothing more was spent.`
+    : `Ledger entry ${entry}: epsilon ${figure(epsilon)} spent.`;
+
 /** A bar says more than a clock: once one is drawn, clocks keep quiet. */
 let barDrawn = false;
 
@@ -102,21 +109,22 @@ export function progress(label: string): (done: number, total: number) => void {
   };
 }
 
-/** Turns anything thrown into one sentence, a hint and an exit code. */
+/** Turns anything thrown into one sentence, a hint, what became of the budget, and an exit code. */
 export function fail(error: unknown, json: boolean): never {
-  const fault =
-    error instanceof Fault
-      ? error
-      : new Fault(
-          'INTERNAL',
-          'Something went wrong inside Fugu.',
-          'Run again with FUGU_DEBUG=1 and report what it prints; nothing was released.',
-        );
-  if (process.env.FUGU_DEBUG && !(error instanceof Fault)) console.error(error);
+  const fault = asFault(error);
+  const ending = endingOf(fault);
+  const { lines, ...told } = ending;
   const place = fault.place
     ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
     : '';
-  if (json) process.stdout.write(`${JSON.stringify(fault, null, 2)}\n`);
-  else process.stderr.write(`fugu: ${place}${fault.message}\n  ${fault.hint} [${fault.code}]\n`);
-  process.exit(fault.exit);
+  if (json) process.stdout.write(`${JSON.stringify({ error: { ...fault.toJSON().error, ...told } }, null, 2)}\n`);
+  else
+    process.stderr.write([`fugu: ${place}${fault.message}`, `${fault.hint} [${fault.code}]`, ...lines].join('\n  ').concat('\n'));
+  process.exit(exitOf(ending, fault.exit));
+}
+
+/** Something went wrong that takes nothing away from the answer. */
+export function caution(error: unknown): void {
+  const fault = asFault(error);
+  process.stderr.write(`fugu: warning: ${fault.message}\n  ${fault.hint} [${fault.code}]\n`);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Plan } from '../release/plan.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
-import { bold, dim, emit, figure, table, warn } from './output.js';
+import { bold, dim, emit, figure, good, table, warn } from './output.js';
 import { withSession } from './session.js';
 import { surveyChoice, surveyText } from './survey-choice.js';
 import { publishedSurvey, publishedText } from './survey-published.js';
@@ -40,6 +40,12 @@ export function planText(plan: Plan): string {
     `  ${plan.why}`,
     `  ${dim(plan.route)}`,
   ];
+  if (plan.quota)
+    lines.push(
+      `  of the quota of ${plan.quota.analyst}, ${figure(plan.quota.total)}: spent ${figure(plan.quota.spent)}, remaining ${figure(plan.quota.remaining)}`,
+    );
+  if (plan.completes !== undefined)
+    lines.push(good(`  Completes ledger entry ${plan.completes}, which was never answered; nothing more is spent.`));
   if (plan.records) lines.push(`  ${recordsText(plan.records)}`);
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
   if (plan.errors.length > 0)

@@ -5,7 +5,8 @@ import { rankText } from '../query/label.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import { keyLabels, missing } from '../report/report.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
-import { bold, dim, emit, figure, good, recordedText, table, warn } from './output.js';
+import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
+import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
 import { surveyError, wholeErrorText } from './survey-choice.js';
@@ -15,6 +16,7 @@ export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
     .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
     .action(async (file: string, words: AskWords & { out?: string }) => {
+      outcomes.arise();
       const done = await withSession(file, async (session, { policy }) => {
         const asked = readAsk(words, session);
         if ('analysis' in asked) {
@@ -56,7 +58,7 @@ function promise({ guarantee, ledger, epsilon, at, records }: Receipt): string[]
     ...guarantee.sentences.slice(1).map((s) => `  ${s}`),
     ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
     ...(records ? [recordsText(records)] : []),
-    dim(ledger.replayed ? recordedText(at, ledger.entry) : `Ledger entry ${ledger.entry}: epsilon ${figure(epsilon)} spent.`),
+    dim(ledger.replayed ? recordedText(at, ledger.entry) : paidText(ledger.entry, epsilon, ledger.resumed)),
     ...(ledger.recorded === false ? [warn('The answer could not be recorded: asked again, it is paid for again.')] : []),
   ];
 }

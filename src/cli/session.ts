@@ -6,7 +6,9 @@ import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
 import { createSession, type Session } from '../release/session.js';
-import { clock } from './output.js';
+import { caution, clock } from './output.js';
+import { outcomes } from './paid.js';
+import { listenForSignals } from './signals.js';
 
 interface Parts {
   readonly policy: Policy;
@@ -16,6 +18,7 @@ interface Parts {
 
 /** Opens policy, engine and ledger, runs the work, and closes them whatever happens. */
 export async function withSession<T>(file: string, work: (session: Session, parts: Parts) => Promise<T>): Promise<T> {
+  listenForSignals(process.argv.includes('--json'));
   const policy = await readPolicy(file);
   const stop = clock(`working on ${basename(policy.data.source)}`);
   try {
@@ -27,15 +30,21 @@ export async function withSession<T>(file: string, work: (session: Session, part
 
 async function withParts<T>(policy: Policy, work: (session: Session, parts: Parts) => Promise<T>): Promise<T> {
   const engine = await openEngine(policy);
-  try {
+  return closing(engine, async () => {
     const ledger = await openLedger(policy.ledger);
-    try {
-      const analyst = process.env.FUGU_ANALYST ?? process.env.USER ?? 'local';
-      return await work(await createSession({ policy, engine, ledger, analyst }), { policy, engine, ledger });
-    } finally {
-      await ledger.close();
-    }
+    return closing(ledger, async () => {
+      const as = process.env.FUGU_ANALYST;
+      const session = await createSession({ policy, engine, ledger, outcomes, ...(as !== undefined && { as }) });
+      return work(session, { policy, engine, ledger });
+    });
+  });
+}
+
+/** What was made is kept, and what went wrong is told, whether or not closing works. */
+export async function closing<T>(opened: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } finally {
-    await engine.close();
+    await opened.close().catch(caution);
   }
 }

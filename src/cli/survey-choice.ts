@@ -19,7 +19,7 @@ export async function surveyChoice(
   asked: { readonly query: unknown; readonly options: AskOptions },
 ): Promise<SurveyChoice & { readonly attack?: AttackFigure }> {
   const { policy, account } = session;
-  const spent = await session.spent();
+  const spent = await session.standing();
   const share = session.share(asked.options, spent);
   const ways = surveyForms(policy).map(({ merged, batch }) => {
     const { measures } = bindBatch(batch, policy);

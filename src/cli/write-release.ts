@@ -47,7 +47,7 @@ function writeFiles(directory: string, files: readonly (readonly [name: string, 
     throw new Fault(
       full ? 'DISK_FULL' : 'READ_ONLY',
       full ? `There is no space left for the files in ${directory}.` : `The folder ${directory} cannot be written.`,
-      'The answer is recorded: run the same command with another --out (without --fresh) and it is replayed for free.',
+      full ? 'Free some space, or choose another --out.' : 'Choose another --out.',
     );
   }
 }

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
@@ -18,7 +17,7 @@ import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from 
 import { Exact } from './exact.js';
 import type { EngineSource, RelationSource } from './source.js';
 import { digestOf } from './source.js';
-import { makeTempFolder } from './temp-folder.js';
+import { makeTempFolder, removeTempFolder } from './temp-folder.js';
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
@@ -67,7 +66,7 @@ export async function openDuckdb(source: EngineSource, limits: EngineLimits): Pr
     return engine;
   } catch (error) {
     instance?.closeSync();
-    await rm(folder, { recursive: true, force: true });
+    await removeTempFolder(folder);
     throw duckdbFault(error);
   }
 }
@@ -292,7 +291,7 @@ class DuckdbEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    if (await this.#connections.close()) await rm(this.#folder, { recursive: true, force: true });
+    if (await this.#connections.close()) await removeTempFolder(this.#folder);
   }
 }
 

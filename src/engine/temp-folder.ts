@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,11 +7,39 @@ import { Fault } from '../errors.js';
 /** The host is part of the name: a process number means nothing on another machine or in another container. */
 const prefix = () => `fugu-engine-${hostname().replace(/[^A-Za-z0-9]/g, '')}-`;
 
-/** A folder only this user can read, for what the engine spills; the caller removes it. */
+/** Folders of this process that are still there. */
+const kept = new Set<string>();
+
+/** Whatever ends the process in an orderly way, a signal among it, takes its folders along; after kill -9 they are swept by the next. */
+function removeKept(): void {
+  for (const folder of kept) {
+    try {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // The next process sweeps it.
+    }
+  }
+}
+
+let listening = false;
+function listen(): void {
+  if (!listening) process.on('exit', removeKept);
+  listening = true;
+}
+
+export async function removeTempFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  kept.delete(folder);
+}
+
+/** A folder only this user can read, for what the engine spills; `removeTempFolder` removes it. */
 export async function makeTempFolder(parent = tmpdir()): Promise<string> {
   await sweepTempFolders(parent);
   try {
-    return await mkdtemp(join(parent, `${prefix()}${process.pid}-`));
+    const folder = await mkdtemp(join(parent, `${prefix()}${process.pid}-`));
+    listen();
+    kept.add(folder);
+    return folder;
   } catch {
     throw new Fault(
       'READ_ONLY',

@@ -14,6 +14,8 @@ export interface Ledger {
   settle(entry: Entry, answer: string): Promise<string>;
   /** The latest recorded answer for a request key. */
   replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
+  /** The entry that `reserve` would take up for a request key, whatever its profile; a plan needs it to foresee that. */
+  unanswered?(population: string, key: string): Promise<Entry | undefined>;
   /** What a population has paid, or one analyst's part of it. */
   spent(population: string, analyst?: string): Promise<Spent>;
   /** What a population has paid, or the fault that a reservation under these terms would meet before its cost is looked at. */

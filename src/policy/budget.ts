@@ -6,6 +6,13 @@ import type { BudgetEntry } from './schema.js';
 import type { Path, YamlFile } from './yaml-file.js';
 
 export function declareBudget(entry: BudgetEntry, yaml: YamlFile): Budget {
+  const budget = declareWhole(entry, yaml);
+  if (!entry.analysts) return budget;
+  const { each, ...named } = entry.analysts;
+  return { ...budget, analysts: { ...(each && { each }), named: new Map(Object.entries(named)) } };
+}
+
+function declareWhole(entry: BudgetEntry, yaml: YamlFile): Budget {
   const delta = entry.delta ?? zero;
   if (entry.epsilon && entry.belief)
     throw invalid(

@@ -55,6 +55,14 @@ export interface Budget {
   readonly belief?: { readonly prior: Rational; readonly posterior: Rational };
   /** Everything the steward wrote under `belief`; epsilon is the least that keeps all of them. */
   readonly beliefs?: readonly Belief[];
+  /** How the budget is divided among those who ask; no part of the terms. */
+  readonly analysts?: Quotas;
+}
+
+/** In epsilon of the whole budget, by the operating system's user name; `each`: for everybody not named. */
+export interface Quotas {
+  readonly each?: Rational;
+  readonly named: ReadonlyMap<string, Rational>;
 }
 
 /** An attacker who held `about` with probability `prior` holds it, after all releases, with at most `posterior` and at least `floor`. */

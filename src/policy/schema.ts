@@ -163,6 +163,14 @@ const budgetShape = section(
     belief: z
       .union([belief, z.array(belief).min(1)], { error: 'A belief is {prior: 0.1, posterior: 0.3}, or a list of those.' })
       .optional(),
+    analysts: z
+      .record(
+        z.string().min(1),
+        decimalWhere('quota', (x) => compare(x, zero) >= 0, 'at least 0', 'Write what this analyst may spend, in epsilon.'),
+        { error: 'Write what each analyst may spend: {each: 0.2, alice: 0.5}.' },
+      )
+      .optional()
+      .describe("What one analyst may spend of the budget, in epsilon, by user name; `each` is everybody's who is not named."),
   },
   'Write budget: {epsilon: 1} or budget: {belief: {prior: 0.1, posterior: 0.3}}.',
 );

@@ -170,7 +170,7 @@ class Classes {
       throw new Fault(
         'PATTERN_UNSATISFIABLE',
         `Two different constants can never be equal (${sql.at(node)}).`,
-        'The answer is 0 whatever the data; nothing was spent.',
+        'The answer is 0 whatever the data.',
       );
   }
 }

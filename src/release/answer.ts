@@ -40,6 +40,20 @@ export async function answerBatch(
   };
 }
 
+/**
+ * An answer as long as any can be: what is recorded is filled up to its length, so that neither the room it takes nor a failure for want of room tells
+ * about the noise. Counts have fewer digits than this, sums are kept in 128 bits, and noise a thousand scales wide is drawn with probability e^-1000.
+ */
+export const widestAnswer = ({ measures }: BoundBatch, noise: readonly Noise[]): NoisyAnswer => ({
+  measures: measures.map((m, k): NoisyVector => {
+    const stored = storeNoise(noise[k]!);
+    if (m.mechanism === 'exponential') return { noise: stored, chosen: m.cells.map(() => m.candidates.length - 1) };
+    const exact = m.counting.value.kind === 'one' ? 16 : 39;
+    const drawn = Math.ceil(Math.log10(1 + Math.sqrt(varianceOf(noise[k]!)))) + 3;
+    return { noise: stored, values: m.cells.map(() => `-${'9'.repeat(Math.max(exact, drawn))}`) };
+  }),
+});
+
 function drawNoise(noise: Noise, cells: number): bigint[] {
   if (noise.kind === 'none') return new Array<bigint>(cells).fill(0n);
   if (noise.kind === 'selection') throw new RangeError('selection noise is not additive');

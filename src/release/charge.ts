@@ -2,11 +2,13 @@ import { type Account, admission } from '../calibration/account.js';
 import type { Reading } from '../calibration/reading.js';
 import type { Profile } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
-import { Fault, type FaultCode } from '../errors.js';
-import type { Entry, Ledger } from '../ledger/ledger.js';
+import { Fault, type FaultCode, type Outcome } from '../errors.js';
+import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
+import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
 import { presentAccount } from './present-account.js';
+import { quotaFor } from './quota.js';
 import { requestKey } from './request-key.js';
 
 /** What every release needs, whatever is being asked. */
@@ -15,7 +17,12 @@ export interface Desk {
   readonly engine: Engine;
   readonly ledger: Ledger;
   readonly account: Account;
+  /** Who pays, as the operating system or the service knows them. */
   readonly analyst: string;
+  /** What they call themselves. */
+  readonly as?: string;
+  /** Told of everything that is booked. */
+  readonly outcomes?: Outcomes;
   /** The data whose ties the account's bounds were worked out for; absent when they rest on no data. */
   readonly tiesOf?: string;
 }
@@ -32,6 +39,11 @@ export interface Request<T> {
   readonly relied?: readonly string[];
   /** Ask the data as it is now and pay, whatever is recorded. */
   readonly fresh?: boolean;
+  /**
+   * Present where the noise drawn cannot decide whether it fails, so that an entry nobody was answered for may be taken up again. `length`: what its text
+   * is filled up to, as room on a disk depends on it.
+   */
+  readonly resumable?: { readonly length: number };
   /** Reads the data and adds the noise; runs only after the profile is durably booked. */
   readonly execute: (engine: Engine) => Promise<T>;
 }
@@ -45,40 +57,101 @@ export interface Charged<T> {
 }
 
 /**
- * The one way to the data: tell the recorded answer if this was asked before, else book durably, then read, then record. Which of these happens, and how it
- * ends, depends on the ledger and on public structure only, never on the rows (charge.proof.md, docs/decisions/0008).
+ * The one way to the data: tell the recorded answer if this was asked before, else book durably, then read, then record, then tell. Which of these happens, and
+ * how it ends, depends on the ledger and on public structure only, never on the rows (charge.proof.md, docs/decisions/0008, 0013).
  */
 export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
-  const { policy, engine, ledger } = desk;
+  const ready = await sayingOutcome(notSpent, () => prepare<T>(desk, request));
+  return 'answer' in ready ? ready : pay(desk, request, ready);
+}
+
+async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation | Charged<T>> {
+  const { policy, ledger, as } = desk;
   const key = await requestKey(policy, request.canonical);
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true, recorded: true };
   const account = await presentAccount(desk);
-  const entry = await ledger.reserve({
+  return {
     population: policy.population,
     terms: account.terms,
     analyst: desk.analyst,
+    ...(as !== undefined && { as }),
     key,
     label: request.label,
     profile: account.book(request.profile, request.reading),
     relied: request.relied ?? [],
-    admit: admission(account),
+    ...(request.resumable && { resumable: true }),
+    admit: admission(account, quotaFor(desk)),
     opening: await openingOf(policy),
-  });
-  const { answer, text } = await paidFor(entry, async () => {
-    const made = await request.execute(engine);
+  };
+}
+
+async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation): Promise<Charged<T>> {
+  const entry = await reserve(desk, reservation);
+  const spent = spentOn(entry, reservation);
+  const made = await paidFor(spent, async () => {
+    const answer = await request.execute(desk.engine);
     // Another session on the same engine may have had newer data read meanwhile: what was answered must be bounded by its ties, too.
     if (desk.tiesOf !== undefined) await presentAccount(desk);
-    return { answer: made, text: JSON.stringify(made) };
+    return { answer, text: JSON.stringify(answer).padEnd(request.resumable?.length ?? 0) };
   });
-  return { answer, entry, replayed: false, recorded: await record(ledger, entry, text) };
+  const recorded = await record(desk, entry, made.text, spent);
+  if (recorded === undefined || recorded === made.text)
+    return { answer: made.answer, entry, replayed: false, recorded: recorded !== undefined };
+  if (request.fresh && entry.resumed) {
+    // Somebody else completed it, perhaps with data from before this was asked.
+    desk.outcomes?.forget(entry.sequence);
+    return pay(desk, request, reservation);
+  }
+  const answer = await sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => JSON.parse(recorded) as T);
+  return { answer, entry, replayed: false, recorded: true };
+}
+
+const spentOn = ({ sequence }: Entry, { resumable }: Reservation): Outcome => ({
+  state: 'spent',
+  entry: sequence,
+  resumable: resumable === true,
+});
+
+async function reserve(desk: Desk, reservation: Reservation): Promise<Entry> {
+  const { ledger, outcomes } = desk;
+  const asked = Date.now();
+  return writing(outcomes, async () => {
+    try {
+      const entry = await ledger.reserve(reservation);
+      outcomes?.note(spentOn(entry, reservation));
+      return entry;
+    } catch (error) {
+      const outcome = error instanceof Fault ? bookedBy(error, reservation) : await seenInLedger(desk, reservation, asked);
+      outcomes?.note(outcome);
+      throw withOutcome(error, outcome);
+    }
+  });
+}
+
+/** A ledger knows whether it booked; whether that may be taken up again is known here. */
+const bookedBy = ({ outcome = notSpent }: Fault, { resumable = false }: Reservation): Outcome =>
+  outcome.state === 'spent' ? { ...outcome, resumable: outcome.resumable && resumable } : outcome;
+
+const writing = <T>(outcomes: Outcomes | undefined, work: () => Promise<T>): Promise<T> =>
+  outcomes ? outcomes.during(work) : work();
+
+/** Faults of a ledger say whether they booked; anything else has to be looked up. */
+async function seenInLedger({ ledger, outcomes }: Desk, reservation: Reservation, since: number): Promise<Outcome> {
+  const { population, key, analyst } = reservation;
+  const entries = await ledger.entries(population).catch((error: unknown) => {
+    outcomes?.doubt();
+    throw error;
+  });
+  const own = entries.findLast((e) => e.key === key && e.analyst === analyst && !e.settled && e.at >= since);
+  return own ? spentOn(own, reservation) : notSpent;
 }
 
 /**
  * Whatever goes wrong once the budget is booked ends in one and the same fault. Which limit was hit first, which cell could not be read, which line the file
  * broke at: all of that may depend on the data, and the budget pays for the answer only. That it failed at all remains visible (docs/known-limits.md).
  */
-async function paidFor<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
+async function paidFor<T>(spent: Outcome, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -86,22 +159,40 @@ async function paidFor<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
     if (process.env.FUGU_DEBUG) console.error(error);
     throw new Fault(
       'ENGINE_FAILED',
-      `There is no answer, and its budget stays spent (ledger entry ${entry.sequence}).`,
+      'The data was asked, and there is no answer.',
       'Why is not told, because it may depend on the data. Make sure that nobody is writing to the data, that declared bounds (domain, maxSize) hold, and that memory, disk and deadline suffice.',
-      { details: { entry: entry.sequence } },
+      { details: { ...('entry' in spent && { entry: spent.entry }) }, outcome: spent },
     );
   }
 }
 
 /** No room, no right, no turn: the answer was paid for and stands all the same. */
-const unwritten: readonly FaultCode[] = ['DISK_FULL', 'READ_ONLY', 'LEDGER_BUSY'];
+const unwritten: readonly FaultCode[] = ['DISK_FULL', 'DISK_FAILED', 'READ_ONLY', 'LEDGER_BUSY'];
 
-async function record(ledger: Ledger, entry: Entry, text: string): Promise<boolean> {
-  try {
-    await ledger.settle(entry, text);
-    return true;
-  } catch (error) {
-    if (error instanceof Fault && unwritten.includes(error.code)) return false;
-    throw error;
-  }
+/**
+ * What the ledger holds as the answer now; undefined where it could not be written down and is told all the same. What may be taken up again is told only
+ * from the record: otherwise it could be told twice, with two noises, for the price of one.
+ */
+async function record(desk: Desk, entry: Entry, text: string, spent: Outcome): Promise<string | undefined> {
+  const { ledger, outcomes } = desk;
+  return writing(outcomes, async () => {
+    try {
+      const recorded = await ledger.settle(entry, text);
+      outcomes?.note({ state: 'recorded', entry: entry.sequence });
+      return recorded;
+    } catch (error) {
+      if (!('resumable' in spent && spent.resumable) && error instanceof Fault && unwritten.includes(error.code))
+        return undefined;
+      const said = error instanceof Fault && error.outcome?.state === 'recorded' ? error.outcome : undefined;
+      const outcome = said ?? (await recordSeen(desk, entry)) ?? spent;
+      outcomes?.note(outcome);
+      throw withOutcome(error, outcome);
+    }
+  });
+}
+
+/** Writing may fail after all was written. */
+async function recordSeen({ ledger }: Desk, { population, key, sequence }: Entry): Promise<Outcome | undefined> {
+  const found = await ledger.replay(population, key).catch(() => undefined);
+  return found?.entry.sequence === sequence ? { state: 'recorded', entry: sequence } : undefined;
 }

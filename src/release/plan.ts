@@ -7,6 +7,7 @@ import { miss } from '../query/answer.js';
 import type { AdditiveNoise, Foreseen } from '../query/bound.js';
 import type { Measure } from '../query/measure.js';
 import { halfWidth } from '../query/noise-law.js';
+import type { QuotaUse } from './quota.js';
 
 /** What a release would cost and how wrong it would be. Plain data; made without reading the data or spending anything. */
 export interface Plan {
@@ -14,6 +15,10 @@ export interface Plan {
   /** Share of the whole budget this would use, in epsilon of the policy (ties included). */
   readonly epsilon: number;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  /** What this analyst may spend and has spent, where the policy gives a quota. */
+  readonly quota?: QuotaUse;
+  /** The ledger entry it was booked under before and never answered: asked now it is completed, and nothing more is spent. */
+  readonly completes?: number;
   /** Whether the ledger would take it, as things stand. */
   readonly fits: boolean;
   readonly mechanism: string;

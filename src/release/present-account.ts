@@ -31,7 +31,7 @@ export async function presentAccount(desk: Desk): Promise<Account> {
     present.set(desk, { snapshot, account });
     return account;
   }
-  throw new Fault('ENGINE_FAILED', 'The data keeps changing.', 'Nothing was spent. Try again when nobody is writing to it.');
+  throw new Fault('ENGINE_FAILED', 'The data keeps changing.', 'Try again when nobody is writing to it.');
 }
 
 /** What a plan was made by and prints: capacities, conditions (which name the records that are used), assumptions. */
@@ -53,5 +53,5 @@ const tiesChanged = (): Fault =>
   new Fault(
     'ENGINE_FAILED',
     'The ties in the data have changed since they were read.',
-    'Nothing was spent. Open it again: who is tied to whom decides how much noise is needed.',
+    'Open it again: who is tied to whom decides how much noise is needed.',
   );

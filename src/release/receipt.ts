@@ -34,6 +34,8 @@ export interface Receipt {
     readonly hash: string;
     /** Told from the record of an earlier release, with its date; nothing was spent. */
     readonly replayed: boolean;
+    /** Completes an entry that was booked earlier and never answered; nothing more was spent. */
+    readonly resumed?: true;
     /** Present when the answer could not be written down: asked again, it is paid for again. */
     readonly recorded?: false;
   };
@@ -48,13 +50,15 @@ export function receiptOf(parts: {
   entry: Entry;
   replayed: boolean;
   recorded: boolean;
+  /** When the data was asked; when it was booked, where that is not known. */
+  at?: string;
 }): Receipt {
   const { policy, plan, entry, replayed, recorded, profile } = parts;
   return {
     fugu: version,
     label: plan.label,
     population: policy.population,
-    at: new Date(entry.at).toISOString(),
+    at: parts.at ?? new Date(entry.at).toISOString(),
     guarantee: plan.guarantee,
     epsilon: plan.epsilon,
     mechanism: plan.mechanism,
@@ -63,6 +67,12 @@ export function receiptOf(parts: {
     profile,
     whatIf: plan.whatIf,
     ...(plan.records && { records: plan.records }),
-    ledger: { entry: entry.sequence, hash: entry.hash, replayed, ...(!recorded && { recorded }) },
+    ledger: {
+      entry: entry.sequence,
+      hash: entry.hash,
+      replayed,
+      ...(entry.resumed && !replayed && { resumed: true }),
+      ...(!recorded && { recorded }),
+    },
   };
 }

@@ -15,6 +15,7 @@ import { meets, type Reading } from '../calibration/reading.js';
 import { declaredAmplifiers } from '../dependence/declared.js';
 import {
   everyRecord,
+  nothingSpent,
   type Profile,
   type RecordClass,
   type Spent,
@@ -24,50 +25,43 @@ import {
 } from '../dependence/profile.js';
 import type { Engine } from '../engine/engine.js';
 import { type EngineSource, reads } from '../engine/source.js';
-import { Fault } from '../errors.js';
-import {
-  compare,
-  divide,
-  isPositive,
-  isZero,
-  multiply,
-  one,
-  parseRational,
-  type Rational,
-  rational,
-  subtract,
-  toNumber,
-  zero,
-} from '../exact/rational.js';
+import { Fault, type Outcome } from '../errors.js';
+import { compare, isPositive, isZero, multiply, type Rational, toNumber, zero } from '../exact/rational.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
+import { quotaOf } from '../policy/quota.js';
 import { bindBatch } from '../query/bind.js';
 import type { BoundBatch } from '../query/bound.js';
 import { columnsOf } from '../query/effects.js';
 import { canonical, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
 import { textOf } from '../query/scope.js';
-import { answerBatch, finishBatch, type NoisyAnswer } from './answer.js';
+import { systemAnalyst } from './analyst.js';
+import { answerBatch, finishBatch, type NoisyAnswer, widestAnswer } from './answer.js';
 import { type Charged, charge, type Desk, type Request } from './charge.js';
+import { notSpent, type Outcomes, sayingOutcome } from './outcome.js';
 import { explainChoice, type Plan, planMeasure } from './plan.js';
+import { quotaFor, quotaUse } from './quota.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import { type Relied, reliedOn } from './relied.js';
-import { readingOf } from './request-key.js';
+import { readingOf, requestKey } from './request-key.js';
+import { type Asked, chooseShare, type Standing } from './share.js';
+import { unansweredFor } from './unanswered.js';
 
 export interface SessionParts {
   readonly policy: Policy;
   readonly engine: Engine;
   readonly ledger: Ledger;
-  /** Who asks; the ledger lists it. */
+  /** Who pays: the ledger lists them and quotas hang on it. Whoever runs the process when absent. */
   readonly analyst?: string;
+  /** What they call themselves; listed, never relied on. */
+  readonly as?: string;
+  /** Told of everything that is booked. */
+  readonly outcomes?: Outcomes;
 }
 
-export interface AskOptions {
-  /** How much of the policy's epsilon to use; a tenth of it when absent. */
-  readonly epsilon?: string;
-  /** Use everything that remains (surveys). */
-  readonly all?: boolean;
+export interface AskOptions extends Asked {
   /** Clamp counts at zero and make totals agree. */
   readonly tidy?: boolean;
   readonly label?: string;
@@ -93,7 +87,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     ...parts,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
-    analyst: parts.analyst ?? 'local',
+    analyst: parts.analyst ?? systemAnalyst(),
     ...(readsData && before !== undefined && { tiesOf: before }),
   });
 }
@@ -126,9 +120,12 @@ export class Session {
   }
 
   /** What was spent, for whoever is about to spend more: refused where a release would be, whatever it asks. */
-  async standing(): Promise<Spent> {
+  async standing(): Promise<Standing> {
     const { policy, account, desk } = this;
-    return desk.ledger.standing({ population: policy.population, terms: account.terms, opening: await openingOf(policy) });
+    const { population } = policy;
+    const spent = await desk.ledger.standing({ population, terms: account.terms, opening: await openingOf(policy) });
+    const quota = quotaOf(policy.budget, desk.analyst);
+    return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
   }
 
   /** Pays for and runs one request; analysis and patterns are made of these. */
@@ -143,70 +140,69 @@ export class Session {
   }
 
   async release(query: unknown, options: AskOptions = {}): Promise<Release> {
-    const prepared = await this.prepare(query, options);
-    const { bound, best, asked } = prepared;
+    const prepared = await sayingOutcome(notSpent, () => this.prepare(query, options));
+    const { bound, best, canonical } = prepared;
     const plan = this.describe(prepared);
+    const profile = toStored(best.profile);
+    const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString() });
     const { answer, ...paid } = await this.charge<Recorded>({
-      canonical: JSON.stringify(['batch', asked, canonical({ queries: bound.queries }), meaning(bound, this.policy)]),
+      canonical,
       label: plan.label,
       profile: best.profile,
       reading: { measures: bound.measures },
       relied: reliedOn(bound.measures, this.policy),
       ...(options.fresh && { fresh: true }),
-      execute: async (engine) => ({
-        plan,
-        profile: toStored(best.profile),
-        noisy: await answerBatch(engine, this.policy, bound, best.noise),
-      }),
+      resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.noise))).length },
+      execute: async (engine) => recorded(await answerBatch(engine, this.policy, bound, best.noise)),
     });
-    // A replayed answer is told with the plan it was made under, not with today's.
-    const tables = finishBatch(bound, answer.noisy, options.tidy === true);
-    return { tables, receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, ...paid }) };
+    return sayingOutcome(outcomeOf(paid), () => ({
+      tables: finishBatch(bound, answer.noisy, options.tidy === true),
+      // A replayed answer is told with the plan it was made under, not with today's.
+      receipt: receiptOf({ policy: this.policy, ...paid, ...answer }),
+    }));
   }
 
-  /**
-   * The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. What rounding left over is not handed out
-   * unasked: the answer would be nothing but noise, so the full share is asked for and refused.
-   */
-  share(options: AskOptions, spent: Spent): Rational {
-    const left = subtract(one, usedShare(this.account, spent));
-    const remaining = compare(left, crumbs) < 0 ? zero : left;
-    if (options.epsilon !== undefined) {
-      const epsilon = parseRational(options.epsilon, 'epsilon');
-      if (!isPositive(epsilon))
-        throw new Fault(
-          'BUDGET_INVALID',
-          'The epsilon to spend must be above zero.',
-          'Ask for a positive part of the budget, for example --epsilon 0.1.',
-        );
-      return divide(epsilon, this.account.epsilon);
-    }
-    if (options.all) return isPositive(remaining) ? remaining : one;
-    return compare(remaining, rational(1, 10)) < 0 && isPositive(remaining) ? remaining : rational(1, 10);
+  /** The share of the whole budget that a request may use. */
+  share(options: AskOptions, standing: Standing): Rational {
+    return chooseShare(this.account, options, standing);
   }
 
   private async prepare(query: unknown, options: AskOptions): Promise<Prepared> {
+    const { policy, account } = this;
     const batch: Batch = parseBatch(query);
-    const bound = bindBatch(batch, this.policy);
-    const spent = await this.standing();
-    const share = this.share(options, spent);
-    const plans = chooseNoise(bound.measures, this.account, share, spent);
-    const best = plans[0];
-    if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
+    const bound = bindBatch(batch, policy);
+    const text = JSON.stringify(['batch', askedText(options), canonical({ queries: bound.queries }), meaning(bound, policy)]);
     const label =
       options.label ??
       bound.queries
         .map((q) => q.name ?? q.kind)
         .join(', ')
         .slice(0, 120);
-    return { bound, plans, best, share, spent, label, asked: askedText(options) };
+    const standing = await this.standing();
+    const under = (basis: Standing) => {
+      const share = this.share(options, basis);
+      return { share, plans: chooseNoise(bound.measures, account, share, basis) };
+    };
+    const open = await unansweredFor(this.desk, await requestKey(policy, text), options.fresh === true);
+    if (open) {
+      const was = under(open.before);
+      const best = was.plans.find(({ profile }) =>
+        sameProfile(account.book(profile, { measures: bound.measures }), open.entry.profile),
+      );
+      if (best) return { bound, ...was, best, standing, label, canonical: text, completes: open.entry.sequence };
+    }
+    const now = under(standing);
+    const best = now.plans[0];
+    if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
+    return { bound, ...now, best, standing, label, canonical: text };
   }
 
-  private describe({ bound, plans, best, share, spent, label }: Prepared): Plan {
+  private describe({ bound, plans, best, share, standing, label, completes }: Prepared): Plan {
     return this.frame({
       label,
       share,
-      spent,
+      spent: standing,
+      ...(completes !== undefined && { completes }),
       route: best.route,
       profile: best.profile,
       reading: { measures: bound.measures },
@@ -228,7 +224,9 @@ export class Session {
     const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
     return {
       ...rest,
-      fits: this.admits(profile, reading, spent),
+      // What was booked already needs no more room.
+      fits: own.completes !== undefined || this.admits(profile, reading, spent),
+      ...(spent.own && { quota: quotaUse(account, quotaFor(this.desk)!, spent.own.spent) }),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       route: route.how,
@@ -239,9 +237,11 @@ export class Session {
   }
 
   /** Would the ledger take this on top of what was spent? By the very test a reservation has to pass. */
-  admits(profile: Profile, reading: Reading, spent: Spent): boolean {
+  admits(profile: Profile, reading: Reading, standing: Standing): boolean {
+    const booked = this.account.book(profile, reading);
+    const own = spend(standing.own?.spent ?? nothingSpent, booked);
     try {
-      admission(this.account)(spend(spent, this.account.book(profile, reading)), spent);
+      admission(this.account, quotaFor(this.desk))(spend(standing, booked), standing, own);
       return true;
     } catch (error) {
       if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return false;
@@ -305,10 +305,10 @@ export class Session {
         result: await request.execute(engine),
       }),
     });
-    return {
+    return sayingOutcome(outcomeOf(paid), () => ({
       result: answer.result,
       receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, ...paid }),
-    };
+    }));
   }
 
   /** What an attacker may have gained so far about one record, ties included. */
@@ -321,14 +321,18 @@ export class Session {
 const meaning = ({ measures }: BoundBatch, policy: Policy): string =>
   textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));
 
-/** A part of the budget too small to be worth an answer. */
-const crumbs = rational(1, 1_000);
+const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
+
+/** Whether what was just told can be told again. */
+const outcomeOf = ({ entry, recorded }: Pick<Charged<unknown>, 'entry' | 'recorded'>): Outcome =>
+  recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };
+
 /** How much was asked for, in words that stay the same while the budget shrinks. */
 export const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
-export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'fits' | 'route' | 'whatIf' | 'records' | 'guarantee'> & {
+export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'quota' | 'fits' | 'route' | 'whatIf' | 'records' | 'guarantee'> & {
   readonly share: Rational;
-  readonly spent: Spent;
+  readonly spent: Standing;
   readonly route: Route;
   /** What would be booked; whether it fits follows from it. */
   readonly profile: Profile;
@@ -339,7 +343,7 @@ export interface Allowance {
   readonly share: Rational;
   readonly asked: string;
   readonly fresh: boolean;
-  readonly spent: Spent;
+  readonly spent: Standing;
   readonly route: Route;
   readonly reading: Reading;
   /** Base epsilon one record may spend on pure noise. */
@@ -364,6 +368,8 @@ interface Recorded {
   readonly plan: Plan;
   readonly profile: StoredProfile;
   readonly noisy: NoisyAnswer;
+  /** When the data was asked: an entry may have been booked long before. */
+  readonly at?: string;
 }
 
 interface Prepared {
@@ -371,7 +377,10 @@ interface Prepared {
   readonly plans: readonly NoisePlan[];
   readonly best: NoisePlan;
   readonly share: Rational;
-  readonly spent: Spent;
+  readonly standing: Standing;
   readonly label: string;
-  readonly asked: string;
+  /** What makes two requests the same. */
+  readonly canonical: string;
+  /** The entry it was booked under before, and never answered. */
+  readonly completes?: number;
 }

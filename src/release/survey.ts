@@ -2,12 +2,13 @@ import type { Account } from '../calibration/account.js';
 import { chooseNoise } from '../calibration/choose.js';
 import { mergeWhereWorth } from '../calibration/survey.js';
 import { nothingSpent } from '../dependence/profile.js';
-import { divide, isPositive, one, parseRational } from '../exact/rational.js';
+import { one } from '../exact/rational.js';
 import type { Cluster, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { jointKeyOf, keyOf } from '../query/keys.js';
 import type { Batch } from '../query/query.js';
 import { surveyBatch } from '../query/survey.js';
+import { shareOf } from './share.js';
 
 /** The histograms of a survey in one form: each by itself, or some clusters of columns read off a joint histogram. */
 export interface SurveyForm {
@@ -25,9 +26,9 @@ export const surveyForms = (policy: Policy): readonly SurveyForm[] => [
  * survey asked again is the same request and is replayed.
  */
 export function chooseSurveyBatch(policy: Policy, account: Account, asked: { readonly epsilon?: string } = {}): Batch {
-  const share = asked.epsilon === undefined ? one : divide(parseRational(asked.epsilon, 'epsilon'), account.epsilon);
+  const share = asked.epsilon === undefined ? one : shareOf(asked.epsilon, account);
   const [plain, ...merged] = surveyForms(policy).map(({ batch }) => batch);
-  if (merged.length === 0 || !isPositive(share)) return plain!;
+  if (merged.length === 0) return plain!;
   const batches = [plain!, ...merged];
   const errors = batches.map(
     (batch) => chooseNoise(bindBatch(batch, policy).measures, account, share, nothingSpent)[0]?.error ?? Number.POSITIVE_INFINITY,

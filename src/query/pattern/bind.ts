@@ -151,7 +151,7 @@ function withNames(pattern: Pattern): Pattern {
 
 /** A contradiction makes the answer 0 whatever the data, so nothing is asked and nothing is spent. */
 const impossible = (at: Position, message: string): Fault =>
-  complain('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data; nothing was spent. Remove it.');
+  complain('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
 
 const isVariable = (t: Term): t is Variable => t.kind === 'variable';
 const isUnequal = (c: Comparison): boolean => c.op === '!=';

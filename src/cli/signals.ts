@@ -1,0 +1,26 @@
+import { endingOf, outcomes } from './paid.js';
+
+const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+let listening = false;
+let stopping = false;
+
+/** From here on a signal ends the process only after it has said what became of the budget; a second one ends it at once. */
+export function listenForSignals(json: boolean): void {
+  if (listening) return;
+  listening = true;
+  for (const signal of Object.keys(numbers) as (keyof typeof numbers)[])
+    process.on(signal, () => {
+      if (stopping) end(signal, json);
+      stopping = true;
+      // A booking that is being written is waited for: a moment later its outcome is known.
+      void outcomes.written().then(() => end(signal, json));
+    });
+}
+
+/** Temporary folders go with the process (engine/temp-folder.ts). */
+function end(signal: keyof typeof numbers, json: boolean): never {
+  const { lines, ...told } = endingOf();
+  if (json) process.stdout.write(`${JSON.stringify({ stopped: signal, ...told }, null, 2)}\n`);
+  process.stderr.write([`fugu: stopped by ${signal}.`, ...lines].join('\n  ').concat('\n'));
+  process.exit(128 + numbers[signal]);
+}

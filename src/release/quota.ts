@@ -1,0 +1,41 @@
+import { type Account, type Quota, usedShare } from '../calibration/account.js';
+import { nothingSpent, type Spent, spend } from '../dependence/profile.js';
+import { multiply, toNumber } from '../exact/rational.js';
+import type { Entry } from '../ledger/ledger.js';
+import type { Policy } from '../policy/policy.js';
+import { quotaOf } from '../policy/quota.js';
+
+/** What the policy lets this analyst spend, as the ledger's admission wants it. */
+export function quotaFor({ policy, analyst }: { readonly policy: Policy; readonly analyst: string }): Quota | undefined {
+  const epsilon = quotaOf(policy.budget, analyst);
+  return epsilon && { analyst, epsilon };
+}
+
+/** How far one analyst's quota is used, in epsilon of the policy. */
+export interface QuotaUse {
+  readonly analyst: string;
+  readonly total: number;
+  readonly spent: number;
+  readonly remaining: number;
+}
+
+export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spent): QuotaUse {
+  const spent = toNumber(multiply(usedShare(account, own), account.epsilon));
+  const total = toNumber(epsilon);
+  return { analyst, total, spent, remaining: Math.max(0, total - spent) };
+}
+
+/** Every quota that is named in the policy or was drawn on, for lists; from the entries themselves. */
+export function quotaUses(policy: Policy, account: Account, entries: readonly Entry[]): readonly QuotaUse[] {
+  const analysts = [...new Set([...(policy.budget.analysts?.named.keys() ?? []), ...entries.map((e) => e.analyst)])].sort();
+  return analysts.flatMap((analyst) => {
+    const quota = quotaFor({ policy, analyst });
+    return quota ? [quotaUse(account, quota, spentBy(entries, analyst))] : [];
+  });
+}
+
+/** What these entries add up to, or one analyst's part of it. */
+export const spentBy = (entries: readonly Entry[], analyst?: string): Spent =>
+  entries
+    .filter((e) => analyst === undefined || e.analyst === analyst)
+    .reduce((total, { profile }) => spend(total, profile), nothingSpent);

@@ -1,0 +1,71 @@
+import { type Account, usedShare } from '../calibration/account.js';
+import type { Spent } from '../dependence/profile.js';
+import { Fault } from '../errors.js';
+import {
+  compare,
+  divide,
+  isPositive,
+  minimum,
+  one,
+  parseRational,
+  type Rational,
+  rational,
+  subtract,
+  zero,
+} from '../exact/rational.js';
+
+/** What was spent by everybody, and by the analyst who asks where a quota is theirs. */
+export interface Standing extends Spent {
+  readonly own?: { readonly spent: Spent; readonly quota: Rational };
+}
+
+export interface Asked {
+  /** How much of the policy's epsilon to use; a tenth of it when absent. */
+  readonly epsilon?: string;
+  /** Use everything that remains (surveys). */
+  readonly all?: boolean;
+}
+
+/** A part of the budget too small to be worth an answer. */
+const crumbs = rational(1, 1_000);
+/** Below this part an answer is noise and nothing else, in numbers that nobody can read. */
+const least = rational(1, 1_000_000_000);
+const tenth = rational(1, 10);
+
+/** The share of the whole budget that an epsilon stands for. */
+export function shareOf(text: string, account: Account): Rational {
+  const epsilon = parseRational(text, 'epsilon');
+  if (!isPositive(epsilon))
+    throw new Fault(
+      'BUDGET_INVALID',
+      'The epsilon to spend must be above zero.',
+      'Ask for a positive part of the budget, for example --epsilon 0.1.',
+    );
+  const share = divide(epsilon, account.epsilon);
+  if (compare(share, least) < 0)
+    throw new Fault(
+      'BUDGET_INVALID',
+      'The epsilon to spend is less than a billionth of the budget: the answer would be nothing but noise.',
+      'Ask for a larger part of the budget, for example --epsilon 0.1.',
+    );
+  return share;
+}
+
+/**
+ * The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. What rounding left over is not handed out
+ * unasked: the answer would be nothing but noise, so the full share is asked for and refused.
+ */
+export function chooseShare(account: Account, asked: Asked, standing: Standing): Rational {
+  if (asked.epsilon !== undefined) return shareOf(asked.epsilon, account);
+  const left = leftOf(account, standing);
+  const remaining = compare(left, crumbs) < 0 ? zero : left;
+  if (asked.all) return isPositive(remaining) ? remaining : one;
+  return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
+}
+
+function leftOf(account: Account, standing: Standing): Rational {
+  const left = subtract(one, usedShare(account, standing));
+  if (!standing.own) return left;
+  const { quota, spent } = standing.own;
+  return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent)));
+}

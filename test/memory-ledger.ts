@@ -1,0 +1,81 @@
+import { nothingSpent, type Spent, spend, toStored } from '../src/dependence/profile.js';
+import type { AccountTerms, Entry, Ledger, Reservation } from '../src/ledger/ledger.js';
+import { spentBy } from '../src/release/quota.js';
+
+interface Kept extends Entry {
+  readonly digest: string;
+  readonly resumable: boolean;
+  answer?: string;
+}
+
+/** A ledger that does what the interface says and nothing more: what tests of its users compare the truth with. */
+export interface MemoryLedger extends Ledger {
+  readonly kept: readonly Kept[];
+}
+
+export function memoryLedger(): MemoryLedger {
+  const kept: Kept[] = [];
+  const terms = new Map<string, AccountTerms>();
+  const of = (population: string) => kept.filter((e) => e.population === population);
+  const shown = ({ digest: _, resumable: __, answer, ...entry }: Kept): Entry => ({ ...entry, settled: answer !== undefined });
+  const same = (a: Entry['profile'], b: Entry['profile']) => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
+  const open = (population: string, key: string) => of(population).findLast((e) => e.key === key && e.resumable && !e.answer);
+
+  const reserve = (r: Reservation): Entry => {
+    const { population, analyst, as, key, label, profile, relied = [], resumable = false } = r;
+    const { digest } = r.terms;
+    const found = of(population).findLast(
+      (e) => e.key === key && e.resumable && e.answer === undefined && e.digest === digest && same(e.profile, profile),
+    );
+    if (resumable && found) return { ...shown(found), resumed: true };
+    const before = spentBy(of(population));
+    r.admit(spend(before, profile), before, spend(spentBy(of(population), analyst), profile));
+    terms.set(population, r.terms);
+    const sequence = kept.length + 1;
+    const entry: Kept = {
+      sequence,
+      population,
+      analyst,
+      key,
+      label,
+      profile,
+      relied,
+      at: Date.now(),
+      settled: false,
+      hash: `hash ${sequence}`,
+      ...(as !== undefined && { as }),
+      digest,
+      resumable,
+    };
+    kept.push(entry);
+    return shown(entry);
+  };
+
+  return {
+    kept,
+    reserve: async (r) => reserve(r),
+    settle: async ({ sequence }, answer) => {
+      const entry = kept[sequence - 1]!;
+      entry.answer ??= answer;
+      return entry.answer;
+    },
+    replay: async (population, key) => {
+      const found = of(population).findLast((e) => e.key === key && e.answer !== undefined);
+      return found && { entry: shown(found), answer: found.answer! };
+    },
+    unanswered: async (population, key) => {
+      const found = open(population, key);
+      return found && shown(found);
+    },
+    spent: async (population, analyst) => spentBy(of(population), analyst),
+    standing: async ({ population }): Promise<Spent> => (of(population).length > 0 ? spentBy(of(population)) : nothingSpent),
+    account: async (population) => {
+      const known = terms.get(population);
+      return known && { population, terms: known, spent: spentBy(of(population)) };
+    },
+    entries: async (population) => of(population).map(shown),
+    verify: async () => ({ ok: true, entries: kept.length }),
+    amend: async () => undefined,
+    close: async () => undefined,
+  };
+}

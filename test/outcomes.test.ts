@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
+import type { Engine, Ledger, Outcome } from '../src/index.js';
+import { createSession, Fault, Outcomes, openEngine, readPolicy } from '../src/index.js';
+import { type Session, Session as Sessions } from '../src/release/session.js';
+import { type MemoryLedger, memoryLedger } from './memory-ledger.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+/** Whatever is thrown wherever: what is said about the budget is what the ledger holds. */
+const shops: Workshop[] = [];
+const engines: Engine[] = [];
+afterEach(async () => {
+  for (const engine of engines.splice(0)) await engine.close();
+  for (const shop of shops.splice(0)) shop.remove();
+});
+
+async function open(budget = '{ epsilon: 1000 }') {
+  const shop = openWorkshop(policyYaml({ budget }), 60);
+  shops.push(shop);
+  const policy = await readPolicy(shop.policyFile);
+  const engine = await openEngine(policy);
+  engines.push(engine);
+  const ledger = memoryLedger();
+  const session = (more: { analyst?: string; outcomes?: Outcomes } = {}) =>
+    createSession({ policy, engine, ledger, analyst: 'ann', ...more });
+  return { shop, policy, engine, ledger, session };
+}
+
+type Wrong = (sequence?: number) => unknown;
+/** What may be thrown: what a careful ledger says, and what nobody thought of. */
+const wrongs: Readonly<Record<string, Wrong>> = {
+  'a fault of the ledger': (entry) =>
+    new Fault(
+      'DISK_FAILED',
+      'broken',
+      'mend',
+      entry === undefined ? {} : { outcome: { state: 'spent', entry, resumable: true } },
+    ),
+  'a full disk': (entry) =>
+    new Fault('DISK_FULL', 'full', 'free', entry === undefined ? {} : { outcome: { state: 'spent', entry, resumable: true } }),
+  'an error nobody thought of': () => new TypeError('undefined is no function'),
+  'a word': () => 'oops',
+};
+
+/** Throws at the n-th moment: before and after every call that a request makes of its ledger and its engine. */
+function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
+  let moment = 0;
+  const met: string[] = [];
+  const pass = (what: string, sequence?: number): void => {
+    met.push(what);
+    if (moment++ === at) throw wrong(sequence);
+  };
+  const wrapped = <T extends object>(inner: T, names: readonly string[]): T =>
+    new Proxy(inner, {
+      get(target, name) {
+        const value = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        if (!names.includes(String(name))) return value.bind(target);
+        return async (...given: unknown[]) => {
+          pass(`before ${String(name)}`);
+          const result = await value.apply(target, given);
+          pass(`after ${String(name)}`, name === 'reserve' ? (result as { sequence: number }).sequence : undefined);
+          return result;
+        };
+      },
+    });
+  return {
+    met,
+    ledger: wrapped(ledger, ['replay', 'reserve', 'settle', 'standing', 'unanswered']),
+    engine: wrapped(engine, ['snapshot', 'rows', 'columns', 'size']),
+  };
+}
+
+interface Told {
+  readonly answered: boolean;
+  readonly recorded?: boolean;
+  readonly outcome?: Outcome;
+}
+type Ask = (session: Session) => Promise<{ receipt: { ledger: { recorded?: false } } }>;
+const tell = async (ask: Ask, session: Session): Promise<Told> => {
+  try {
+    const { receipt } = await ask(session);
+    return { answered: true, recorded: receipt.ledger.recorded !== false };
+  } catch (error) {
+    return { answered: false, ...(error instanceof Fault && error.outcome && { outcome: error.outcome }) };
+  }
+};
+
+const histogram: Ask = (s) => s.release({ kind: 'histogram', column: 'party' }, { epsilon: '1' });
+const medians: Ask = (s) => s.release({ kind: 'quantile', column: 'age', at: [0.5] }, { epsilon: '1' });
+const clusters: Ask = (s) => releaseKmeans(s, { columns: ['age'], clusters: 2 }, { epsilon: '1' });
+const kinds: Readonly<Record<string, { ask: Ask; resumable: boolean }>> = {
+  'a histogram': { ask: histogram, resumable: true },
+  'a quantile': { ask: medians, resumable: true },
+  'an adaptive analysis': { ask: clusters, resumable: false },
+};
+
+/** What the ledger says became of the one request that was made. */
+const truth = ({ kept }: MemoryLedger): Outcome => {
+  const [entry] = kept;
+  if (!entry) return { state: 'not spent' };
+  if (entry.answer !== undefined) return { state: 'recorded', entry: entry.sequence };
+  return { state: 'spent', entry: entry.sequence, resumable: entry.resumable };
+};
+
+describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { ask, resumable }) => {
+  it.each(Object.entries(wrongs))('by %s says what is true, and asked again costs what it said', async (_wrong, wrong) => {
+    const { policy, engine } = await open();
+    const seen = new Set<string>();
+    for (let at = 0; ; at++) {
+      const ledger = memoryLedger();
+      const broken = breaking(ledger, engine, at, wrong);
+      const outcomes = new Outcomes();
+      const whole = await createSession({ policy, engine, ledger, analyst: 'ann' });
+      // A session whose every call may fail; opening it is not part of the request.
+      const session = new Sessions({ ...whole.desk, engine: broken.engine, ledger: broken.ledger, outcomes });
+      const told = await tell(ask, session);
+      if (broken.met.length <= at) {
+        expect(told).toEqual({ answered: true, recorded: true });
+        break;
+      }
+      const where = broken.met[at]!;
+      seen.add(where);
+      const was = truth(ledger);
+      if (told.answered) expect(where, 'told though something failed').toMatch(/settle/);
+      else if (told.outcome !== undefined || was.state !== 'not spent') expect(told.outcome, where).toEqual(was);
+      if (was.state !== 'not spent' && !told.answered) expect(outcomes.whole, where).toEqual(was);
+      // What may be taken up again is never told before it is on record.
+      if (resumable && told.answered) expect(was.state, where).toBe('recorded');
+
+      const before = ledger.kept.length;
+      const again = await tell(ask, whole);
+      expect(again.answered).toBe(true);
+      const free = was.state === 'recorded' || (was.state === 'spent' && was.resumable);
+      expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
+      if (was.state === 'spent') expect(was.resumable).toBe(resumable);
+    }
+    for (const name of ['reserve', 'settle', 'replay', 'snapshot']) {
+      expect([...seen], 'every moment was met').toContain(`before ${name}`);
+      expect([...seen]).toContain(`after ${name}`);
+    }
+  });
+});
+
+describe('a request whose entry was never answered', () => {
+  const failing = (ledger: Ledger): Ledger => ({
+    ...ledger,
+    settle: () => Promise.reject(new Fault('DISK_FULL', 'full', 'free')),
+  });
+
+  it('is completed by the same request, also one for all that is left, and by another analyst', async () => {
+    for (const options of [{ epsilon: '0.5' }, { all: true }, {}]) {
+      const { ledger, session } = await open('{ epsilon: 1 }');
+      const query = { kind: 'histogram', column: 'party' };
+      const first = await session();
+      await first.release({ kind: 'count' }, { epsilon: '0.45' });
+      const broken = new Sessions({ ...first.desk, ledger: failing(ledger) });
+      await expect(broken.release(query, options)).rejects.toMatchObject({
+        outcome: { state: 'spent', entry: 2, resumable: true },
+      });
+      const other = await session({ analyst: 'bob' });
+      const plan = await other.plan(query, options);
+      expect(plan).toMatchObject({ completes: 2, fits: true });
+      const { receipt } = await other.release(query, options);
+      expect(receipt.ledger).toMatchObject({ entry: 2, replayed: false, resumed: true });
+      expect(ledger.kept).toHaveLength(2);
+      expect(ledger.kept[1]).toMatchObject({ analyst: 'ann' });
+      expect((await other.release(query, options)).receipt.ledger).toMatchObject({ entry: 2, replayed: true });
+      expect((await other.plan(query, options)).completes).toBeUndefined();
+    }
+  });
+
+  it('is told the same by two who complete it at once; one that must be fresh pays for its own', async () => {
+    const { ledger, session } = await open();
+    const query = { kind: 'histogram', column: 'party' };
+    const desk = (await session()).desk;
+    await expect(new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
+    const both = await Promise.all([1, 2].map(async () => (await session()).release(query, { epsilon: '1' })));
+    expect(both[0]!.tables).toEqual(both[1]!.tables);
+    expect(ledger.kept).toHaveLength(1);
+
+    await expect(
+      new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
+    ).rejects.toMatchObject({ outcome: { entry: 2, resumable: true } });
+    // Alone, a fresh request completes it: what it reads is the data as it is now.
+    const fresh = () => session().then((s) => s.release(query, { epsilon: '1', fresh: true }));
+    expect((await fresh()).receipt.ledger).toMatchObject({ entry: 2, resumed: true });
+    await expect(
+      new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
+    ).rejects.toMatchObject({ outcome: { entry: 3 } });
+    const two = await Promise.all([fresh(), fresh()]);
+    expect(two.map(({ receipt }) => receipt.ledger.entry).sort()).toEqual([3, 4]);
+  });
+
+  it('and is adaptive is told though it is not on record, and paid for again', async () => {
+    const { ledger, session } = await open();
+    const s = await session();
+    const told = await clusters(new Sessions({ ...s.desk, ledger: failing(ledger) }));
+    expect(told.receipt.ledger).toMatchObject({ recorded: false });
+    await clusters(s);
+    expect(ledger.kept).toHaveLength(2);
+  });
+
+  it('keeps no secret in the length of what is recorded', async () => {
+    const { ledger, session } = await open('{ epsilon: 1000, delta: 1e-6 }');
+    const s = await session();
+    const lengths = new Set<number>();
+    for (let k = 0; k < 12; k++) {
+      await s.release(
+        {
+          queries: [
+            { kind: 'histogram', column: 'party' },
+            { kind: 'quantile', column: 'age', at: [0.5] },
+            { kind: 'mean', column: 'age' },
+          ],
+        },
+        { epsilon: '0.5', fresh: true },
+      );
+      const { noisy } = JSON.parse(ledger.kept.at(-1)!.answer!);
+      lengths.add(
+        ledger.kept.at(-1)!.answer!.length - JSON.stringify(ledger.kept.at(-1)!.answer!.replace(/"noisy".*/, '')).length,
+      );
+      expect(noisy.measures.length).toBeGreaterThan(2);
+    }
+    expect(lengths.size).toBe(1);
+    const plain = new Set(ledger.kept.map(({ answer }) => JSON.stringify(JSON.parse(answer!).noisy).length));
+    expect(plain.size, 'without filling up they differ').toBeGreaterThan(1);
+  });
+});
