@@ -156,7 +156,7 @@ describe('a mistake at the command line', () => {
     const { code, err, out } = await run(...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(said);
-    expect(err).toMatch(/\[USAGE\]\n$/);
+    expect(err).toMatch(/\[USAGE\]\n( {2}Nothing was spent[.]\n)?$/);
     expectWords(err);
   });
 
@@ -166,10 +166,53 @@ describe('a mistake at the command line', () => {
     expect(JSON.parse(out).error).toMatchObject({ code: 'USAGE', hint: expect.stringMatching(/release/) });
   });
 
-  it('a reader that goes away early is none', async () => {
-    const long = ['release', 'policy.yaml', '--survey', '--epsilon', '1', '--json'];
-    const { code, err } = await fugu({ cwd: folder, shell: 'exec > >(head -c 1 > /dev/null);' }, ...long);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
+  /** Nobody reads what is written: the reader is gone before it starts. */
+  const unread = (...words: string[]) => fugu({ cwd: folder, shell: 'exec > >(true); sleep 0.2;' }, ...words);
+
+  it('a reader that goes away early is none, unless what it did not read was paid for', async () => {
+    const count = ['--query', '{"kind": "count"}', '--epsilon', '0.125', '--json'];
+    expect(await unread('plan', 'policy.yaml', ...count)).toMatchObject({ code: 0, err: '' });
+    const { code, err } = await unread('release', 'policy.yaml', ...count);
+    expect(code).toBe(7);
+    expect(err).toMatch(/closed it[\s\S]*\n {2}Spent and recorded: ledger entry \d+[.] Ask the same again/);
+    // Told from the record nothing is paid for.
+    expect(await unread('release', 'policy.yaml', ...count)).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('a paid answer that cannot be delivered exits 7 and says that it is recorded', async () => {
+    const ask = ['release', 'policy.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.375', '--out', 'people.csv/x'];
+    const { code, out } = await run(...ask, '--json');
+    expect(code).toBe(7);
+    const { error } = JSON.parse(out);
+    expect(error).toMatchObject({ code: 'READ_ONLY', outcome: { state: 'recorded', entry: expect.any(Number) } });
+    const again = await run(...ask.slice(0, -2), '--json');
+    expect(JSON.parse(again.out).receipt.ledger).toMatchObject({ entry: error.outcome.entry, replayed: true });
+    // The same fault when nothing was paid for.
+    const free = await run(...ask);
+    expect(free).toMatchObject({ code: 5, out: '' });
+    expect(free.err).toMatch(/\[READ_ONLY\]\n {2}Nothing was spent[.]\n$/);
+  });
+
+  it('a paid request without an answer exits 6 and says that it is paid for again, or completed', async () => {
+    write(
+      'few.yaml',
+      readFileSync(join(folder, 'ties.yaml'), 'utf8').replace('domain: 200', 'domain: 20').replace('friends\n', 'few\n'),
+    );
+    const { code, err } = await run('release', 'few.yaml', '--pattern', 'triangles', '--epsilon', '1');
+    expect(code).toBe(6);
+    expect(err).toMatch(
+      /\[ENGINE_FAILED\]\n {2}Spent without an answer: ledger entry \d+[.] Asked again, it is paid for again[.]\n$/,
+    );
+    const { out } = await run('release', 'few.yaml', '--pattern', 'triangles', '--epsilon', '1', '--json');
+    expect(JSON.parse(out).error.outcome).toMatchObject({ state: 'spent', resumable: false });
+  });
+
+  it('before anything is booked says that nothing was spent, where that was a question', async () => {
+    const refused = await run('release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "none"}');
+    expect(refused.err).toMatch(/\n {2}Nothing was spent[.]\n$/);
+    const planned = await run('plan', 'policy.yaml', '--query', '{"kind": "histogram", "column": "none"}');
+    expect(planned.err).not.toMatch(/spent/);
+    expect((await run('--help')).out).toMatch(/6 {2}spent without an answer/);
   });
 
   it.skipIf(!existsSync('/dev/full'))('a place for the output that is full is told', async () => {

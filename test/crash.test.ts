@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -86,6 +86,47 @@ describe.sequential('a release that dies', () => {
   });
 });
 
+describe.skipIf(process.platform === 'win32')('a release that is stopped', () => {
+  /** Our temporary folders there are. */
+  const left = () => readdirSync(folder).filter((name) => name.startsWith('fugu-engine-'));
+
+  /** Sends a signal right after the reservation is in the ledger; undefined when the release was quicker. */
+  async function stopped(signal: NodeJS.Signals, age: number, ...words: string[]) {
+    const ledger = await openLedger(join(folder, 'ledger.db'));
+    const before = (await ledger.entries('town')).length;
+    const child = spawn(
+      process.execPath,
+      [mainFile, 'release', 'policy.yaml', '--query', over(age), '--epsilon', '0.01', ...words],
+      { cwd: folder, env: { ...process.env, ...small, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (data) => (out += data));
+    child.stderr.on('data', (data) => (err += data));
+    const gone = new Promise<number | null>((done) => child.on('close', (code) => done(code)));
+    while ((await ledger.entries('town')).length === before && child.exitCode === null) await sleep(3);
+    child.kill(signal);
+    const code = await gone;
+    const last = (await ledger.entries('town')).at(-1)!;
+    await ledger.close();
+    return last.settled ? undefined : { code, out, err, entry: last.sequence };
+  }
+
+  it.each<[NodeJS.Signals, number, ...string[]]>([
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+    ['SIGTERM', 143, '--json'],
+  ])('by %s says what became of the budget, exits %i and leaves no folder', async (signal, exit, ...words) => {
+    let said: Awaited<ReturnType<typeof stopped>>;
+    for (let age = exit - 100; said === undefined && age < exit - 94; age++) said = await stopped(signal, age, ...words);
+    expect(said, 'every release was quicker than the signal').toMatchObject({ code: exit });
+    const { entry, err, out } = said!;
+    expect(err).toMatch(new RegExp(`stopped by ${signal}[.]\\n  Spent without an answer: ledger entry ${entry}[.]`));
+    const told = { stopped: signal, outcome: { state: 'spent', entry, resumable: true } };
+    expect(out === '' ? undefined : JSON.parse(out)).toEqual(words.length > 0 ? told : undefined);
+    expect(left()).toEqual([]);
+  });
+});
+
 describe.skipIf(process.platform !== 'linux')('a disk that is full (files may not grow beyond a limit)', () => {
   const limited = (kilobytes: number, ...words: string[]) =>
     fugu({ cwd: folder, env: small, shell: `ulimit -f ${kilobytes};` }, ...words, '--json');
@@ -99,7 +140,7 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     const count = ['release', 'full.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.5'] as const;
     const said = await limited(8, ...count);
     expect(said.code).toBe(5);
-    expect(JSON.parse(said.out).error.hint).toMatch(/Nothing was spent/);
+    expect(JSON.parse(said.out).error.outcome).toEqual({ state: 'not spent' });
     expect((await answers(...count)).receipt.ledger.replayed).toBe(false);
     expect((await answers('ledger', 'full.yaml')).budget).toMatchObject({ spent: 0.5, remaining: 0.5 });
   });
@@ -113,7 +154,8 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     expect(limit).toBeGreaterThan(statSync(join(folder, 'ledger.db')).size / 1024);
     const said = await limited(limit, ...party, 'report');
     expect(said.code).toBe(5);
-    expect(JSON.parse(said.out).error).toMatchObject({ code: 'DISK_FULL', hint: expect.stringMatching(/replayed for free/) });
+    // It was told from the record: this time nothing was spent.
+    expect(JSON.parse(said.out).error).toMatchObject({ code: 'DISK_FULL', outcome: { state: 'not spent' } });
     expect((await answers(...party, 'later')).receipt.ledger.replayed).toBe(true);
     expect(existsSync(join(folder, 'later', 'report.html'))).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
 import type { Engine, Ledger, Outcome } from '../src/index.js';
-import { createSession, Fault, Outcomes, openEngine, readPolicy } from '../src/index.js';
+import { chooseSurveyBatch, createSession, Fault, Outcomes, openEngine, readPolicy } from '../src/index.js';
 import { type Session, Session as Sessions } from '../src/release/session.js';
 import { type MemoryLedger, memoryLedger } from './memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -88,7 +88,8 @@ const tell = async (ask: Ask, session: Session): Promise<Told> => {
 
 const histogram: Ask = (s) => s.release({ kind: 'histogram', column: 'party' }, { epsilon: '1' });
 const medians: Ask = (s) => s.release({ kind: 'quantile', column: 'age', at: [0.5] }, { epsilon: '1' });
-const clusters: Ask = (s) => releaseKmeans(s, { columns: ['age'], clusters: 2 }, { epsilon: '1' });
+const clustersFor = (s: Session, epsilon: string) => releaseKmeans(s, { columns: ['age'], clusters: 2 }, { epsilon });
+const clusters: Ask = (s) => clustersFor(s, '1');
 const kinds: Readonly<Record<string, { ask: Ask; resumable: boolean }>> = {
   'a histogram': { ask: histogram, resumable: true },
   'a quantile': { ask: medians, resumable: true },
@@ -139,6 +140,27 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
       expect([...seen], 'every moment was met').toContain(`before ${name}`);
       expect([...seen]).toContain(`after ${name}`);
     }
+  });
+});
+
+describe('the test itself', () => {
+  it('catches a ledger that books and does not say so, and one that says it recorded and did not', async () => {
+    const { ledger, session } = await open();
+    const { desk } = await session();
+    const silent: Ledger = {
+      ...ledger,
+      reserve: async (r) => {
+        await ledger.reserve(r);
+        throw new Fault('DISK_FAILED', 'broken', 'mend');
+      },
+    };
+    const told = await tell(histogram, new Sessions({ ...desk, ledger: silent }));
+    expect(told.outcome).not.toEqual(truth(ledger));
+
+    const careless = memoryLedger();
+    const forgetful = { ...careless, settle: async (_entry: unknown, text: string) => text };
+    expect(await tell(histogram, new Sessions({ ...desk, ledger: forgetful }))).toMatchObject({ answered: true });
+    expect(truth(careless).state).toBe('spent');
   });
 });
 
@@ -216,14 +238,27 @@ describe('a request whose entry was never answered', () => {
         },
         { epsilon: '0.5', fresh: true },
       );
-      const { noisy } = JSON.parse(ledger.kept.at(-1)!.answer!);
-      lengths.add(
-        ledger.kept.at(-1)!.answer!.length - JSON.stringify(ledger.kept.at(-1)!.answer!.replace(/"noisy".*/, '')).length,
-      );
-      expect(noisy.measures.length).toBeGreaterThan(2);
+      const { answer } = ledger.kept.at(-1)!;
+      // What comes before is the plan, which is public and tells how much was spent so far.
+      lengths.add(answer!.length - answer!.indexOf('"noisy"'));
     }
     expect(lengths.size).toBe(1);
     const plain = new Set(ledger.kept.map(({ answer }) => JSON.stringify(JSON.parse(answer!).noisy).length));
     expect(plain.size, 'without filling up they differ').toBeGreaterThan(1);
+  });
+});
+
+describe('an epsilon that is next to nothing', () => {
+  it.each(['1e-308', '1e-300', '1e-12'])('(%s) is refused in words, by plans, releases and surveys', async (epsilon) => {
+    const { policy, session } = await open('{ epsilon: 1 }');
+    const s = await session();
+    const refused = { code: 'BUDGET_INVALID', message: expect.stringMatching(/billionth/) };
+    await expect(s.plan({ kind: 'count' }, { epsilon })).rejects.toMatchObject(refused);
+    await expect(s.release({ kind: 'count' }, { epsilon })).rejects.toMatchObject({
+      ...refused,
+      outcome: { state: 'not spent' },
+    });
+    await expect(clustersFor(s, epsilon)).rejects.toMatchObject(refused);
+    expect(() => chooseSurveyBatch(policy, s.account, { epsilon })).toThrow(/billionth/);
   });
 });

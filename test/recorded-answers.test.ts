@@ -214,18 +214,18 @@ describe('a request', () => {
     await session.close();
   });
 
-  it('whose answer was never recorded is paid again', async () => {
+  it('whose answer could not be recorded is not told, so that it may be completed', async () => {
     const { session } = await open();
-    const full = new Fault('DISK_FULL', 'full', 'Nothing was spent.');
+    const full = new Fault('DISK_FULL', 'full', 'Make room.');
     const forgetful = new Session({
       ...session.desk,
       ledger: { ...session.desk.ledger, settle: () => Promise.reject(full) },
     });
-    const { tables, receipt } = await forgetful.release(histogram, { epsilon: '0.25' });
-    expect(tables[0]!.rows).toHaveLength(4);
-    expect(receipt.ledger).toMatchObject({ replayed: false, recorded: false });
+    await expect(forgetful.release(histogram, { epsilon: '0.25' })).rejects.toMatchObject({
+      code: 'DISK_FULL',
+      outcome: { state: 'spent', resumable: true },
+    });
     expect((await session.release(histogram, { epsilon: '0.25' })).receipt.ledger.replayed).toBe(false);
-    expect((await session.plan(histogram)).budget.spent).toBe(0.5);
     await session.close();
   });
 
@@ -265,7 +265,7 @@ describe('whatever goes wrong once the budget is booked', () => {
       throw new Fault('ENGINE_MEMORY', 'no memory', 'raise');
     },
     'a disk': () => {
-      throw new Fault('DISK_FULL', 'no space', 'Nothing was spent.');
+      throw new Fault('DISK_FULL', 'no space', 'Make room.', { outcome: { state: 'not spent' } });
     },
     'a thrown word': () => {
       throw 'Ann';
@@ -307,7 +307,7 @@ describe('whatever goes wrong once the budget is booked', () => {
       });
     }
     expect(texts.size).toBe(1);
-    expect([...texts][0]).toMatch(/stays spent/);
+    expect([...texts][0]).toMatch(/"outcome":{"state":"spent","entry N,"resumable":false}/);
     expect([...texts][0]).not.toMatch(/Ann|17|50|51|people/);
     expect((await session.plan({ kind: 'count' })).budget.spent).toBe(2 * Object.keys(wrongs).length);
     // The test can tell them apart: told as they were thrown they are many.

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { Fault } from '../errors.js';
 import { fail } from './output.js';
 import { exitHelp, outcomes } from './paid.js';
+import { listenForSignals } from './signals.js';
 
 type Load = () => Promise<{ register(program: Command): void }>;
 
@@ -73,6 +74,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined);
 
 const wantsJson = process.argv.includes('--json');
+// The workbench spends nothing and computes for long stretches in which no handler would be called: there a signal ends the process at once.
+if (!Object.hasOwn(groups['Workbench:']!, process.argv[2] ?? '')) listenForSignals(wantsJson);
 run(process.argv).catch((error: unknown) => {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return;

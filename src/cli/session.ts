@@ -8,7 +8,6 @@ import { readPolicy } from '../policy/read.js';
 import { createSession, type Session } from '../release/session.js';
 import { caution, clock } from './output.js';
 import { outcomes } from './paid.js';
-import { listenForSignals } from './signals.js';
 
 interface Parts {
   readonly policy: Policy;
@@ -18,7 +17,6 @@ interface Parts {
 
 /** Opens policy, engine and ledger, runs the work, and closes them whatever happens. */
 export async function withSession<T>(file: string, work: (session: Session, parts: Parts) => Promise<T>): Promise<T> {
-  listenForSignals(process.argv.includes('--json'));
   const policy = await readPolicy(file);
   const stop = clock(`working on ${basename(policy.data.source)}`);
   try {
@@ -33,12 +31,15 @@ async function withParts<T>(policy: Policy, work: (session: Session, parts: Part
   return closing(engine, async () => {
     const ledger = await openLedger(policy.ledger);
     return closing(ledger, async () => {
-      const as = process.env.FUGU_ANALYST;
-      const session = await createSession({ policy, engine, ledger, outcomes, ...(as !== undefined && { as }) });
+      const as = labelOf(process.env.FUGU_ANALYST);
+      const session = await createSession({ policy, engine, ledger, outcomes, ...(as && { as }) });
       return work(session, { policy, engine, ledger });
     });
   });
 }
+
+/** It is listed beside the user's name and nothing else hangs on it. */
+const labelOf = (text = ''): string => text.replaceAll(/\p{C}/gu, '').trim().slice(0, 120);
 
 /** What was made is kept, and what went wrong is told, whether or not closing works. */
 export async function closing<T>(opened: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {

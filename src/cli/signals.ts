@@ -1,13 +1,10 @@
 import { endingOf, outcomes } from './paid.js';
 
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-let listening = false;
 let stopping = false;
 
 /** From here on a signal ends the process only after it has said what became of the budget; a second one ends it at once. */
 export function listenForSignals(json: boolean): void {
-  if (listening) return;
-  listening = true;
   for (const signal of Object.keys(numbers) as (keyof typeof numbers)[])
     process.on(signal, () => {
       if (stopping) end(signal, json);

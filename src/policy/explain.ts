@@ -196,7 +196,22 @@ function aboutBudget({ budget }: Policy): Explanation[] {
       }),
     ),
     ...suspected.map(line),
+    ...aboutQuotas(budget),
     ...(epsilon > 10 ? [{ topic: 'budget' as const, text: 'this is so large that it protects almost nothing.' }] : []),
+  ];
+}
+
+function aboutQuotas({ analysts }: Policy['budget']): Explanation[] {
+  if (!analysts) return [];
+  const named = [...analysts.named].map(([name, quota]) => `${name} at most ${figure(toNumber(quota))}`);
+  const each = analysts.each
+    ? [`${named.length > 0 ? 'everybody else' : 'each analyst'} at most ${figure(toNumber(analysts.each))}`]
+    : [];
+  return [
+    {
+      topic: 'budget',
+      text: `of this budget may spend: ${[...named, ...each].join(', ')} (epsilon). It divides the budget among analysts; what protects the people in the data is the budget itself.`,
+    },
   ];
 }
 

@@ -192,7 +192,9 @@ export class Session {
       if (best) return { bound, ...was, best, standing, label, canonical: text, completes: open.entry.sequence };
     }
     const now = under(standing);
-    const best = now.plans[0];
+    // A quota may have room for another noise than the best one.
+    const admitted = (p: NoisePlan) => p.fits && this.admits(p.profile, { measures: bound.measures }, standing);
+    const best = (standing.own && now.plans.find(admitted)) ?? now.plans[0];
     if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
     return { bound, ...now, best, standing, label, canonical: text };
   }

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, it } from 'vitest';
+import { builtOnce, mainFile } from './fugu.js';
+
+beforeAll(builtOnce);
+
+/** A process in the middle of a ledger write that ends after so many milliseconds. */
+function writing(milliseconds: number) {
+  const module = (name: string) => JSON.stringify(mainFile.replace('main.js', name));
+  const script = `
+    const { outcomes } = await import(${module('paid.js')});
+    const { listenForSignals } = await import(${module('signals.js')});
+    listenForSignals(false);
+    outcomes.during(() => new Promise((done) => setTimeout(() => {
+      outcomes.note({ state: 'recorded', entry: 4 });
+      outcomes.note({ state: 'spent', entry: 5, resumable: true });
+      done();
+    }, ${milliseconds})));
+    setInterval(() => undefined, 1000);
+    console.log('ready');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let err = '';
+  child.stderr.on('data', (data) => (err += data));
+  const ready = new Promise((done) => child.stdout.once('data', done));
+  const ended = new Promise<{ code: number | null; err: string }>((done) => child.on('close', (code) => done({ code, err })));
+  return { child, ready, ended };
+}
+
+it.skipIf(process.platform === 'win32')('a signal waits for the booking under way and tells all that was paid for', async () => {
+  const { child, ready, ended } = writing(500);
+  await ready;
+  child.kill('SIGTERM');
+  const { code, err } = await ended;
+  expect(code).toBe(143);
+  expect(err).toBe(
+    'fugu: stopped by SIGTERM.\n' +
+      '  Spent and recorded: ledger entry 4. Ask the same again (without --fresh): the recorded answer is told and nothing more is spent.\n' +
+      '  Spent without an answer: ledger entry 5. Ask the same again: it is completed without paying again.\n',
+  );
+});
+
+it.skipIf(process.platform === 'win32')('a second one ends it at once, and says that the outcome is open', async () => {
+  const { child, ready, ended } = writing(60_000);
+  await ready;
+  child.kill('SIGINT');
+  await sleep(300);
+  expect(child.exitCode).toBeNull();
+  child.kill('SIGINT');
+  const { code, err } = await ended;
+  expect(code).toBe(130);
+  expect(err).toMatch(/under way .* is not known/);
+});
