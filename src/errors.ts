@@ -63,7 +63,7 @@ export class Fault extends Error {
   readonly place: FaultPlace | undefined;
   /** Numbers a program may want (asked, spent, remaining, size, limit). */
   readonly details: Readonly<Record<string, number | string>>;
-  /** Absent where no budget was in question: nothing was spent. */
+  /** Absent where the fault comes from outside a request that pays. */
   readonly outcome: Outcome | undefined;
 
   constructor(
