@@ -214,6 +214,19 @@ describe('a request whose entry was never answered', () => {
     expect(two.map(({ receipt }) => receipt.ledger.entry).sort()).toEqual([3, 4]);
   });
 
+  it('says that it cannot be completed where the ledger knows that an answer is lost', async () => {
+    const { ledger, session } = await open();
+    const { desk } = await session();
+    for (const outcome of [
+      { state: 'spent', entry: 1, resumable: false },
+      { state: 'recorded', entry: 2 },
+    ] as const) {
+      const lost = { ...ledger, settle: () => Promise.reject(new Fault('DISK_FAILED', 'broken', 'mend', { outcome })) };
+      const asked = new Sessions({ ...desk, ledger: lost }).release({ kind: 'count' }, { epsilon: `${outcome.entry}` });
+      await expect(asked).rejects.toMatchObject({ outcome });
+    }
+  });
+
   it('and is adaptive is told though it is not on record, and paid for again', async () => {
     const { ledger, session } = await open();
     const s = await session();

@@ -183,12 +183,20 @@ async function record(desk: Desk, entry: Entry, text: string, spent: Outcome): P
     } catch (error) {
       if (!('resumable' in spent && spent.resumable) && error instanceof Fault && unwritten.includes(error.code))
         return undefined;
-      const said = error instanceof Fault && error.outcome?.state === 'recorded' ? error.outcome : undefined;
-      const outcome = said ?? (await recordSeen(desk, entry)) ?? spent;
+      const outcome = settledBy(error, spent) ?? (await recordSeen(desk, entry)) ?? spent;
       outcomes?.note(outcome);
       throw withOutcome(error, outcome);
     }
   });
+}
+
+/** A ledger that failed at writing an answer may know that it is there all the same, or that the entry cannot be taken up any more. */
+function settledBy(error: unknown, spent: Outcome): Outcome | undefined {
+  const said = error instanceof Fault ? error.outcome : undefined;
+  if (said?.state === 'recorded') return said;
+  return said?.state === 'spent' && spent.state === 'spent'
+    ? { ...spent, resumable: spent.resumable && said.resumable }
+    : undefined;
 }
 
 /** Writing may fail after all was written. */
