@@ -1,15 +1,23 @@
+import { inspect } from 'node:util';
 import { Fault } from '../errors.js';
+import { brushFor, type Colour, jsonLines, oneLine } from './terminal-text.js';
 
-const terminal = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
-const paint = (code: string) => (text: string) => (terminal ? `\u001b[${code}m${text}\u001b[0m` : text);
-export const bold = paint('1');
-export const dim = paint('2');
-export const good = paint('32');
-export const warn = paint('33');
+const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
+const painter = (colour: Colour) => (text: string) => paint(colour, text);
+export const bold = painter('bold');
+export const dim = painter('dim');
+export const good = painter('good');
+export const warn = painter('warn');
+
+/** Everything people read on stdout goes out here. */
+export function say(text: string): void {
+  process.stdout.write(`${shown(text)}\n`);
+}
 
 /** One JSON document on stdout, or the human form; a command calls this once. */
 export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
-  process.stdout.write(json ? `${JSON.stringify(document, replacer, 2)}\n` : `${human()}\n`);
+  if (json) process.stdout.write(`${jsonLines(JSON.stringify(document, replacer, 2))}\n`);
+  else say(human());
 }
 
 function replacer(_key: string, value: unknown): unknown {
@@ -19,21 +27,21 @@ function replacer(_key: string, value: unknown): unknown {
   return value instanceof Map ? Object.fromEntries(value) : value;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matching the colour codes this file writes
-const plainLength = (text: string) => text.replace(/\u001b\[\d+m/g, '').length;
 const numeric = /^[-+±<>≤≥~]?\s?[\d.,]+([eE][-+]?\d+)?\s?[%x]?$|^-$|^inf$/;
 
 /** Columns aligned by content: numbers to the right, words to the left. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((h, c) => Math.max(plainLength(h), ...rows.map((r) => plainLength(r[c] ?? ''))));
+export function table(headerTexts: readonly string[], rowTexts: readonly (readonly string[])[]): string {
+  const header = headerTexts.map(cell);
+  const rows = rowTexts.map((row) => row.map(cell));
+  const widths = header.map((h, c) => Math.max(width(h), ...rows.map((r) => width(r[c] ?? ''))));
   const right = header.map(
     (_, c) => rows.length > 0 && rows.every((r) => numeric.test((r[c] ?? '').trim()) || (r[c] ?? '') === ''),
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, c) => {
-        const gap = ' '.repeat(Math.max(0, widths[c]! - plainLength(cell)));
-        return right[c] ? gap + cell : cell + gap;
+      .map((text, c) => {
+        const gap = ' '.repeat(Math.max(0, widths[c]! - width(text)));
+        return right[c] ? gap + text : text + gap;
       })
       .join('  ')
       .trimEnd();
@@ -77,7 +85,7 @@ export function clock(label: string): () => void {
   const timer = setInterval(() => {
     if (barDrawn) return;
     drawn = true;
-    process.stderr.write(`\r${label} … ${Math.round((Date.now() - started) / 1000)} s`);
+    process.stderr.write(`\r${oneLine(label)} … ${Math.round((Date.now() - started) / 1000)} s`);
   }, 1000);
   return () => {
     clearInterval(timer);
@@ -96,7 +104,7 @@ export function progress(label: string): (done: number, total: number) => void {
     barDrawn = true;
     const filled = Math.round((24 * done) / Math.max(1, total));
     process.stderr.write(
-      `\r\u001b[K${label} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
+      `\r\u001b[K${oneLine(label)} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
     );
     if (done >= total) process.stderr.write('\n');
   };
@@ -112,11 +120,11 @@ export function fail(error: unknown, json: boolean): never {
           'Something went wrong inside Fugu.',
           'Run again with FUGU_DEBUG=1 and report what it prints; nothing was released.',
         );
-  if (process.env.FUGU_DEBUG && !(error instanceof Fault)) console.error(error);
+  if (process.env.FUGU_DEBUG && !(error instanceof Fault)) process.stderr.write(`${shown(inspect(error))}\n`);
   const place = fault.place
     ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
     : '';
-  if (json) process.stdout.write(`${JSON.stringify(fault, null, 2)}\n`);
-  else process.stderr.write(`fugu: ${place}${fault.message}\n  ${fault.hint} [${fault.code}]\n`);
+  if (json) process.stdout.write(`${jsonLines(JSON.stringify(fault, null, 2))}\n`);
+  else process.stderr.write(`fugu: ${oneLine(`${place}${fault.message}`)}\n  ${oneLine(fault.hint)} [${fault.code}]\n`);
   process.exit(fault.exit);
 }
