@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { Fault } from '../errors.js';
-import { brushFor, type Colour, jsonLines, oneLine } from './terminal-text.js';
+import { visible } from '../report/visible.js';
+import { brushFor, type Colour, jsonLines } from './terminal-text.js';
 
 const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
 const painter = (colour: Colour) => (text: string) => paint(colour, text);
@@ -85,7 +86,7 @@ export function clock(label: string): () => void {
   const timer = setInterval(() => {
     if (barDrawn) return;
     drawn = true;
-    process.stderr.write(`\r${oneLine(label)} … ${Math.round((Date.now() - started) / 1000)} s`);
+    process.stderr.write(`\r${visible(label)} … ${Math.round((Date.now() - started) / 1000)} s`);
   }, 1000);
   return () => {
     clearInterval(timer);
@@ -104,7 +105,7 @@ export function progress(label: string): (done: number, total: number) => void {
     barDrawn = true;
     const filled = Math.round((24 * done) / Math.max(1, total));
     process.stderr.write(
-      `\r\u001b[K${oneLine(label)} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
+      `\r\u001b[K${visible(label)} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
     );
     if (done >= total) process.stderr.write('\n');
   };
@@ -125,6 +126,6 @@ export function fail(error: unknown, json: boolean): never {
     ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
     : '';
   if (json) process.stdout.write(`${jsonLines(JSON.stringify(fault, null, 2))}\n`);
-  else process.stderr.write(`fugu: ${oneLine(`${place}${fault.message}`)}\n  ${oneLine(fault.hint)} [${fault.code}]\n`);
+  else process.stderr.write(`fugu: ${visible(`${place}${fault.message}`)}\n  ${visible(fault.hint)} [${fault.code}]\n`);
   process.exit(fault.exit);
 }

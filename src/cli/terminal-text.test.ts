@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { brushFor, jsonLines, oneLine } from './terminal-text.js';
+import { visible } from '../report/visible.js';
+import { brushFor, jsonLines } from './terminal-text.js';
 
 // What a hostile name might hold: a colour, a cleared screen, a window title, a C1 control, a delete, a turned direction, nothing to see, a stray half.
 const tricks = [
@@ -23,27 +24,27 @@ const tricks = [
   '\u061c',
   '\uffff',
 ];
-const visible = /^[\x20-\x7e\n]*$/;
+const plain = /^[\x20-\x7e\n]*$/;
 
 describe('text from elsewhere', () => {
   it('shows what it holds and cannot do anything', () => {
     for (const trick of tricks) {
-      const said = oneLine(`a${trick}b`);
-      expect(said, JSON.stringify(trick)).toMatch(visible);
+      const said = visible(`a${trick}b`);
+      expect(said, JSON.stringify(trick)).toMatch(plain);
       expect(said).toContain('\\u');
     }
-    expect(oneLine('a\nb')).toBe('a\\u000ab');
+    expect(visible('a\nb')).toBe('a\\u000ab');
   });
 
   it('is left alone where it is only foreign', () => {
     for (const text of ['Zufriedenheit mit der Straße', '満足度', 'الرضا', '± 3 … 5 % ≤', '❤️', '👍🏽', '\u00a0'])
-      expect(oneLine(text)).toBe(text);
+      expect(visible(text)).toBe(text);
   });
 
   it('is the same document as JSON, whatever shows it', () => {
     const document = { name: tricks.join('x'), lines: 'a\nb', nested: [{ 'k\u202e': '\u{e0041}\u009b' }] };
     const text = jsonLines(JSON.stringify(document, null, 2));
-    expect(text).toMatch(visible);
+    expect(text).toMatch(plain);
     expect(JSON.parse(text)).toEqual(document);
   });
 });
@@ -59,7 +60,7 @@ describe('our own colours', () => {
   it('are no way in for the same codes from elsewhere', () => {
     for (const trick of tricks)
       for (const text of [paint('good', trick), cell(trick), trick])
-        expect(shown(text).replaceAll('\u001b[32m', '').replaceAll('\u001b[0m', ''), JSON.stringify(trick)).toMatch(visible);
+        expect(shown(text).replaceAll('\u001b[32m', '').replaceAll('\u001b[0m', ''), JSON.stringify(trick)).toMatch(plain);
     expect(shown('\u001b[32mcertified\u001b[0m')).toBe('\\u001b[32mcertified\\u001b[0m');
     // What another run of this program would have written means nothing to this one.
     expect(shown(brushFor(true).paint('good', 'certified'))).not.toContain('\u001b');

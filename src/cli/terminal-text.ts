@@ -1,22 +1,8 @@
 import { cryptoBits } from '../noise/bits.js';
-
-/**
- * What a terminal obeys instead of showing (control characters), what turns the text around it (bidirectional controls) and what nobody sees: whoever chose
- * a name, a label or a path must not write the steward's screen with it. The emoji selector U+FE0F only changes how the character before it looks.
- */
-const unseen =
-  /(?!\ufe0f)[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;
-
-const asCode = (character: string): string =>
-  Array.from({ length: character.length }, (_, k) => `\\u${character.charCodeAt(k).toString(16).padStart(4, '0')}`).join('');
-
-/** Text from elsewhere, on one line. */
-export const oneLine = (text: string): string => text.replace(unseen, asCode);
-
-const lines = (text: string): string => text.replace(unseen, (c) => (c === '\n' ? c : asCode(c)));
+import { visible, visibleLines } from '../report/visible.js';
 
 /** JSON that is the same document and shows every character for what it is; outside its strings it has none but line breaks to show. */
-export const jsonLines = lines;
+export const jsonLines = visibleLines;
 
 export type Colour = 'bold' | 'dim' | 'good' | 'warn';
 const codes: Readonly<Record<Colour, string>> = { bold: '1', dim: '2', good: '32', warn: '33' };
@@ -34,7 +20,8 @@ interface Brush {
 }
 
 export function brushFor(coloured: boolean): Brush {
-  if (!coloured) return { paint: (_, text) => oneLine(text), shown: lines, width: (text) => [...text].length, cell: oneLine };
+  if (!coloured)
+    return { paint: (_, text) => visible(text), shown: visibleLines, width: (text) => [...text].length, cell: visible };
   const secret = Array.from({ length: 4 }, () => cryptoBits.word().toString(36)).join('-');
   const mark = (code: string) => `\u001b${secret}:${code};`;
   const pieces = new RegExp(`\u001b${secret}:(\\d+);`);
@@ -44,10 +31,10 @@ export function brushFor(coloured: boolean): Brush {
       .split(pieces)
       .map((piece, k) => (k % 2 === 1 ? ours(piece) : seen(piece)))
       .join('');
-  const cell = (text: string) => each(text, oneLine, mark);
+  const cell = (text: string) => each(text, visible, mark);
   return {
     paint: (colour, text) => `${mark(codes[colour])}${cell(text)}${mark('0')}`,
-    shown: (text) => each(text, lines, (code) => `\u001b[${code}m`),
+    shown: (text) => each(text, visibleLines, (code) => `\u001b[${code}m`),
     width: (text) =>
       [
         ...each(
