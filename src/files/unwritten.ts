@@ -3,7 +3,7 @@ import { Fault, type FaultCode } from '../errors.js';
 const ways: Readonly<Record<'full' | 'refused' | 'failed', readonly [FaultCode, string]>> = {
   full: ['DISK_FULL', 'there is no space left'],
   refused: ['READ_ONLY', 'it, or its folder, may not be written to'],
-  failed: ['DISK_FAILED', 'the disk reported an error'],
+  failed: ['DISK_FAILED', 'the disk, or the system, reported an error'],
 };
 const byErrno: Readonly<Record<string, keyof typeof ways>> = {
   ENOSPC: 'full',

@@ -42,14 +42,14 @@ export function writeFolder(folder: string, files: readonly NamedText[], writing
 
 /** False where something has that name already, which stays as it is. Nobody ever sees half of it under its name. */
 export function writeNew(file: string, text: string, writing: Writing): boolean {
-  return told(file, writing, () => {
+  return told(file, writing, (progress) => {
     const { draft, target, found } = draftFor(file, text, writing.mode);
     try {
       if (found || !claim(draft, target)) return false;
       try {
         syncFolder(dirname(target));
       } catch (error) {
-        remove(target);
+        progress.moved = !remove(target);
         throw error;
       }
       return true;

@@ -160,7 +160,9 @@ export function judgeAgain(before: State, said: Said, after: State): Broken[] {
   const broken = judgeLedger(before, after);
   const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
   const paid = (after.ledger?.entries ?? []).filter((e) => !known.has(e.sequence));
-  if (said.code !== 0)
+  // It was the only request that could pay: what is missing, it paid for nothing.
+  if (said.code === 3) broken.push({ promise: 'twice', what: 'there is no budget left to ask again' });
+  else if (said.code !== 0)
     broken.push({
       promise: 'lost',
       what: `asked again on a sound disk: exit ${said.code} ${documentOf(said)?.error?.code ?? said.err}`,
@@ -211,8 +213,7 @@ export const judgeFiles =
     if (error === undefined) {
       for (const name of names) if (!fresh(name)) broken.push({ promise: 'silent', what: `says it wrote ${name} and did not` });
     } else if (moved.length > 0) {
-      if (!/may be old or new/.test(error.hint))
-        broken.push({ promise: 'silent', what: `says ${moved[0]} is unchanged; it is not` });
+      if (/is unchanged/.test(error.hint)) broken.push({ promise: 'silent', what: `says ${moved[0]} is unchanged; it is not` });
       if (moved.length < names.length && how !== 'lasting')
         broken.push({ promise: 'torn', what: `${moved.length} of ${names.length} files are new` });
     }

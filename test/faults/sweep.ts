@@ -13,6 +13,7 @@ export interface Run {
   readonly call: Call;
   readonly fault: Fault;
   readonly end: 'done' | 'told' | 'killed';
+  readonly seconds: number;
   readonly broken: readonly Broken[];
 }
 
@@ -29,13 +30,13 @@ export interface Wanted {
 export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Promise<readonly Run[]> {
   const home = mkdtempSync(join(tmpdir(), 'fugu-faults-'));
   try {
-    const template = join(home, 'template');
-    mkdirSync(template);
-    await scenario.prepare(template);
-    const { said, calls } = await disk.calls(copyOf(template, join(home, 'sound')), scenario.words);
-    const sound = await stateOf(join(home, 'sound'));
+    const lanes: (() => string)[] = [];
+    for (let k = 0; k < (wanted.lanes ?? 1); k++) lanes.push(await laneIn(join(home, `lane-${k}`), scenario));
+    const first = lanes[0]!();
+    const { said, calls } = await disk.calls(first, scenario.words);
+    const sound = await stateOf(first);
     if (said.code !== 0 || calls.length === 0) throw new Error(`${scenario.name} fails on a sound disk: ${said.out}${said.err}`);
-    const before = await stateOf(copyOf(template, join(home, 'sound')));
+    const before = await stateOf(lanes[0]!());
     const chosen = calls
       .flatMap((call, k) =>
         turned(wanted.faults(call, k + 1, calls), k).map((fault, round) => ({
@@ -47,18 +48,25 @@ export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Pro
       )
       .sort((a, b) => a.round - b.round);
     const runs: Run[] = [];
-    const lane = async (name: string) => {
+    const work = async (fresh: () => string) => {
       for (let next = chosen.shift(); next; next = chosen.shift()) {
         if (wanted.until !== undefined && Date.now() > wanted.until) return;
-        const folder = copyOf(template, join(home, name));
-        runs.push(await one(disk, scenario, folder, before, next, wanted.again?.(next.at) ?? false));
+        runs.push(await one(disk, scenario, fresh(), before, next, wanted.again?.(next.at) ?? false));
       }
     };
-    await Promise.all(Array.from({ length: wanted.lanes ?? 1 }, (_, k) => lane(`lane-${k}`)));
+    await Promise.all(lanes.map(work));
     return runs;
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** The scene, set once and put back before every run, under one name: answers are recorded for the files they are about. */
+async function laneIn(folder: string, scenario: Scenario): Promise<() => string> {
+  mkdirSync(folder);
+  await scenario.prepare(folder);
+  const template = copyOf(folder, `${folder}-template`);
+  return () => copyOf(template, folder);
 }
 
 /** Every call meets one fault before any meets a second, so that a sweep cut short has still been everywhere. */
@@ -72,10 +80,12 @@ async function one(
   { at, fault, planted }: { readonly at: number; readonly fault: Fault; readonly planted: Planted },
   repeat: boolean,
 ): Promise<Run> {
+  const started = Date.now();
   const said = await disk.run(folder, words, { ...fault, at });
+  const seconds = (Date.now() - started) / 1000;
   const broken = judge(before, said, await stateOf(folder), planted);
   if (repeat && again) broken.push(...judgeAgain(before, await fugu({ cwd: folder }, ...words), await stateOf(folder)));
-  return { scenario: name, at, call: planted.call, fault, end: endOf(said), broken };
+  return { scenario: name, at, call: planted.call, fault, end: endOf(said), seconds, broken };
 }
 
 const endOf = (said: Said): Run['end'] => (killed(said) ? 'killed' : said.code === 0 ? 'done' : 'told');
@@ -89,7 +99,8 @@ export function summary(runs: readonly Run[]): string {
   const lines = names.map((name) => {
     const mine = runs.filter((r) => r.scenario === name);
     const ends = (['done', 'told', 'killed'] as const).map((end) => `${mine.filter((r) => r.end === end).length}`.padStart(7));
-    return `${name.padEnd(24)}${`${new Set(mine.map((r) => r.at)).size}`.padStart(6)}${`${mine.length}`.padStart(6)}${ends.join('')}${`${broken(mine)}`.padStart(8)}`;
+    const slowest = Math.max(...mine.map((r) => r.seconds)).toFixed(1);
+    return `${name.padEnd(24)}${`${new Set(mine.map((r) => r.at)).size}`.padStart(6)}${`${mine.length}`.padStart(6)}${ends.join('')}${`${broken(mine)}`.padStart(8)}${slowest.padStart(9)}`;
   });
   const kinds = new Map<string, number>();
   for (const r of runs)
@@ -98,7 +109,7 @@ export function summary(runs: readonly Run[]): string {
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     }
   return [
-    `${'command'.padEnd(24)} calls  runs   done   told killed  broken`,
+    `${'command'.padEnd(24)} calls  runs   done   told killed  broken  slowest`,
     ...lines,
     `${runs.length} faults, ${broken(runs)} broke a promise`,
     ...[...kinds].sort((a, b) => b[1] - a[1]).map(([kind, n]) => `${`${n}`.padStart(5)}  ${kind}`),
