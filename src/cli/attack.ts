@@ -1,10 +1,11 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { attackPolicy, type PolicyAttack } from '../attack/policy-attack.js';
 import { releasedTable } from '../attack/policy-attack-table.js';
 import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
+import { writeWhole } from '../files/write-file.js';
 import { readPolicy } from '../policy/read.js';
 import { attackPage } from '../report/attack-page.js';
 import { bold, dim, emit, figure, good, progress, table, warn } from './output.js';
@@ -33,7 +34,7 @@ export function register(program: Command): void {
     .action(async (file: string, asked: Words) => {
       const found = await attack(file, asked);
       const page = asked.out ?? join(asked.release, 'attack.html');
-      writePage(page, attackPage(found));
+      writeWhole(page, attackPage(found), { mode: 0o600, hint: 'Say where with --out FILE.' });
       emit(asked.json, { ...found, page }, () => attackText(found, page));
     });
 }
@@ -57,14 +58,6 @@ function csvFiles(directory: string): Map<string, string> {
     .filter((f) => f.endsWith('.csv'))
     .sort();
   return new Map(names.map((name) => [name, readText(join(directory, name))]));
-}
-
-function writePage(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { mode: 0o600 });
-  } catch {
-    throw new Fault('READ_ONLY', `The page ${file} cannot be written.`, 'Say where with --out FILE.');
-  }
 }
 
 function attackText(found: PolicyAttack, page: string): string {

@@ -5,6 +5,7 @@ import { type Explanation, explain } from '../policy/explain.js';
 import type { Policy } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
 import { readPolicy } from '../policy/read.js';
+import { visible } from '../report/visible.js';
 import { bold, emit, good, warn } from './output.js';
 
 export function register(program: Command): void {
@@ -64,7 +65,7 @@ function wrap(text: string, width = 100): string[] {
   const lines: string[] = [];
   let line = '';
   // A number and its unit stay on one line.
-  for (const word of text.split(/ (?!%)/)) {
+  for (const word of visible(text).split(/ (?!%)/)) {
     if (line !== '' && line.length + word.length + 1 > width) {
       lines.push(line);
       line = word;

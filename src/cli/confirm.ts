@@ -1,13 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
+import { writeWhole } from '../files/write-file.js';
 import { confirmColumns } from '../policy/confirm.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { parsePolicy, readPolicy } from '../policy/read.js';
 import { didYouMean } from '../policy/suggest.js';
-import { emit, table } from './output.js';
+import { emit, say, table } from './output.js';
 
 interface ConfirmWords {
   readonly all?: boolean;
@@ -39,15 +40,9 @@ export async function confirmPolicy(policy: Policy, columns: readonly string[]):
   if (columns.length === 0) return policy.unconfirmed;
   const text = confirmColumns(await readFile(policy.file, 'utf8'), new Set(columns));
   const { unconfirmed } = await parsePolicy(text, policy.file);
-  try {
-    await writeFile(policy.file, text);
-  } catch {
-    throw new Fault(
-      'READ_ONLY',
-      'The policy cannot be written.',
-      'Check its permissions, or take the columns off its unconfirmed: list yourself.',
-    );
-  }
+  writeWhole(policy.file, text, {
+    hint: 'Free space, check permissions, or take the columns off its unconfirmed: list yourself.',
+  });
   return unconfirmed;
 }
 
@@ -70,7 +65,7 @@ function chosen(policy: Policy, words: ConfirmWords): readonly string[] | undefi
 
 /** One question for all columns; without a terminal, none. */
 async function ask(policy: Policy, shown: string): Promise<readonly string[]> {
-  process.stdout.write(`${shown}\n\n`);
+  say(`${shown}\n`);
   if (!process.stdin.isTTY || !process.stdout.isTTY) return [];
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   try {

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { posteriorAtMost } from '../calibration/belief.js';
 import { percent } from '../calibration/belief-words.js';
 import { fromNumber, rational, toNumber } from '../exact/rational.js';
+import { writeFolder } from '../files/write-file.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Release } from '../release/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
@@ -44,12 +45,14 @@ const households = '[{ kind: groups, by: household, oddsRatio: 10, hidden: true,
 
 async function tell(out: string): Promise<{ json: unknown; text: string }> {
   const survey = demoSurvey();
-  mkdirSync(out, { recursive: true });
   // A fresh story each time: the demo's own ledger is thrown away, which a real one never is.
   const home = freshFolder(out);
-  writeFileSync(join(home, 'survey.csv'), survey.csv);
-  writeFileSync(join(home, 'strangers.yaml'), policyText('demo-strangers', 'none'));
-  writeFileSync(join(home, 'households.yaml'), policyText('demo-households', households));
+  const files = [
+    ['survey.csv', survey.csv],
+    ['strangers.yaml', policyText('demo-strangers', 'none')],
+    ['households.yaml', policyText('demo-households', households)],
+  ] as const;
+  writeFolder(home, files, { hint: 'Choose another folder with --out.' });
 
   const strangers = await releaseSurvey(join(home, 'strangers.yaml'), join(home, 'strangers'));
   const tied = await releaseSurvey(join(home, 'households.yaml'), join(home, 'households'));
@@ -98,9 +101,7 @@ const halfWidth = ({ rows }: AnswerTable): number => (rows[0]!.high! - rows[0]!.
 function freshFolder(out: string): string {
   for (let k = 1; ; k++) {
     const home = join(out, `run-${k}`);
-    if (existsSync(home)) continue;
-    mkdirSync(home, { recursive: true });
-    return home;
+    if (!existsSync(home)) return home;
   }
 }
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import {
   type Bench,
@@ -23,6 +22,7 @@ import { declaredAmplifiers } from '../dependence/declared.js';
 import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';
+import { writeWhole } from '../files/write-file.js';
 import { readPolicy } from '../policy/read.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
@@ -249,9 +249,5 @@ function writeChart(
     width: 640,
     height: 380,
   });
-  try {
-    writeFileSync(file, standalone(chart));
-  } catch {
-    throw new Fault('READ_ONLY', `The file ${file} cannot be written.`, 'Give --chart a path in a folder you may write to.');
-  }
+  writeWhole(file, standalone(chart), { hint: 'Give --chart a path in a folder you may write to.' });
 }

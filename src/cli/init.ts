@@ -1,10 +1,10 @@
-import { accessSync, constants, rmSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import { describeColumns } from '../engine/describe.js';
 import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
+import { writeNew } from '../files/write-file.js';
 import { readCodebook } from '../policy/codebook.js';
 import { type Draft, draftPolicy } from '../policy/draft.js';
 import { canonicalPath } from '../policy/population.js';
@@ -57,7 +57,8 @@ export async function initPolicy(data: string, words: Omit<InitWords, 'json'>): 
     await engine.close();
   }
   await parsePolicy(draft.text, file);
-  await writeNew(file, draft.text, words.out);
+  if (!writeNew(file, draft.text, { hint: 'Choose another place with --out.' }))
+    throw new Fault('USAGE', `${words.out} exists already.`, 'Choose another name with --out, or move it away.');
   return { draft, file };
 }
 
@@ -82,20 +83,6 @@ function canWrite(folder: string): boolean {
     return (statSync(folder).mode & 0o222) !== 0;
   } catch {
     return false;
-  }
-}
-
-async function writeNew(file: string, text: string, shown: string): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: 'wx' });
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'EEXIST')
-      throw new Fault('USAGE', `${shown} exists already.`, 'Choose another name with --out, or move it away.');
-    // Half a policy would stand in the way of the next try.
-    rmSync(file, { force: true });
-    if (code === 'ENOSPC') throw new Fault('DISK_FULL', 'There is no space left for the policy.', 'Free some disk space.');
-    throw new Fault('READ_ONLY', `${shown} cannot be written.`, 'Choose another place with --out.');
   }
 }
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { largestChunk } from '../analysis/learn/best-structure.js';
@@ -14,6 +13,7 @@ import { writeSpread } from '../dependence/spread-file.js';
 import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
+import { writeWhole } from '../files/write-file.js';
 import type { Policy } from '../policy/policy.js';
 import type { Session } from '../release/session.js';
 import { registerTies } from './learn-ties.js';
@@ -183,10 +183,4 @@ const paidWords = (how: 'paid' | 'unpaid' | 'public'): string =>
     public: 'Marked as learned from public rows.',
   })[how];
 
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch {
-    throw new Fault('READ_ONLY', 'The model file cannot be written.', 'Choose another --out.', { place: { file } });
-  }
-}
+const write = (file: string, text: string): void => writeWhole(file, text, { hint: 'Choose another --out.' });

@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { affinityTies, type Norm, profilesOf } from '../analysis/ties/affinity.js';
 import { distanceTies, type Metric, type Place, planeMetric, sphereMetric, tieOf } from '../analysis/ties/distance.js';
 import { type Tie, tieTable } from '../analysis/ties/tie.js';
 import { Fault } from '../errors.js';
+import { writeWhole } from '../files/write-file.js';
 import { backstrom } from '../published/friend-model.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
 import { emit, figure } from './output.js';
@@ -75,11 +75,7 @@ export function makeAffinityTies(file: string, words: MakeWords): void {
 function finish(words: MakeWords, ties: readonly Tie[], people: number, notes: readonly string[]): void {
   const out = words.out;
   if (out === undefined) throw new Fault('USAGE', 'Where to write the ties is not said.', 'Add --out ties.csv.');
-  try {
-    writeFileSync(out, tieTable(ties));
-  } catch {
-    throw new Fault('READ_ONLY', 'The file of ties cannot be written.', 'Choose another --out.', { place: { file: out } });
-  }
+  writeWhole(out, tieTable(ties), { hint: 'Choose another --out.' });
   const degree = new Map<string, number>();
   for (const { a, b } of ties) for (const name of [a, b]) degree.set(name, (degree.get(name) ?? 0) + 1);
   const most = Math.max(0, ...degree.values());

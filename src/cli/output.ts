@@ -1,16 +1,24 @@
 import { asFault } from '../release/outcome.js';
+import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';
+import { brushFor, type Colour, jsonLines } from './terminal-text.js';
 
-const terminal = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
-const paint = (code: string) => (text: string) => (terminal ? `\u001b[${code}m${text}\u001b[0m` : text);
-export const bold = paint('1');
-export const dim = paint('2');
-export const good = paint('32');
-export const warn = paint('33');
+const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
+const painter = (colour: Colour) => (text: string) => paint(colour, text);
+export const bold = painter('bold');
+export const dim = painter('dim');
+export const good = painter('good');
+export const warn = painter('warn');
+
+/** Everything people read on stdout goes out here. */
+export function say(text: string): void {
+  process.stdout.write(`${shown(text)}\n`);
+}
 
 /** One JSON document on stdout, or the human form; a command calls this once. */
 export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
-  process.stdout.write(json ? `${JSON.stringify(document, replacer, 2)}\n` : `${human()}\n`);
+  if (json) process.stdout.write(`${jsonLines(JSON.stringify(document, replacer, 2))}\n`);
+  else say(human());
 }
 
 function replacer(_key: string, value: unknown): unknown {
@@ -20,21 +28,21 @@ function replacer(_key: string, value: unknown): unknown {
   return value instanceof Map ? Object.fromEntries(value) : value;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matching the colour codes this file writes
-const plainLength = (text: string) => text.replace(/\u001b\[\d+m/g, '').length;
 const numeric = /^[-+±<>≤≥~]?\s?[\d.,]+([eE][-+]?\d+)?\s?[%x]?$|^-$|^inf$/;
 
 /** Columns aligned by content: numbers to the right, words to the left. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((h, c) => Math.max(plainLength(h), ...rows.map((r) => plainLength(r[c] ?? ''))));
+export function table(headerTexts: readonly string[], rowTexts: readonly (readonly string[])[]): string {
+  const header = headerTexts.map(cell);
+  const rows = rowTexts.map((row) => row.map(cell));
+  const widths = header.map((h, c) => Math.max(width(h), ...rows.map((r) => width(r[c] ?? ''))));
   const right = header.map(
     (_, c) => rows.length > 0 && rows.every((r) => numeric.test((r[c] ?? '').trim()) || (r[c] ?? '') === ''),
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, c) => {
-        const gap = ' '.repeat(Math.max(0, widths[c]! - plainLength(cell)));
-        return right[c] ? gap + cell : cell + gap;
+      .map((text, c) => {
+        const gap = ' '.repeat(Math.max(0, widths[c]! - width(text)));
+        return right[c] ? gap + text : text + gap;
       })
       .join('  ')
       .trimEnd();
@@ -84,7 +92,7 @@ export function clock(label: string): () => void {
   const timer = setInterval(() => {
     if (barDrawn) return;
     drawn = true;
-    process.stderr.write(`\r${label} … ${Math.round((Date.now() - started) / 1000)} s`);
+    process.stderr.write(`\r${visible(label)} … ${Math.round((Date.now() - started) / 1000)} s`);
   }, 1000);
   return () => {
     clearInterval(timer);
@@ -103,7 +111,7 @@ export function progress(label: string): (done: number, total: number) => void {
     barDrawn = true;
     const filled = Math.round((24 * done) / Math.max(1, total));
     process.stderr.write(
-      `\r\u001b[K${label} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
+      `\r\u001b[K${visible(label)} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
     );
     if (done >= total) process.stderr.write('\n');
   };
@@ -117,14 +125,16 @@ export function fail(error: unknown, json: boolean): never {
   const place = fault.place
     ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
     : '';
-  if (json) process.stdout.write(`${JSON.stringify({ error: { ...fault.toJSON().error, ...told } }, null, 2)}\n`);
+  if (json) process.stdout.write(`${jsonLines(JSON.stringify({ error: { ...fault.toJSON().error, ...told } }, null, 2))}\n`);
   else
-    process.stderr.write([`fugu: ${place}${fault.message}`, `${fault.hint} [${fault.code}]`, ...lines].join('\n  ').concat('\n'));
+    process.stderr.write(
+      [`fugu: ${place}${fault.message}`, `${fault.hint} [${fault.code}]`, ...lines].map(visible).join('\n  ').concat('\n'),
+    );
   process.exit(exitOf(ending, fault.exit));
 }
 
 /** Something went wrong that takes nothing away from the answer. */
 export function caution(error: unknown): void {
   const fault = asFault(error);
-  process.stderr.write(`fugu: warning: ${fault.message}\n  ${fault.hint} [${fault.code}]\n`);
+  process.stderr.write(`fugu: warning: ${visible(fault.message)}\n  ${visible(fault.hint)} [${fault.code}]\n`);
 }

@@ -46,7 +46,7 @@ export function releaseText(release: Release, policy: Policy, out?: string): str
   const more = release.tables.length - shown.length;
   return [
     ...shown.map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
-    ...(more > 0 ? [dim(`… and ${more} more tables${out ? '' : ' (use --out DIR or --json)'}\n`)] : []),
+    ...(more > 0 ? [`${dim(`… and ${more} more tables${out ? '' : ' (use --out DIR or --json)'}`)}\n`] : []),
     ...promise(release.receipt),
     ...written(out),
   ].join('\n');

@@ -1,4 +1,6 @@
+import { visible } from '../report/visible.js';
 import { endingOf, outcomes } from './paid.js';
+import { jsonLines } from './terminal-text.js';
 
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 let stopping = false;
@@ -17,7 +19,7 @@ export function listenForSignals(json: boolean): void {
 /** Temporary folders go with the process (engine/temp-folder.ts). */
 function end(signal: keyof typeof numbers, json: boolean): never {
   const { lines, ...told } = endingOf();
-  if (json) process.stdout.write(`${JSON.stringify({ stopped: signal, ...told }, null, 2)}\n`);
-  process.stderr.write([`fugu: stopped by ${signal}.`, ...lines].join('\n  ').concat('\n'));
+  if (json) process.stdout.write(`${jsonLines(JSON.stringify({ stopped: signal, ...told }, null, 2))}\n`);
+  process.stderr.write([`fugu: stopped by ${signal}.`, ...lines.map(visible)].join('\n  ').concat('\n'));
   process.exit(128 + numbers[signal]);
 }

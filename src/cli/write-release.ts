@@ -1,6 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Fault } from '../errors.js';
+import { type NamedText, writeFolder } from '../files/write-file.js';
 import type { Policy } from '../policy/policy.js';
 import type { Release } from '../release/receipt.js';
 import { answerCsv, csvOf } from '../report/csv.js';
@@ -38,19 +36,8 @@ const sectionOf = ({ name, header, rows, drawing }: AnalysisAnswer['tables'][num
   ...(drawing && { drawing }),
 });
 
-function writeFiles(directory: string, files: readonly (readonly [name: string, text: string])[]): void {
-  try {
-    mkdirSync(directory, { recursive: true });
-    for (const [name, text] of files) writeFileSync(join(directory, name), text);
-  } catch (error) {
-    const full = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
-    throw new Fault(
-      full ? 'DISK_FULL' : 'READ_ONLY',
-      full ? `There is no space left for the files in ${directory}.` : `The folder ${directory} cannot be written.`,
-      full ? 'Free some space, or choose another --out.' : 'Choose another --out.',
-    );
-  }
-}
+const writeFiles = (directory: string, files: readonly NamedText[]): void =>
+  writeFolder(directory, files, { hint: 'Choose another --out.' });
 
 const fileName = (name: string, index: number, count: number): string => {
   const words = name

@@ -7,7 +7,7 @@ import { answerCsv } from './csv.js';
 import { htmlReport } from './html.js';
 import { reportOf } from './report.js';
 
-const hostile = '<script>alert("x")</script> & co';
+const hostile = '<script>alert("x")</script> & co \u202edesrever\u200b\u001b[2J';
 const party: Column = {
   name: 'party',
   type: 'category',
@@ -92,6 +92,8 @@ describe('the HTML report', () => {
     const html = page();
     expect(unbalanced(html)).toEqual([]);
     expect(html).toContain('&lt;script&gt;');
+    expect(html).not.toMatch(/\p{Bidi_Control}|\u200b|(?!\n)\p{Cc}/u);
+    expect(html).toContain('\\u202edesrever');
   });
 
   it('states the promise, its assumption, what an attacker may believe and the receipt', () => {

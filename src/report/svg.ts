@@ -1,3 +1,4 @@
+import { visibleLines } from './visible.js';
 /** Drawing with text: every chart is a string of SVG whose colours are CSS variables with a fallback, so it stands alone or takes its page's theme. */
 export const colour = {
   ink: 'var(--ink, #16232e)',
@@ -20,7 +21,7 @@ export const series: readonly string[] = [
 ];
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-export const escapeText = (text: string): string => text.replace(/[&<>"']/g, (c) => entities[c]!);
+export const escapeText = (text: string): string => visibleLines(text).replace(/[&<>"']/g, (c) => entities[c]!);
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 const round = (x: number) => Math.round(x * 100) / 100;

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { visible } from '../report/visible.js';
+import { brushFor, jsonLines } from './terminal-text.js';
+
+// What a hostile name might hold: a colour, a cleared screen, a window title, a C1 control, a delete, a turned direction, nothing to see, a stray half.
+const tricks = [
+  '\u001b[32m',
+  '\u001b[2J',
+  '\u001b]0;title\u0007',
+  '\u009b31m',
+  '\u007f',
+  '\r',
+  '\b',
+  '\u202e',
+  '\u2066',
+  '\u200b',
+  '\u200d',
+  '\u2060',
+  '\ufeff',
+  '\u00ad',
+  '\u2028',
+  '\u{e0041}',
+  '\ud800',
+  '\u061c',
+  '\uffff',
+];
+const plain = /^[\x20-\x7e\n]*$/;
+
+describe('text from elsewhere', () => {
+  it('shows what it holds and cannot do anything', () => {
+    for (const trick of tricks) {
+      const said = visible(`a${trick}b`);
+      expect(said, JSON.stringify(trick)).toMatch(plain);
+      expect(said).toContain('\\u');
+    }
+    expect(visible('a\nb')).toBe('a\\u000ab');
+  });
+
+  it('is left alone where it is only foreign', () => {
+    for (const text of ['Zufriedenheit mit der Straße', '満足度', 'الرضا', '± 3 … 5 % ≤', '❤️', '👍🏽', '\u00a0'])
+      expect(visible(text)).toBe(text);
+  });
+
+  it('is the same document as JSON, whatever shows it', () => {
+    const document = { name: tricks.join('x'), lines: 'a\nb', nested: [{ 'k\u202e': '\u{e0041}\u009b' }] };
+    const text = jsonLines(JSON.stringify(document, null, 2));
+    expect(text).toMatch(plain);
+    expect(JSON.parse(text)).toEqual(document);
+  });
+});
+
+describe('our own colours', () => {
+  const { paint, shown, width, cell } = brushFor(true);
+
+  it('reach the terminal, nested ones too', () => {
+    expect(shown(paint('bold', `a ${paint('warn', 'b')}`))).toBe('\u001b[1ma \u001b[33mb\u001b[0m\u001b[0m');
+    expect(width(paint('good', 'abc'))).toBe(3);
+  });
+
+  it('are no way in for the same codes from elsewhere', () => {
+    for (const trick of tricks)
+      for (const text of [paint('good', trick), cell(trick), trick])
+        expect(shown(text).replaceAll('\u001b[32m', '').replaceAll('\u001b[0m', ''), JSON.stringify(trick)).toMatch(plain);
+    expect(shown('\u001b[32mcertified\u001b[0m')).toBe('\\u001b[32mcertified\\u001b[0m');
+    // What another run of this program would have written means nothing to this one.
+    expect(shown(brushFor(true).paint('good', 'certified'))).not.toContain('\u001b');
+  });
+
+  it('stay on their line', () => {
+    expect(shown(paint('bold', 'name\ncertified: nothing leaks'))).toBe('\u001b[1mname\\u000acertified: nothing leaks\u001b[0m');
+    expect(brushFor(false).paint('bold', 'name\ncertified')).toBe('name\\u000acertified');
+  });
+});

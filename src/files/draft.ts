@@ -1,0 +1,89 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { errnoOf } from './unwritten.js';
+
+/** What a file is to hold, complete and flushed beside it under a name nobody looks for. */
+export interface Draft {
+  readonly draft: string;
+  /** Where it belongs: the file itself, or what a link points to. */
+  readonly target: string;
+  /** What is there now. */
+  readonly found: Stats | undefined;
+}
+
+const mostLinks = 40;
+
+function behindLinks(file: string, left = mostLinks): Pick<Draft, 'target' | 'found'> {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found?.isSymbolicLink() || left === 0) return { target: file, found };
+  return behindLinks(resolve(dirname(file), readlinkSync(file)), left - 1);
+}
+
+let drafts = 0;
+const { O_CREAT, O_EXCL, O_WRONLY } = constants;
+
+/** A new file under a free name in the folder; one left behind by a process that died stays where it is. */
+function openDraft(folder: string, mode: number): { readonly draft: string; readonly opened: number } {
+  for (;;) {
+    const draft = join(folder, `.fugu-${process.pid}-${++drafts}.tmp`);
+    try {
+      return { draft, opened: openSync(draft, O_CREAT | O_EXCL | O_WRONLY, mode) };
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** Mode and owner of the file it will replace. A group that it cannot be given back to must not be another group that reads it. */
+function keepOwner(opened: number, { uid, gid, mode }: Stats): void {
+  const given = [uid, -1].some((owner) => {
+    try {
+      fchownSync(opened, owner, gid);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  fchmodSync(opened, mode & (given ? 0o777 : 0o707));
+}
+
+/** `mode` is for a file that is not there yet. */
+export function draftFor(file: string, text: string, mode = 0o666): Draft {
+  const { target, found } = behindLinks(resolve(file));
+  const { draft, opened } = openDraft(dirname(target), found ? 0o600 : mode);
+  try {
+    try {
+      if (found) keepOwner(opened, found);
+      writeFileSync(opened, text);
+      fsyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
+  } catch (error) {
+    remove(draft);
+    throw error;
+  }
+  return { draft, target, found };
+}
+
+/** False when it stays: the fault that led here says what matters. */
+export function remove(file: string): boolean {
+  try {
+    rmSync(file, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

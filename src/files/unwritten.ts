@@ -1,0 +1,44 @@
+import { Fault, type FaultCode } from '../errors.js';
+
+const ways: Readonly<Record<'full' | 'refused' | 'failed', readonly [FaultCode, string]>> = {
+  full: ['DISK_FULL', 'there is no space left'],
+  refused: ['READ_ONLY', 'it, or its folder, may not be written to'],
+  failed: ['DISK_FAILED', 'the disk, or the system, reported an error'],
+};
+const byErrno: Readonly<Record<string, keyof typeof ways>> = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EFBIG: 'full',
+  EROFS: 'refused',
+  EACCES: 'refused',
+  EPERM: 'refused',
+  EISDIR: 'refused',
+  ENOTDIR: 'refused',
+  ENOENT: 'refused',
+  EEXIST: 'refused',
+  ELOOP: 'refused',
+  ENAMETOOLONG: 'refused',
+  ETXTBSY: 'refused',
+};
+
+export const errnoOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
+
+/** How far writing has come when it fails. */
+export interface Progress {
+  /** The file that is being worked on. */
+  file: string;
+  /** Whether something that was there may be another by now. */
+  moved: boolean;
+}
+
+/** Which file could not be written and why; whatever is not the disk's doing passes unchanged. */
+export function unwritten(error: unknown, { file, moved }: Progress, hint: string): unknown {
+  const errno = errnoOf(error);
+  if (error instanceof Fault || !/^E[A-Z0-9]+$/.test(errno)) return error;
+  const [code, why] = ways[byErrno[errno] ?? 'failed'];
+  const left = moved ? 'What is there now may be old or new.' : 'What was there before is unchanged.';
+  return new Fault(code, `The file ${file} could not be written: ${why}.`, `${hint} ${left}`, {
+    place: { file },
+    details: { errno },
+  });
+}

@@ -1,0 +1,138 @@
+import { closeSync, linkSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Draft, draftFor, remove } from './draft.js';
+import { makeFolder, syncFolder } from './folder.js';
+import { errnoOf, type Progress, unwritten } from './unwritten.js';
+
+export interface Writing {
+  /** What to do when it cannot be written. */
+  readonly hint: string;
+  /** Of a file that is not there yet. */
+  readonly mode?: number;
+}
+export type NamedText = readonly [name: string, text: string];
+
+/**
+ * The file as it was or as it should be, whatever fails: drafted beside it, flushed, moved over it, and the move flushed. A link is followed; the file's
+ * owner and mode are kept. A device or a pipe holds nothing that could be lost.
+ */
+export function writeWhole(file: string, text: string, writing: Writing): void {
+  told(file, writing, (progress) => {
+    if (isPipe(file)) writeFileSync(file, text);
+    else moveAll([draftFor(file, text, writing.mode)], progress);
+  });
+}
+
+/** All of them as they were or all as they should be, short of a crash between two moves: every one is drafted before the first is moved. */
+export function writeFolder(folder: string, files: readonly NamedText[], writing: Writing): void {
+  told(folder, writing, (progress) => {
+    makeFolder(folder);
+    const drafts: Draft[] = [];
+    try {
+      for (const [name, text] of files) {
+        progress.file = join(folder, name);
+        drafts.push(draftFor(progress.file, text, writing.mode));
+      }
+      moveAll(drafts, progress);
+    } finally {
+      for (const { draft } of drafts) remove(draft);
+    }
+  });
+}
+
+/** False where something has that name already, which stays as it is. Nobody ever sees half of it under its name. */
+export function writeNew(file: string, text: string, writing: Writing): boolean {
+  return told(file, writing, (progress) => {
+    const { draft, target, found } = draftFor(file, text, writing.mode);
+    try {
+      if (found || !claim(draft, target)) return false;
+      try {
+        syncFolder(dirname(target));
+      } catch (error) {
+        progress.moved = !remove(target);
+        throw error;
+      }
+      return true;
+    } finally {
+      remove(draft);
+    }
+  });
+}
+
+function told<T>(file: string, { hint }: Writing, work: (progress: Progress) => T): T {
+  const progress = { file, moved: false };
+  try {
+    return work(progress);
+  } catch (error) {
+    throw unwritten(error, progress, hint);
+  }
+}
+
+function isPipe(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}
+
+function moveAll(drafts: readonly Draft[], progress: Progress): void {
+  const olds = drafts.length > 1 ? drafts.map(secondName) : [];
+  const done: number[] = [];
+  try {
+    for (const [k, { draft, target }] of drafts.entries()) {
+      progress.file = target;
+      renameSync(draft, target);
+      done.push(k);
+    }
+    progress.moved = true;
+    for (const folder of new Set(drafts.map(({ target }) => dirname(target)))) syncFolder(folder);
+  } catch (error) {
+    if (!progress.moved) progress.moved = !done.every((k) => moveBack(drafts[k]!, olds[k]));
+    throw error;
+  } finally {
+    for (const { draft } of drafts) remove(draft);
+    for (const old of olds) if (old !== undefined) remove(old);
+  }
+}
+
+/** Another name for what is there now, to move it back by; none where there is nothing, or no second name can be given. */
+function secondName({ draft, target, found }: Draft): string | undefined {
+  if (!found) return undefined;
+  try {
+    linkSync(target, `${draft}.old`);
+    return `${draft}.old`;
+  } catch {
+    return undefined;
+  }
+}
+
+function moveBack({ target, found }: Draft, old: string | undefined): boolean {
+  try {
+    if (!found) return remove(target);
+    if (old !== undefined) renameSync(old, target);
+    return old !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** A second name in one step; where a file system has none, the name is taken first and what belongs there is moved over it. */
+function claim(draft: string, target: string): boolean {
+  try {
+    linkSync(draft, target);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+  }
+  try {
+    closeSync(openSync(target, 'wx', 0o600));
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    renameSync(draft, target);
+    return true;
+  } catch (error) {
+    remove(target);
+    throw error;
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * What a terminal obeys instead of showing (control characters), what turns the text around it (bidirectional controls) and what nobody sees: whoever chose
+ * a name, a label or a path must not write the steward's screen, or a reader's page, with it. The emoji selector U+FE0F only changes how the character before
+ * it looks.
+ */
+const unseen =
+  /(?!\ufe0f)[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;
+
+const asCode = (character: string): string =>
+  Array.from({ length: character.length }, (_, k) => `\\u${character.charCodeAt(k).toString(16).padStart(4, '0')}`).join('');
+
+/** Text from elsewhere, on one line. */
+export const visible = (text: string): string => text.replace(unseen, asCode);
+
+/** The same with its line breaks. */
+export const visibleLines = (text: string): string => text.replace(unseen, (c) => (c === '\n' ? c : asCode(c)));

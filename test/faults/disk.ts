@@ -1,0 +1,104 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { constants, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { constants as os, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mainFile, type Said } from '../fugu.js';
+
+/** What happens to the n-th call that changes a file (shim.c says what the words mean). */
+export interface Fault {
+  readonly how: 'fail' | 'lasting' | 'short' | 'kill' | 'tear' | 'after' | 'spoil';
+  readonly errno?: 'EIO' | 'ENOSPC' | 'EROFS';
+  /** The file whose byte changes, relative to the folder. */
+  readonly victim?: string;
+}
+
+export interface Call {
+  readonly what: string;
+  /** Relative to the folder; drafts without their number. */
+  readonly where: string;
+}
+
+/** A disk that fails on demand: below every library where a C compiler is at hand, else below Node's own functions only. */
+export interface Disk {
+  readonly reaches: 'every call' | 'calls of Node';
+  run(folder: string, words: readonly string[], fault?: Fault & { readonly at: number }): Promise<Said>;
+  /** The calls that the command makes, in order. */
+  calls(folder: string, words: readonly string[]): Promise<{ readonly said: Said; readonly calls: readonly Call[] }>;
+  remove(): void;
+}
+
+const source = join(import.meta.dirname, 'shim.c');
+const inNode = join(import.meta.dirname, 'shim.mjs');
+
+function compiled(into: string): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const library = join(into, 'shim.so');
+  try {
+    execFileSync(process.env.CC ?? 'cc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });
+    return library;
+  } catch {
+    return undefined;
+  }
+}
+
+export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'fugu-disk-')));
+  const library = wanted === 'every call' ? compiled(home) : undefined;
+  const shim: Readonly<Record<string, string>> = library ? { LD_PRELOAD: library } : { NODE_OPTIONS: `--import ${inNode}` };
+  const run = (folder: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> =>
+    new Promise((done) => {
+      const child = spawn(process.execPath, [mainFile, ...words], {
+        cwd: folder,
+        env: { ...process.env, NO_COLOR: '1', UV_USE_IO_URING: '0', ...shim, FAULT_FOLDER: realpathSync(folder), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let [out, err] = ['', ''];
+      child.stdout.on('data', (text) => {
+        out += text;
+      });
+      child.stderr.on('data', (text) => {
+        err += text;
+      });
+      child.on('close', (code, signal) => done({ code, signal, out, err }));
+    });
+  return {
+    reaches: library ? 'every call' : 'calls of Node',
+    run: (folder, words, fault) =>
+      run(
+        folder,
+        words,
+        fault
+          ? {
+              FAULT_AT: `${fault.at}`,
+              FAULT_HOW: fault.how,
+              FAULT_ERRNO: `${os.errno[fault.errno ?? 'EIO']}`,
+              ...(fault.victim && { FAULT_VICTIM: join(realpathSync(folder), fault.victim) }),
+            }
+          : {},
+      ),
+    async calls(folder, words) {
+      const log = join(home, 'calls');
+      rmSync(log, { force: true });
+      const said = await run(folder, words, { FAULT_LOG: log });
+      const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
+      const root = realpathSync(folder);
+      const calls = text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => {
+          const [what, place] = [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)];
+          return { what, where: (place.slice(root.length + 1) || '.').replace(/\.fugu-\d+-\d+/, '.fugu-N') };
+        });
+      return { said, calls };
+    },
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+/** A copy of a folder with the times of its files: the recorded answers are found again. */
+export function copyOf(template: string, to: string): string {
+  rmSync(to, { recursive: true, force: true });
+  mkdirSync(to, { recursive: true });
+  cpSync(template, to, { recursive: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE });
+  return to;
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtOnce } from '../fugu.js';
+import { type Call, type Disk, type Fault, openDisk } from './disk.js';
+import { scenarios } from './scenarios.js';
+import { faultText, type Run, summary, sweep } from './sweep.js';
+
+/**
+ * What the ledger's room and the three outcomes bring. While false, what is said about the budget after a fault may be wrong; that nothing is overspent or
+ * lost, and that no file is torn, holds all the same.
+ */
+const outcomesAreSaid = false;
+
+/** Every fault at every call takes a quarter of an hour: npm run torture. */
+const torture = process.env.FUGU_TORTURE !== undefined;
+const minutes = Number(process.env.FUGU_TORTURE_MINUTES ?? 20);
+
+const failures: readonly Fault[] = [
+  { how: 'fail', errno: 'EIO' },
+  { how: 'fail', errno: 'ENOSPC' },
+  { how: 'lasting', errno: 'ENOSPC' },
+  { how: 'lasting', errno: 'EIO' },
+  { how: 'lasting', errno: 'EROFS' },
+  { how: 'short' },
+];
+const deaths: readonly Fault[] = [{ how: 'kill' }, { how: 'tear' }, { how: 'after' }];
+const spoiled: readonly Fault[] = [
+  { how: 'spoil', victim: 'people.csv' },
+  { how: 'spoil', victim: 'policy.yaml' },
+];
+
+let disk: Disk;
+const all: Run[] = [];
+beforeAll(() => {
+  builtOnce();
+  disk = openDisk();
+  if (disk.reaches !== 'every call')
+    process.stderr.write(
+      '\n*** No C compiler (cc) here: faults are planted below Node only. The ledger goes through none of these calls and is NOT tested. ***\n',
+    );
+});
+afterAll(() => {
+  disk.remove();
+  if (torture) process.stderr.write(`\n${summary(all)}\n`);
+});
+
+const unkept = (runs: readonly Run[]): string[] =>
+  runs.flatMap((r) =>
+    r.broken
+      .filter((b) => outcomesAreSaid || (b.promise !== 'silent' && b.promise !== 'twice'))
+      .map((b) => `${r.scenario}, call ${r.at} (${r.call.what} ${r.call.where}), ${faultText(r.fault)}: ${b.promise}: ${b.what}`),
+  );
+
+const named = (name: string) => scenarios.find((s) => s.name === name)!;
+
+/** In the suite the last call of each kind on each file, every `step`-th of these, and one fault for each, in turn. */
+const slice =
+  (faults: readonly Fault[], step = 1) =>
+  (call: Call, at: number, calls: readonly Call[]) => {
+    const last = (c: Call, k: number) => calls.findLastIndex((o) => o.what === c.what && o.where === c.where) === k;
+    const before = calls.slice(0, at - 1).filter(last).length;
+    return last(call, at - 1) && before % step === 0 ? [faults[(before / step) % faults.length]!] : [];
+  };
+
+describe.skipIf(torture)('a disk that fails at one call', () => {
+  const full: Fault = { how: 'lasting', errno: 'ENOSPC' };
+
+  it('leaves a policy as it was or as it should be, and says which', { timeout: 120_000 }, async () => {
+    const runs = await sweep(disk, named('confirm'), { faults: () => [full], lanes: 2 });
+    expect(runs.map((r) => r.call.what)).toEqual(expect.arrayContaining(['open', 'write', 'fsync', 'rename']));
+    expect(runs.filter((r) => r.end === 'told').length).toBeGreaterThanOrEqual(4);
+    expect(runs.flatMap((r) => r.broken)).toEqual([]);
+  });
+
+  it('loses nothing that a ledger holds and admits nothing it should not', { timeout: 120_000 }, async (context) => {
+    context.skip(disk.reaches !== 'every call', 'needs a C compiler');
+    const runs = await sweep(disk, named('next release'), { faults: slice([...deaths, ...failures], 2), lanes: 2 });
+    expect(runs.length).toBeGreaterThan(3);
+    expect(unkept(runs)).toEqual([]);
+  });
+
+  it('below Node only, where there is no C compiler, is noticed too', { timeout: 120_000 }, async () => {
+    const node = openDisk('calls of Node');
+    try {
+      const faults = ({ what }: Call): readonly Fault[] => (what === 'write' || what === 'rename' ? [full] : []);
+      const runs = await sweep(node, named('confirm'), { faults });
+      expect(runs.map((r) => [r.call.what, r.end])).toEqual([
+        ['write', 'told'],
+        ['rename', 'told'],
+      ]);
+      expect(runs.flatMap((r) => r.broken)).toEqual([]);
+    } finally {
+      node.remove();
+    }
+  });
+});
+
+describe.runIf(torture)('a disk that fails at any call', () => {
+  const end = Date.now() + minutes * 60_000;
+  it.each(scenarios)('$name', { timeout: 3_600_000 }, async (scenario) => {
+    const spoils = scenario.again ? spoiled : [];
+    const faults = (_: Call, at: number) => [...failures, ...deaths, ...(at % 5 === 0 ? spoils : [])];
+    const left = scenarios.length - scenarios.indexOf(scenario);
+    const until = Date.now() + (end - Date.now()) / left;
+    const runs = await sweep(disk, scenario, { faults, again: (at) => at % 3 === 0, lanes: 2, until });
+    all.push(...runs);
+    expect(unkept(runs)).toEqual([]);
+  });
+});

@@ -1,0 +1,229 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMark } from '../../src/dependence/profile.js';
+import { toNumber } from '../../src/exact/rational.js';
+import { Fault, openLedger } from '../../src/index.js';
+import type { Said } from '../fugu.js';
+import type { Call, Fault as DiskFault } from './disk.js';
+
+/** What a promise of the ledger or of a file was broken by. */
+export interface Broken {
+  /**
+   * overspent: more was admitted than there is. lost: what was there, or was told, is gone. silent: what was said is not so. twice: asked again, it was
+   * paid for again. torn: half a file, or half a folder.
+   */
+  readonly promise: 'overspent' | 'lost' | 'silent' | 'twice' | 'torn';
+  readonly what: string;
+}
+/** What was done to which call of a command that would have led to `sound`. */
+export interface Planted extends DiskFault {
+  readonly call: Call;
+  readonly sound: State;
+}
+export type Judge = (before: State, said: Said, after: State, planted: Planted) => Broken[];
+
+export interface Booked {
+  readonly sequence: number;
+  readonly settled: boolean;
+  readonly key: string;
+  readonly epsilon: number;
+}
+/** What is on the disk, read when it works again. */
+export interface State {
+  readonly files: ReadonlyMap<string, string>;
+  readonly ledger?: {
+    readonly entries: readonly Booked[];
+    readonly terms: string | undefined;
+    /** Entries whose answer can be told again. */
+    readonly told: readonly number[];
+    readonly wrong?: string;
+  };
+}
+
+export const budget = 3;
+export const population = 'town';
+
+export async function stateOf(folder: string): Promise<State> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => statSync(join(folder, f)).isFile());
+  const files = new Map(names.filter((f) => !f.startsWith('ledger.db')).map((f) => [f, readFileSync(join(folder, f), 'utf8')]));
+  if (!names.includes('ledger.db')) return { files };
+  const nothing = { entries: [], terms: undefined, told: [] };
+  try {
+    const ledger = await openLedger(join(folder, 'ledger.db'));
+    try {
+      const chain = await ledger.verify();
+      const entries = (await ledger.entries(population)).map((e) => ({
+        sequence: e.sequence,
+        settled: e.settled,
+        key: e.key,
+        epsilon: Math.max(0, ...[...e.profile.perRecord].filter(([name]) => !isMark(name)).map(([, cost]) => toNumber(cost))),
+      }));
+      const told: number[] = [];
+      for (const e of entries) if (e.settled && (await ledger.replay(population, e.key))) told.push(e.sequence);
+      const terms = (await ledger.account(population))?.terms.digest;
+      return { files, ledger: { entries, terms, told, ...(!chain.ok && { wrong: `${chain.reason}` }) } };
+    } finally {
+      await ledger.close();
+    }
+  } catch (error) {
+    return { files, ledger: { ...nothing, wrong: error instanceof Fault ? `${error.code}: ${error.message}` : String(error) } };
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever a command printed
+type Document = any;
+const documentOf = (said: Said): Document => {
+  try {
+    return JSON.parse(said.out);
+  } catch {
+    return undefined;
+  }
+};
+export const killed = (said: Said): boolean => said.signal === 'SIGKILL';
+
+/** What an error of the disk may be called. A driver that only says "input or output failed" cannot know that there was no room. */
+const names = { EIO: ['DISK_FAILED'], ENOSPC: ['DISK_FULL', 'DISK_FAILED'], EROFS: ['READ_ONLY', 'DISK_FAILED'] };
+
+/** Whoever was not killed has said how it ended: one document, and a fault that has the right name. */
+function speech(said: Said, { how, errno = 'EIO' }: Planted): Broken[] {
+  const silent = (what: string): Broken[] => [{ promise: 'silent', what }];
+  if (killed(said)) return [];
+  if (said.signal !== null || said.code === null || said.code > 7)
+    return silent(`ended by ${said.signal ?? `exit ${said.code}`}`);
+  const document = documentOf(said);
+  if (document === undefined) return silent('printed no document');
+  if ((said.code === 0) !== (document.error === undefined)) return silent(`exit ${said.code} does not go with what it printed`);
+  const code = document.error?.code;
+  if (code === 'INTERNAL') return silent('a fault without a name (INTERNAL)');
+  // Once the budget is booked, why there is no answer is not told; a spoiled file is no fault of the disk.
+  if (code === undefined || how === 'spoil' || document.error.outcome?.state === 'spent') return [];
+  const right = how === 'short' ? [...names.EIO, ...names.ENOSPC] : names[errno];
+  return right.includes(code) ? [] : silent(`${how === 'short' ? 'a short write' : errno} told as ${code}`);
+}
+
+/** The ledger afterwards: sound, with everything that was in it, and no more in it than the budget. */
+export function judgeLedger(before: State, after: State): Broken[] {
+  const broken: Broken[] = [];
+  if (after.ledger?.wrong !== undefined) return [{ promise: 'lost', what: `the ledger does not stand: ${after.ledger.wrong}` }];
+  const entries = after.ledger?.entries ?? [];
+  for (const old of before.ledger?.entries ?? []) {
+    const now = entries.find((e) => e.sequence === old.sequence);
+    if (!now) broken.push({ promise: 'lost', what: `entry ${old.sequence} is gone` });
+    else if (old.settled && !now.settled) broken.push({ promise: 'lost', what: `the answer of entry ${old.sequence} is gone` });
+  }
+  for (const e of entries)
+    if (e.settled && !after.ledger!.told.includes(e.sequence) && !entries.some((o) => o.key === e.key && o.sequence > e.sequence))
+      broken.push({ promise: 'lost', what: `entry ${e.sequence} is answered and cannot be told` });
+  const spent = entries.reduce((sum, e) => sum + e.epsilon, 0);
+  if (spent > budget * (1 + 1e-12)) broken.push({ promise: 'overspent', what: `${spent} of ${budget}` });
+  return broken;
+}
+
+/** A release says exactly what became of its budget: not spent, spent without an answer, or recorded (docs: the three outcomes). */
+export const judgeRelease: Judge = (before, said, after, planted) => {
+  const broken = [...judgeLedger(before, after), ...speech(said, planted)];
+  const document = documentOf(said);
+  const silent = (what: string) => broken.push({ promise: 'silent', what });
+  const entries = after.ledger?.entries ?? [];
+  const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
+  const booked = entries.filter((e) => !known.has(e.sequence));
+  if (booked.length > 1) broken.push({ promise: 'lost', what: `one request was booked ${booked.length} times` });
+  if (document === undefined || broken.some((b) => b.promise === 'lost')) return broken;
+
+  if (document.error === undefined) {
+    const { entry, recorded, replayed } = document.receipt.ledger;
+    const found = entries.find((e) => e.sequence === entry);
+    if (!found) broken.push({ promise: 'lost', what: `an answer was told and its entry ${entry} is not in the ledger` });
+    else if (recorded !== false && !found.settled) broken.push({ promise: 'lost', what: 'told as recorded, and is not' });
+    if (replayed && booked.length > 0) silent('told as replayed, and something was booked');
+    return broken;
+  }
+  const { outcome, code } = document.error;
+  const exit = outcome?.state === 'spent' ? 6 : outcome?.state === 'recorded' ? 7 : undefined;
+  if (exit !== undefined && said.code !== exit) silent(`outcome "${outcome.state}" with exit ${said.code}`);
+  if (exit === undefined && (said.code === 6 || said.code === 7)) silent(`exit ${said.code} without its outcome`);
+  if (exit === undefined) {
+    for (const e of booked)
+      silent(`says nothing was spent; the ledger has a new entry ${e.settled ? 'with' : 'without'} an answer [${code}]`);
+    return broken;
+  }
+  const found = entries.find((e) => e.sequence === outcome.entry);
+  if (!found) silent(`says entry ${outcome.entry} was booked; the ledger does not have it [${code}]`);
+  else if (found.settled !== (outcome.state === 'recorded'))
+    silent(`says "${outcome.state}"; its entry is ${found.settled ? '' : 'not '}answered [${code}]`);
+  for (const e of booked) if (e.sequence !== outcome.entry) silent(`entry ${e.sequence} was booked and not said [${code}]`);
+  return broken;
+};
+
+/** A request is paid for once, however often it has to be asked. */
+export function judgeAgain(before: State, said: Said, after: State): Broken[] {
+  const broken = judgeLedger(before, after);
+  const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
+  const paid = (after.ledger?.entries ?? []).filter((e) => !known.has(e.sequence));
+  // It was the only request that could pay: what is missing, it paid for nothing.
+  if (said.code === 3) broken.push({ promise: 'twice', what: 'there is no budget left to ask again' });
+  else if (said.code !== 0)
+    broken.push({
+      promise: 'lost',
+      what: `asked again on a sound disk: exit ${said.code} ${documentOf(said)?.error?.code ?? said.err}`,
+    });
+  else if (paid.length > 1) broken.push({ promise: 'twice', what: `paid ${paid.length} times` });
+  return broken;
+}
+
+/** The terms are changed exactly when it says so. */
+export const judgeAmend: Judge = (before, said, after, planted) => {
+  const broken = [...judgeLedger(before, after), ...speech(said, planted)];
+  const changed = after.ledger?.terms !== before.ledger?.terms;
+  if (killed(said) || broken.some((b) => b.promise === 'lost')) return broken;
+  if (changed !== (said.code === 0))
+    broken.push({
+      promise: 'silent',
+      what: changed ? 'changed the terms and says it failed' : 'says it changed the terms and did not',
+    });
+  return broken;
+};
+
+/** Looking changes nothing. */
+export const judgeLooking: Judge = (before, said, after, planted) => {
+  const broken = [...judgeLedger(before, after), ...speech(said, planted)];
+  if (after.ledger?.entries.length !== before.ledger?.entries.length)
+    broken.push({ promise: 'silent', what: 'looking booked something' });
+  return broken;
+};
+
+/** Files are as they were or as they should be (noisy ones: complete), all of them; drafts stay behind only where the process was killed or nothing can be removed. */
+export const judgeFiles =
+  (names: readonly string[], complete?: (name: string) => RegExp): Judge =>
+  (before, said, after, { how, call, sound }) => {
+    const broken: Broken[] = [];
+    const old = (name: string) => after.files.get(name) === before.files.get(name);
+    const fresh = (name: string) => {
+      const now = after.files.get(name);
+      return now !== undefined && (complete ? complete(name).test(now) : now === sound.files.get(name));
+    };
+    for (const name of names)
+      if (!old(name) && !fresh(name)) broken.push({ promise: 'torn', what: `${name} is neither old nor new` });
+    if (killed(said)) return broken;
+    const left = [...after.files.keys()].filter((f) => f.includes('.fugu-'));
+    if (left.length > 0 && how !== 'lasting' && call.what !== 'unlink')
+      broken.push({ promise: 'torn', what: `${left.length} drafts left behind` });
+    const error = documentOf(said)?.error;
+    const moved = names.filter((name) => !old(name));
+    if (error === undefined) {
+      for (const name of names) if (!fresh(name)) broken.push({ promise: 'silent', what: `says it wrote ${name} and did not` });
+    } else if (moved.length > 0) {
+      if (/is unchanged/.test(error.hint)) broken.push({ promise: 'silent', what: `says ${moved[0]} is unchanged; it is not` });
+      if (moved.length < names.length && how !== 'lasting')
+        broken.push({ promise: 'torn', what: `${moved.length} of ${names.length} files are new` });
+    }
+    return broken;
+  };
+
+export const both =
+  (...judges: readonly Judge[]): Judge =>
+  (before, said, after, planted) =>
+    judges.flatMap((judge) => judge(before, said, after, planted));
+
+/** A command that only writes files has nothing else to say. */
+export const judgeSpeech: Judge = (_before, said, _after, planted) => speech(said, planted);

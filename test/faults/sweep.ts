@@ -1,0 +1,117 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Said } from '../fugu.js';
+import { fugu } from '../fugu.js';
+import { type Call, copyOf, type Disk, type Fault } from './disk.js';
+import { type Broken, judgeAgain, killed, type Planted, type State, stateOf } from './oracle.js';
+import type { Scenario } from './scenarios.js';
+
+export interface Run {
+  readonly scenario: string;
+  readonly at: number;
+  readonly call: Call;
+  readonly fault: Fault;
+  readonly end: 'done' | 'told' | 'killed';
+  readonly seconds: number;
+  readonly broken: readonly Broken[];
+}
+
+export interface Wanted {
+  /** What is done to a call, from 1, one run each. */
+  readonly faults: (call: Call, at: number, all: readonly Call[]) => readonly Fault[];
+  /** Whether the command is run again afterwards on a sound disk. */
+  readonly again?: (at: number) => boolean;
+  readonly until?: number;
+  readonly lanes?: number;
+}
+
+/** Fails the n-th call of a command, for every wanted n and fault, each on a fresh copy of the folder, and judges what is left. */
+export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Promise<readonly Run[]> {
+  const home = mkdtempSync(join(tmpdir(), 'fugu-faults-'));
+  try {
+    const lanes: (() => string)[] = [];
+    for (let k = 0; k < (wanted.lanes ?? 1); k++) lanes.push(await laneIn(join(home, `lane-${k}`), scenario));
+    const first = lanes[0]!();
+    const { said, calls } = await disk.calls(first, scenario.words);
+    const sound = await stateOf(first);
+    if (said.code !== 0 || calls.length === 0) throw new Error(`${scenario.name} fails on a sound disk: ${said.out}${said.err}`);
+    const before = await stateOf(lanes[0]!());
+    const chosen = calls
+      .flatMap((call, k) =>
+        turned(wanted.faults(call, k + 1, calls), k).map((fault, round) => ({
+          round,
+          at: k + 1,
+          fault,
+          planted: { ...fault, call, sound },
+        })),
+      )
+      .sort((a, b) => a.round - b.round);
+    const runs: Run[] = [];
+    const work = async (fresh: () => string) => {
+      for (let next = chosen.shift(); next; next = chosen.shift()) {
+        if (wanted.until !== undefined && Date.now() > wanted.until) return;
+        runs.push(await one(disk, scenario, fresh(), before, next, wanted.again?.(next.at) ?? false));
+      }
+    };
+    await Promise.all(lanes.map(work));
+    return runs;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** The scene, set once and put back before every run, under one name: answers are recorded for the files they are about. */
+async function laneIn(folder: string, scenario: Scenario): Promise<() => string> {
+  mkdirSync(folder);
+  await scenario.prepare(folder);
+  const template = copyOf(folder, `${folder}-template`);
+  return () => copyOf(template, folder);
+}
+
+/** Every call meets one fault before any meets a second, so that a sweep cut short has still been everywhere. */
+const turned = <T>(list: readonly T[], by: number): readonly T[] => list.map((_, k) => list[(k + by) % list.length]!);
+
+async function one(
+  disk: Disk,
+  { name, words, judge, again }: Scenario,
+  folder: string,
+  before: State,
+  { at, fault, planted }: { readonly at: number; readonly fault: Fault; readonly planted: Planted },
+  repeat: boolean,
+): Promise<Run> {
+  const started = Date.now();
+  const said = await disk.run(folder, words, { ...fault, at });
+  const seconds = (Date.now() - started) / 1000;
+  const broken = judge(before, said, await stateOf(folder), planted);
+  if (repeat && again) broken.push(...judgeAgain(before, await fugu({ cwd: folder }, ...words), await stateOf(folder)));
+  return { scenario: name, at, call: planted.call, fault, end: endOf(said), seconds, broken };
+}
+
+const endOf = (said: Said): Run['end'] => (killed(said) ? 'killed' : said.code === 0 ? 'done' : 'told');
+
+export const faultText = ({ how, errno, victim }: Fault): string => [how, errno, victim].filter(Boolean).join(' ');
+
+/** How the runs ended, a line for each command, and what was broken how often. */
+export function summary(runs: readonly Run[]): string {
+  const names = [...new Set(runs.map((r) => r.scenario))];
+  const broken = (list: readonly Run[]) => list.filter((r) => r.broken.length > 0).length;
+  const lines = names.map((name) => {
+    const mine = runs.filter((r) => r.scenario === name);
+    const ends = (['done', 'told', 'killed'] as const).map((end) => `${mine.filter((r) => r.end === end).length}`.padStart(7));
+    const slowest = Math.max(...mine.map((r) => r.seconds)).toFixed(1);
+    return `${name.padEnd(24)}${`${new Set(mine.map((r) => r.at)).size}`.padStart(6)}${`${mine.length}`.padStart(6)}${ends.join('')}${`${broken(mine)}`.padStart(8)}${slowest.padStart(9)}`;
+  });
+  const kinds = new Map<string, number>();
+  for (const r of runs)
+    for (const { promise, what } of r.broken) {
+      const kind = `${promise.padEnd(10)} ${r.scenario.padEnd(22)} ${what}`;
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    }
+  return [
+    `${'command'.padEnd(24)} calls  runs   done   told killed  broken  slowest`,
+    ...lines,
+    `${runs.length} faults, ${broken(runs)} broke a promise`,
+    ...[...kinds].sort((a, b) => b[1] - a[1]).map(([kind, n]) => `${`${n}`.padStart(5)}  ${kind}`),
+  ].join('\n');
+}

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** What may put bytes under a name, with the reason; everybody else goes through files/write-file.ts. */
+const writers: readonly RegExp[] = [
+  /^files\//,
+  // Its own protocol, made for what it must survive.
+  /^ledger\//,
+  // A copy in a private temporary folder that nobody reads after this process.
+  /^engine\/csv-copy\.ts$/,
+];
+const writing =
+  /^(writeFile|appendFile|createWriteStream|open|openAsBlob|rename|copyFile|cp|link|symlink|truncate|ftruncate|write|writev|mkdir|FileHandle|WriteStream|promises|default)(Sync)?$/;
+const telling = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
+/** Who may put text before people's eyes: cli/output.ts, which shows no control character. */
+const tellers: readonly RegExp[] = [
+  /^cli\/output\.ts$/,
+  // What FUGU_DEBUG asked for.
+  /^release\/charge\.ts$/,
+];
+
+/** Names taken from the file system modules; a module taken as a whole is every name. */
+function takenFromFs(source: string): string[] {
+  const named = [...source.matchAll(/import\s+(type\s+)?([^;'"]*?)\s+from\s+['"](?:node:)?fs(?:\/promises)?['"]/g)].flatMap(
+    (m) => (m[1] ? [] : (/^\{([\s\S]*)\}$/.exec(m[2]!.trim())?.[1]?.split(',') ?? ['default'])),
+  );
+  const whole = [...source.matchAll(/(?:import|require)\s*\(\s*['"](?:node:)?fs(?:\/promises)?['"]/g)].map(() => 'default');
+  return [...named, ...whole]
+    .map((name) => name.trim().replace(/\s+as\s+.*$/s, ''))
+    .filter((name) => name !== '' && !name.startsWith('type '));
+}
+
+const root = join(import.meta.dirname, '..', 'src');
+const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .map((f) => f.replaceAll('\\', '/'))
+  .filter((f) => f.endsWith('.ts') && !f.endsWith('.test.ts'));
+const text = (file: string) => readFileSync(join(root, file), 'utf8');
+const code = (file: string) => text(file).replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
+
+describe('there is one way', () => {
+  it('to write a file', () => {
+    const wrong = sources
+      .filter((f) => !writers.some((w) => w.test(f)))
+      .flatMap((f) =>
+        takenFromFs(text(f))
+          .filter((name) => writing.test(name))
+          .map((name) => `${f}: ${name}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('to put text before people', () => {
+    const wrong = sources.filter((f) => !tellers.some((t) => t.test(f)) && telling.test(code(f)));
+    expect(wrong).toEqual([]);
+  });
+
+  it('and every other is noticed', () => {
+    for (const planted of [
+      "import { readFileSync, writeFileSync } from 'node:fs';",
+      "import { writeFile as put } from 'node:fs/promises';",
+      "import * as fs from 'node:fs';",
+      "import fs from 'fs';",
+      "const { openSync } = await import('node:fs');",
+      "import {\n  existsSync,\n  createWriteStream,\n} from 'node:fs';",
+    ])
+      expect(
+        takenFromFs(planted).some((name) => writing.test(name)),
+        planted,
+      ).toBe(true);
+    expect(takenFromFs("import { readFileSync, type Stats } from 'node:fs';").some((name) => writing.test(name))).toBe(false);
+    for (const planted of ['console.error(e)', 'process.stdout.write(x)', 'process\n  .stderr.write(x)'])
+      expect(telling.test(planted), planted).toBe(true);
+  });
+});

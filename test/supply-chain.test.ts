@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { builtOnce } from './fugu.js';
+
+const root = join(import.meta.dirname, '..');
+const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+const script = (name: string) => import(/* @vite-ignore */ join(root, 'scripts', name));
+// biome-ignore lint/suspicious/noExplicitAny: package-lock.json
+type Lock = { packages: Record<string, any> };
+const lock: Lock = read('package-lock.json');
+
+describe('the lock file', () => {
+  it('has a hash for every package of every platform, and names no registry', async () => {
+    const { problems, locked } = await script('lock-integrity.mjs');
+    expect(problems(lock)).toEqual([]);
+    expect(locked(lock).length).toBeGreaterThan(100);
+    const bindings = locked(lock).filter((p: { name: string }) => p.name.startsWith('@duckdb/node-bindings-'));
+    expect(bindings.length).toBe(8);
+    expect(readFileSync(join(root, 'package-lock.json'), 'utf8')).not.toMatch(/registry|\.tgz/);
+  });
+
+  it('without one of them is noticed', async () => {
+    const { problems } = await script('lock-integrity.mjs');
+    const name = 'node_modules/@duckdb/node-bindings-darwin-arm64';
+    const planted = (entry: object): Lock => ({ packages: { ...lock.packages, [name]: { ...lock.packages[name], ...entry } } });
+    expect(problems(planted({ integrity: undefined }))).toHaveLength(1);
+    expect(problems(planted({ integrity: 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=' }))).toHaveLength(1);
+    expect(problems(planted({ resolved: 'somewhere' }))).toHaveLength(1);
+  });
+});
+
+describe('what is shipped', () => {
+  it('lists every package it may bring with it, with version and hash', async () => {
+    const { billOf } = await script('sbom.mjs');
+    const { components } = billOf(lock);
+    const runtime = Object.entries(lock.packages).filter(([place, entry]) => place !== '' && !entry.dev);
+    expect(components.map((c: { 'bom-ref': string }) => c['bom-ref'])).toEqual(runtime.map(([place]) => place));
+    for (const name of Object.keys(read('package.json').dependencies)) {
+      const part = components.find((c: { name: string }) => c.name === name);
+      expect(part, name).toMatchObject({ version: lock.packages[`node_modules/${name}`].version, scope: 'required' });
+      const [{ alg, content }] = part.hashes;
+      expect(alg).toBe('SHA-512');
+      expect(`sha512-${Buffer.from(content, 'hex').toString('base64')}`).toBe(lock.packages[`node_modules/${name}`].integrity);
+    }
+    expect(billOf(lock)).toEqual(billOf(lock));
+  });
+
+  it('is the built library and what one reads before using it, nothing else', () => {
+    builtOnce();
+    const said = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const files: string[] = JSON.parse(said)[0].files.map((f: { path: string }) => f.path);
+    const built = /^dist\/(?!.*\.test\.)[^.]+(\.[^./]+)*\.(js|d\.ts)$/;
+    expect(files.filter((f) => !built.test(f) && f !== 'dist/sbom.json').sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'package.json',
+      'policy.schema.json',
+    ]);
+    expect(files).toContain('dist/cli/main.js');
+  });
+});
