@@ -17,7 +17,7 @@ const telling = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
 const tellers: readonly RegExp[] = [
   /^cli\/output\.ts$/,
   // What FUGU_DEBUG asked for.
-  /^release\/charge\.ts$/,
+  /^release\/(charge|outcome)\.ts$/,
 ];
 
 /** Names taken from the file system modules; a module taken as a whole is every name. */

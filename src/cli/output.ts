@@ -15,9 +15,19 @@ export function say(text: string): void {
   process.stdout.write(`${shown(text)}\n`);
 }
 
+/** One JSON document on stdout. */
+export function sayJson(document: unknown): void {
+  process.stdout.write(`${jsonLines(JSON.stringify(document, replacer, 2))}\n`);
+}
+
+/** A sentence and what belongs to it, for people on stderr. */
+export function warnOf(...lines: readonly string[]): void {
+  process.stderr.write(`fugu: ${lines.map(visible).join('\n  ')}\n`);
+}
+
 /** One JSON document on stdout, or the human form; a command calls this once. */
 export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
-  if (json) process.stdout.write(`${jsonLines(JSON.stringify(document, replacer, 2))}\n`);
+  if (json) sayJson(document);
   else say(human());
 }
 
@@ -125,16 +135,13 @@ export function fail(error: unknown, json: boolean): never {
   const place = fault.place
     ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
     : '';
-  if (json) process.stdout.write(`${jsonLines(JSON.stringify({ error: { ...fault.toJSON().error, ...told } }, null, 2))}\n`);
-  else
-    process.stderr.write(
-      [`fugu: ${place}${fault.message}`, `${fault.hint} [${fault.code}]`, ...lines].map(visible).join('\n  ').concat('\n'),
-    );
+  if (json) sayJson({ error: { ...fault.toJSON().error, ...told } });
+  else warnOf(`${place}${fault.message}`, `${fault.hint} [${fault.code}]`, ...lines);
   process.exit(exitOf(ending, fault.exit));
 }
 
 /** Something went wrong that takes nothing away from the answer. */
 export function caution(error: unknown): void {
   const fault = asFault(error);
-  process.stderr.write(`fugu: warning: ${visible(fault.message)}\n  ${visible(fault.hint)} [${fault.code}]\n`);
+  warnOf(`warning: ${fault.message}`, `${fault.hint} [${fault.code}]`);
 }

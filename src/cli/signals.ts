@@ -1,6 +1,5 @@
-import { visible } from '../report/visible.js';
+import { sayJson, warnOf } from './output.js';
 import { endingOf, outcomes } from './paid.js';
-import { jsonLines } from './terminal-text.js';
 
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 let stopping = false;
@@ -19,7 +18,7 @@ export function listenForSignals(json: boolean): void {
 /** Temporary folders go with the process (engine/temp-folder.ts). */
 function end(signal: keyof typeof numbers, json: boolean): never {
   const { lines, ...told } = endingOf();
-  if (json) process.stdout.write(`${jsonLines(JSON.stringify({ stopped: signal, ...told }, null, 2))}\n`);
-  process.stderr.write([`fugu: stopped by ${signal}.`, ...lines.map(visible)].join('\n  ').concat('\n'));
+  if (json) sayJson({ stopped: signal, ...told });
+  warnOf(`stopped by ${signal}.`, ...lines);
   process.exit(128 + numbers[signal]);
 }
