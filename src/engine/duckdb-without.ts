@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
 import { name } from './duckdb-scan.js';
+import { allRows } from './duckdb-shown.js';
 import type { Cell, Chunk, Engine, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
 import { nameReader } from './name.js';
@@ -91,7 +92,7 @@ export class WithoutRows implements Engine {
     const column = columnNamed(await this.columns(), this.#column);
     const own = nameReader(this.dialect)(name(column.name), column.type);
     // No name is empty, so rows without one stay.
-    const rest = `SELECT * FROM main.fugu_data WHERE coalesce(${own}, '') NOT IN (SELECT name FROM main.${this.#table})`;
+    const rest = `SELECT * FROM ${allRows} WHERE coalesce(${own}, '') NOT IN (SELECT name FROM main.${this.#table})`;
     return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values };
   }
 }
