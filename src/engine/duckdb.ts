@@ -33,7 +33,7 @@ const leastColumn = 264 * 1024;
 const perThread = 32 * 1024 ** 2;
 
 /** Writing a table is one statement over all of its columns. */
-const mostHeld = 4 * blockOfColumns;
+const mostHeld = 2 * blockOfColumns;
 
 function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
@@ -287,11 +287,15 @@ class DuckdbEngine implements Engine {
   }
 
   /** How many rows a statement has on this data. */
-  count(statement: Statement): Promise<number> {
-    return this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement)));
+  async count(statement: Statement): Promise<Exact<number>> {
+    return new Exact(await this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement))));
+  }
+  get room(): number {
+    return this.#limits.room ?? this.#limits.memory;
   }
 
   async #count(connection: DuckDBConnection, statement: Statement): Promise<number> {
+    if (statement.everyRow && this.#size !== undefined) return this.#size;
     const { sql, values } = this.#loaded.show(statement);
     const key = JSON.stringify([sql, values.map(String)]);
     const known = this.#counts.get(key);
