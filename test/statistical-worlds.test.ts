@@ -58,6 +58,8 @@ function remembering(engine: Engine): Engine {
     async *stream(statement) {
       yield* await once(['stream', statement], () => chunks(statement));
     },
+    count: (statement) => once(['count', statement], () => engine.count(statement)),
+    room: engine.room,
     source: engine.source,
     whole: engine.whole,
     without: (column, names) => engine.without(column, names),

@@ -46,6 +46,6 @@ export async function shownRecords(policy: Policy, engine: Engine, records: Reco
       'The release left out other records than this policy would.',
       'Attack it with the policy it was made under, on the same data.',
     );
-  for (const name of unused.names) shown[records.names.get(name)!] = 0;
+  for (const name of unused.names) shown[records.firstNamed(name)!] = 0;
   return shown;
 }

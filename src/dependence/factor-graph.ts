@@ -107,23 +107,26 @@ export function fromPairs(records: number, left: Uint32Array, right: Uint32Array
       seen[w] = ++size;
     }
   }
-  const start = Uint32Array.from({ length: size + 1 }, (_, f) => 2 * f);
-  return assemble(records, records, start, member.slice(0, 2 * size), odds.slice(0, 2 * size));
+  const start = new Uint32Array(size + 1);
+  for (let f = 1; f <= size; f++) start[f] = 2 * f;
+  const whole = size === order.length;
+  return assemble(records, records, start, whole ? member : member.slice(0, 2 * size), whole ? odds : odds.slice(0, 2 * size));
 }
 
 /** Pairs by their lesser end, those of one lesser end by the greater; begin[u] is where the pairs of lesser end u start. */
 function sortedByEnds(records: number, left: Uint32Array, right: Uint32Array) {
-  const kept: number[] = [];
+  const all = new Uint32Array(left.length);
+  let kept = 0;
   for (let k = 0; k < left.length; k++) {
     if (left[k]! >= records || right[k]! >= records) throw new RangeError('a tie names a record that is not there');
-    if (left[k] !== right[k]) kept.push(k);
+    if (left[k] !== right[k]) all[kept++] = k;
   }
-  const byGreater = countingSort(records, Uint32Array.from(kept), (k) => Math.max(left[k]!, right[k]!));
+  const byGreater = countingSort(records, all.subarray(0, kept), (k) => Math.max(left[k]!, right[k]!));
   return countingSort(records, byGreater.order, (k) => Math.min(left[k]!, right[k]!));
 }
 
 /** Stable. */
-function countingSort(keys: number, items: Uint32Array, keyOf: (item: number) => number) {
+export function countingSort(keys: number, items: Uint32Array, keyOf: (item: number) => number) {
   const begin = new Uint32Array(keys + 1);
   for (const item of items) begin[keyOf(item) + 1]!++;
   for (let u = 0; u < keys; u++) begin[u + 1]! += begin[u]!;
@@ -149,6 +152,9 @@ export function fromFactors(records: number, factors: readonly FactorSpec[], hid
   return assemble(records, records + hidden, start, member, odds);
 }
 
+/** A Map has no more entries than this. */
+const mostPairs = 2 ** 24 - 1;
+
 /**
  * Several declared kinds over the same records. Two factors that join the same two records become one whose D is the sum: their product is a
  * factor of that D, and one push of a sum is at most the sum of the pushes.
@@ -159,6 +165,13 @@ export function combine(graphs: readonly FactorGraph[]): FactorGraph {
   if (others.length === 0) return first;
   if (others.some((g) => g.records !== first.records)) throw new RangeError('graphs over different records');
   const incidences = graphs.reduce((s, g) => s + g.member.length, 0);
+  if (incidences / 2 > mostPairs)
+    throw new Fault(
+      'MODEL_TOO_LARGE',
+      `Ties of several kinds are joined up to ${mostPairs} pairs, and the declared ones have more.`,
+      'Declare fewer ties, or one kind of them.',
+      { details: { pairs: incidences / 2, limit: mostPairs } },
+    );
   const factors = graphs.reduce((s, g) => s + g.factors, 0);
   const start = new Uint32Array(factors + 1);
   const member = new Uint32Array(incidences);

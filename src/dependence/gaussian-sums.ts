@@ -29,7 +29,7 @@ export interface GaussianSums extends GaussianBound {
 export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', used?: Uint8Array): GaussianSums =>
   sumsOver(reach === 'direct' ? directReaches(graph, used) : componentReaches(graph, used));
 
-export function sumsOver(list: readonly Reach[]): GaussianSums {
+export function sumsOver(list: Iterable<Reach>): GaussianSums {
   const reaches = withoutLesser(list);
   const most = reaches.reduce((m, r) => Math.max(m, r.amplification), 0);
   const delta = (rho: number, epsilon: number): number => reaches.reduce((m, r) => Math.max(m, deltaOf(r, rho, epsilon)), 0);
@@ -103,21 +103,21 @@ const small = 2 ** -20;
 const slopeOf = (leak: number, base: number, levels: number): number =>
   mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
 
-function componentReaches(graph: FactorGraph, used: Uint8Array | undefined): Reach[] {
+function* componentReaches(graph: FactorGraph, used: Uint8Array | undefined): Iterable<Reach> {
   const walked = walk(graph);
   const counts = countsOf(graph, walked, used);
   const base = small / counts.reduce((m, k) => Math.max(m, k), 1);
   const { leaks } = informed(graph, spread(graph, used, base), walked);
-  return Array.from({ length: walked.components }, (_, c) => {
+  for (let c = 0; c < walked.components; c++) {
     const [from, to] = [walked.componentStart[c]!, walked.componentStart[c + 1]!];
     let worst = 0;
     for (let x = from; x < to; x++) if (walked.order[x]! < graph.records) worst = Math.max(worst, leaks[walked.order[x]!]!);
-    return { amplification: slopeOf(worst, base, to - from), records: counts[c]!, nodes: to - from };
-  });
+    yield { amplification: slopeOf(worst, base, to - from), records: counts[c]!, nodes: to - from };
+  }
 }
 
 /** Beyond a record's own ties all is independent of it and may be taken as known: what is left is a star. */
-function directReaches(graph: FactorGraph, used: Uint8Array | undefined): Reach[] {
+function* directReaches(graph: FactorGraph, used: Uint8Array | undefined): Iterable<Reach> {
   const isUsed = (u: number) => !used || used[u] === 1;
   const sizes = Uint32Array.from({ length: graph.records }, (_, u) => {
     let size = isUsed(u) ? 1 : 0;
@@ -126,7 +126,7 @@ function directReaches(graph: FactorGraph, used: Uint8Array | undefined): Reach[
   });
   const base = small / sizes.reduce((m, k) => Math.max(m, k), 1);
   const leaks = direct(graph, spread(graph, used, base));
-  return Array.from(leaks, (leak, u) => ({ amplification: slopeOf(leak, base, 2), records: sizes[u]!, nodes: 2 }));
+  for (let u = 0; u < leaks.length; u++) yield { amplification: slopeOf(leaks[u]!, base, 2), records: sizes[u]!, nodes: 2 };
 }
 
 const spread = (graph: FactorGraph, used: Uint8Array | undefined, base: number): Float64Array =>
@@ -143,11 +143,23 @@ function countsOf(graph: FactorGraph, w: Walk, used: Uint8Array | undefined): Ui
 }
 
 /** Most components are alike, and what bounds the worst bounds all. */
-function withoutLesser(list: readonly Reach[]): Reach[] {
-  const different = new Map(list.map((r) => [`${r.amplification}:${r.records}:${r.nodes}`, r]));
+function withoutLesser(list: Iterable<Reach>): Reach[] {
+  let different = new Map<string, Reach>();
+  for (const reach of list) {
+    different.set(keyOf(reach), reach);
+    if (different.size > mostDifferent) different = new Map(largest([...different.values()]).map((r) => [keyOf(r), r]));
+  }
+  return largest([...different.values()]);
+}
+
+const keyOf = (r: Reach): string => `${r.amplification}:${r.records}:${r.nodes}`;
+
+function largest(different: readonly Reach[]): Reach[] {
   const kept: Reach[] = [];
   const covers = (a: Reach, b: Reach) => a.amplification >= b.amplification && a.records >= b.records && a.nodes >= b.nodes;
-  for (const reach of [...different.values()].sort((a, b) => b.amplification - a.amplification))
+  for (const reach of [...different].sort((a, b) => b.amplification - a.amplification))
     if (!kept.some((k) => covers(k, reach))) kept.push(reach);
   return kept;
 }
+/** Held before the lesser ones are thrown away. */
+const mostDifferent = 100_000;

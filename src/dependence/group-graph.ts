@@ -1,5 +1,6 @@
 import { mulUp } from '../exact/outward.js';
 import { assemble, type FactorGraph } from './factor-graph.js';
+import { boundless, graphBytes, type Room } from './room.js';
 
 /**
  * How the members of a group are tied.
@@ -17,65 +18,76 @@ export const largestClique = 48;
 /** group[j] names record j's group, or `noGroup`. */
 export const noGroup = 0xffffffff;
 
-export function fromGroups(group: Uint32Array, logOdds: number, tie: GroupTie): FactorGraph {
+export function fromGroups(group: Uint32Array, logOdds: number, tie: GroupTie, room: Room = boundless): FactorGraph {
   const records = group.length;
-  const lists = membersOf(group);
-  const start: number[] = [0];
-  const sized = sizeUp(lists, tie);
-  const member = new Uint32Array(sized);
-  const odds = new Float64Array(sized);
+  const { members, begin, groups } = membersOf(group);
+  const size = sizeUp(begin, groups, tie);
+  room.need(24 * records + graphBytes(records + size.hidden, size.incidences));
+  const start = new Uint32Array(size.factors + 1);
+  const member = new Uint32Array(size.incidences);
+  const odds = new Float64Array(size.incidences);
   let nodes = records;
-  let size = 0;
+  let factor = 0;
+  let at = 0;
   const put = (u: number, d: number) => {
-    member[size] = u;
-    odds[size++] = d;
+    member[at] = u;
+    odds[at++] = d;
   };
   const pair = (u: number, w: number) => {
     put(u, logOdds);
     put(w, logOdds);
-    start.push(size);
+    start[++factor] = at;
   };
-  for (const list of lists) {
+  for (let g = 0; g < groups; g++) {
+    const from = begin[g]!;
+    const to = begin[g + 1]!;
+    if (to - from < 2) continue;
     if (tie === 'hidden') {
       const type = nodes++;
-      for (const u of list) pair(u, type);
-    } else if (tie === 'pairs' && list.length <= largestClique) {
-      for (let a = 0; a < list.length; a++) for (let b = a + 1; b < list.length; b++) pair(list[a]!, list[b]!);
+      for (let a = from; a < to; a++) pair(members[a]!, type);
+    } else if (tie === 'pairs' && to - from <= largestClique) {
+      for (let a = from; a < to; a++) for (let b = a + 1; b < to; b++) pair(members[a]!, members[b]!);
     } else {
-      const d = tie === 'pairs' ? times(list.length - 1, logOdds) : logOdds;
-      for (const u of list) put(u, d);
-      start.push(size);
+      const d = tie === 'pairs' ? times(to - from - 1, logOdds) : logOdds;
+      for (let a = from; a < to; a++) put(members[a]!, d);
+      start[++factor] = at;
     }
   }
-  return assemble(records, nodes, Uint32Array.from(start), member, odds);
+  return assemble(records, nodes, start, member, odds);
 }
 
 const times = (k: number, d: number) => (k === 0 || d === 0 ? 0 : mulUp(k, d));
 
-const sizeUp = (lists: readonly Uint32Array[], tie: GroupTie): number => {
-  let total = 0;
-  for (const { length: k } of lists) total += tie === 'hidden' ? 2 * k : tie === 'pairs' && k <= largestClique ? k * (k - 1) : k;
-  return total;
-};
-
-/** Members of every group of at least two. */
-function membersOf(group: Uint32Array): Uint32Array[] {
-  const index = new Map<number, number>();
-  const counts: number[] = [];
-  const slot = new Uint32Array(group.length);
-  for (let j = 0; j < group.length; j++) {
-    if (group[j] === noGroup) continue;
-    let k = index.get(group[j]!);
-    if (k === undefined) {
-      k = counts.length;
-      index.set(group[j]!, k);
-      counts.push(0);
-    }
-    slot[j] = k;
-    counts[k]!++;
+/** How large the graph becomes. Groups of one tie nobody. */
+function sizeUp(begin: Uint32Array, groups: number, tie: GroupTie) {
+  let [incidences, factors, hidden] = [0, 0, 0];
+  for (let g = 0; g < groups; g++) {
+    const k = begin[g + 1]! - begin[g]!;
+    if (k < 2) continue;
+    const pairs = tie === 'hidden' ? k : tie === 'pairs' && k <= largestClique ? (k * (k - 1)) / 2 : 0;
+    incidences += pairs > 0 ? 2 * pairs : k;
+    factors += Math.max(1, pairs);
+    if (tie === 'hidden') hidden++;
   }
-  const lists = counts.map((c) => new Uint32Array(c));
-  const filled = new Uint32Array(counts.length);
-  for (let j = 0; j < group.length; j++) if (group[j] !== noGroup) lists[slot[j]!]![filled[slot[j]!]!++] = j;
-  return lists.filter((l) => l.length > 1);
+  return { incidences, factors, hidden };
+}
+
+/** Members of group g are members[begin[g] .. begin[g+1]]; groups come in the order of their first members. */
+function membersOf(group: Uint32Array) {
+  const names = 1 + group.reduce((most, g) => (g === noGroup ? most : Math.max(most, g)), 0);
+  const place = new Uint32Array(names).fill(noGroup);
+  let groups = 0;
+  let grouped = 0;
+  for (const g of group) {
+    if (g === noGroup) continue;
+    if (place[g] === noGroup) place[g] = groups++;
+    grouped++;
+  }
+  const begin = new Uint32Array(groups + 1);
+  for (const g of group) if (g !== noGroup) begin[place[g]! + 1]!++;
+  for (let g = 0; g < groups; g++) begin[g + 1]! += begin[g]!;
+  const next = begin.slice(0, groups);
+  const members = new Uint32Array(grouped);
+  for (let j = 0; j < group.length; j++) if (group[j] !== noGroup) members[next[place[group[j]!]!]!++] = j;
+  return { members, begin, groups };
 }

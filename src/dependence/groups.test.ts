@@ -10,9 +10,10 @@ const table = (rows: readonly (readonly [person: number, home: string])[], count
   count,
   recordOf: Uint32Array.from(rows, ([person]) => person),
   placeOf: Uint32Array.from(rows.keys()),
-  namesIn: () => rows.map(([, home]) => home),
+  namesIn: () => Uint32Array.from(rows, ([, home]) => home.charCodeAt(0) - 97),
   cellsOf: () => [],
-  names: new Map(),
+  firstNamed: () => undefined,
+  bytes: 0,
   named: () => undefined,
   nameOf: () => undefined,
 });

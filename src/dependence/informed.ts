@@ -113,6 +113,9 @@ function solveLoops(
   return methods;
 }
 
+/** Shapes remembered: where every component has one of its own, remembering gains nothing. */
+const mostShapes = 20_000;
+
 function small(
   graph: FactorGraph,
   nodes: Uint32Array,
@@ -122,8 +125,10 @@ function small(
 ): readonly number[] | undefined {
   const piece = pieceOf(graph, nodes, effects, local);
   const shape = shapeOf(piece);
-  if (!solved.has(shape)) solved.set(shape, recursion(piece));
-  return solved.get(shape);
+  if (solved.has(shape)) return solved.get(shape);
+  const found = recursion(piece);
+  if (solved.size < mostShapes) solved.set(shape, found);
+  return found;
 }
 
 /** The graph of some components alone. Visible records come before hidden types, as in the whole graph. */
@@ -139,19 +144,25 @@ function cutOut(graph: FactorGraph, components: readonly Uint32Array[], local: U
   if (size === graph.nodes) return { part: graph, nodes };
   const records = nodes.reduce((s, u) => s + (u < graph.records ? 1 : 0), 0);
   for (let k = 0; k < size; k++) local[nodes[k]!] = k;
-  const start: number[] = [0];
-  const from: number[] = [];
+  let incidences = 0;
+  for (const u of nodes) incidences += graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
+  const start = new Uint32Array(incidences + 1);
+  const member = new Uint32Array(incidences);
+  const odds = new Float64Array(incidences);
+  let factors = 0;
+  let filled = 0;
   for (let k = 0; k < size; k++)
     for (let x = graph.nodeStart[nodes[k]!]!; x < graph.nodeStart[nodes[k]! + 1]!; x++) {
       const p = graph.incidence[x]!;
       const f = graph.factorOf[p]!;
       if (graph.start[f] !== p) continue;
-      for (let q = p; q < graph.start[f + 1]!; q++) from.push(q);
-      start.push(from.length);
+      for (let q = p; q < graph.start[f + 1]!; q++) {
+        member[filled] = local[graph.member[q]!]!;
+        odds[filled++] = graph.logOdds[q]!;
+      }
+      start[++factors] = filled;
     }
-  const member = Uint32Array.from(from, (q) => local[graph.member[q]!]!);
-  const odds = Float64Array.from(from, (q) => graph.logOdds[q]!);
-  return { part: assemble(records, size, Uint32Array.from(start), member, odds), nodes };
+  return { part: assemble(records, size, start.slice(0, factors + 1), member, odds), nodes };
 }
 
 /** Group, odds and one-shot caps; true when a cap decided some record with ties. */

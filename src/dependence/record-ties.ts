@@ -11,6 +11,7 @@ import { type GraphRoute, graphAmplifier } from './graph-amplifier.js';
 import { groupsGraph } from './groups.js';
 import { everyRecord } from './profile.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';
+import { after, combinedBytes, type Room, refuseBeyondHeap, roomOf } from './room.js';
 import { sequenceGraph } from './sequence.js';
 import { tiesGraph } from './ties.js';
 import { markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
@@ -28,13 +29,14 @@ interface Source {
   readonly policy: Policy;
   readonly records: RecordTable;
   readonly engine: Engine;
+  readonly room: Room;
 }
 const builders: {
   [K in RecordDependence['kind']]: (d: Extract<Dependence, { kind: K }>, source: Source) => FactorGraph | Promise<FactorGraph>;
 } = {
-  groups: (d, { records }) => groupsGraph(d, records),
-  ties: (d, { policy, records, engine }) => tiesGraph(d, policy, records, engine),
-  sequence: (d, { policy, records }) => sequenceGraph(d, policy, records),
+  groups: (d, { records, room }) => groupsGraph(d, records, room),
+  ties: (d, { policy, records, engine, room }) => tiesGraph(d, policy, records, engine, room),
+  sequence: (d, { policy, records, room }) => sequenceGraph(d, policy, records, room),
   gaussian: (d, { policy, records }) => gaussianGraph(d, policy, records.count, spelt(records)),
   factors: (d, { records }) => factorsGraph(d, records.count, spelt(records)),
 };
@@ -60,8 +62,11 @@ export async function recordTies(policy: Policy, engine: Engine, list: readonly 
   if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
   const reach = reachOf(tied, policy.protect.adversary);
   refuseHiddenGroupsBesideTies(tied);
-  const records = await readRecords(policy, engine, structureColumns(tied));
-  const graphs = await Promise.all(tied.map((d) => build(d, { policy, records, engine })));
+  const room = roomOf(engine.room);
+  const records = await readRecords(policy, engine, structureColumns(tied), room);
+  const graphs: FactorGraph[] = [];
+  for (const d of tied) graphs.push(await build(d, { policy, records, engine, room: after(graphs, room) }));
+  if (graphs.length > 1) after(graphs, room).need(records.bytes + combinedBytes(graphs));
   const everyone: GraphRoute = {
     ...shared,
     name: 'ties',
@@ -75,9 +80,13 @@ export async function recordTies(policy: Policy, engine: Engine, list: readonly 
     const graph = graphs[k]!;
     return d.kind === 'ties' && d.maxTies !== undefined ? [{ graph, most: d.maxTies, spare: spareTies(graph, limited) }] : [];
   });
+  if (limits.length > 0) refuseBeyondHeap(namedBytes * records.count);
   const used = limits.length > 0 ? usedRecords(limits, (r) => records.nameOf(r)!, policy.population) : undefined;
   return used?.includes(0) ? leaveOut(everyone, used, limits, policy, records) : { amplifiers: [graphAmplifier(everyone)] };
 }
+
+/** What choosing records by their names holds for each of them. */
+const namedBytes = 240;
 
 /** The bound for the records that are used, and the one for everybody, in case earlier releases used others. */
 function leaveOut(
@@ -88,7 +97,10 @@ function leaveOut(
   records: RecordTable,
 ): RecordTies {
   const unused: string[] = [];
-  for (const [name, record] of records.names) if (!used[record]) unused.push(name);
+  for (let record = 0; record < records.count; record++) {
+    const name = used[record] ? undefined : records.nameOf(record);
+    if (name !== undefined) unused.push(name);
+  }
   const some: GraphRoute = {
     ...everyone,
     name: 'ties of used records',

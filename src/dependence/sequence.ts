@@ -2,42 +2,48 @@ import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { add, floor, one, subtract, toNumber } from '../exact/rational.js';
 import type { Column, Policy, SequenceDependence } from '../policy/policy.js';
-import { type FactorGraph, fromPairs } from './factor-graph.js';
+import { countingSort, type FactorGraph, fromPairs } from './factor-graph.js';
 import { logOddsRatio } from './odds.js';
-import type { RecordTable } from './records.js';
+import { noName, type RecordTable } from './records.js';
+import { boundless, graphBytes, type Room } from './room.js';
 import { readTransitions, type Transition } from './transitions.js';
 
 /**
  * Steps of one person in order: each is tied to the next by the transition matrix. Of a set of matrices any may be the true one, and the chain of
  * each lies in the class of the largest odds ratio. Where a chain starts only tilts its first step.
  */
-export function sequenceGraph(dependence: SequenceDependence, policy: Policy, records: RecordTable): FactorGraph {
+export function sequenceGraph(
+  dependence: SequenceDependence,
+  policy: Policy,
+  records: RecordTable,
+  room: Room = boundless,
+): FactorGraph {
   const transitions = readTransitions(dependence.transition);
   refuseOtherStates(transitions[0]!, policy.columns.get(dependence.state), dependence);
   const logOdds = Math.max(...transitions.map((m) => logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0)));
   const when = records.cellsOf(dependence.order);
-  const left: number[] = [];
-  const right: number[] = [];
-  for (const rows of rowsBy(records.namesIn(dependence.by))) {
+  const owners = records.namesIn(dependence.by);
+  room.need(records.bytes + 16 * owners.length + graphBytes(records.count, 2 * owners.length));
+  const left = new Uint32Array(owners.length);
+  const right = new Uint32Array(owners.length);
+  let size = 0;
+  for (const rows of rowsBy(owners)) {
     const order = inOrder(rows, when, dependence);
     for (let k = 1; k < order.length; k++) {
-      left.push(records.recordOf[order[k - 1]!]!);
-      right.push(records.recordOf[order[k]!]!);
+      left[size] = records.recordOf[order[k - 1]!]!;
+      right[size++] = records.recordOf[order[k]!]!;
     }
   }
-  return fromPairs(records.count, Uint32Array.from(left), Uint32Array.from(right), logOdds);
+  return fromPairs(records.count, left.subarray(0, size), right.subarray(0, size), logOdds);
 }
 
-/** Rows without an owner belong to no sequence. */
-function rowsBy(who: readonly (string | null)[]): Iterable<number[]> {
-  const steps = new Map<string, number[]>();
-  who.forEach((name, r) => {
-    if (name === null) return;
-    const list = steps.get(name);
-    if (list) list.push(r);
-    else steps.set(name, [r]);
-  });
-  return steps.values();
+/** The rows of each owner, in the table's order; rows without one belong to no sequence. */
+function* rowsBy(owners: Uint32Array): Iterable<readonly number[]> {
+  const names = 1 + owners.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0);
+  const all = Uint32Array.from({ length: owners.length }, (_, r) => r);
+  const { order, begin } = countingSort(names + 1, all, (r) => Math.min(owners[r]!, names));
+  for (let own = 0; own < names; own++)
+    if (begin[own + 1]! > begin[own]!) yield [...order.subarray(begin[own]!, begin[own + 1]!)];
 }
 
 /** By number when all are numbers, else by text (which puts ISO dates in order). Two steps at one time have no order to form a chain in. */

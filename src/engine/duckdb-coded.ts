@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../policy/code.js';
 import { name, type Scan, type ScanColumn, text, unless } from './duckdb-scan.js';
+import type { Shown, ShownColumn } from './duckdb-shown.js';
 import type { SourceColumn } from './engine.js';
 import type { EngineSource } from './source.js';
 
@@ -11,7 +12,7 @@ const blanks = `' \t\r\n'`;
 
 export interface CodedScan {
   readonly columns: readonly SourceColumn[];
-  readonly select: string;
+  readonly shown: Shown;
 }
 
 /**
@@ -27,24 +28,24 @@ export async function codeColumns(
 ): Promise<CodedScan> {
   const types = await codeTypes(connection, domains ?? new Map());
   const taken = new Set(scan.columns.map((c) => c.name.toLowerCase()));
-  const list: string[] = [];
+  const list: ShownColumn[] = [];
   const columns = scan.columns.map((column, i): SourceColumn => {
     const { name: own, type, expression } = column;
     const codeType = types.get(own);
     const coded = codeType && codeOf(column, codeType);
     const shown = `fugu_code_${i}`;
     if (!coded || (beside && (taken.has(shown) || type === 'integer'))) {
-      list.push(`${expression} AS ${name(own)}`);
+      list.push({ name: own, expression });
       return { name: own, type };
     }
     if (beside) {
-      list.push(`${expression} AS ${name(own)}`, `${coded} AS ${shown}`);
+      list.push({ name: own, expression }, { name: shown, expression: coded });
       return { name: own, type, coded: shown };
     }
-    list.push(`${coded} AS ${name(own)}`);
+    list.push({ name: own, expression: coded });
     return { name: own, type: 'text' };
   });
-  return { columns, select: `SELECT ${list.join(', ')} FROM ${scan.from}` };
+  return { columns, shown: { from: scan.from, columns: list } };
 }
 
 /** A cell's code, or NULL. A stored number is the code that reads the same, as in query/codes.ts. */

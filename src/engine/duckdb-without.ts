@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../errors.js';
 import { name } from './duckdb-scan.js';
+import { allRows } from './duckdb-shown.js';
 import type { Cell, Chunk, Engine, SourceColumn, Statement } from './engine.js';
-import { Exact } from './exact.js';
+import type { Exact } from './exact.js';
 import { nameReader } from './name.js';
 
 /** Lists of names, each in a table of its own that is written once and never changed: engines without the same names share it. */
@@ -38,20 +39,14 @@ async function write(connection: DuckDBConnection, table: string, names: readonl
   appender.closeSync();
 }
 
-/** What rows are left out of. */
-interface Whole extends Engine {
-  /** How many rows a statement has. */
-  count(statement: Statement): Promise<number>;
-}
-
 /** An engine without some rows of another: every statement reads its own `fugu_data`, and nothing in the database says so. */
 export class WithoutRows implements Engine {
-  readonly whole: Whole;
+  readonly whole: Engine;
   readonly #column: string;
   readonly #table: string;
   #closed = false;
 
-  constructor(whole: Whole, column: string, table: string) {
+  constructor(whole: Engine, column: string, table: string) {
     this.whole = whole;
     this.#column = column;
     this.#table = table;
@@ -73,7 +68,13 @@ export class WithoutRows implements Engine {
     return this.whole.without(column, names);
   }
   async size(): Promise<Exact<number>> {
-    return new Exact(await this.whole.count(await this.#over({ sql: 'SELECT 1 FROM fugu_data', values: [] })));
+    return this.count({ sql: 'SELECT 1 FROM fugu_data', values: [] });
+  }
+  async count(statement: Statement): Promise<Exact<number>> {
+    return this.whole.count(await this.#over(statement));
+  }
+  get room() {
+    return this.whole.room;
   }
   async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
     return this.whole.rows(await this.#over(statement));
@@ -91,7 +92,7 @@ export class WithoutRows implements Engine {
     const column = columnNamed(await this.columns(), this.#column);
     const own = nameReader(this.dialect)(name(column.name), column.type);
     // No name is empty, so rows without one stay.
-    const rest = `SELECT * FROM main.fugu_data WHERE coalesce(${own}, '') NOT IN (SELECT name FROM main.${this.#table})`;
+    const rest = `SELECT * FROM ${allRows} WHERE coalesce(${own}, '') NOT IN (SELECT name FROM main.${this.#table})`;
     return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values };
   }
 }

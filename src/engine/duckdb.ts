@@ -11,7 +11,8 @@ import { codeColumns } from './duckdb-coded.js';
 import { Connections } from './duckdb-connections.js';
 import { cannotSplit, duckdbFault } from './duckdb-fault.js';
 import { selectRelation } from './duckdb-relation.js';
-import { attached, type CsvScan, name, type Scan, type ScanOptions, scanFile, text } from './duckdb-scan.js';
+import { attached, type CsvScan, name, type ScanOptions, scanFile, text } from './duckdb-scan.js';
+import { blockOfColumns, heldIn, readingsOf, selectAll, shower } from './duckdb-shown.js';
 import { columnNamed, NameLists, WithoutRows } from './duckdb-without.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from './engine.js';
 import { Exact } from './exact.js';
@@ -30,8 +31,12 @@ const smallParquet = 4 * 1024 ** 2;
 const leastColumn = 264 * 1024;
 const perThread = 32 * 1024 ** 2;
 
+/** Writing a table is one statement over all of its columns. */
+const mostHeld = 2 * blockOfColumns;
+
 function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
+  if (columns > mostHeld) return false;
   const bytes = file.bytes * (isPacked(file.path) || file.kind === 'parquet' ? packing : 1);
   const fillers = Math.min(threads, Math.ceil(bytes / perThread));
   return Math.max(bytes, columns * leastColumn * fillers) * loadedShare <= memory;
@@ -40,6 +45,8 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
 interface Loaded {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
+  /** Gives a statement the data it asks about. */
+  readonly show: (statement: Statement) => Statement;
   /** Rows of a CSV, all of which DuckDB found: counting them is what proves that every line has the form of the first. */
   readonly rows?: number;
   /** The data is held by the engine, so later changes of the file cannot show. */
@@ -171,13 +178,13 @@ class DuckdbEngine implements Engine {
     const held = fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
     const coded = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
-    if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${coded.select}`);
-    else if (data.kind !== 'csv') await readOnce(connection, scan);
-    await connection.run(`CREATE OR REPLACE VIEW fugu_data AS ${held ? 'SELECT * FROM fugu_loaded' : coded.select}`);
+    if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${selectAll(coded.shown)}`);
+    else if (data.kind !== 'csv') for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
+    const show = shower(held ? heldIn('fugu_loaded', coded.shown) : coded.shown);
     const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
-    return { files, columns: coded.columns, held, ...(rows !== undefined && { rows }) };
+    return { files, columns: coded.columns, show, held, ...(rows !== undefined && { rows }) };
   }
 
   async #loadRelation(
@@ -199,7 +206,9 @@ class DuckdbEngine implements Engine {
   }
 
   async size(): Promise<Exact<number>> {
-    this.#size ??= await this.#connections.use(({ connection }) => count(connection, 'fugu_data'));
+    this.#size ??= await this.#connections.use(({ connection }) =>
+      this.#count(connection, { sql: 'SELECT 1 FROM fugu_data', values: [] }),
+    );
     return new Exact(this.#size);
   }
 
@@ -239,7 +248,7 @@ class DuckdbEngine implements Engine {
   async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
     const loaded = this.#loaded;
     return this.#connections.use(async (lease) => {
-      const result = await (await lease.prepare(statement)).run();
+      const result = await (await lease.prepare(loaded.show(statement))).run();
       const rows: Cell[][] = [];
       for (let c = 0; c < result.chunkCount; c++) {
         const { rows: length, columns } = readChunk(result.getChunk(c));
@@ -261,7 +270,7 @@ class DuckdbEngine implements Engine {
     try {
       const expected = await this.#count(lease.connection, statement);
       let came = 0;
-      const result = await (await lease.prepare(statement)).stream();
+      const result = await (await lease.prepare(loaded.show(statement))).stream();
       for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
         came += chunk.rowCount;
         yield new Exact(readChunk(chunk));
@@ -277,11 +286,16 @@ class DuckdbEngine implements Engine {
   }
 
   /** How many rows a statement has on this data. */
-  count(statement: Statement): Promise<number> {
-    return this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement)));
+  async count(statement: Statement): Promise<Exact<number>> {
+    return new Exact(await this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement))));
+  }
+  get room(): number {
+    return this.#limits.room ?? this.#limits.memory;
   }
 
-  async #count(connection: DuckDBConnection, { sql, values }: Statement): Promise<number> {
+  async #count(connection: DuckDBConnection, statement: Statement): Promise<number> {
+    if (statement.everyRow && this.#size !== undefined) return this.#size;
+    const { sql, values } = this.#loaded.show(statement);
     const key = JSON.stringify([sql, values.map(String)]);
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
@@ -304,11 +318,6 @@ const replaced = (): Fault =>
   new Fault('ENGINE_FAILED', 'The database file was changed or replaced since it was opened.', 'Open the data again.');
 
 const sameMarks = (a: readonly FileState[], b: readonly FileState[]) => a.every((file, i) => file.mark === b[i]!.mark);
-
-/** Reads every cell. Text in a Parquet file that is no UTF-8, or a view that fails on a row, must show now and not in a release. */
-async function readOnce(connection: DuckDBConnection, { from, columns }: Scan): Promise<void> {
-  await connection.run(`SELECT bit_xor(hash(${columns.map((c) => c.expression).join(', ')})) FROM ${from}`);
-}
 
 async function count(connection: DuckDBConnection, from: string, values: Statement['values'] = []): Promise<number> {
   const found = await connection.runAndReadAll(`SELECT count(*) FROM ${from}`, [...values]);

@@ -5,6 +5,8 @@ import type { EngineSource } from './source.js';
 export interface Statement {
   readonly sql: string;
   readonly values: readonly (string | number | bigint | boolean | null)[];
+  /** It has one row for each row of `fugu_data`, so its rows need not be counted. */
+  readonly everyRow?: true;
 }
 
 export type Cell = string | number | bigint | boolean | null;
@@ -61,6 +63,10 @@ export interface Engine {
   without(column: string, names: readonly string[]): Promise<Engine>;
   /** The engine with every row: this one, unless it came from `without`. */
   readonly whole: Engine;
+  /** How many rows a statement has. */
+  count(statement: Statement): Promise<Exact<number>>;
+  /** Bytes that whoever reads ties from it may hold. */
+  readonly room: number;
   /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
   close(): Promise<void>;
@@ -69,6 +75,8 @@ export interface Engine {
 export interface EngineLimits {
   /** Bytes the engine may hold in memory, and spill to its private temp folder. */
   readonly memory: number;
+  /** Bytes that ties read from it may hold; as many as the engine itself when not said. */
+  readonly room?: number;
   readonly spill: number;
   /** Milliseconds one statement may take. */
   readonly deadline: number;

@@ -84,7 +84,8 @@ export function compileStream(
     return [cell, `c${i}`] as const;
   });
   const sql = keptRows(dialect, binder, policy, source, list);
-  return { statement: { sql, values: binder.values }, columns };
+  const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
+  return { statement: { sql, values: binder.values, ...everyRow }, columns };
 }
 
 const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {

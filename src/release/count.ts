@@ -4,6 +4,7 @@ import type { Policy } from '../policy/policy.js';
 import { type CountPlan, compileMeasures, compileStream, readCounts } from '../query/compile.js';
 import { readGroups } from '../query/count-groups.js';
 import { rowCounter } from '../query/count-rows.js';
+import { columnsOf } from '../query/effects.js';
 import type { Measure } from '../query/measure.js';
 
 type Cells = Exact<readonly bigint[]>;
@@ -18,7 +19,37 @@ export async function countCells(engine: Engine, policy: Policy, measures: reado
   return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
 }
 
-export async function countStreaming(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+/** Columns that one statement reads, unless one measure needs more: a database plans wide statements in a time that grows faster than they do. */
+const columnsAtOnce = 1000;
+
+export async function countStreaming(
+  engine: Engine,
+  policy: Policy,
+  measures: readonly Measure[],
+  atOnce = policy.protect.secret === 'person' ? Number.POSITIVE_INFINITY : columnsAtOnce,
+): Promise<readonly Cells[]> {
+  const counted: Cells[] = [];
+  for (const part of inParts(measures, atOnce)) counted.push(...(await countTogether(engine, policy, part)));
+  return counted;
+}
+
+/** Neighbours that read at most so many columns together. */
+function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readonly Measure[]> {
+  let part: Measure[] = [];
+  let read = new Set<string>();
+  for (const measure of measures) {
+    const columns = columnsOf(measure.counting);
+    if (part.length > 0 && read.size + columns.filter((c) => !read.has(c)).length > atOnce) {
+      yield part;
+      [part, read] = [[], new Set()];
+    }
+    part.push(measure);
+    for (const column of columns) read.add(column);
+  }
+  if (part.length > 0) yield part;
+}
+
+async function countTogether(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
   const counter = rowCounter(measures, columns, policy);
   for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
