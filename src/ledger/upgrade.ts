@@ -1,0 +1,87 @@
+import { existsSync, rmSync } from 'node:fs';
+import { type Draft, emptyBooks, follow, linkFrom } from './accounts.js';
+import { answerHash, beginning, type End, endOf, type Link, lineOf, type SpendLink, type Stored } from './chain.js';
+import { chainPath, makeChainFile, readChain } from './chain-file.js';
+import { inChild } from './child.js';
+import { boundAnswers, type Copy, readCopy } from './copy.js';
+import { corrupt } from './faults.js';
+import { indexOn } from './index-tables.js';
+import type { Salvaged } from './salvage.js';
+import { createSchema } from './schema.js';
+import type { Connection } from './sqlite.js';
+
+/** What a child could read of the index; nothing where it died. */
+export function salvaged(place: string): Salvaged & { readonly copy: Copy } {
+  const out = `${place}.${process.pid}.salvage.tmp`;
+  rmSync(out, { force: true });
+  try {
+    const { said } = inChild('salvage', place, out);
+    const copy = existsSync(out) ? readCopy(out) : { links: [], answers: new Map<number, string>(), whole: false };
+    if (said === undefined) return { format: 'unknown', sound: false, highest: 0, why: 'reading it ends the process', copy };
+    return { ...(JSON.parse(said) as Salvaged), copy };
+  } finally {
+    rmSync(out, { force: true });
+  }
+}
+
+/** The books after these links, and a way to add more. */
+export function continueChain(links: readonly Stored[]): { readonly links: Stored[]; readonly add: (draft: Draft) => Stored } {
+  const books = emptyBooks();
+  const all = [...links];
+  for (const { body } of links) follow(books, JSON.parse(body) as Link);
+  let end: End = all.length === 0 ? beginning : endOf(all.at(-1)!);
+  const add = (draft: Draft): Stored => {
+    const { stored } = linkFrom(books, end, draft);
+    all.push(stored);
+    end = endOf(stored);
+    return stored;
+  };
+  return { links: all, add };
+}
+
+export const begins = (whole: readonly Stored[], part: readonly Stored[]): boolean =>
+  part.length === 0 || whole[part.length - 1]?.hash === part.at(-1)!.hash;
+
+/** Writes links and answers into an empty index. */
+export function fillIndex(db: Connection, links: readonly Stored[], answers: ReadonlyMap<number, string>): void {
+  const index = indexOn(db);
+  const books = index.books(undefined);
+  for (const stored of links) {
+    const link = JSON.parse(stored.body) as Link;
+    follow(books, link);
+    index.keepLink(link, stored, link.kind === 'answer' ? answers.get(link.of) : undefined);
+  }
+  books.flush();
+}
+
+/** A ledger from before the chain file: read in full once, then given one. Inside the write lock. */
+export function upgrade(db: Connection, place: string): void {
+  const { sound, why, copy } = salvaged(place);
+  if (!sound || !copy.whole) throw corrupt(place, why ?? 'it cannot be read to its end');
+  const path = chainPath(place);
+  const links = existsSync(path) ? alreadyContinued(path, copy.links, place) : upgraded(copy);
+  if (!existsSync(path)) makeChainFile(path, links.map(lineOf));
+  db.exec('DROP TABLE book.answer; DROP TABLE book.entry; DROP TABLE book.account; DROP TABLE book.analyst');
+  createSchema(db);
+  fillIndex(db, links, boundAnswers(links, copy.answers));
+}
+
+function upgraded({ links, answers }: Copy): readonly Stored[] {
+  const chain = continueChain(links);
+  const at = Date.now();
+  chain.add({ kind: 'upgrade', at });
+  for (const [of, text] of answers) {
+    const { hash, body } = links[of - 1]!;
+    const { population } = JSON.parse(body) as SpendLink;
+    chain.add({ kind: 'answer', population, at, of, answer: answerHash(hash, text) });
+  }
+  return chain.links;
+}
+
+/** An older copy of the index beside the chain file of its own later life. */
+function alreadyContinued(path: string, former: readonly Stored[], place: string): readonly Stored[] {
+  const { links, ending } = readChain(path);
+  if (!begins(links, former) || links.length <= former.length || ending.kind === 'damaged' || ending.kind === 'cut')
+    throw corrupt(place, 'it does not agree with the chain file beside it');
+  return links;
+}
