@@ -1,4 +1,15 @@
-import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { Broken, beginning, type End, type Link, lineOf, linkAfter, type Stored } from './chain.js';
 
@@ -195,4 +206,22 @@ export function readChain(path: string): { readonly links: readonly Stored[]; re
   } finally {
     file.close();
   }
+}
+
+/** How many links a chain file says it has, sound or not, and whether the zeros after its last line are there. */
+export function claimsOf(path: string): { readonly highest: number; readonly unfinished: boolean; readonly endSeen: boolean } {
+  const bytes = readFileSync(path);
+  const last = bytes.findLastIndex((byte) => byte !== 0);
+  let highest = 0;
+  let lines = 0;
+  for (let at = 0; at <= last; lines++) {
+    const stop = bytes.indexOf(0x0a, at);
+    const end = stop < 0 ? last + 1 : stop;
+    const numbers = [...bytes.toString('latin1', at, end).matchAll(/"sequence":(\d{1,15})/g)].map((found) => Number(found[1]));
+    // A line that was not finished is none.
+    if (stop >= 0) highest = Math.max(highest, ...numbers);
+    at = end + 1;
+  }
+  const unfinished = last >= 0 && bytes[last] !== 0x0a;
+  return { highest: Math.max(highest, lines - (unfinished ? 1 : 0)), unfinished, endSeen: last < bytes.length - 1 };
 }

@@ -36,6 +36,7 @@ function ledgerOn(store: Store): Ledger {
       try {
         db.exec('COMMIT');
       } catch {}
+      store.remember(undefined);
       if (db.inTransaction()) db.exec('ROLLBACK');
     }
   };

@@ -68,13 +68,15 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         throw error;
       }
       // Whoever took the files away meanwhile has a ledger without this link: nothing may be told on its account.
-      if (written) store.checkFiles();
+      if (written) store.checkChain();
+      store.remember(on);
       if (unheard !== undefined) {
         outcome = ends?.unwitnessed;
         throw unheard;
       }
       return result;
     } catch (error) {
+      store.remember(undefined);
       if (db.inTransaction()) db.exec('ROLLBACK');
       throw written ? told(asFault(error, place), outcome) : error;
     }

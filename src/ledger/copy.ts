@@ -1,7 +1,5 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { Fault } from '../errors.js';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { answerHash, beginning, endOf, type Link, linkAfter, type Stored } from './chain.js';
-import { syncFolder } from './chain-file.js';
 
 /**
  * A ledger as one text file: every link as in the chain file, then the recorded answers, then an end. It is what a backup is, and what a damaged index is
@@ -38,22 +36,6 @@ export function writeCopy(path: string, links: Iterable<Stored>, answers: Iterab
     fsyncSync(fd);
   } finally {
     closeSync(fd);
-  }
-}
-
-/** Never half a backup, and never in the place of another file. */
-export function keepCopy(path: string, links: Iterable<Stored>, answers: Iterable<readonly [number, string]>): void {
-  if (existsSync(path))
-    throw new Fault('READ_ONLY', `${path} is there already.`, 'Name a new file; a backup never replaces another.', {
-      place: { file: path },
-    });
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    writeCopy(temporary, links, answers);
-    renameSync(temporary, path);
-    syncFolder(path);
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }
 

@@ -10,6 +10,8 @@ export interface Salvaged {
   readonly sound: boolean;
   /** The highest number of a link that was seen. */
   readonly highest: number;
+  /** Recorded texts that are not what the chain speaks of, and were left out. */
+  readonly strayAnswers: number;
   readonly why?: string;
 }
 
@@ -20,7 +22,7 @@ export function salvage(place: string, out: string): Salvaged {
     db = connect(place);
   } catch (error) {
     writeCopy(out, [], []);
-    return { format: 'unknown', sound: false, highest: 0, why: reason(error) };
+    return { format: 'unknown', sound: false, highest: 0, strayAnswers: 0, why: reason(error) };
   }
   let format: Salvaged['format'] = 'unknown';
   const found: { answers: ReadonlyMap<number, string>; why?: string } = { answers: new Map() };
@@ -41,10 +43,12 @@ export function salvage(place: string, out: string): Salvaged {
   } catch (error) {
     found.why ??= reason(error);
   }
-  if (format !== 'former') found.answers = presentAnswers(db, links);
-  writeCopy(out, links, found.answers);
+  const read = format === 'former' ? found.answers : presentAnswers(db);
+  const answers = format === 'former' ? read : boundAnswers(links, read);
+  writeCopy(out, links, answers);
   const sound = format !== 'unknown' && found.why === undefined;
-  return { format, sound, highest: highest(db, format), ...(found.why !== undefined && { why: found.why }) };
+  const strayAnswers = read.size - answers.size;
+  return { format, sound, highest: highest(db, format), strayAnswers, ...(found.why !== undefined && { why: found.why }) };
 }
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -62,7 +66,7 @@ function* presentLinks(db: Connection): Generator<Stored> {
   }
 }
 
-function presentAnswers(db: Connection, links: readonly Stored[]): ReadonlyMap<number, string> {
+function presentAnswers(db: Connection): ReadonlyMap<number, string> {
   const answers = new Map<number, string>();
   try {
     for (const [of, body] of db
@@ -72,7 +76,7 @@ function presentAnswers(db: Connection, links: readonly Stored[]): ReadonlyMap<n
   } catch {
     // What was read up to there still counts, if it is what the chain speaks of.
   }
-  return boundAnswers(links, answers);
+  return answers;
 }
 
 function highest(db: Connection, format: Salvaged['format']): number {

@@ -33,8 +33,12 @@ export interface Store {
   readonly reconciled: () => Standing;
   /** The same where there is nothing to bring up; undefined where the write lock is needed. */
   readonly agreed: () => Standing | undefined;
+  /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
+  readonly remember: (standing: Standing | undefined) => void;
   /** Refuses files that were replaced or deleted while they were open. */
   readonly checkFiles: () => void;
+  /** The same for the chain file alone, which is the first that a recovery replaces. */
+  readonly checkChain: () => void;
   readonly close: () => void;
 }
 export interface Standing {
@@ -129,11 +133,14 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     checkSchema(db, place);
     checked = version();
   };
-  const standing = (): { last: Stored | undefined; end: End; books: IndexBooks } => {
+  let remembered: Standing | undefined;
+  const standing = (): Standing => {
     checkTables();
     const last = index.last();
     if (last && !chain.holds(last)) throw new Broken(`its two files differ at entry ${last.sequence}`);
-    return { last, end: endOfIndex(last), books: index.books(last) };
+    const end = endOfIndex(last);
+    if (remembered?.end.hash !== end.hash) remembered = { end, books: index.books(last) };
+    return { end, books: remembered.books };
   };
   const agreed = (): Standing | undefined => {
     const { end, books } = standing();
@@ -145,6 +152,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   };
   try {
     transaction(db, 'IMMEDIATE', () => reconciled(true));
+    remembered = undefined;
     const checkFiles = filesOf(place, db.writeAhead, chain);
     return {
       place,
@@ -154,7 +162,11 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       witness,
       reconciled,
       agreed,
-      checkFiles,
+      remember: (standing) => {
+        remembered = standing;
+      },
+      checkFiles: () => checkFiles('all'),
+      checkChain: () => checkFiles('chain'),
       close: () => {
         chain.close();
         db.close();
@@ -192,26 +204,29 @@ function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): 
   return end;
 }
 
-function filesOf(place: string, writeAhead: boolean, chain: ChainFile): () => void {
-  const paths = [place, ...(writeAhead ? [`${place}-wal`] : []), chain.path];
-  const identity = (path: string): string => {
+function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?: 'all' | 'chain') => void {
+  const identity = ({ dev, ino }: { dev: number; ino: number }): string => `${dev} ${ino}`;
+  const named = (path: string): string => {
     const found = statSync(path, { throwIfNoEntry: false });
-    return found ? `${found.dev} ${found.ino}` : '';
+    return found ? identity(found) : '';
   };
-  const known = paths.map(identity);
-  const { dev, ino } = chain.identity();
-  known[paths.length - 1] = `${dev} ${ino}`;
-  return () => {
-    const at = paths.findIndex((path, i) => identity(path) !== known[i]);
-    if (at < 0) return;
-    throw new Fault(
-      'LEDGER_CORRUPT',
-      `${basename(paths[at]!)} was replaced or deleted while the ledger was open.`,
-      'If that was a restore or recovery, start again; otherwise put the file back, or run "fugu ledger POLICY recover --reason TEXT".',
-      { place: { file: paths[at]! } },
-    );
+  const others = [place, ...(writeAhead ? [`${place}-wal`] : [])];
+  const known = new Map([[chain.path, identity(chain.identity())], ...others.map((path) => [path, named(path)] as const)]);
+  return (among = 'all') => {
+    for (const [path, file] of known) {
+      if (named(path) !== file) throw replaced(path);
+      if (among === 'chain') return;
+    }
   };
 }
+
+const replaced = (path: string): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `${basename(path)} was replaced or deleted while the ledger was open.`,
+    'If that was a restore or recovery, start again; otherwise put the file back, or run "fugu ledger POLICY recover --reason TEXT".',
+    { place: { file: path } },
+  );
 
 /** A witness that has seen more, or something else, knows of spending that both files have lost. */
 export function askWitness(store: Pick<Store, 'witness' | 'index' | 'place'>): void {

@@ -1,31 +1,21 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type Draft, emptyBooks, follow, linkFrom } from './accounts.js';
 import { answerHash, beginning, type End, endOf, type Link, lineOf, type SpendLink, type Stored } from './chain.js';
 import { chainPath, makeChainFile, readChain } from './chain-file.js';
-import { inChild } from './child.js';
-import { boundAnswers, type Copy, readCopy } from './copy.js';
+import { boundAnswers, type Copy } from './copy.js';
 import { corrupt } from './faults.js';
 import { indexOn } from './index-tables.js';
-import type { Salvaged } from './salvage.js';
+import { salvaged } from './salvaged.js';
 import { createSchema } from './schema.js';
 import type { Connection } from './sqlite.js';
 
-/** What a child could read of the index; nothing where it died. */
-export function salvaged(place: string): Salvaged & { readonly copy: Copy } {
-  const out = `${place}.${process.pid}.salvage.tmp`;
-  rmSync(out, { force: true });
-  try {
-    const { said } = inChild('salvage', place, out);
-    const copy = existsSync(out) ? readCopy(out) : { links: [], answers: new Map<number, string>(), whole: false };
-    if (said === undefined) return { format: 'unknown', sound: false, highest: 0, why: 'reading it ends the process', copy };
-    return { ...(JSON.parse(said) as Salvaged), copy };
-  } finally {
-    rmSync(out, { force: true });
-  }
-}
-
 /** The books after these links, and a way to add more. */
-export function continueChain(links: readonly Stored[]): { readonly links: Stored[]; readonly add: (draft: Draft) => Stored } {
+export function continueChain(links: readonly Stored[]): {
+  readonly links: Stored[];
+  readonly add: (draft: Draft) => Stored;
+  readonly populations: () => readonly string[];
+  readonly closed: (population: string) => boolean;
+} {
   const books = emptyBooks();
   const all = [...links];
   for (const { body } of links) follow(books, JSON.parse(body) as Link);
@@ -36,7 +26,12 @@ export function continueChain(links: readonly Stored[]): { readonly links: Store
     end = endOf(stored);
     return stored;
   };
-  return { links: all, add };
+  return {
+    links: all,
+    add,
+    populations: () => [...books.accounts.keys()].sort(),
+    closed: (population) => books.account(population)?.closed === true,
+  };
 }
 
 export const begins = (whole: readonly Stored[], part: readonly Stored[]): boolean =>
@@ -66,7 +61,8 @@ export function upgrade(db: Connection, place: string): void {
   fillIndex(db, links, boundAnswers(links, copy.answers));
 }
 
-function upgraded({ links, answers }: Copy): readonly Stored[] {
+/** The same chain with the link that pins all accounts, and the answers. */
+export function upgraded({ links, answers }: Pick<Copy, 'links' | 'answers'>): readonly Stored[] {
   const chain = continueChain(links);
   const at = Date.now();
   chain.add({ kind: 'upgrade', at });
