@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     const count = ['release', 'full.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.5'] as const;
     const said = await limited(8, ...count);
     expect(said.code).toBe(5);
-    expect(JSON.parse(said.out).error.hint).toMatch(/Nothing was spent/);
+    expect(JSON.parse(said.out).error).toMatchObject({ code: 'DISK_FULL', outcome: { state: 'not spent' } });
     expect((await answers(...count)).receipt.ledger.replayed).toBe(false);
     expect((await answers('ledger', 'full.yaml')).budget).toMatchObject({ spent: 0.5, remaining: 0.5 });
   });

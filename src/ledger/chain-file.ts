@@ -19,7 +19,7 @@ import { Broken, beginning, type End, type Link, lineOf, linkAfter, type Stored 
  */
 export interface ChainFile {
   readonly path: string;
-  readonly identity: () => { readonly dev: number; readonly ino: number; readonly nlink: number };
+  readonly identity: () => { readonly dev: number; readonly ino: number };
   /** Whether exactly this line is at the offset. */
   readonly holds: (link: Stored) => boolean;
   /** Whether nothing follows; one byte is looked at. */
@@ -102,7 +102,10 @@ export function openChainFile(path: string): ChainFile {
   const size = () => fstatSync(fd).size;
   return {
     path,
-    identity: () => fstatSync(fd),
+    identity: () => {
+      const { dev, ino } = fstatSync(fd);
+      return { dev, ino };
+    },
     holds: (link) => {
       const line = lineOf(link);
       return read(fd, link.offset, line.length).equals(line);

@@ -145,6 +145,7 @@ function ledgerOn(store: Store): Ledger {
       gone = true;
       try {
         // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
+        store.checkFiles();
         db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
       } catch {}
       try {

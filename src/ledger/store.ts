@@ -89,6 +89,7 @@ export async function openStore(named: string, witness?: Witness): Promise<Store
   } catch (error) {
     throw asFault(error, named);
   }
+  if (abandoned.has(place)) throw replaced(`${place}-shm`);
   return inTurn(place, () => {
     const db = connect(place);
     let store: Store | undefined;
@@ -154,6 +155,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     transaction(db, 'IMMEDIATE', () => reconciled(true));
     remembered = undefined;
     const checkFiles = filesOf(place, db.writeAhead, chain);
+    const shared = existsSync(`${place}-shm`) ? identity(`${place}-shm`).size : 0;
     return {
       place,
       db,
@@ -169,7 +171,10 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       checkChain: () => checkFiles('chain'),
       close: () => {
         chain.close();
-        db.close();
+        // Closing would touch shared memory that is not there any more, and end the process.
+        const now = identity(`${place}-shm`);
+        if (now.ino !== -1 && now.size < shared) abandoned.set(place, db);
+        else db.close();
       },
     };
   } catch (error) {
@@ -177,6 +182,9 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     throw error;
   }
 }
+
+/** Kept from the garbage collector, which would close them. */
+const abandoned = new Map<string, Connection>();
 
 /** Takes over the links that the index lacks. */
 function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): End {
@@ -204,20 +212,24 @@ function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): 
   return end;
 }
 
+/** `chain` looks only at what a recovery replaces first, and at what carries the lock. */
 function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?: 'all' | 'chain') => void {
-  const identity = ({ dev, ino }: { dev: number; ino: number }): string => `${dev} ${ino}`;
-  const named = (path: string): string => {
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found ? identity(found) : '';
-  };
-  const others = [place, ...(writeAhead ? [`${place}-wal`] : [])];
-  const known = new Map([[chain.path, identity(chain.identity())], ...others.map((path) => [path, named(path)] as const)]);
+  const shared = `${place}-shm`;
+  const known = (path: string) => ({ path, ...identity(path) });
+  const first = [{ ...known(chain.path), ...chain.identity(), size: 0 }, ...(writeAhead ? [known(shared)] : [])];
+  const all = [...first, known(place), ...(writeAhead ? [known(`${place}-wal`)] : [])];
   return (among = 'all') => {
-    for (const [path, file] of known) {
-      if (named(path) !== file) throw replaced(path);
-      if (among === 'chain') return;
+    for (const { path, dev, ino, size } of among === 'all' ? all : first) {
+      const now = identity(path);
+      // Shared memory that was cut would end the process when it is touched.
+      if (now.dev !== dev || now.ino !== ino || (path === shared && now.size < size)) throw replaced(path);
     }
   };
+}
+
+function identity(path: string): { readonly dev: number; readonly ino: number; readonly size: number } {
+  const { dev, ino, size } = statSync(path, { throwIfNoEntry: false }) ?? { dev: -1, ino: -1, size: 0 };
+  return { dev, ino, size };
 }
 
 const replaced = (path: string): Fault =>
