@@ -1,4 +1,4 @@
-import { existsSync, linkSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { chainPath, readChain, syncFolder } from './chain-file.js';
@@ -28,7 +28,7 @@ export async function backupLedger(place: string, named: string, witness?: Witne
     const { sound, why, strayAnswers, copy } = salvaged(realPlace(place), temporary);
     if (!sound || !copy.whole || strayAnswers > 0) throw corrupt(place, why ?? 'recorded answers were changed');
     if (existsSync(file)) throw thereAlready(file);
-    linkSync(temporary, file);
+    renameSync(temporary, file);
     syncFolder(file);
     return { file, links: copy.links.length, answers: copy.answers.size, head: copy.links.at(-1)?.hash ?? null };
   } catch (error) {

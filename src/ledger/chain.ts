@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import type { StoredProfile } from '../dependence/profile.js';
 
 /**
@@ -61,7 +61,7 @@ export interface UpgradeLink extends LinkBase {
   readonly kind: 'upgrade';
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+export const sha256 = (text: string): string => hashOf('sha256', text);
 
 export const genesis: string = sha256('fugu ledger 1');
 export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);

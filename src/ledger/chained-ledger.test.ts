@@ -187,7 +187,7 @@ describe('the ledger', () => {
 
   it('is readable by its owner only', async () => {
     await ledgerAt();
-    expect(statSync(place).mode & 0o077).toBe(0);
+    for (const end of ['', '.chain']) expect(statSync(`${place}${end}`).mode & 0o077).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { Fault, type Outcome } from '../errors.js';
 import { type Draft, linkFrom } from './accounts.js';
 import { Broken, type End, endOf, lineOf, type Stored } from './chain.js';
-import { asFault, checkRoom } from './faults.js';
+import { asFault, checkRoom, sqliteCode } from './faults.js';
 import { inTurn } from './sqlite.js';
 import { askWitness, type Standing, type Store } from './store.js';
 
@@ -61,7 +61,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       }
       const unheard = written ? tell(store, on.end) : undefined;
       try {
-        db.exec('COMMIT');
+        commit(db);
       } catch (error) {
         const line = on.lines.at(-1);
         if (written && line && ends?.takenBack && !store.witness && db.inTransaction() && takeBack(store, line))
@@ -82,6 +82,20 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       throw written ? told(asFault(error, place), outcome) : error;
     }
   });
+
+/** Without a write-ahead log readers can hold up a commit, and by then there is no way back. */
+function commit(db: Store['db']): void {
+  const deadline = Date.now() + 5000;
+  for (;;) {
+    try {
+      db.exec('COMMIT');
+      return;
+    } catch (error) {
+      if (sqliteCode(error) !== 5 || !db.inTransaction() || Date.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
 
 function tell({ witness }: Store, { sequence, hash }: End): unknown {
   try {

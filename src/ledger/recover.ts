@@ -131,7 +131,7 @@ function replaceFiles(
     makeIndex(fresh, links, texts);
     const kept: string[] = [];
     if (existsSync(path)) {
-      linkSync(path, `${path}.${aside}`);
+      keepBeside(path, `${path}.${aside}`);
       renameSync(chainPath(fresh), path);
       if (readChain(`${path}.${aside}`).links.at(-1)?.hash !== lastSeen) {
         renameSync(`${path}.${aside}`, path);
@@ -150,6 +150,15 @@ function replaceFiles(
     return kept;
   } finally {
     removeFresh();
+  }
+}
+
+/** The same file under a second name; where file systems have none, under that name only. */
+function keepBeside(path: string, aside: string): void {
+  try {
+    linkSync(path, aside);
+  } catch {
+    renameSync(path, aside);
   }
 }
 
