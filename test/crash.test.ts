@@ -140,7 +140,9 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     const count = ['release', 'full.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.5'] as const;
     const said = await limited(8, ...count);
     expect(said.code).toBe(5);
-    expect(JSON.parse(said.out).error.outcome).toEqual({ state: 'not spent' });
+    const { error } = JSON.parse(said.out);
+    expect(error.code).toMatch(/^DISK_/);
+    expect(error.outcome).toEqual({ state: 'not spent' });
     expect((await answers(...count)).receipt.ledger.replayed).toBe(false);
     expect((await answers('ledger', 'full.yaml')).budget).toMatchObject({ spent: 0.5, remaining: 0.5 });
   });

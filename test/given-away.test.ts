@@ -108,7 +108,7 @@ describe('an entry from which somebody took what it gave away', () => {
     await released(answers(true), party, age);
     const file = new Database(join(shop.folder, 'ledger.db'));
     const { changes } = file
-      .prepare('UPDATE entry SET body = replace(body, \'"relied":["rows","column party"],\', \'\') WHERE sequence = 2')
+      .prepare('UPDATE link SET body = replace(body, \'"relied":["rows","column party"],\', \'\') WHERE sequence = 2')
       .run();
     file.close();
     expect(changes).toBe(1);

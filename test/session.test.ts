@@ -47,7 +47,8 @@ describe('a session', () => {
     expect([old.tables, old.receipt]).toEqual([again.tables, again.receipt]);
     expect(old.receipt.at).toBe(first.receipt.at);
     const anew = await later.release(mean, { epsilon: '0.4', fresh: true });
-    expect(anew.receipt.ledger).toMatchObject({ entry: first.receipt.ledger.entry + 1, replayed: false });
+    expect(anew.receipt.ledger).toMatchObject({ replayed: false });
+    expect(anew.receipt.ledger.entry).toBeGreaterThan(first.receipt.ledger.entry);
     // From then on the newer answer is the recorded one.
     expect((await later.release(mean, { epsilon: '0.4' })).receipt).toMatchObject({
       at: anew.receipt.at,

@@ -39,8 +39,34 @@ describe('fugu ledger', () => {
     expect(JSON.parse(await run('verify', '--json')).ok).toBe(true);
   });
 
-  it('does not take a missing ledger for an empty one', async () => {
+  it('rebuilds a missing index from the chain file, and asks for a reason to recover a missing chain file', async () => {
     for (const end of ['', '-wal', '-shm']) rmSync(join(shop.folder, `ledger.db${end}`), { force: true });
+    expect(JSON.parse(await run('--json'))).toMatchObject({ budget: { spent: 0.75 }, entries: [{ settled: false }, {}] });
+    expect(await run()).toMatch(/text lost/);
+    rmSync(join(shop.folder, 'ledger.db.chain'));
+    await expect(run()).rejects.toMatchObject({ code: 'LEDGER_CORRUPT', hint: expect.stringMatching(/recover --reason/) });
+    await expect(run('recover')).rejects.toMatchObject({ code: 'USAGE' });
+    expect(await run('recover', '--reason', 'the disk was changed')).toMatch(/Rebuilt from the index: 2 entries.*\n.*lost/);
+    expect(JSON.parse(await run('--json'))).toMatchObject({ budget: { spent: 0.75 } });
+    const session = await shop.session();
+    await expect(session.release({ kind: 'count' }, { epsilon: '0.1' })).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+    await run('amend', '--reason', 'nothing was released since');
+    await session.release({ kind: 'count' }, { epsilon: '0.1' });
+    await session.close();
+  });
+
+  it('backs up into one file, and brings recorded answers back from it', async () => {
+    const file = join(shop.folder, 'copy.txt');
+    expect(JSON.parse(await run('backup', file, '--json'))).toMatchObject({ links: 5, answers: 2 });
+    await expect(run('backup', file)).rejects.toMatchObject({ code: 'READ_ONLY' });
+    await expect(run('backup')).rejects.toMatchObject({ code: 'USAGE' });
+    for (const end of ['', '-wal', '-shm']) rmSync(join(shop.folder, `ledger.db${end}`), { force: true });
+    expect(await run('restore', file)).toMatch(/2 recorded answers brought back/);
+    expect(JSON.parse(await run('--json')).entries).toMatchObject([{ settled: true }, { settled: true }]);
+  });
+
+  it('does not take a missing ledger for an empty one', async () => {
+    for (const end of ['', '-wal', '-shm', '.chain']) rmSync(join(shop.folder, `ledger.db${end}`), { force: true });
     await expect(run('verify')).rejects.toMatchObject({ code: 'DATA_NOT_FOUND' });
     await expect(run('burn')).rejects.toMatchObject({ code: 'USAGE' });
   });

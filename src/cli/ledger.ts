@@ -5,7 +5,8 @@ import { isMark, type Profile, toStored } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
-import { openLedger } from '../ledger/open.js';
+import { openLedger, witnessOf } from '../ledger/open.js';
+import type { Recovery } from '../ledger/recover.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
 import { amendTerms } from '../release/amend.js';
@@ -16,41 +17,60 @@ interface Words {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly reason?: string;
+  readonly witness?: string;
 }
 
-const actions: Record<string, (file: string, words: Words) => Promise<void>> = { show, verify, amend };
+const actions: Record<string, (policy: string, words: Words, file: string | undefined) => Promise<void>> = {
+  show,
+  verify,
+  amend,
+  backup,
+  restore,
+  recover,
+};
 
 export function register(program: Command): void {
   program
     .command('ledger')
-    .description('what was spent, what remains; verify the chain, or amend the terms')
+    .description('what was spent, what remains; verify the chain, amend the terms; backup, restore, recover')
     .argument('<policy>', 'policy file')
-    .argument('[action]', 'verify: walk the chain; amend: take over the terms of this policy', 'show')
+    .argument(
+      '[action]',
+      'verify: walk the chain; amend: take over the terms of this policy; backup or restore FILE; recover: rebuild a damaged ledger',
+      'show',
+    )
+    .argument('[file]', 'backup file (backup, restore)')
     .option('--all', 'list every entry, not only the last twenty')
-    .option('--reason <text>', 'why the terms change (amend)')
+    .option('--reason <text>', 'why (amend, recover, restore); written into the chain')
+    .option('--witness <command>', 'a program that remembers the head of the chain elsewhere (or FUGU_WITNESS)')
     .option('--json', 'one JSON document on stdout')
-    .action(async (file: string, action: string, words: Words) => {
+    .action(async (policy: string, action: string, file: string | undefined, words: Words) => {
       const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
       if (!chosen)
         throw new Fault(
           'USAGE',
           `"${action}" is nothing a ledger can do.`,
-          'Use "fugu ledger POLICY", with verify or amend after it.',
+          'Use "fugu ledger POLICY", with verify, amend, backup FILE, restore FILE or recover after it.',
         );
-      await chosen(file, words);
+      await chosen(policy, words, file);
     });
 }
 
 /** Looking must not make a new, empty ledger where one was expected. */
-async function withLedger<T>(file: string, work: (ledger: Ledger, policy: Policy) => Promise<T>): Promise<T> {
+async function placeOf(file: string): Promise<Policy> {
   const policy = await readPolicy(file);
-  if (!policy.ledger.includes('://') && !existsSync(policy.ledger))
+  if (!policy.ledger.includes('://') && !existsSync(policy.ledger) && !existsSync(`${policy.ledger}.chain`))
     throw new Fault(
       'DATA_NOT_FOUND',
       `There is no ledger at ${policy.ledger}.`,
       'The first release makes it. If there was one, it was moved or deleted: restore it before releasing anything.',
     );
-  const ledger = await openLedger(policy.ledger);
+  return policy;
+}
+
+async function withLedger<T>(file: string, { witness }: Words, work: (ledger: Ledger, policy: Policy) => Promise<T>): Promise<T> {
+  const policy = await placeOf(file);
+  const ledger = await openLedger(policy.ledger, witness === undefined ? {} : { witness });
   try {
     return await work(ledger, policy);
   } finally {
@@ -119,7 +139,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
                 moment(e.at),
                 e.analyst,
                 costs(e.profile),
-                e.settled ? 'kept' : 'none',
+                e.settled ? 'kept' : e.textLost ? 'text lost' : 'none',
                 e.label.slice(0, 60),
               ]),
             ),
@@ -129,8 +149,8 @@ async function show(file: string, { json, all }: Words): Promise<void> {
   });
 }
 
-async function verify(file: string, { json }: Words): Promise<void> {
-  const { result, place } = await withLedger(file, async (ledger, policy) => ({
+async function verify(file: string, words: Words): Promise<void> {
+  const { result, place } = await withLedger(file, words, async (ledger, policy) => ({
     result: await ledger.verify(),
     place: policy.ledger,
   }));
@@ -138,28 +158,29 @@ async function verify(file: string, { json }: Words): Promise<void> {
     throw new Fault(
       'LEDGER_CORRUPT',
       `The ledger does not verify: ${result.reason}.`,
-      'Release nothing; compare with a backup and with the entry hashes on receipts.',
+      'Release nothing; "fugu ledger POLICY recover --reason TEXT" rebuilds it from what is sound, "restore FILE" from a backup.',
       {
         place: { file: place },
         details: { entries: result.entries, ...(result.brokenAt !== undefined && { brokenAt: result.brokenAt }) },
       },
     );
   emit(
-    json,
+    words.json,
     result,
     () =>
-      `${good('The chain verifies')}: ${result.entries} ${result.entries === 1 ? 'entry' : 'entries'}, every total agrees.\n${dim(`head ${result.head}`)}`,
+      `${good('The chain verifies')}: ${result.entries} ${result.entries === 1 ? 'entry' : 'entries'}, both copies and every total agree.\n${dim(`head ${result.head}`)}`,
   );
 }
 
-async function amend(file: string, { json, reason }: Words): Promise<void> {
+async function amend(file: string, words: Words): Promise<void> {
+  const { json, reason } = words;
   if (!reason?.trim())
     throw new Fault(
       'USAGE',
       'Changing the terms of a budget needs a reason.',
       'Add --reason "why"; it is written into the chain for good.',
     );
-  const done = await withLedger(file, async (ledger, policy) => {
+  const done = await withLedger(file, words, async (ledger, policy) => {
     const { before, after } = await amendTerms(ledger, policy, reason.trim());
     return { population: policy.population, before, after, reason: reason.trim() };
   });
@@ -170,3 +191,60 @@ async function amend(file: string, { json, reason }: Words): Promise<void> {
       `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent.`,
   );
 }
+
+const named = (file: string | undefined, action: string): string => {
+  if (!file) throw new Fault('USAGE', `To ${action} a ledger, name a file.`, `Use "fugu ledger POLICY ${action} FILE".`);
+  return file;
+};
+const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+async function backup(policy: string, words: Words, file: string | undefined): Promise<void> {
+  const target = named(file, 'backup');
+  const { ledger } = await placeOf(policy);
+  const { backupLedger } = await import('../ledger/backup.js');
+  const done = await backupLedger(ledger, target, witnessOf(words.witness));
+  emit(
+    words.json,
+    done,
+    () =>
+      `${good('Backed up')}: ${plural(done.links, 'link')} and ${plural(done.answers, 'recorded answer')} in ${bold(done.file)}.\n${dim(`head ${done.head}`)}`,
+  );
+}
+
+async function restore(policy: string, words: Words, file: string | undefined): Promise<void> {
+  const source = named(file, 'restore');
+  const { ledger } = await readPolicy(policy);
+  const { restoreLedger } = await import('../ledger/backup.js');
+  const done = await restoreLedger(ledger, source, words.reason?.trim(), witnessOf(words.witness));
+  emit(words.json, done.kind === 'texts' ? { texts: done.texts } : done.recovery, () =>
+    done.kind === 'texts'
+      ? `The ledger is sound and knows all that the backup does; ${plural(done.texts, 'recorded answer')} brought back.`
+      : recovered(done.recovery),
+  );
+}
+
+async function recover(policy: string, { json, reason, witness }: Words): Promise<void> {
+  if (!reason?.trim())
+    throw new Fault('USAGE', 'Recovering a ledger needs a reason.', 'Add --reason "why"; it is written into the chain for good.');
+  const { ledger } = await placeOf(policy);
+  const { recoverLedger } = await import('../ledger/recover.js');
+  const done = recoverLedger(ledger, reason.trim(), witnessOf(witness));
+  emit(json, done, () => recovered(done));
+}
+
+const recovered = (done: Recovery): string =>
+  [
+    `${good('Rebuilt')} from the ${done.from}: ${plural(done.entries, 'entry', 'entries')}. What was spent stays spent.`,
+    ...(done.textsLost > 0
+      ? [warn(`The recorded text of ${plural(done.textsLost, 'answer')} is lost: the same requests pay again.`)]
+      : []),
+    ...(done.incomplete
+      ? [
+          warn(
+            `The end of the chain was not seen: entries may be lost. Closed until "fugu ledger POLICY amend --reason TEXT": ${done.closed.join(', ') || 'every population'}.`,
+          ),
+        ]
+      : []),
+    ...done.kept.map((path) => dim(`kept ${path}`)),
+    dim(`head ${done.head}`),
+  ].join('\n');

@@ -1,50 +1,110 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import type { StoredProfile } from '../dependence/profile.js';
 
 /**
  * The ledger is one chain of links over all populations. A link's body is the exact text that is hashed together with the hash before it, so no
- * link can be changed, removed or moved without every later hash changing. `after` pins the account (terms and totals) as it stood after the link.
+ * link can be changed, removed or moved without every later hash changing. `after` pins the account as it stood after the link, `root` all accounts.
  */
-export type Link = OpenLink | SpendLink | AmendLink;
+export type Link = OpenLink | SpendLink | AmendLink | AnswerLink | RecoverLink | UpgradeLink;
 interface LinkBase {
   readonly sequence: number;
-  readonly population: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Absent in links written before there was a chain file. */
+  readonly root?: string;
+}
+interface AccountLink extends LinkBase {
+  readonly population: string;
   readonly after: string;
 }
-export interface OpenLink extends LinkBase {
+export interface OpenLink extends AccountLink {
   readonly kind: 'open';
   readonly digest: string;
   readonly summary: string;
+  /** Why it may be opened although an account of this name may have been lost. */
+  readonly reason?: string;
 }
-export interface SpendLink extends LinkBase {
+export interface SpendLink extends AccountLink {
   readonly kind: 'spend';
   readonly analyst: string;
+  /** What the analyst calls themselves. */
+  readonly as?: string;
   readonly key: string;
   readonly label: string;
   readonly profile: StoredProfile;
   /** Absent when nothing was. */
   readonly relied?: readonly string[];
+  /** The terms it was booked under, where it may be taken up again until it is answered. */
+  readonly resumable?: string;
 }
-export interface AmendLink extends LinkBase {
+export interface AmendLink extends AccountLink {
   readonly kind: 'amend';
   readonly digest: string;
   readonly summary: string;
   readonly reason: string;
 }
-
-/** The account as a link leaves it; `totals` is the text of what was spent. */
-export interface AccountState {
-  readonly digest: string;
-  readonly summary: string;
-  readonly totals: string;
+/** Durable before the answer is told: an entry without one was never told to anybody. */
+export interface AnswerLink extends AccountLink {
+  readonly kind: 'answer';
+  readonly of: number;
+  readonly answer: string;
+}
+/** What was before it may be incomplete: the accounts it names are closed, and no account is opened without a reason. */
+export interface RecoverLink extends LinkBase {
+  readonly kind: 'recover';
+  readonly reason: string;
+  readonly incomplete: boolean;
+  readonly closes: readonly string[];
+}
+/** The first link that pins all accounts, in a ledger that is older than the chain file. */
+export interface UpgradeLink extends LinkBase {
+  readonly kind: 'upgrade';
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+export const sha256 = (text: string): string => hashOf('sha256', text);
 
 export const genesis: string = sha256('fugu ledger 1');
 export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);
 /** An answer is bound to the entry that paid for it. */
 export const answerHash = (entryHash: string, answer: string): string => sha256(`${entryHash}\n${answer}`);
-export const stateHash = ({ digest, summary, totals }: AccountState): string => sha256(JSON.stringify([digest, summary, totals]));
+
+/** A link as both copies hold it. */
+export interface Stored {
+  readonly sequence: number;
+  /** Where its line begins in the chain file. */
+  readonly offset: number;
+  readonly hash: string;
+  readonly body: string;
+}
+export const lineOf = ({ hash, body }: Pick<Stored, 'hash' | 'body'>): Buffer => Buffer.from(`${hash} ${body}\n`, 'utf8');
+
+export interface End {
+  readonly sequence: number;
+  readonly hash: string;
+  /** Where the next line goes. */
+  readonly offset: number;
+}
+export const beginning: End = { sequence: 0, hash: genesis, offset: 0 };
+export const endOf = (link: Stored): End => ({
+  sequence: link.sequence,
+  hash: link.hash,
+  offset: link.offset + lineOf(link).length,
+});
+
+/** Something does not fit the chain; `at` is the first link that does not. */
+export class Broken extends Error {
+  readonly at: number | undefined;
+  constructor(reason: string, at?: number) {
+    super(reason);
+    this.at = at;
+  }
+}
+
+/** The link in a line that is to follow `end`. */
+export function linkAfter(end: End, { hash, body }: Pick<Stored, 'hash' | 'body'>): { link: Link; stored: Stored } {
+  const sequence = end.sequence + 1;
+  if (linkHash(end.hash, body) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`, sequence);
+  const link = JSON.parse(body) as Link;
+  if (link.sequence !== sequence) throw new Broken(`entry ${sequence} is numbered ${link.sequence}`, sequence);
+  return { link, stored: { sequence, offset: end.offset, hash, body } };
+}

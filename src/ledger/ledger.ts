@@ -81,7 +81,10 @@ export interface Entry {
   readonly relied: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Its answer is recorded and can be told again. */
   readonly settled: boolean;
+  /** It was answered, but the recorded text is lost: the same request pays again. */
+  readonly textLost?: boolean;
   readonly as?: string;
   /** Booked earlier and taken up again: this request adds nothing to what was spent. */
   readonly resumed?: boolean;

@@ -22,20 +22,28 @@ export function book(before: Spent, profile: Profile): Spent {
   return { ...before, [kind]: { ...sum, perRecord } };
 }
 
-/** A release writes and reads one total several times. */
-let lately: { readonly text: string; readonly spent: Spent } | undefined;
+/** A booking writes and reads the totals of a population and of an analyst several times; walking a chain, those of some analysts in turn. */
+const lately = new Map<string, Spent>();
+const remembered = 32;
+
+function remember(text: string, spent: Spent): void {
+  lately.delete(text);
+  lately.set(text, spent);
+  if (lately.size > remembered) lately.delete(lately.keys().next().value!);
+}
 
 export function spentToText(spent: Spent): string {
   const text = JSON.stringify([toStored(spent.pure), toStored(spent.zcdp)]);
-  lately = { text, spent };
+  remember(text, spent);
   return text;
 }
 
 export function spentFromText(text: string): Spent {
-  if (lately?.text === text) return lately.spent;
+  const known = lately.get(text);
+  if (known) return known;
   const [pure, zcdp] = JSON.parse(text) as [StoredProfile, StoredProfile];
   const spent = { pure: fromStored(pure) as Spent['pure'], zcdp: fromStored(zcdp) as Spent['zcdp'] };
-  lately = { text, spent };
+  remember(text, spent);
   return spent;
 }
 

@@ -1,0 +1,162 @@
+import { fromStored } from '../dependence/profile.js';
+import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from './chain.js';
+import { book, emptyText, spentFromText, spentToText } from './total.js';
+
+/** A resumable entry that has no answer yet; `request` stands for its key, profile and terms. */
+export type Pending = readonly [sequence: number, request: string];
+/** Older ones are not taken up any more: the list is written with every booking. */
+const pendingKept = 64;
+
+/** An account as a link leaves it, all of it pinned by the link's `after`. */
+export interface AccountState {
+  readonly digest: string;
+  readonly summary: string;
+  /** The text of what was spent. */
+  readonly totals: string;
+  readonly entries: number;
+  /** Something it paid for may have been lost: nothing is booked until its terms are amended. */
+  readonly closed: boolean;
+  readonly pending: readonly Pending[];
+  /** Hash of every analyst's total. */
+  readonly shares: ReadonlyMap<string, string>;
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const hashed = new WeakMap<AccountState, string>();
+export function stateHash(state: AccountState): string {
+  const known = hashed.get(state);
+  if (known !== undefined) return known;
+  const { digest, summary, totals, entries, closed, pending, shares } = state;
+  const hash = sha256(JSON.stringify([digest, summary, totals, entries, closed, pending, [...shares].sort(byName)]));
+  hashed.set(state, hash);
+  return hash;
+}
+/** What links pinned before there was a chain file. */
+const formerStateHash = ({ digest, summary, totals }: AccountState): string => sha256(JSON.stringify([digest, summary, totals]));
+
+/** Where accounts are kept: in memory while a chain is walked, or in the index. */
+export interface Books {
+  /** Whether something may have been lost, so that a population without an account may have had one. */
+  readonly incomplete: () => boolean;
+  /** State hash of every account. */
+  readonly states: () => ReadonlyMap<string, string>;
+  readonly account: (population: string) => AccountState | undefined;
+  /** Text of one analyst's total. */
+  readonly share: (population: string, analyst: string) => string;
+  readonly keep: (change: Change) => void;
+}
+/** What a link does to the books. */
+export interface Change {
+  readonly accounts: ReadonlyMap<string, AccountState>;
+  readonly share?: { readonly population: string; readonly analyst: string; readonly totals: string };
+  readonly incomplete?: boolean;
+}
+
+/** One hash over all accounts: an account that is missing, stale or extra changes it. */
+export const rootOf = (incomplete: boolean, states: ReadonlyMap<string, string>): string =>
+  sha256(JSON.stringify([incomplete, [...states].sort(byName)]));
+
+export function rootAfter(books: Books, change: Change): string {
+  const states = new Map(books.states());
+  for (const [population, state] of change.accounts) states.set(population, stateHash(state));
+  return rootOf(change.incomplete ?? books.incomplete(), states);
+}
+
+export const requestOf = (key: string, profile: SpendLink['profile'], digest: string): string =>
+  sha256(JSON.stringify([key, profile, digest]));
+
+/** A link before it is numbered and pinned. */
+export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root'> : never) : never;
+
+/** What link number `sequence` changes. Deterministic, so that walking the chain again gives the same accounts to the last byte. */
+export function changeBy(books: Books, link: Draft, sequence: number): Change {
+  if (link.kind === 'upgrade') return { accounts: new Map() };
+  if (link.kind === 'recover') {
+    const closed = link.closes.map(
+      (population) => [population, { ...known(books, population, sequence), closed: true }] as const,
+    );
+    return { accounts: new Map(closed), incomplete: books.incomplete() || link.incomplete };
+  }
+  if (link.kind === 'open') {
+    if (books.account(link.population)) throw new Broken(`entry ${sequence} opens an account twice`, sequence);
+    const { digest, summary } = link;
+    const fresh = { digest, summary, totals: emptyText, entries: 0, closed: false, pending: [], shares: new Map() };
+    return { accounts: new Map([[link.population, fresh]]) };
+  }
+  const account = known(books, link.population, sequence);
+  const only = (state: AccountState) => ({ accounts: new Map([[link.population, state]]) });
+  if (link.kind === 'amend') return only({ ...account, digest: link.digest, summary: link.summary, closed: false });
+  if (link.kind === 'answer') return only({ ...account, pending: account.pending.filter(([of]) => of !== link.of) });
+  const { population, analyst, profile, key, resumable } = link;
+  const totals = spentToText(book(spentFromText(account.totals), fromStored(profile)));
+  const share = spentToText(book(spentFromText(books.share(population, analyst)), fromStored(profile)));
+  const pending: readonly Pending[] =
+    resumable === undefined
+      ? account.pending
+      : [...account.pending, [sequence, requestOf(key, profile, resumable)] as const].slice(-pendingKept);
+  const shares = new Map(account.shares).set(analyst, sha256(share));
+  return {
+    ...only({ ...account, totals, entries: account.entries + 1, pending, shares }),
+    share: { population, analyst, totals: share },
+  };
+}
+
+function known(books: Books, population: string, sequence: number): AccountState {
+  const account = books.account(population);
+  if (!account) throw new Broken(`entry ${sequence} belongs to an account that was never opened`, sequence);
+  return account;
+}
+
+/** The link that this draft becomes after `end`; the books are as it leaves them. */
+export function linkFrom(books: Books, end: End, draft: Draft): { readonly link: Link; readonly stored: Stored } {
+  const sequence = end.sequence + 1;
+  const change = changeBy(books, draft, sequence);
+  const after = 'population' in draft && { after: stateHash(change.accounts.get(draft.population)!) };
+  const link = { ...draft, sequence, ...after, root: rootAfter(books, change) } as Link;
+  const body = JSON.stringify(link);
+  books.keep(change);
+  return { link, stored: { sequence, offset: end.offset, hash: linkHash(end.hash, body), body } };
+}
+
+/** Follows a link that is in the chain, and finds what it pins. */
+export function follow(books: Books, link: Link): void {
+  const { sequence, root } = link;
+  const change = changeBy(books, link, sequence);
+  if ('after' in link) {
+    const state = change.accounts.get(link.population)!;
+    if (link.after !== (root === undefined ? formerStateHash(state) : stateHash(state)))
+      throw new Broken(`the totals after entry ${sequence} are wrong`, sequence);
+  }
+  if (root !== undefined && root !== rootAfter(books, change))
+    throw new Broken(`the accounts after entry ${sequence} are wrong`, sequence);
+  books.keep(change);
+}
+
+/** Books in memory. */
+export function emptyBooks(): Books & {
+  readonly accounts: ReadonlyMap<string, AccountState>;
+  readonly totals: ReadonlyMap<string, string>;
+} {
+  const accounts = new Map<string, AccountState>();
+  const states = new Map<string, string>();
+  const totals = new Map<string, string>();
+  let incomplete = false;
+  const name = (population: string, analyst: string) => JSON.stringify([population, analyst]);
+  return {
+    accounts,
+    totals,
+    incomplete: () => incomplete,
+    states: () => states,
+    account: (population) => accounts.get(population),
+    share: (population, analyst) => totals.get(name(population, analyst)) ?? emptyText,
+    keep: (change) => {
+      for (const [population, state] of change.accounts) {
+        accounts.set(population, state);
+        states.set(population, stateHash(state));
+      }
+      if (change.share) totals.set(name(change.share.population, change.share.analyst), change.share.totals);
+      incomplete = change.incomplete ?? incomplete;
+    },
+  };
+}

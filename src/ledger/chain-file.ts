@@ -1,0 +1,230 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { Broken, beginning, type End, type Link, lineOf, linkAfter, type Stored } from './chain.js';
+
+/**
+ * The chain as text, one line `HASH BODY` per link, written in place into space that was filled with zeros before: a full disk is met while nothing is
+ * spent, and making a line durable moves no other block. At least one zero follows the last line, so a file that was cut is not taken for one that ends.
+ */
+export interface ChainFile {
+  readonly path: string;
+  readonly identity: () => { readonly dev: number; readonly ino: number };
+  /** Whether exactly this line is at the offset. */
+  readonly holds: (link: Stored) => boolean;
+  /** Whether nothing follows; one byte is looked at. */
+  readonly endsAt: (offset: number) => boolean;
+  /** The links that follow, and how the file ends. */
+  readonly linksFrom: (end: End) => Generator<{ readonly link: Link; readonly stored: Stored }, Ending>;
+  /** Makes room for so many bytes, durably. */
+  readonly room: (bytes: number) => void;
+  readonly write: (offset: number, bytes: Buffer) => void;
+  readonly sync: () => void;
+  readonly close: () => void;
+}
+
+export interface Ending {
+  /** `torn`: a line that was never finished. `cut`: the file ends without the zero that follows a last line. */
+  readonly kind: 'clean' | 'torn' | 'cut' | 'damaged';
+  /** Bytes up to the last one that is not zero. */
+  readonly length: number;
+  readonly why?: string;
+}
+
+const block = 1 << 20;
+const firstRoom = 1 << 16;
+
+export const chainPath = (place: string): string => `${place}.chain`;
+
+export function syncFolder(path: string): void {
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function writeAll(fd: number, bytes: Buffer, offset: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    const wrote = writeSync(fd, bytes, done, bytes.length - done, offset + done);
+    if (wrote <= 0) throw Object.assign(new Error('nothing was written'), { code: 'EIO' });
+    done += wrote;
+  }
+}
+
+function read(fd: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let held = 0;
+  while (held < length) {
+    const more = readSync(fd, bytes, held, length - held, offset + held);
+    if (more === 0) break;
+    held += more;
+  }
+  return bytes.subarray(0, held);
+}
+
+/** A file of these lines, whole and durable before it has its name. */
+export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  rmSync(temporary, { force: true });
+  const fd = openSync(temporary, 'wx', 0o600);
+  try {
+    let size = 0;
+    for (const line of lines) {
+      writeAll(fd, line, size);
+      size += line.length;
+    }
+    writeAll(fd, Buffer.alloc(firstRoom), size);
+    fsyncSync(fd);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(temporary, path);
+  syncFolder(path);
+}
+
+export function openChainFile(path: string): ChainFile {
+  const fd = openSync(path, 'r+');
+  const size = () => fstatSync(fd).size;
+  return {
+    path,
+    identity: () => {
+      const { dev, ino } = fstatSync(fd);
+      return { dev, ino };
+    },
+    holds: (link) => {
+      const line = lineOf(link);
+      return read(fd, link.offset, line.length).equals(line);
+    },
+    endsAt: (offset) => {
+      const [byte] = read(fd, offset, 1);
+      return byte === 0;
+    },
+    linksFrom: (end) => linksFrom(fd, end),
+    room: (bytes) => {
+      const has = size();
+      if (bytes <= has) return;
+      const wanted = Math.max(bytes + firstRoom, has + Math.min(has, block));
+      writeAll(fd, Buffer.alloc(wanted - has), has);
+      fsyncSync(fd);
+    },
+    write: (offset, bytes) => writeAll(fd, bytes, offset),
+    sync: () => fdatasyncSync(fd),
+    close: () => closeSync(fd),
+  };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parseLine(line: Buffer): { hash: string; body: string } | undefined {
+  const hash = line.toString('latin1', 0, 64);
+  if (line[64] !== 0x20 || !/^[0-9a-f]{64}$/.test(hash)) return undefined;
+  try {
+    return { hash, body: utf8.decode(line.subarray(65)) };
+  } catch {
+    return undefined;
+  }
+}
+
+function* linksFrom(fd: number, from: End): ReturnType<ChainFile['linksFrom']> {
+  let end = from;
+  let held: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const stop = held.indexOf(0x0a);
+    const line = stop < 0 ? held : held.subarray(0, stop);
+    if (line.includes(0)) return endingAt(fd, end.offset);
+    if (stop < 0) {
+      const more = read(fd, end.offset + held.length, block);
+      if (more.length === 0) return { kind: held.length === 0 ? 'cut' : 'damaged', length: end.offset + held.length };
+      held = Buffer.concat([held, more]);
+      continue;
+    }
+    const found = linkIn(line, end);
+    if (typeof found === 'string') return { ...endingAt(fd, end.offset), kind: 'damaged', why: found };
+    yield found;
+    end = { sequence: found.stored.sequence, hash: found.stored.hash, offset: end.offset + stop + 1 };
+    held = held.subarray(stop + 1);
+  }
+}
+
+/** The link, or what is wrong with the line. */
+function linkIn(line: Buffer, end: End): { link: Link; stored: Stored } | string {
+  const parsed = parseLine(line);
+  if (!parsed) return `the line of entry ${end.sequence + 1} is no line of a chain`;
+  try {
+    return linkAfter(end, parsed);
+  } catch (error) {
+    return error instanceof Broken ? error.message : `entry ${end.sequence + 1} is no link`;
+  }
+}
+
+const zeros = Buffer.alloc(block);
+
+/**
+ * What lies after the last whole line. Only one line is ever unfinished, and sectors of it may be missing; a second line, or a whole one that does not fit,
+ * was durable once.
+ */
+function endingAt(fd: number, from: number): Ending {
+  let newline = -1;
+  let last = -1;
+  for (let at = from; ; ) {
+    const bytes = read(fd, at, block);
+    if (bytes.length === 0) break;
+    if (!bytes.equals(zeros.subarray(0, bytes.length))) {
+      const found = bytes.indexOf(0x0a);
+      if (newline < 0 && found >= 0) newline = at + found;
+      last = at + bytes.findLastIndex((byte) => byte !== 0);
+    }
+    at += bytes.length;
+  }
+  if (last < 0) return { kind: 'clean', length: from };
+  return { kind: newline < 0 || newline === last ? 'torn' : 'damaged', length: last + 1, why: 'something follows its last line' };
+}
+
+/** The longest sound beginning of a chain file. */
+export function readChain(path: string): { readonly links: readonly Stored[]; readonly ending: Ending } {
+  const file = openChainFile(path);
+  try {
+    const links: Stored[] = [];
+    const walk = file.linksFrom(beginning);
+    for (;;) {
+      const step = walk.next();
+      if (step.done) return { links, ending: step.value };
+      links.push(step.value.stored);
+    }
+  } finally {
+    file.close();
+  }
+}
+
+/** How many links a chain file says it has, sound or not, and whether the zeros after its last line are there. */
+export function claimsOf(path: string): { readonly highest: number; readonly unfinished: boolean; readonly endSeen: boolean } {
+  const bytes = readFileSync(path);
+  const last = bytes.findLastIndex((byte) => byte !== 0);
+  let highest = 0;
+  let lines = 0;
+  for (let at = 0; at <= last; lines++) {
+    const stop = bytes.indexOf(0x0a, at);
+    const end = stop < 0 ? last + 1 : stop;
+    const numbers = [...bytes.toString('latin1', at, end).matchAll(/"sequence":(\d{1,15})/g)].map((found) => Number(found[1]));
+    // A line that was not finished is none.
+    if (stop >= 0) highest = Math.max(highest, ...numbers);
+    at = end + 1;
+  }
+  const unfinished = last >= 0 && bytes[last] !== 0x0a;
+  return { highest: Math.max(highest, lines - (unfinished ? 1 : 0)), unfinished, endSeen: last < bytes.length - 1 };
+}

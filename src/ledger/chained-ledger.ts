@@ -1,0 +1,271 @@
+import { fromStored, nothingSpent, toStored } from '../dependence/profile.js';
+import { Fault } from '../errors.js';
+import { type AccountState, type Books, requestOf } from './accounts.js';
+import { answerHash, Broken, linkHash, type SpendLink, type Stored } from './chain.js';
+import { type Adding, addLink, writing } from './commit.js';
+import { asFault, corrupt, ending } from './faults.js';
+import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
+import { inTurn, transaction } from './sqlite.js';
+import { openStore, type Store } from './store.js';
+import { book, spentFromText } from './total.js';
+import { verifyInChild } from './verify.js';
+import type { Witness } from './witness.js';
+
+export const openChainedLedger = async (place: string, witness?: Witness): Promise<Ledger> =>
+  ledgerOn(await openStore(place, witness));
+
+function ledgerOn(store: Store): Ledger {
+  const { place, db, index } = store;
+  let gone = false;
+
+  const read = <T>(work: (books: Books) => T): Promise<T> =>
+    inTurn(place, () => {
+      store.checkFiles();
+      const seen = transaction(db, 'DEFERRED', () => {
+        const standing = store.agreed();
+        return standing && { value: work(standing.books) };
+      });
+      return seen ? seen.value : caughtUp(() => work(store.reconciled().books));
+    });
+  /** What was read counts also where the index cannot be written: the chain file has it. */
+  const caughtUp = <T>(work: () => T): T => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      return work();
+    } finally {
+      try {
+        db.exec('COMMIT');
+      } catch {}
+      store.remember(undefined);
+      if (db.inTransaction()) db.exec('ROLLBACK');
+    }
+  };
+
+  const entriesOf = (books: Books, population: string): readonly Entry[] => {
+    const spends = index.spends(population);
+    if (spends.length !== (books.account(population)?.entries ?? 0))
+      throw new Broken(`entries of "${population}" are missing or too many`);
+    return spends.map(({ stored, before, answered }) => {
+      if (linkHash(before, stored.body) !== stored.hash) throw new Broken(`entry ${stored.sequence} does not fit the chain`);
+      return toEntry(stored, answered);
+    });
+  };
+
+  const settle = (entry: Entry, answer: string) =>
+    writing(
+      store,
+      (on) => {
+        const { sequence, hash, population } = entry;
+        const found = index.link(sequence);
+        if (found?.hash !== hash || !store.chain.holds(found))
+          throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
+        const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
+        const recorded = pending ? undefined : index.answer(sequence);
+        if (typeof recorded === 'string') return { text: recorded, pending };
+        if (recorded === null) throw textLost(place, sequence);
+        addLink(
+          store,
+          on,
+          { kind: 'answer', population, at: Date.now(), of: sequence, answer: answerHash(hash, answer) },
+          answer,
+        );
+        return { text: answer, pending };
+      },
+      ({ pending }) => ({
+        spent: { state: 'spent', entry: entry.sequence, resumable: false },
+        takenBack: { state: 'spent', entry: entry.sequence, resumable: pending },
+        unwitnessed: { state: 'recorded', entry: entry.sequence },
+      }),
+    );
+
+  return {
+    reserve: async (asked) => {
+      try {
+        return await writing(
+          store,
+          (on) => bookReservation(store, on, wellFormed(asked)),
+          ({ sequence }) => {
+            const outcome = { state: 'spent', entry: sequence, resumable: asked.resumable === true } as const;
+            return { spent: outcome, unwitnessed: outcome };
+          },
+        );
+      } catch (error) {
+        throw ending(error, { state: 'not spent' });
+      }
+    },
+    settle: async (entry, answer) => (await settle(entry, answer)).text,
+    replay: (population, key) =>
+      read(() => {
+        const found = index.replay(key, population);
+        if (!found) return undefined;
+        const entry = toEntry(found.of, 'kept');
+        if (!store.chain.holds(found.of) || entry.population !== population || entry.key !== key)
+          throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
+        return { entry, answer: found.answer };
+      }),
+    spent: (population, analyst) =>
+      read((books) => {
+        if (analyst !== undefined) return spentFromText(books.share(population, analyst));
+        const known = books.account(population);
+        return known ? spentFromText(known.totals) : nothingSpent;
+      }),
+    standing: (asked) =>
+      read((books) => {
+        const known = accountUnder(place, books, asked);
+        return known ? spentFromText(known.totals) : nothingSpent;
+      }),
+    account: (population) =>
+      read((books): Account | undefined => {
+        const known = books.account(population);
+        return known && accountOf(population, known);
+      }),
+    entries: (population) => read((books) => entriesOf(books, population)),
+    verify: () => verifyInChild(place),
+    amend: async (named, terms, reason, allow) => {
+      const population = well(named);
+      const { digest, summary } = { digest: well(terms.digest), summary: well(terms.summary) };
+      await writing(
+        store,
+        (on) => {
+          const known = on.books.account(population);
+          const at = Date.now();
+          if (known) {
+            allow?.(accountOf(population, known), entriesOf(on.books, population));
+            addLink(store, on, { kind: 'amend', population, at, digest, summary, reason });
+          } else if (on.books.incomplete()) {
+            allow?.({ population, terms: { digest, summary }, spent: nothingSpent }, []);
+            addLink(store, on, { kind: 'open', population, at, digest, summary, reason });
+          } else throw noAccount(population, place);
+        },
+        () => undefined,
+      );
+    },
+    close: async () => {
+      if (gone) return;
+      gone = true;
+      try {
+        // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
+        store.checkFiles();
+        db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
+      } catch {}
+      try {
+        store.close();
+      } catch (error) {
+        throw asFault(error, place);
+      }
+    },
+  };
+}
+
+/** The account under these terms, or none where one may be opened. */
+function accountUnder(
+  place: string,
+  books: Books,
+  { population, terms, opening }: Pick<Reservation, 'population' | 'terms' | 'opening'>,
+): AccountState | undefined {
+  const known = books.account(population);
+  if (!known) opening?.([...books.states().keys()].sort());
+  if (known && known.digest !== terms.digest) throw otherTerms(population, known, terms, place);
+  if (known?.closed || (!known && books.incomplete())) throw closed(population, place);
+  return known;
+}
+
+function bookReservation(store: Store, on: Adding, reservation: Reservation): Entry {
+  const { population, terms, analyst, as, key, label, relied = [], admit, resumable } = reservation;
+  const at = Date.now();
+  const known = accountUnder(store.place, on.books, reservation);
+  const profile = toStored(reservation.profile);
+  if (resumable && known) {
+    const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest));
+    if (unanswered) return unanswered;
+  }
+  const before = known ? spentFromText(known.totals) : nothingSpent;
+  const after = book(before, reservation.profile);
+  admit(after, before, book(spentFromText(on.books.share(population, analyst)), reservation.profile));
+  if (!known) addLink(store, on, { kind: 'open', population, at, digest: terms.digest, summary: terms.summary });
+  const stored = addLink(store, on, {
+    kind: 'spend',
+    population,
+    at,
+    analyst,
+    ...(as !== undefined && { as }),
+    key,
+    label,
+    profile,
+    ...(relied.length > 0 && { relied }),
+    ...(resumable && { resumable: terms.digest }),
+  });
+  return toEntry(stored, 'no');
+}
+
+/** The latest entry that was booked for this request and never answered: the account's state says so, which the chain pins. */
+function takeUp({ index, chain }: Store, { pending }: AccountState, request: string): Entry | undefined {
+  const found = pending.findLast(([, asked]) => asked === request);
+  if (!found) return undefined;
+  const stored = index.link(found[0]);
+  if (!stored || !chain.holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
+  return { ...toEntry(stored, 'no'), resumed: true };
+}
+
+const accountOf = (population: string, { digest, summary, totals }: AccountState): Account => ({
+  population,
+  terms: { digest, summary },
+  spent: spentFromText(totals),
+});
+
+function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lost'): Entry {
+  const { population, analyst, as, key, label, profile, relied = [], at } = JSON.parse(body) as SpendLink;
+  return {
+    sequence,
+    population,
+    analyst,
+    ...(as !== undefined && { as }),
+    key,
+    label,
+    profile: fromStored(profile),
+    relied,
+    at,
+    settled: answered === 'kept',
+    ...(answered === 'lost' && { textLost: true }),
+    hash,
+  };
+}
+
+/** Half of a surrogate pair is no text and would not come back as it went in. */
+const well = (text: string): string => Buffer.from(text, 'utf8').toString('utf8');
+const wellFormed = (asked: Reservation): Reservation => ({
+  ...asked,
+  population: well(asked.population),
+  terms: { digest: well(asked.terms.digest), summary: well(asked.terms.summary) },
+  analyst: well(asked.analyst),
+  key: well(asked.key),
+});
+
+const otherTerms = (population: string, known: AccountTerms, asked: AccountTerms, place: string): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    `The budget of "${population}" was opened under other terms (${known.summary}) than this policy declares (${asked.summary}).`,
+    'Use the policy the account was opened with, name another population, or change the terms for good with "fugu ledger POLICY amend --reason TEXT".',
+    { place: { file: place } },
+  );
+const closed = (population: string, place: string): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `The budget of "${population}" is closed: entries that paid from it may have been lost.`,
+    'Find out what was released since the last sound entry (reports, receipts), then take responsibility with "fugu ledger POLICY amend --reason TEXT", under a smaller budget if need be.',
+    { place: { file: place } },
+  );
+const noAccount = (population: string, place: string): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    `The ledger has no account for "${population}" yet.`,
+    'There is nothing to amend: the first release opens the account with the terms of its policy.',
+    { place: { file: place } },
+  );
+const textLost = (place: string, sequence: number): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `Entry ${sequence} was answered by another process, and the text of that answer is lost.`,
+    'The same request pays again.',
+    { place: { file: place }, outcome: { state: 'spent', entry: sequence, resumable: false } },
+  );

@@ -1,0 +1,212 @@
+import type { AccountState, Books, Change, Pending } from './accounts.js';
+import { rootOf, stateHash } from './accounts.js';
+import { answerHash, Broken, beginning, type End, endOf, type Link, type Stored, sha256 } from './chain.js';
+import { type Connection, integer, type Row, text } from './sqlite.js';
+import { emptyText } from './total.js';
+
+/**
+ * The index: every link again, with where it is in the chain file, and the accounts as the last link leaves them. Nothing read from it is believed by
+ * itself: an account counts only if all accounts together have the root that the last link pins, and that link is found, byte for byte, in the chain file.
+ */
+export interface Index {
+  readonly last: () => Stored | undefined;
+  readonly link: (sequence: number) => Stored | undefined;
+  /** The books as `last` pins them. */
+  readonly books: (last: Stored | undefined) => IndexBooks;
+  readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
+  /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
+  readonly answer: (of: number) => string | null | undefined;
+  readonly replay: (key: string, population: string) => { readonly of: Stored; readonly answer: string } | undefined;
+  readonly spends: (population: string) => readonly Spend[];
+}
+/** What is kept is written by `flush`. */
+export interface IndexBooks extends Books {
+  readonly flush: () => void;
+}
+type Share = NonNullable<Change['share']>;
+interface Spend {
+  readonly stored: Stored;
+  /** Hash of the link before it. */
+  readonly before: string;
+  readonly answered: 'no' | 'kept' | 'lost';
+}
+
+const blob = (columns: string): string => columns.replaceAll(/(\w+\.)?~(\w+)/g, 'CAST($1$2 AS BLOB)');
+const stored = ([sequence, offset, hash, body]: Row): Stored => ({
+  sequence: integer(sequence),
+  offset: integer(offset),
+  hash: text(hash),
+  body: text(body),
+});
+const number = (column: string): string => `CAST(${column} AS INTEGER)`;
+
+/** Damage ends in `Broken`, whatever it looks like. */
+const json = (value: Row[number] | undefined): unknown => {
+  try {
+    return JSON.parse(text(value));
+  } catch {
+    throw new Broken('something in it cannot be read');
+  }
+};
+const linkIn = ({ body }: Pick<Stored, 'body'>): Link => json(Buffer.from(body)) as Link;
+
+export function indexOn(db: Connection): Index {
+  const columns = blob(`${number('l.sequence')}, ${number('l."offset"')}, l.~hash, l.~body`);
+  const asked = {
+    last: db.query(`SELECT ${columns} FROM book.link l ORDER BY l.sequence DESC LIMIT 1`),
+    link: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence = ?`),
+    accounts: db.query(blob('SELECT ~population, ~state FROM book.account')),
+    mark: db.query(`SELECT ${number('incomplete')} FROM book.mark`),
+    account: db.query(
+      blob(
+        `SELECT ~digest, ~summary, ~totals, ${number('entries')}, ${number('closed')}, ~pending FROM book.account WHERE population = ?`,
+      ),
+    ),
+    shares: db.query(blob('SELECT ~analyst, ~pin FROM book.analyst WHERE population = ?')),
+    share: db.query(blob('SELECT ~totals FROM book.analyst WHERE population = ? AND analyst = ?')),
+    answer: db.query(
+      blob(
+        'SELECT a.~body, l.~hash, b.~body FROM book.answer a JOIN book.link l ON l.sequence = a.of JOIN book.link b ON b.sequence = a.sequence WHERE a.of = ?',
+      ),
+    ),
+    replay: db.query(
+      blob(
+        `SELECT ${columns}, a.~body, b.~body FROM book.link l JOIN book.answer a ON a.of = l.sequence JOIN book.link b ON b.sequence = a.sequence
+         WHERE l.key = ? AND l.population = ? AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
+      ),
+    ),
+    spends: db.query(
+      blob(
+        `SELECT ${columns}, p.~hash, a.of IS NOT NULL, a.body IS NOT NULL FROM book.link l
+         LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence
+         WHERE l.population = ? AND l.key IS NOT NULL ORDER BY l.sequence`,
+      ),
+    ),
+    keepLink: db.command('INSERT INTO book.link (sequence, "offset", population, key, hash, body) VALUES (?, ?, ?, ?, ?, ?)'),
+    keepAnswer: db.command('INSERT INTO book.answer (of, sequence, body) VALUES (?, ?, ?)'),
+    keepAccount: db.command(
+      'INSERT OR REPLACE INTO book.account (population, state, digest, summary, totals, entries, closed, pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
+    keepShare: db.command('INSERT OR REPLACE INTO book.analyst (population, analyst, pin, totals) VALUES (?, ?, ?, ?)'),
+    keepMark: db.command('UPDATE book.mark SET incomplete = ?'),
+  };
+
+  const accountRow = (population: string): AccountState | undefined => {
+    const row = asked.account.get(population);
+    if (!row) return undefined;
+    const [digest, summary, totals, entries, closed, pending] = row;
+    return {
+      digest: text(digest),
+      summary: text(summary),
+      totals: text(totals),
+      entries: integer(entries),
+      closed: integer(closed) === 1,
+      pending: json(pending) as Pending[],
+      shares: new Map(asked.shares.all(population).map(([analyst, pin]) => [text(analyst), text(pin)])),
+    };
+  };
+
+  const keepAccount = (population: string, state: AccountState): void => {
+    const { digest, summary, totals, entries, closed, pending } = state;
+    const hash = stateHash(state);
+    asked.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
+  };
+
+  const books = (last: Stored | undefined): IndexBooks => {
+    const states = new Map(asked.accounts.all().map(([population, state]) => [text(population), text(state)]));
+    let incomplete = integer(asked.mark.get()?.[0]) === 1;
+    const root = last ? linkIn(last).root : rootOf(false, new Map());
+    if (rootOf(incomplete, states) !== root) throw new Broken('the accounts are not those that the last entry pins');
+    const found = new Map<string, AccountState | undefined>();
+    const totals = new Map<string, string>();
+    const changed = { accounts: new Set<string>(), shares: new Map<string, Share>(), mark: false };
+    const account = (population: string): AccountState | undefined => {
+      if (found.has(population)) return found.get(population);
+      const state = accountRow(population);
+      const hash = state && stateHash(state);
+      if (hash !== states.get(population)) throw new Broken(`the account "${population}" is not as the last entry pins it`);
+      found.set(population, state);
+      return state;
+    };
+    return {
+      incomplete: () => incomplete,
+      states: () => states,
+      account,
+      share: (population, analyst) => {
+        const pin = account(population)?.shares.get(analyst);
+        if (pin === undefined) return emptyText;
+        const name = JSON.stringify([population, analyst]);
+        const known = totals.get(name) ?? text(asked.share.get(population, analyst)?.[0]);
+        if (sha256(known) !== pin)
+          throw new Broken(`the total of an analyst of "${population}" is not as the last entry pins it`);
+        return known;
+      },
+      keep: (change) => {
+        for (const [population, state] of change.accounts) {
+          states.set(population, stateHash(state));
+          found.set(population, state);
+          changed.accounts.add(population);
+        }
+        if (change.share) {
+          const name = JSON.stringify([change.share.population, change.share.analyst]);
+          totals.set(name, change.share.totals);
+          changed.shares.set(name, change.share);
+        }
+        changed.mark ||= change.incomplete !== undefined && change.incomplete !== incomplete;
+        incomplete = change.incomplete ?? incomplete;
+      },
+      flush: () => {
+        for (const population of changed.accounts) keepAccount(population, found.get(population)!);
+        for (const share of changed.shares.values())
+          asked.keepShare(share.population, share.analyst, sha256(share.totals), share.totals);
+        if (changed.mark) asked.keepMark(incomplete ? 1 : 0);
+        changed.accounts.clear();
+        changed.shares.clear();
+        changed.mark = false;
+      },
+    };
+  };
+
+  return {
+    last: () => {
+      const row = asked.last.get();
+      return row && stored(row);
+    },
+    link: (sequence) => {
+      const row = asked.link.get(sequence);
+      return row && stored(row);
+    },
+    books,
+    keepLink: (link, { sequence, offset, hash, body }, answer) => {
+      const key = link.kind === 'spend' ? link.key : null;
+      asked.keepLink(sequence, offset, 'population' in link ? link.population : null, key, hash, body);
+      if (link.kind === 'answer') asked.keepAnswer(link.of, sequence, answer ?? null);
+    },
+    answer: (of) => {
+      const row = asked.answer.get(of);
+      return row && (row[0] === null ? null : bound(text(row[0]), of, text(row[1]), text(row[2])));
+    },
+    replay: (key, population) => {
+      const row = asked.replay.get(key, population);
+      if (!row) return undefined;
+      const of = stored(row);
+      return { of, answer: bound(text(row[4]), of.sequence, of.hash, text(row[5])) };
+    },
+    spends: (population) =>
+      asked.spends.all(population).map((row) => ({
+        stored: stored(row),
+        before: text(row[4]),
+        answered: row[5] !== 1 ? 'no' : row[6] === 1 ? 'kept' : 'lost',
+      })),
+  };
+}
+
+/** The recorded text, if it is the one that the answer link speaks of. */
+function bound(answer: string, of: number, entryHash: string, answerLink: string): string {
+  const link = linkIn({ body: answerLink });
+  if (link.kind !== 'answer' || link.of !== of || link.answer !== answerHash(entryHash, answer))
+    throw new Broken(`the answer recorded for entry ${of} was changed`, of);
+  return answer;
+}
+
+export const endOfIndex = (last: Stored | undefined): End => (last ? endOf(last) : beginning);

@@ -1,0 +1,89 @@
+import { Broken, beginning, endOf, linkAfter, type Stored } from './chain.js';
+import { boundAnswers, writeCopy } from './copy.js';
+import { formerLinks } from './former.js';
+import { formatOf } from './schema.js';
+import { type Connection, connect, integer, text } from './sqlite.js';
+
+export interface Salvaged {
+  readonly format: 'none' | 'former' | 'present' | 'unknown';
+  /** Everything was read and agreed. */
+  readonly sound: boolean;
+  /** The highest number of a link that was seen. */
+  readonly highest: number;
+  /** Recorded texts that are not what the chain speaks of, and were left out. */
+  readonly strayAnswers: number;
+  readonly why?: string;
+}
+
+/** Reads what is sound of a ledger's index into a copy; runs in a child process. */
+export function salvage(place: string, out: string): Salvaged {
+  let db: Connection;
+  try {
+    db = connect(place);
+  } catch (error) {
+    writeCopy(out, [], []);
+    return { format: 'unknown', sound: false, highest: 0, strayAnswers: 0, why: reason(error) };
+  }
+  let format: Salvaged['format'] = 'unknown';
+  const found: { answers: ReadonlyMap<number, string>; why?: string } = { answers: new Map() };
+  try {
+    db.exec('BEGIN');
+    format = formatOf(db, place);
+  } catch (error) {
+    found.why = reason(error);
+  }
+  const links: Stored[] = [];
+  try {
+    if (format === 'former') {
+      const walk = formerLinks(db);
+      let step = walk.next();
+      for (; !step.done; step = walk.next()) links.push(step.value);
+      found.answers = step.value;
+    } else for (const link of presentLinks(db)) links.push(link);
+  } catch (error) {
+    found.why ??= reason(error);
+  }
+  const read = format === 'former' ? found.answers : presentAnswers(db);
+  const answers = format === 'former' ? read : boundAnswers(links, read);
+  writeCopy(out, links, answers);
+  const sound = format !== 'unknown' && found.why === undefined;
+  const strayAnswers = read.size - answers.size;
+  return { format, sound, highest: highest(db, format), strayAnswers, ...(found.why !== undefined && { why: found.why }) };
+}
+
+const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function* presentLinks(db: Connection): Generator<Stored> {
+  let end = beginning;
+  const rows = db
+    .query('SELECT CAST(sequence AS INTEGER), CAST(hash AS BLOB), CAST(body AS BLOB) FROM book.link ORDER BY sequence')
+    .iterate();
+  for (const [sequence, hash, body] of rows) {
+    if (integer(sequence) !== end.sequence + 1) throw new Broken(`entry ${end.sequence + 1} is missing`);
+    const { stored } = linkAfter(end, { hash: text(hash), body: text(body) });
+    end = endOf(stored);
+    yield stored;
+  }
+}
+
+function presentAnswers(db: Connection): ReadonlyMap<number, string> {
+  const answers = new Map<number, string>();
+  try {
+    for (const [of, body] of db
+      .query('SELECT CAST(of AS INTEGER), CAST(body AS BLOB) FROM book.answer WHERE body IS NOT NULL')
+      .iterate())
+      answers.set(integer(of), text(body));
+  } catch {
+    // What was read up to there still counts, if it is what the chain speaks of.
+  }
+  return answers;
+}
+
+function highest(db: Connection, format: Salvaged['format']): number {
+  try {
+    const table = format === 'former' ? 'entry' : 'link';
+    return integer(db.query(`SELECT coalesce(max(CAST(sequence AS INTEGER)), 0) FROM book.${table}`).get()?.[0]);
+  } catch {
+    return 0;
+  }
+}

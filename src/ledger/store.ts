@@ -1,0 +1,255 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Fault } from '../errors.js';
+import { follow } from './accounts.js';
+import { Broken, type End, endOf, lineOf, type Stored } from './chain.js';
+import { type ChainFile, chainPath, makeChainFile, openChainFile, syncFolder } from './chain-file.js';
+import { asFault, corrupt, severalNames } from './faults.js';
+import { endOfIndex, type Index, type IndexBooks, indexOn } from './index-tables.js';
+import { checkSchema, createSchema, formatOf, schemaVersion } from './schema.js';
+import { type Connection, connect, inTurn, transaction } from './sqlite.js';
+import { upgrade } from './upgrade.js';
+import type { Witness } from './witness.js';
+
+/** The two copies of one ledger, open. */
+export interface Store {
+  readonly place: string;
+  readonly db: Connection;
+  readonly index: Index;
+  readonly chain: ChainFile;
+  readonly witness: Witness | undefined;
+  /** Brings the index up to the chain file and returns where both stand; under the write lock. */
+  readonly reconciled: () => Standing;
+  /** The same where there is nothing to bring up; undefined where the write lock is needed. */
+  readonly agreed: () => Standing | undefined;
+  /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
+  readonly remember: (standing: Standing | undefined) => void;
+  /** Refuses files that were replaced or deleted while they were open. */
+  readonly checkFiles: () => void;
+  /** The same for the chain file alone, which is the first that a recovery replaces. */
+  readonly checkChain: () => void;
+  readonly close: () => void;
+}
+export interface Standing {
+  readonly end: End;
+  readonly books: IndexBooks;
+}
+
+/** The file itself, whatever links lead to it: SQLite keeps its log beside the real name, and so must the chain file be. */
+export function realPlace(place: string): string {
+  for (let name = resolve(place), hops = 0; hops < 40; hops++) {
+    try {
+      return realpathSync(name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    const link = lstatSync(name, { throwIfNoEntry: false });
+    if (link?.isSymbolicLink()) name = resolve(dirname(name), readlinkSync(name));
+    else return existsSync(dirname(name)) ? join(realpathSync(dirname(name)), basename(name)) : name;
+  }
+  return place;
+}
+
+/**
+ * Readable by its owner only from the first byte on. A file that is there is never opened here: closing it would drop every lock this process holds
+ * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
+ */
+function makeFile(place: string): void {
+  if (existsSync(place)) {
+    accessSync(place, constants.R_OK | constants.W_OK);
+    const found = statSync(place);
+    if (found.isFile() && found.nlink > 1) throw severalNames(place);
+    return;
+  }
+  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(place, 'ax', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  syncFolder(place);
+}
+
+export async function openStore(named: string, witness?: Witness): Promise<Store> {
+  let place: string;
+  try {
+    place = realPlace(named);
+    makeFile(place);
+  } catch (error) {
+    throw asFault(error, named);
+  }
+  if (abandoned.has(place)) throw replaced(`${place}-shm`);
+  return inTurn(place, () => {
+    const db = connect(place);
+    let store: Store | undefined;
+    try {
+      prepare(db, place);
+      store = storeOn(db, place, witness);
+      askWitness(store);
+      return store;
+    } catch (error) {
+      if (store) store.close();
+      else db.close();
+      throw error;
+    }
+  });
+}
+
+/** A ledger of this format with both its copies; made, rebuilt or upgraded where that loses nothing. */
+function prepare(db: Connection, place: string): void {
+  const path = chainPath(place);
+  if (formatOf(db, place) === 'present') {
+    if (!existsSync(path)) throw corrupt(place, 'the chain file beside it is missing');
+    return;
+  }
+  transaction(db, 'IMMEDIATE', () => {
+    const format = formatOf(db, place);
+    if (format === 'former') upgrade(db, place);
+    if (format !== 'none') return;
+    // An index that is missing is built anew from the chain file; only recorded answers are lost with it.
+    if (!existsSync(path)) makeChainFile(path, []);
+    createSchema(db);
+  });
+}
+
+function storeOn(db: Connection, place: string, witness: Witness | undefined): Store {
+  checkSchema(db, place);
+  const version = schemaVersion(db);
+  let checked = version();
+  const index = indexOn(db);
+  const chain = openChainFile(chainPath(place));
+  const checkTables = () => {
+    if (version() === checked) return;
+    checkSchema(db, place);
+    checked = version();
+  };
+  let remembered: Standing | undefined;
+  const standing = (): Standing => {
+    checkTables();
+    const last = index.last();
+    if (last && !chain.holds(last)) throw new Broken(`its two files differ at entry ${last.sequence}`);
+    const end = endOfIndex(last);
+    if (remembered?.end.hash !== end.hash) remembered = { end, books: index.books(last) };
+    return { end, books: remembered.books };
+  };
+  const agreed = (): Standing | undefined => {
+    const { end, books } = standing();
+    return chain.endsAt(end.offset) ? { end, books } : undefined;
+  };
+  const reconciled = (thorough = false): Standing => {
+    const { end, books } = standing();
+    return !thorough && chain.endsAt(end.offset) ? { end, books } : { end: catchUp(index, chain, books, end), books };
+  };
+  try {
+    transaction(db, 'IMMEDIATE', () => reconciled(true));
+    remembered = undefined;
+    const checkFiles = filesOf(place, db.writeAhead, chain);
+    const shared = existsSync(`${place}-shm`) ? identity(`${place}-shm`).size : 0;
+    return {
+      place,
+      db,
+      index,
+      chain,
+      witness,
+      reconciled,
+      agreed,
+      remember: (standing) => {
+        remembered = standing;
+      },
+      checkFiles: () => checkFiles('all'),
+      checkChain: () => checkFiles('chain'),
+      close: () => {
+        chain.close();
+        // Closing would touch shared memory that is not there any more, and end the process.
+        const now = identity(`${place}-shm`);
+        if (now.ino !== -1 && now.size < shared) abandoned.set(place, db);
+        else db.close();
+      },
+    };
+  } catch (error) {
+    chain.close();
+    throw error;
+  }
+}
+
+/** Kept from the garbage collector, which would close them. */
+const abandoned = new Map<string, Connection>();
+
+/** Takes over the links that the index lacks. */
+function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): End {
+  let end = from;
+  const missed: Stored[] = [];
+  const walk = chain.linksFrom(end);
+  let step = walk.next();
+  for (; !step.done; step = walk.next()) {
+    const { link, stored } = step.value;
+    follow(books, link);
+    index.keepLink(link, stored);
+    missed.push(stored);
+    end = endOf(stored);
+  }
+  books.flush();
+  const { kind, length, why } = step.value;
+  if (kind === 'damaged') throw new Broken(`the chain file is damaged after entry ${end.sequence} (${why ?? 'it was cut'})`);
+  if (kind === 'cut' && missed.length > 0) throw new Broken(`the chain file was cut after entry ${end.sequence}`);
+  // Nobody was ever told anything about a line that was not finished.
+  if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
+  // A line may have been read from memory that never reached the disk.
+  for (const link of missed) chain.write(link.offset, lineOf(link));
+  if (kind === 'torn' || missed.length > 0) chain.sync();
+  chain.room(end.offset + 1);
+  return end;
+}
+
+/** `chain` looks only at what a recovery replaces first, and at what carries the lock. */
+function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?: 'all' | 'chain') => void {
+  const shared = `${place}-shm`;
+  const known = (path: string) => ({ path, ...identity(path) });
+  const first = [{ ...known(chain.path), ...chain.identity(), size: 0 }, ...(writeAhead ? [known(shared)] : [])];
+  const all = [...first, known(place), ...(writeAhead ? [known(`${place}-wal`)] : [])];
+  return (among = 'all') => {
+    for (const { path, dev, ino, size } of among === 'all' ? all : first) {
+      const now = identity(path);
+      // Shared memory that was cut would end the process when it is touched.
+      if (now.dev !== dev || now.ino !== ino || (path === shared && now.size < size)) throw replaced(path);
+    }
+  };
+}
+
+function identity(path: string): { readonly dev: number; readonly ino: number; readonly size: number } {
+  const { dev, ino, size } = statSync(path, { throwIfNoEntry: false }) ?? { dev: -1, ino: -1, size: 0 };
+  return { dev, ino, size };
+}
+
+const replaced = (path: string): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `${basename(path)} was replaced or deleted while the ledger was open.`,
+    'If that was a restore or recovery, start again; otherwise put the file back, or run "fugu ledger POLICY recover --reason TEXT".',
+    { place: { file: path } },
+  );
+
+/** A witness that has seen more, or something else, knows of spending that both files have lost. */
+export function askWitness(store: Pick<Store, 'witness' | 'index' | 'place'>): void {
+  const told = store.witness?.head();
+  if (!told) return;
+  const link = store.index.link(told.sequence);
+  if (link?.hash !== told.hash)
+    throw corrupt(
+      store.place,
+      link
+        ? `the witness knows another entry ${told.sequence}`
+        : `the witness knows ${told.sequence} entries of the chain, more than there are`,
+    );
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { type Draft, emptyBooks, follow, linkFrom } from './accounts.js';
+import { answerHash, beginning, type End, endOf, type Link, lineOf, type SpendLink, type Stored } from './chain.js';
+import { chainPath, makeChainFile, readChain } from './chain-file.js';
+import { boundAnswers, type Copy } from './copy.js';
+import { corrupt } from './faults.js';
+import { indexOn } from './index-tables.js';
+import { salvaged } from './salvaged.js';
+import { createSchema } from './schema.js';
+import type { Connection } from './sqlite.js';
+
+/** The books after these links, and a way to add more. */
+export function continueChain(links: readonly Stored[]): {
+  readonly links: Stored[];
+  readonly add: (draft: Draft) => Stored;
+  readonly populations: () => readonly string[];
+  readonly closed: (population: string) => boolean;
+} {
+  const books = emptyBooks();
+  const all = [...links];
+  for (const { body } of links) follow(books, JSON.parse(body) as Link);
+  let end: End = all.length === 0 ? beginning : endOf(all.at(-1)!);
+  const add = (draft: Draft): Stored => {
+    const { stored } = linkFrom(books, end, draft);
+    all.push(stored);
+    end = endOf(stored);
+    return stored;
+  };
+  return {
+    links: all,
+    add,
+    populations: () => [...books.accounts.keys()].sort(),
+    closed: (population) => books.account(population)?.closed === true,
+  };
+}
+
+export const begins = (whole: readonly Stored[], part: readonly Stored[]): boolean =>
+  part.length === 0 || whole[part.length - 1]?.hash === part.at(-1)!.hash;
+
+/** Writes links and answers into an empty index. */
+export function fillIndex(db: Connection, links: readonly Stored[], answers: ReadonlyMap<number, string>): void {
+  const index = indexOn(db);
+  const books = index.books(undefined);
+  for (const stored of links) {
+    const link = JSON.parse(stored.body) as Link;
+    follow(books, link);
+    index.keepLink(link, stored, link.kind === 'answer' ? answers.get(link.of) : undefined);
+  }
+  books.flush();
+}
+
+/** A ledger from before the chain file: read in full once, then given one. Inside the write lock. */
+export function upgrade(db: Connection, place: string): void {
+  const { sound, why, copy } = salvaged(place);
+  if (!sound || !copy.whole) throw corrupt(place, why ?? 'it cannot be read to its end');
+  const path = chainPath(place);
+  const links = existsSync(path) ? alreadyContinued(path, copy.links, place) : upgraded(copy);
+  if (!existsSync(path)) makeChainFile(path, links.map(lineOf));
+  db.exec('DROP TABLE book.answer; DROP TABLE book.entry; DROP TABLE book.account; DROP TABLE book.analyst');
+  createSchema(db);
+  fillIndex(db, links, boundAnswers(links, copy.answers));
+}
+
+/** The same chain with the link that pins all accounts, and the answers. */
+export function upgraded({ links, answers }: Pick<Copy, 'links' | 'answers'>): readonly Stored[] {
+  const chain = continueChain(links);
+  const at = Date.now();
+  chain.add({ kind: 'upgrade', at });
+  for (const [of, text] of answers) {
+    const { hash, body } = links[of - 1]!;
+    const { population } = JSON.parse(body) as SpendLink;
+    chain.add({ kind: 'answer', population, at, of, answer: answerHash(hash, text) });
+  }
+  return chain.links;
+}
+
+/** An older copy of the index beside the chain file of its own later life. */
+function alreadyContinued(path: string, former: readonly Stored[], place: string): readonly Stored[] {
+  const { links, ending } = readChain(path);
+  if (!begins(links, former) || links.length <= former.length || ending.kind === 'damaged' || ending.kind === 'cut')
+    throw corrupt(place, 'it does not agree with the chain file beside it');
+  return links;
+}
