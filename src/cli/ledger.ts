@@ -10,6 +10,7 @@ import type { Recovery } from '../ledger/recover.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
 import { amendTerms } from '../release/amend.js';
+import { quotaUses } from '../release/quota.js';
 import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
 import { withSession } from './session.js';
 
@@ -89,6 +90,7 @@ const shownEntry = (e: Entry) => ({
   sequence: e.sequence,
   at: new Date(e.at).toISOString(),
   analyst: e.analyst,
+  ...(e.as !== undefined && { as: e.as }),
   label: e.label,
   profile: toStored(e.profile),
   relied: e.relied,
@@ -100,6 +102,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
   const found = await withSession(file, async (session, { policy, ledger }) => {
     const known = await ledger.account(policy.population);
     const spent = await session.spent();
+    const entries = await ledger.entries(policy.population);
     const total = toNumber(session.account.epsilon);
     const used = Math.min(1, toNumber(usedShare(session.account, spent))) * total;
     return {
@@ -110,7 +113,8 @@ async function show(file: string, { json, all }: Words): Promise<void> {
       policyTerms: termsOf(policy).summary,
       budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
       gained: gained(session.account, spent),
-      entries: await ledger.entries(policy.population),
+      ...(policy.budget.analysts && { quotas: quotaUses(policy, session.account, entries) }),
+      entries,
     };
   });
   const { entries, budget } = found;
@@ -128,6 +132,9 @@ async function show(file: string, { json, all }: Words): Promise<void> {
           ]),
       `Spent ${figure(budget.spent)} of ${figure(budget.total)}, remaining ${bold(figure(budget.remaining))} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
       `An attacker may have gained at most ${figure(found.gained)} about one record so far.`,
+      ...(found.quotas ?? []).map(
+        (q) => `Quota of ${q.analyst}: spent ${figure(q.spent)} of ${figure(q.total)}, remaining ${figure(q.remaining)}.`,
+      ),
       '',
       ...(listed.length === 0
         ? [dim('No entries.')]
@@ -137,7 +144,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
               listed.map((e) => [
                 `${e.sequence}`,
                 moment(e.at),
-                e.analyst,
+                e.as === undefined || e.as === e.analyst ? e.analyst : `${e.analyst} (as ${e.as})`,
                 costs(e.profile),
                 e.settled ? 'kept' : e.textLost ? 'text lost' : 'none',
                 e.label.slice(0, 60),

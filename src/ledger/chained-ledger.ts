@@ -103,6 +103,17 @@ function ledgerOn(store: Store): Ledger {
           throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
         return { entry, answer: found.answer };
       }),
+    unanswered: (population, key) =>
+      read((books) => {
+        const pending = books.account(population)?.pending ?? [];
+        for (const [sequence] of pending.toReversed()) {
+          const stored = index.link(sequence);
+          if (!stored || !store.chain.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
+          const entry = toEntry(stored, 'no');
+          if (entry.key === key) return entry;
+        }
+        return undefined;
+      }),
     spent: (population, analyst) =>
       read((books) => {
         if (analyst !== undefined) return spentFromText(books.share(population, analyst));
