@@ -24,6 +24,8 @@ export function memoryLedger(): MemoryLedger {
   const reserve = (r: Reservation): Entry => {
     const { population, analyst, as, key, label, profile, relied = [], resumable = false } = r;
     const { digest } = r.terms;
+    const recorded = of(population).findLast((e) => e.key === key && e.answer !== undefined);
+    if (r.unlessRecorded && recorded) return shown(recorded);
     const found = of(population).findLast(
       (e) => e.key === key && e.resumable && e.answer === undefined && e.digest === digest && same(e.profile, profile),
     );

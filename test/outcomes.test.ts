@@ -214,6 +214,16 @@ describe('a request whose entry was never answered', () => {
     expect(two.map(({ receipt }) => receipt.ledger.entry).sort()).toEqual([3, 4]);
   });
 
+  it('is told what somebody else was answered between looking into the record and booking', async () => {
+    const { ledger, session } = await open();
+    const first = await session();
+    const { tables } = await first.release({ kind: 'count' }, { epsilon: '1' });
+    let looks = 0;
+    const late: Ledger = { ...ledger, replay: async (...asked) => (looks++ === 0 ? undefined : ledger.replay(...asked)) };
+    const second = await new Sessions({ ...first.desk, ledger: late }).release({ kind: 'count' }, { epsilon: '1' });
+    expect([second.tables, second.receipt.ledger.replayed, ledger.kept.length]).toEqual([tables, true, 1]);
+  });
+
   it('says that it cannot be completed where the ledger knows that an answer is lost', async () => {
     const { ledger, session } = await open();
     const { desk } = await session();

@@ -94,15 +94,7 @@ function ledgerOn(store: Store): Ledger {
       }
     },
     settle: async (entry, answer) => (await settle(entry, answer)).text,
-    replay: (population, key) =>
-      read(() => {
-        const found = index.replay(key, population);
-        if (!found) return undefined;
-        const entry = toEntry(found.of, 'kept');
-        if (!store.chain.holds(found.of) || entry.population !== population || entry.key !== key)
-          throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
-        return { entry, answer: found.answer };
-      }),
+    replay: (population, key) => read(() => recordedFor(store, population, key)),
     unanswered: (population, key) =>
       read((books) => {
         const pending = books.account(population)?.pending ?? [];
@@ -186,6 +178,8 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   const at = Date.now();
   const known = accountUnder(store.place, on.books, reservation);
   const profile = toStored(reservation.profile);
+  const answered = reservation.unlessRecorded && known ? recordedFor(store, population, key) : undefined;
+  if (answered) return answered.entry;
   if (resumable && known) {
     const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest));
     if (unanswered) return unanswered;
@@ -207,6 +201,15 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
     ...(resumable && { resumable: terms.digest }),
   });
   return toEntry(stored, 'no');
+}
+
+function recordedFor({ index, chain, place }: Store, population: string, key: string) {
+  const found = index.replay(key, population);
+  if (!found) return undefined;
+  const entry = toEntry(found.of, 'kept');
+  if (!chain.holds(found.of) || entry.population !== population || entry.key !== key)
+    throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
+  return { entry, answer: found.answer };
 }
 
 /** The latest entry that was booked for this request and never answered: the account's state says so, which the chain pins. */

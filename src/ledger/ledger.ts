@@ -65,6 +65,8 @@ export interface Reservation {
   readonly relied?: readonly string[];
   /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/charge.proof.md). */
   readonly resumable?: boolean;
+  /** Books nothing where an answer to this key is on record by now: the entry that paid for it is returned, settled. */
+  readonly unlessRecorded?: boolean;
   /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
   readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
   /** Called before an account is opened, with the populations that have one here; if it throws, nothing is booked. */

@@ -69,7 +69,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation 
   const { policy, ledger, as } = desk;
   const key = await requestKey(policy, request.canonical);
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
-  if (before) return { answer: JSON.parse(before.answer) as T, entry: before.entry, replayed: true, recorded: true };
+  if (before) return fromRecord(before);
   const account = await presentAccount(desk);
   return {
     population: policy.population,
@@ -81,13 +81,22 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation 
     profile: account.book(request.profile, request.reading),
     relied: request.relied ?? [],
     ...(request.resumable && { resumable: true }),
+    ...(!request.fresh && { unlessRecorded: true }),
     admit: admission(account, quotaFor(desk)),
     opening: await openingOf(policy),
   };
 }
 
+const fromRecord = <T>({ entry, answer }: { readonly entry: Entry; readonly answer: string }): Charged<T> => ({
+  answer: JSON.parse(answer) as T,
+  entry,
+  replayed: true,
+  recorded: true,
+});
+
 async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation): Promise<Charged<T>> {
   const entry = await reserve(desk, reservation);
+  if (entry.settled) return sayingOutcome(notSpent, () => meanwhile<T>(desk, entry));
   const spent = spentOn(entry, reservation);
   const made = await paidFor(spent, async () => {
     const answer = await request.execute(desk.engine);
@@ -107,6 +116,13 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation)
   return { answer, entry, replayed: false, recorded: true };
 }
 
+/** Somebody who asked the same was answered between looking into the record and booking. */
+async function meanwhile<T>({ ledger }: Desk, { population, key }: Entry): Promise<Charged<T>> {
+  const found = await ledger.replay(population, key);
+  if (!found) throw new Fault('LEDGER_CORRUPT', 'A recorded answer is gone.', 'Run "fugu ledger POLICY verify".');
+  return fromRecord(found);
+}
+
 const spentOn = ({ sequence }: Entry, { resumable }: Reservation): Outcome => ({
   state: 'spent',
   entry: sequence,
@@ -119,7 +135,7 @@ async function reserve(desk: Desk, reservation: Reservation): Promise<Entry> {
   return writing(outcomes, async () => {
     try {
       const entry = await ledger.reserve(reservation);
-      outcomes?.note(spentOn(entry, reservation));
+      if (!entry.settled) outcomes?.note(spentOn(entry, reservation));
       return entry;
     } catch (error) {
       const outcome = error instanceof Fault ? bookedBy(error, reservation) : await seenInLedger(desk, reservation, asked);
