@@ -3,9 +3,10 @@
 //   node scripts/lock-integrity.mjs            checks, offline: every entry has a sha512 and none names a registry
 //   node scripts/lock-integrity.mjs --fill     asks the registry for the hashes that are missing and writes them
 //   node scripts/lock-integrity.mjs --compare  asks the registry for every hash and compares, where it can be reached
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const file = fileURLToPath(new URL('../package-lock.json', import.meta.url));
 const whole = /^sha512-[A-Za-z0-9+/]{86}==$/;
@@ -25,38 +26,49 @@ export function problems(lock) {
   ]);
 }
 
-function registryHash(name, version) {
+const run = promisify(execFile);
+
+/** Through npm, which knows the registry, its proxies and its keys; nothing where it does not know the package. */
+async function registryHash({ name, version }) {
   try {
-    const said = execFileSync('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    return JSON.parse(said);
+    return JSON.parse((await run('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'])).stdout);
   } catch {
     return undefined;
   }
 }
 
-function fill(lock) {
-  for (const { place, name, version, integrity } of locked(lock)) {
-    if (integrity !== undefined) continue;
-    const found = registryHash(name, version);
+/** A few at a time. */
+async function withHashes(packages) {
+  const left = [...packages];
+  const asked = [];
+  const lane = async () => {
+    for (let next = left.shift(); next; next = left.shift()) asked.push({ ...next, found: await registryHash(next) });
+  };
+  await Promise.all(Array.from({ length: 6 }, lane));
+  return asked;
+}
+
+async function fill(lock) {
+  for (const { place, found } of await withHashes(locked(lock).filter((p) => p.integrity === undefined))) {
     if (!whole.test(found ?? '')) continue;
-    const { version: kept, ...rest } = lock.packages[place];
-    lock.packages[place] = { version: kept, integrity: found, ...rest };
+    const { version, ...rest } = lock.packages[place];
+    lock.packages[place] = { version, integrity: found, ...rest };
     process.stdout.write(`filled ${place}\n`);
   }
   writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 }
 
-function compare(lock) {
-  const asked = locked(lock).map((entry) => ({ ...entry, found: registryHash(entry.name, entry.version) }));
-  const unknown = asked.filter((e) => e.found === undefined);
-  process.stdout.write(`${asked.length - unknown.length} of ${asked.length} hashes compared with the registry\n`);
-  return asked.filter((e) => e.found !== undefined && e.found !== e.integrity).map((e) => `${e.place} has another hash in the registry`);
+async function compare(lock) {
+  const asked = await withHashes(locked(lock));
+  const known = asked.filter((e) => e.found !== undefined);
+  process.stdout.write(`${known.length} of ${asked.length} hashes compared with the registry\n`);
+  return known.filter((e) => e.found !== e.integrity).map((e) => `${e.place} has another hash in the registry`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const lock = JSON.parse(readFileSync(file, 'utf8'));
-  if (process.argv.includes('--fill')) fill(lock);
-  const wrong = [...problems(lock), ...(process.argv.includes('--compare') ? compare(lock) : [])];
+  if (process.argv.includes('--fill')) await fill(lock);
+  const wrong = [...problems(lock), ...(process.argv.includes('--compare') ? await compare(lock) : [])];
   process.stdout.write(wrong.length === 0 ? `${locked(lock).length} packages, every one with its hash\n` : `${wrong.join('\n')}\n`);
   process.exitCode = wrong.length === 0 ? 0 : 1;
 }

@@ -27,6 +27,7 @@ const ended = runs
     const { status } = spawnSync('npx', ['vitest', 'run', test, '--maxWorkers=2', '--testTimeout=3600000'], {
       cwd: root,
       stdio: 'inherit',
+      timeout: 15 * 60_000,
       env: { ...env, ...process.env },
     });
     return { name, ok: status === 0, seconds: Math.round((Date.now() - started) / 1000) };

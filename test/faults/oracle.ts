@@ -46,7 +46,7 @@ export const population = 'town';
 export async function stateOf(folder: string): Promise<State> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => statSync(join(folder, f)).isFile());
   const files = new Map(names.filter((f) => !f.startsWith('ledger.db')).map((f) => [f, readFileSync(join(folder, f), 'utf8')]));
-  if (!names.includes('ledger.db')) return { files };
+  if (!names.some((f) => f.startsWith('ledger.db'))) return { files };
   const nothing = { entries: [], terms: undefined, told: [] };
   try {
     const ledger = await openLedger(join(folder, 'ledger.db'));

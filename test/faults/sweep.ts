@@ -22,6 +22,7 @@ export interface Wanted {
   readonly faults: (call: Call, at: number, all: readonly Call[]) => readonly Fault[];
   /** Whether the command is run again afterwards on a sound disk. */
   readonly again?: (at: number) => boolean;
+  /** When to stop; every call meets one fault all the same. */
   readonly until?: number;
   readonly lanes?: number;
 }
@@ -50,7 +51,7 @@ export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Pro
     const runs: Run[] = [];
     const work = async (fresh: () => string) => {
       for (let next = chosen.shift(); next; next = chosen.shift()) {
-        if (wanted.until !== undefined && Date.now() > wanted.until) return;
+        if (next.round > 0 && wanted.until !== undefined && Date.now() > wanted.until) return;
         runs.push(await one(disk, scenario, fresh(), before, next, wanted.again?.(next.at) ?? false));
       }
     };
