@@ -20,10 +20,10 @@ import { Broken, beginning, type End, type Link, lineOf, linkAfter, type Stored 
 export interface ChainFile {
   readonly path: string;
   readonly identity: () => { readonly dev: number; readonly ino: number };
-  /** Whether exactly this line is at the offset. */
-  readonly holds: (link: Stored) => boolean;
-  /** Whether nothing follows; one byte is looked at. */
-  readonly endsAt: (offset: number) => boolean;
+  /** Whether exactly this line is at its offset; `last` when nothing follows, for which one byte is looked at. */
+  readonly holds: (link: Stored) => 'last' | 'followed' | false;
+  /** Whether there is no line at all. */
+  readonly blank: () => boolean;
   /** The links that follow, and how the file ends. */
   readonly linksFrom: (end: End) => Generator<{ readonly link: Link; readonly stored: Stored }, Ending>;
   /** Makes room for so many bytes, durably. */
@@ -99,7 +99,7 @@ export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
 
 export function openChainFile(path: string): ChainFile {
   const fd = openSync(path, 'r+');
-  const size = () => fstatSync(fd).size;
+  let known = 0;
   return {
     path,
     identity: () => {
@@ -108,19 +108,21 @@ export function openChainFile(path: string): ChainFile {
     },
     holds: (link) => {
       const line = lineOf(link);
-      return read(fd, link.offset, line.length).equals(line);
+      const found = read(fd, link.offset, line.length + 1);
+      if (line.compare(found, 0, Math.min(line.length, found.length)) !== 0) return false;
+      return found[line.length] === 0 ? 'last' : 'followed';
     },
-    endsAt: (offset) => {
-      const [byte] = read(fd, offset, 1);
-      return byte === 0;
-    },
+    blank: () => read(fd, 0, 1)[0] === 0,
     linksFrom: (end) => linksFrom(fd, end),
     room: (bytes) => {
-      const has = size();
+      if (bytes <= known) return;
+      known = fstatSync(fd).size;
+      const has = known;
       if (bytes <= has) return;
       const wanted = Math.max(bytes + firstRoom, has + Math.min(has, block));
       writeAll(fd, Buffer.alloc(wanted - has), has);
       fsyncSync(fd);
+      known = wanted;
     },
     write: (offset, bytes) => writeAll(fd, bytes, offset),
     sync: () => fdatasyncSync(fd),

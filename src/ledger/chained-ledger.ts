@@ -57,8 +57,7 @@ function ledgerOn(store: Store): Ledger {
       (on) => {
         const { sequence, hash, population } = entry;
         const found = index.link(sequence);
-        if (found?.hash !== hash || !store.chain.holds(found))
-          throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
+        if (found?.hash !== hash) throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
         const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
         const recorded = pending ? undefined : index.answer(sequence);
         if (typeof recorded === 'string') return { text: recorded, pending };
@@ -200,7 +199,9 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
     ...(relied.length > 0 && { relied }),
     ...(resumable && { resumable: terms.digest }),
   });
-  return toEntry(stored, 'no');
+  const { sequence, hash } = stored;
+  const named = as !== undefined && { as };
+  return { sequence, population, analyst, ...named, key, label, profile: reservation.profile, relied, at, settled: false, hash };
 }
 
 function recordedFor({ index, chain, place }: Store, population: string, key: string) {

@@ -1,6 +1,6 @@
 import { Fault, type Outcome } from '../errors.js';
 import { type Draft, linkFrom } from './accounts.js';
-import { Broken, type End, endOf, lineOf, type Stored } from './chain.js';
+import { type End, endOf, lineOf, type Stored } from './chain.js';
 import { asFault, checkRoom, sqliteCode } from './faults.js';
 import { inTurn } from './sqlite.js';
 import { askWitness, type Standing, type Store } from './store.js';
@@ -50,7 +50,6 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         ends = late(result);
         checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
         store.chain.room(on.end.offset + 1);
-        if (!store.chain.endsAt(on.lines[0]!.offset)) throw new Broken('another process writes to it without the lock');
         for (const line of on.lines)
           putLine(store, line, (unsure) => {
             // An account that was opened, and nothing booked on it yet, is no harm.

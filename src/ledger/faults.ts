@@ -44,17 +44,26 @@ export const severalNames = (place: string): Fault =>
     { place: { file: place } },
   );
 
-const crowded = (place: string, bytes = 65_536): boolean => {
+const free = (place: string): number => {
   try {
     const { bavail, bsize } = statfsSync(dirname(place));
-    return bavail * bsize < bytes;
+    return bavail * bsize;
   } catch {
-    return false;
+    return Number.POSITIVE_INFINITY;
   }
 };
+const crowded = (place: string): boolean => free(place) < 65_536;
+
+/** Far from full is looked at once a second. */
+const plenty = 1 << 26;
+const roomy = new Map<string, number>();
 /** Met before anything is booked: the index takes some pages for every link. */
 export function checkRoom(place: string, bytes: number): void {
-  if (crowded(place, bytes)) throw full(place);
+  const now = Date.now();
+  if (bytes < plenty && now < (roomy.get(place) ?? 0)) return;
+  const left = free(place);
+  if (left < bytes) throw full(place);
+  roomy.set(place, left > 2 * plenty ? now + 1000 : 0);
 }
 
 const byNode: Record<string, (place: string) => Fault> = {

@@ -15,8 +15,7 @@ const statements: Readonly<Record<string, string>> = {
     'CREATE TABLE analyst (population TEXT NOT NULL, analyst TEXT NOT NULL, pin TEXT NOT NULL, totals TEXT NOT NULL, PRIMARY KEY (population, analyst)) STRICT, WITHOUT ROWID',
   answer: 'CREATE TABLE answer (of INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body TEXT) STRICT',
   link: 'CREATE TABLE link (sequence INTEGER PRIMARY KEY, "offset" INTEGER NOT NULL, population TEXT, key TEXT, hash TEXT NOT NULL, body TEXT NOT NULL) STRICT',
-  link_of_key: 'CREATE INDEX link_of_key ON link (key, population) WHERE key IS NOT NULL',
-  link_of_population: 'CREATE INDEX link_of_population ON link (population, sequence)',
+  link_of_key: 'CREATE INDEX link_of_key ON link (population, key) WHERE key IS NOT NULL',
   mark: 'CREATE TABLE mark (incomplete INTEGER NOT NULL) STRICT',
 };
 

@@ -135,21 +135,22 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     checked = version();
   };
   let remembered: Standing | undefined;
-  const standing = (): Standing => {
+  const standing = (): Standing & { readonly last: boolean } => {
     checkTables();
-    const last = index.last();
-    if (last && !chain.holds(last)) throw new Broken(`its two files differ at entry ${last.sequence}`);
-    const end = endOfIndex(last);
-    if (remembered?.end.hash !== end.hash) remembered = { end, books: index.books(last) };
-    return { end, books: remembered.books };
+    const link = index.last();
+    const held = link ? chain.holds(link) : chain.blank() && 'last';
+    if (link && !held) throw new Broken(`its two files differ at entry ${link.sequence}`);
+    const end = endOfIndex(link);
+    if (remembered?.end.hash !== end.hash) remembered = { end, books: index.books(link) };
+    return { end, books: remembered.books, last: held === 'last' };
   };
   const agreed = (): Standing | undefined => {
-    const { end, books } = standing();
-    return chain.endsAt(end.offset) ? { end, books } : undefined;
+    const found = standing();
+    return found.last ? found : undefined;
   };
   const reconciled = (thorough = false): Standing => {
-    const { end, books } = standing();
-    return !thorough && chain.endsAt(end.offset) ? { end, books } : { end: catchUp(index, chain, books, end), books };
+    const { end, books, last } = standing();
+    return last && !thorough ? { end, books } : { end: catchUp(index, chain, books, end), books };
   };
   try {
     transaction(db, 'IMMEDIATE', () => reconciled(true));
