@@ -1,4 +1,5 @@
 import { Fault } from '../errors.js';
+import { exceeded, limits, within } from '../input/limits.js';
 
 /** An exact fraction in lowest terms; the denominator is positive. */
 export interface Rational {
@@ -24,18 +25,18 @@ export function rational(num: bigint | number, den: bigint | number = 1n): Ratio
 export const zero: Rational = rational(0);
 export const one: Rational = rational(1);
 
-const decimal = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$|^([+-]?)\.(\d+)(?:[eE]([+-]?\d{1,4}))?$/;
-/** Beyond this exponent a decimal is a typing error or an attack on memory, not a quantity. */
-const largestExponent = 308;
+const decimal = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$|^([+-]?)\.(\d+)(?:[eE]([+-]?\d+))?$/;
 
 /** Reads "0.3", "1e-6", "2/3" exactly; anything else (NaN, "1e400", "") is a fault naming `what`. */
 export function parseRational(text: string, what = 'number'): Rational {
+  within('digits', text.length, undefined, `The ${what}`);
   const trimmed = text.trim();
   const fraction = /^([+-]?\d+)\/(\d+)$/.exec(trimmed);
   if (fraction && BigInt(fraction[2]!) !== 0n) return rational(BigInt(fraction[1]!), BigInt(fraction[2]!));
   const m = decimal.exec(trimmed);
   const exponent = m ? Number(m[4] ?? m[7] ?? '0') : Number.NaN;
-  if (!m || !(Math.abs(exponent) <= largestExponent))
+  if (m && !(Math.abs(exponent) <= limits.exponent.most)) throw exceeded('exponent', exponent, undefined, `The ${what}`);
+  if (!m)
     throw new Fault(
       'BUDGET_INVALID',
       `The ${what} is not a usable number.`,

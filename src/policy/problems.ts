@@ -19,7 +19,9 @@ export function firstProblem(issues: readonly Issue[], yaml: YamlFile): Fault {
     (a, b) => a.place.line! - b.place.line! || rank(a.issue) - rank(b.issue) || a.place.column! - b.place.column!,
   );
   const [message, hint] = words(first!.issue, first!.path);
-  return new Fault('POLICY_INVALID', message, hint, { place: first!.place, details: { problems: found.length } });
+  const issue = first!.issue;
+  const code = issue.code === 'custom' && issue.params?.code === 'LIMIT_EXCEEDED' ? 'LIMIT_EXCEEDED' : 'POLICY_INVALID';
+  return new Fault(code, message, hint, { place: first!.place, details: { problems: found.length } });
 }
 
 const placeOf = (issue: Issue, path: Path, yaml: YamlFile) =>

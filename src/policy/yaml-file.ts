@@ -1,5 +1,19 @@
-import { isAlias, isMap, isNode, isPair, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+} from 'yaml';
 import { Fault, type FaultPlace } from '../errors.js';
+import { limits, within } from '../input/limits.js';
 
 export type Path = readonly (string | number)[];
 
@@ -15,24 +29,37 @@ export interface YamlFile {
 }
 
 export function parseYaml(text: string, file: string): YamlFile {
+  within('policyBytes', text.length, { file });
   const counter = new LineCounter();
-  const document = parseDocument(text, { schema: 'failsafe', lineCounter: counter, prettyErrors: false });
+  const tokens = [...new Parser(counter.addNewLine).parse(text)];
+  within('policyDepth', depthOf(tokens), { file });
+  // Names are compared below: what comes with the parser compares every pair of them.
+  const [document, second] = new Composer({ schema: 'failsafe', prettyErrors: false, uniqueKeys: false }).compose(
+    tokens,
+    true,
+    text.length,
+  );
   const at = (offset: number): FaultPlace => {
     const { line, col } = counter.linePos(offset);
     return line === 0 ? { file, line: 1, column: 1 } : { file, line, column: col };
   };
-  const error = document.errors[0];
+  const error = document!.errors[0];
+  if (second)
+    throw new Fault('POLICY_SYNTAX', 'The policy holds several YAML documents.', 'Remove the lines that hold only ---.', {
+      place: at(second.range[0]),
+    });
   if (error)
     throw new Fault('POLICY_SYNTAX', `The policy is not valid YAML: ${lower(error.message)}.`, syntaxHint(error.code), {
       place: at(error.pos[0]),
     });
-  if (document.contents === null || !isMap(document.contents))
+  if (!document || document.contents === null || !isMap(document.contents))
     throw new Fault(
       'POLICY_SYNTAX',
       'The policy is empty or not a list of sections.',
       'A policy starts with the four lines data:, protect:, budget:, dependence:. `fugu init DATA` drafts one.',
       { place: { file, line: 1, column: 1 } },
     );
+  checkNodes(document.contents, file, at);
 
   const find = (path: Path, wantKey: boolean): number => {
     let node: Node = document.contents!;
@@ -79,10 +106,65 @@ export function parseYaml(text: string, file: string): YamlFile {
   };
 }
 
+/** How deep the tokens are nested; told before anything walks them by calling itself. */
+function depthOf(tokens: readonly unknown[]): number {
+  let level = tokens;
+  let depth = 0;
+  while (level.length > 0) {
+    const inner: unknown[] = [];
+    for (const token of level) {
+      if (typeof token !== 'object' || token === null) continue;
+      const { items, key, value, sep, start } = token as Partial<Record<'items' | 'key' | 'value' | 'sep' | 'start', unknown>>;
+      if (Array.isArray(items)) for (const item of items) inner.push(item);
+      // The parts of a pair stand beside it; sep and start are what is written between them.
+      for (const part of [key, value, ...(Array.isArray(sep) ? sep : []), ...(Array.isArray(start) ? start : [])])
+        if (typeof part === 'object' && part !== null) inner.push(part);
+    }
+    level = inner;
+    depth++;
+  }
+  // The document and its map; then a pair and its value at each level.
+  return Math.max(0, Math.ceil((depth - 2) / 2));
+}
+
+/** Every name is a text and stands once in its section; there are no more entries and aliases than the limits allow. */
+function checkNodes(top: Node, file: string, at: (offset: number) => FaultPlace): void {
+  let aliases = 0;
+  let entries = 0;
+  const waiting: unknown[] = [top];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (isAlias(node)) aliases++;
+    entries++;
+    if (isSeq(node)) for (const item of node.items) waiting.push(item);
+    if (!isMap(node)) continue;
+    const names = new Set<string>();
+    for (const { key, value } of node.items) {
+      const place = at((isNode(key) ? key.range?.[0] : undefined) ?? node.range?.[0] ?? 0);
+      if (!isScalar(key)) throw new Fault('POLICY_SYNTAX', 'A name in the policy is not a text.', syntaxHint(''), { place });
+      const name = String(key.value);
+      within('nameLength', name.length, place);
+      if (names.has(name))
+        throw new Fault('POLICY_SYNTAX', 'The policy is not valid YAML: map keys must be unique.', syntaxHint('DUPLICATE_KEY'), {
+          place,
+        });
+      // What checks the sections would drop this one without a word.
+      if (name === '__proto__')
+        throw new Fault('POLICY_INVALID', 'The name "__proto__" cannot be used in a policy.', 'Rename the column or code.', {
+          place,
+        });
+      names.add(name);
+      waiting.push(value);
+    }
+  }
+  within('policyEntries', entries, { file });
+  within('policyAliases', aliases, { file });
+}
+
 /** Aliases are resolved with a limit, so a small file cannot unfold into a huge one. */
-function toPlain(document: ReturnType<typeof parseDocument>, file: string): unknown {
+function toPlain(document: Document.Parsed, file: string): unknown {
   try {
-    return document.toJS({ maxAliasCount: 100 });
+    return document.toJS({ maxAliasCount: limits.policyAliases.most });
   } catch {
     throw new Fault('POLICY_SYNTAX', 'The policy uses YAML aliases that cannot be resolved.', 'Write the values out.', {
       place: { file },
