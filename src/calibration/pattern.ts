@@ -1,3 +1,4 @@
+import { Fault } from '../errors.js';
 import { divide, multiply, type Rational, rational, toNumber, toNumberUp } from '../exact/rational.js';
 import type { PatternAnalysis } from '../query/pattern/analyse.js';
 import {
@@ -68,8 +69,11 @@ export const quarticSlide: Rational = rational(22796, 10000);
 export const quarticScale = (epsilon: Rational): Rational => divide(multiply(rational(2), quarticSlide), epsilon);
 export const quarticBeta = (epsilon: Rational): Rational => divide(epsilon, rational(6));
 
-export const publicDegree = (a: PatternAnalysis, given?: number): number =>
-  given ?? Math.max(8, Math.ceil(Math.sqrt(domainSize(a.pattern))));
+export function publicDegree(a: PatternAnalysis, given?: number): number {
+  if (given === undefined) return Math.max(8, Math.ceil(Math.sqrt(domainSize(a.pattern))));
+  if (Number.isSafeInteger(given) && given >= 1) return given;
+  throw new Fault('USAGE', 'The degree must be a whole number of at least 1.', 'Write for example --degree 100.');
+}
 
 export function patternCandidates(a: PatternAnalysis, terms: PatternTerms): readonly PatternCandidate[] {
   const epsilon = toNumber(terms.epsilon);

@@ -1,6 +1,6 @@
 import { Fault } from '../errors.js';
 import { parseJson } from '../input/json.js';
-import { type LimitName, within } from '../input/limits.js';
+import { type LimitName, within, withinMagnitude } from '../input/limits.js';
 import { chainModel } from './chain-model.js';
 import type { Factor, Model } from './model.js';
 
@@ -129,12 +129,14 @@ function openDoor(file: string) {
   const weight = (value: Json, path: Path): number => {
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
       throw wrong(path, 'must be a finite number of at least 0');
+    withinMagnitude(value, path, { file });
     return value;
   };
   const weights = (value: Json, path: Path): number[] => list(value, path).map((w, k) => weight(w, `${path}[${k}]`));
   const values = (value: Json, path: Path): number[] => {
     const entries = list(value, path).map((v, k) => {
       if (typeof v !== 'number' || !Number.isFinite(v)) throw wrong(`${path}[${k}]`, 'must be a finite number');
+      withinMagnitude(v, `${path}[${k}]`, { file });
       return v;
     });
     if (entries.length === 0) throw wrong(path, 'is empty');

@@ -32,10 +32,10 @@ export function parseRational(text: string, what = 'number'): Rational {
   within('digits', text.length, undefined, `The ${what}`);
   const trimmed = text.trim();
   const fraction = /^([+-]?\d+)\/(\d+)$/.exec(trimmed);
-  if (fraction && BigInt(fraction[2]!) !== 0n) return rational(BigInt(fraction[1]!), BigInt(fraction[2]!));
+  if (fraction && BigInt(fraction[2]!) !== 0n) return usual(rational(BigInt(fraction[1]!), BigInt(fraction[2]!)), what);
   const m = decimal.exec(trimmed);
   const exponent = m ? Number(m[4] ?? m[7] ?? '0') : Number.NaN;
-  if (m && !(Math.abs(exponent) <= limits.exponent.most)) throw exceeded('exponent', exponent, undefined, `The ${what}`);
+  if (m && !(Math.abs(exponent) <= limits.digits.most)) throw exceeded('exponent', exponent, undefined, `The ${what}`);
   if (!m)
     throw new Fault(
       'BUDGET_INVALID',
@@ -47,7 +47,14 @@ export function parseRational(text: string, what = 'number'): Rational {
   const part = m[3] ?? m[6] ?? '';
   const digits = BigInt(`${whole}${part}` || '0') * sign;
   const shift = exponent - part.length;
-  return shift >= 0 ? rational(digits * 10n ** BigInt(shift)) : rational(digits, 10n ** BigInt(-shift));
+  return usual(shift >= 0 ? rational(digits * 10n ** BigInt(shift)) : rational(digits, 10n ** BigInt(-shift)), what);
+}
+
+/** Refuses a number whose power of ten is beyond the limit, however it is written. */
+function usual(x: Rational, what: string): Rational {
+  const digits = (n: bigint) => `${n < 0n ? -n : n}`.length;
+  if (x.num !== 0n) within('exponent', Math.abs(digits(x.num) - digits(x.den)), undefined, `The ${what}`);
+  return x;
 }
 
 /** The exact value of a finite double. */

@@ -28,6 +28,7 @@ const table = {
     stay: 'Ask for less at once; a JSON query takes lists of up to 10,000 values.',
   },
   sqlDepth: { what: 'The SQL text', unit: 'levels of parentheses', most: 64, stay: 'Leave out parentheses that change nothing.' },
+  sqlSigns: { what: 'The SQL text', unit: 'operators in a row', most: 8, stay: 'Write one operator between two values.' },
   queryBytes: { what: 'The JSON query', unit: 'bytes', most: 4 * mib, stay: askLess },
   jsonDepth: { what: 'The JSON text', unit: 'levels of brackets', most: 64, stay: 'Nothing that Fugu reads is nested as deep.' },
   queries: { what: 'The batch', unit: 'queries', most: 10_000, stay: askLess },
@@ -48,19 +49,18 @@ const table = {
     most: 1_000,
     stay: 'Write it with fewer digits: seventeen hold everything a computer calculates with.',
   },
-  exponent: { what: 'A number', unit: 'as its power of ten', most: 308, stay: 'Write a number between 1e-308 and 1e308.' },
-  budgetFraction: {
-    what: 'A budget',
-    unit: 'digits behind the point',
-    most: 50,
-    stay: 'A smaller one could never be spent.',
+  exponent: {
+    what: 'A number',
+    unit: 'as its power of ten',
+    most: 100,
+    stay: 'Write 0 or a number between 1e-100 and 1e100: nothing larger or smaller is ever measured, and calculating with it would overflow.',
   },
   patternLength: { what: 'The pattern', unit: 'characters', most: 10_000, stay: 'Count smaller patterns, one after the other.' },
   policyBytes: { what: 'The policy', unit: 'bytes', most: 2 * mib, stay: 'Move the codes into a codebook (data.codebook).' },
   policyEntries: {
     what: 'The policy',
     unit: 'entries',
-    most: 200_000,
+    most: 150_000,
     stay: 'Move the codes into a codebook (data.codebook), and combinations into a support file.',
   },
   policyDepth: { what: 'The policy', unit: 'levels', most: 16, stay: 'No section of a policy is nested as deep.' },
@@ -86,8 +86,8 @@ const table = {
   codebookBytes: { what: 'The codebook', unit: 'bytes', most: 16 * mib, stay: 'Keep the columns that the policy speaks of.' },
   supportBytes: { what: 'The support file', unit: 'bytes', most: 4 * mib, stay: 'Merge fewer columns.' },
   modelBytes: { what: 'The model file', unit: 'bytes', most: 16 * mib, stay: declareLess },
-  tableBytes: { what: 'The file', unit: 'bytes', most: 256 * mib, stay: 'Keep the columns and lines that are needed.' },
-  unpackedBytes: { what: 'The unpacked file', unit: 'bytes', most: 256 * mib, stay: 'Keep what is needed.' },
+  tableBytes: { what: 'The file', unit: 'bytes', most: 32 * mib, stay: 'Keep the columns and lines that are needed.' },
+  unpackedBytes: { what: 'The unpacked file', unit: 'bytes', most: 16 * mib, stay: 'Keep what is needed.' },
   releaseBytes: {
     what: 'A file of the release',
     unit: 'bytes',
@@ -99,8 +99,9 @@ const table = {
   states: { what: 'The model', unit: 'states', most: 4_096, stay: declareLess, code: 'MODEL_TOO_LARGE' },
   members: { what: 'The model', unit: 'records in one factor', most: 4_096, stay: declareLess, code: 'MODEL_TOO_LARGE' },
   cells: { what: 'The model', unit: 'table cells', most: 2 ** 20, stay: declareLess, code: 'MODEL_TOO_LARGE' },
-  allCells: { what: 'The model', unit: 'table cells in all', most: 2 ** 23, stay: declareLess, code: 'MODEL_TOO_LARGE' },
+  allCells: { what: 'The model', unit: 'table cells in all', most: 2 ** 22, stay: declareLess, code: 'MODEL_TOO_LARGE' },
   factors: { what: 'The model', unit: 'factors', most: 1_000_000, stay: declareLess, code: 'MODEL_TOO_LARGE' },
+  degrees: { what: 'A relation', unit: 'ties per person to tell apart', most: 1_000_000, stay: 'Ask for a smaller --degree.' },
   numbers: { what: 'A list on the command line', unit: 'numbers', most: 100_000, stay: 'Give fewer numbers.' },
 } as const satisfies Readonly<Record<string, Limit>>;
 
@@ -120,4 +121,9 @@ export function exceeded(name: LimitName, size: number, place?: FaultPlace, subj
 /** Refuses more than the limit allows. */
 export function within(name: LimitName, size: number, place?: FaultPlace, subject?: string): void {
   if (!(size <= limits[name].most)) throw exceeded(name, size, place, subject);
+}
+
+/** The same for a double: 0, or not so large or small that calculating with it overflows. */
+export function withinMagnitude(x: number, subject?: string, place?: FaultPlace): void {
+  if (x !== 0) within('exponent', Math.abs(Math.trunc(Math.log10(Math.abs(x)))), place, subject);
 }

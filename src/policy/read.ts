@@ -11,6 +11,7 @@ import { declareMerge } from './merge.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from './policy.js';
 import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from './population.js';
 import { firstProblem, invalid } from './problems.js';
+import { refuseReserved } from './reserved.js';
 import { type PolicyFile, policyShape } from './schema.js';
 import { didYouMean } from './suggest.js';
 import { parseYaml, type YamlFile } from './yaml-file.js';
@@ -42,6 +43,7 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
   const codebook: Codebook = data.codebook === undefined ? new Map() : await readCodebook(data.codebook);
   const columns = declareColumns(entry.columns ?? {}, codebook, yaml);
   const relations = declareRelations(entry.relations ?? {}, directory, yaml);
+  refuseReserved([...columns.keys(), ...relations.keys()], file);
   const dependence = declareDependence(entry.dependence, { directory, columns, relations, yaml });
   const protect = declareProtect(entry.protect, relations, dependence, yaml);
   const budget = declareBudget(entry.budget, yaml);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Fault, type FaultCode } from '../errors.js';
+import { Fault } from '../errors.js';
 import { compare, isPositive, one, parseRational, type Rational, zero } from '../exact/rational.js';
 import { exceeded, type LimitName, limits } from '../input/limits.js';
 import { codeText } from './code.js';
@@ -9,8 +9,8 @@ import { didYouMean } from './suggest.js';
  * The shape of the policy file. Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
  * which is made from this file, describes what people type.
  */
-const complain = (ctx: z.RefinementCtx, message: string, hint: string, code?: FaultCode) => {
-  ctx.addIssue({ code: 'custom', message: `${message}\n${hint}`, ...(code === 'LIMIT_EXCEEDED' && { params: { code } }) });
+const complain = (ctx: z.RefinementCtx, message: string, hint: string, details?: Fault['details']) => {
+  ctx.addIssue({ code: 'custom', message: `${message}\n${hint}`, ...(details?.limited !== undefined && { params: details }) });
   return z.NEVER;
 };
 /** A limit is refused by its own fault, at the place of the section. */
@@ -19,8 +19,8 @@ const atMost =
   (value: unknown, ctx: z.RefinementCtx): void => {
     const size = sizeOf(value as never);
     if (size <= limits[limit].most) return;
-    const { message, hint, code } = exceeded(limit, size);
-    complain(ctx, message, hint, code);
+    const { message, hint, details } = exceeded(limit, size);
+    complain(ctx, message, hint, details);
   };
 const sizeOf = (value: object): number => Object.keys(value).length;
 /** A section with a fixed set of keys; messages are "sentence\nhint". */
@@ -41,7 +41,7 @@ const decimal = (what: string) =>
       return parseRational(String(value), what);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return complain(ctx, error.message, error.hint, error.code);
+      return complain(ctx, error.message, error.hint, error.details);
     }
   });
 const decimalWhere = (what: string, holds: (x: Rational) => boolean, rule: string, hint: string) =>
@@ -97,7 +97,7 @@ const oddsRatio = z
       );
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return complain(ctx, error.message, `${error.hint} inf means copies.`, error.code);
+      return complain(ctx, error.message, `${error.hint} inf means copies.`, error.details);
     }
   });
 

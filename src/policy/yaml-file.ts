@@ -13,7 +13,7 @@ import {
   Parser,
 } from 'yaml';
 import { Fault, type FaultPlace } from '../errors.js';
-import { limits, within } from '../input/limits.js';
+import { exceeded, limits, within } from '../input/limits.js';
 
 export type Path = readonly (string | number)[];
 
@@ -25,13 +25,14 @@ export interface YamlFile {
   place(path: Path): FaultPlace;
   /** Where the key itself stands (for keys that should not be there). */
   placeOfKey(path: Path): FaultPlace;
+  /** Where the entries of the first three levels stand, as columns.age.bounds. */
   places(): ReadonlyMap<string, FaultPlace>;
 }
 
 export function parseYaml(text: string, file: string): YamlFile {
   within('policyBytes', text.length, { file });
   const counter = new LineCounter();
-  const tokens = [...new Parser(counter.addNewLine).parse(text)];
+  const tokens = tokensOf(text, file, counter);
   within('policyDepth', depthOf(tokens), { file });
   // Names are compared below: what comes with the parser compares every pair of them.
   const [document, second] = new Composer({ schema: 'failsafe', prettyErrors: false, uniqueKeys: false }).compose(
@@ -78,18 +79,19 @@ export function parseYaml(text: string, file: string): YamlFile {
     return offset;
   };
 
-  const collect = (node: unknown, path: string, into: Map<string, FaultPlace>): void => {
+  const collect = (node: unknown, path: string, into: Map<string, FaultPlace>, levels = 3): void => {
+    if (levels === 0) return;
     if (isMap(node))
       for (const item of node.items) {
         const name = `${path}${path && '.'}${keyText(item)}`;
         if (isNode(item.key)) into.set(name, at(item.key.range?.[0] ?? 0));
-        collect(item.value, name, into);
+        collect(item.value, name, into, levels - 1);
       }
     else if (isSeq(node))
       for (const [index, item] of node.items.entries()) {
         const name = `${path}.${index}`;
         if (isNode(item)) into.set(name, at(item.range?.[0] ?? 0));
-        collect(item, name, into);
+        collect(item, name, into, levels - 1);
       }
   };
 
@@ -106,26 +108,41 @@ export function parseYaml(text: string, file: string): YamlFile {
   };
 }
 
+/** The parser calls itself where a line goes on opening entries. */
+function tokensOf(text: string, file: string, counter: LineCounter) {
+  try {
+    return [...new Parser(counter.addNewLine).parse(text)];
+  } catch (error) {
+    if (error instanceof RangeError) throw exceeded('policyDepth', Number.POSITIVE_INFINITY, { file });
+    throw error;
+  }
+}
+
 /** How deep the tokens are nested; told before anything walks them by calling itself. */
-function depthOf(tokens: readonly unknown[]): number {
-  let level = tokens;
-  let depth = 0;
+function depthOf(tokens: readonly object[]): number {
+  let level = tokens as readonly Nested[];
+  let depth = -1;
   while (level.length > 0) {
-    const inner: unknown[] = [];
-    for (const token of level) {
-      if (typeof token !== 'object' || token === null) continue;
-      const { items, key, value, sep, start } = token as Partial<Record<'items' | 'key' | 'value' | 'sep' | 'start', unknown>>;
-      if (Array.isArray(items)) for (const item of items) inner.push(item);
-      // The parts of a pair stand beside it; sep and start are what is written between them.
-      for (const part of [key, value, ...(Array.isArray(sep) ? sep : []), ...(Array.isArray(start) ? start : [])])
-        if (typeof part === 'object' && part !== null) inner.push(part);
+    const inner: Nested[] = [];
+    for (const { items, value } of level) {
+      if (typeof value === 'object') inner.push(value);
+      if (items === undefined) continue;
+      for (const item of items) {
+        if (isHolder(item.key)) inner.push(item.key);
+        if (isHolder(item.value)) inner.push(item.value);
+      }
     }
     level = inner;
     depth++;
   }
-  // The document and its map; then a pair and its value at each level.
-  return Math.max(0, Math.ceil((depth - 2) / 2));
+  return Math.max(0, depth - 1);
 }
+/** What the parser calls a token, as far as it holds others. */
+interface Nested {
+  readonly items?: readonly { readonly key?: Nested | null; readonly value?: Nested }[];
+  readonly value?: Nested;
+}
+const isHolder = (token: Nested | null | undefined): token is Nested => token?.items !== undefined;
 
 /** Every name is a text and stands once in its section; there are no more entries and aliases than the limits allow. */
 function checkNodes(top: Node, file: string, at: (offset: number) => FaultPlace): void {

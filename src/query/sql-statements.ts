@@ -7,20 +7,25 @@ import { limits, within } from '../input/limits.js';
  */
 export function sqlStatements(text: string): Statement[] {
   within('sqlBytes', Buffer.byteLength(text));
-  const { tokens, depth } = measure(text);
+  const { tokens, depth, signs } = measure(text);
   within('sqlTokens', tokens);
   within('sqlDepth', depth);
+  within('sqlSigns', signs);
   return parse(text, { locationTracking: true });
 }
 
 const isWord = (c: number): boolean =>
   (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || c === 0x5f || c > 0x7f;
 
+const operators = new Set('+-*/<>=~!@#%^&|?:');
+
 /** Words, numbers, quoted texts and marks are one token each; blanks and comments none. Every character is looked at once. */
-export function measure(text: string): { readonly tokens: number; readonly depth: number } {
+export function measure(text: string): { readonly tokens: number; readonly depth: number; readonly signs: number } {
   let tokens = 0;
   let open = 0;
   let depth = 0;
+  let run = 0;
+  let signs = 0;
   const after = (end: string, from: number): number => {
     const at = text.indexOf(end, from);
     return at < 0 ? text.length : at + end.length;
@@ -32,6 +37,8 @@ export function measure(text: string): { readonly tokens: number; readonly depth
     else if (text.startsWith('/*', i)) i = after('*/', i);
     else {
       tokens++;
+      run = operators.has(text[i]!) ? run + 1 : 0;
+      signs = Math.max(signs, run);
       if (c === 0x27 || c === 0x22) i = after(text[i]!, i + 1);
       else if (isWord(c)) while (i < text.length && isWord(text.charCodeAt(i))) i++;
       else {
@@ -41,5 +48,5 @@ export function measure(text: string): { readonly tokens: number; readonly depth
       }
     }
   }
-  return { tokens, depth };
+  return { tokens, depth, signs };
 }
