@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { patternCandidates } from '../src/calibration/pattern.js';
 import { readCsvTable } from '../src/cli/csv-table.js';
 import { readJson, readText } from '../src/cli/read-input.js';
 import { readModelFile } from '../src/cli/workbench.js';
@@ -14,6 +15,7 @@ import { parseCodebook, readCodebook } from '../src/policy/codebook.js';
 import { parsePolicy, readPolicy } from '../src/policy/read.js';
 import { readAdditive } from '../src/published/workload.js';
 import { parseBatch } from '../src/query/parse.js';
+import { analysePattern, schemaFromText } from '../src/query/pattern/analyse.js';
 import { parsePattern } from '../src/query/pattern/parse.js';
 import { parseSql } from '../src/query/sql.js';
 import { category, samplePolicy } from './sample-policy.js';
@@ -55,6 +57,15 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   digits: () => parseRational('1'.repeat(120_000), 'epsilon'),
   exponent: () => parseRational('1e999999999', 'epsilon'),
   patternLength: () => parsePattern(`q() :- ${'r(x), '.repeat(2000)}r(y)`),
+  patternGoals: () => parsePattern(`q() :- ${'r(x), '.repeat(100)}r(y)`),
+  privateGoals: () => {
+    const path = numbers(16)
+      .map((i) => `r(x${i}, x${i + 1})`)
+      .join(', ');
+    const text = `q() :- ${path}`;
+    return patternCandidates(analysePattern(text, schemaFromText(text, 1000)), { epsilon: parseRational('1') });
+  },
+  patternTerms: () => parsePattern(`q() :- all_distinct(${'x, '.repeat(64)}x), r(x)`),
   policyBytes: () => readPolicy(large('large.yaml', 'policyBytes')),
   policyEntries: () => declare(`unconfirmed: [${numbers(past('policyEntries')).join(',')}]`),
   policyDepth: () => declare(`population: ${'['.repeat(17)}${']'.repeat(17)}`),

@@ -56,6 +56,14 @@ const table = {
     stay: 'Write 0 or a number between 1e-100 and 1e100: nothing larger or smaller is ever measured, and calculating with it would overflow.',
   },
   patternLength: { what: 'The pattern', unit: 'characters', most: 10_000, stay: 'Count smaller patterns, one after the other.' },
+  patternGoals: { what: 'The pattern', unit: 'conditions', most: 100, stay: 'Count smaller patterns, one after the other.' },
+  patternTerms: { what: 'A list in the pattern', unit: 'terms', most: 64, stay: 'Name fewer variables at once.' },
+  privateGoals: {
+    what: 'The pattern',
+    unit: 'conditions on private relations',
+    most: 15,
+    stay: 'Count smaller patterns: every set of its conditions is looked at.',
+  },
   policyBytes: { what: 'The policy', unit: 'bytes', most: 2 * mib, stay: 'Move the codes into a codebook (data.codebook).' },
   policyEntries: {
     what: 'The policy',

@@ -108,8 +108,21 @@ export function parseYaml(text: string, file: string): YamlFile {
   };
 }
 
+/** Brackets never closed cost the parser more than the square of their number; in texts and comments there may be some. */
+const mostOpen = 1000;
+function openBrackets(text: string): number {
+  let [open, most] = [0, 0];
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    open += bracket === '[' || bracket === '{' ? 1 : -1;
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
 /** The parser calls itself where a line goes on opening entries. */
 function tokensOf(text: string, file: string, counter: LineCounter) {
+  const open = openBrackets(text);
+  if (open > mostOpen) throw exceeded('policyDepth', open, { file });
   try {
     return [...new Parser(counter.addNewLine).parse(text)];
   } catch (error) {

@@ -19,7 +19,7 @@ const shares: Readonly<Record<Target, number>> = {
   csv: 1_000,
   release: 2_000,
 };
-const wanted = Number(process.env.FUGU_FUZZ ?? 1_000);
+const wanted = Number(process.env.FUGU_FUZZ ?? 400);
 const seed = Number(process.env.FUGU_FUZZ_SEED ?? 1);
 const only = process.env.FUGU_FUZZ_ONLY?.split(',');
 const targets = (Object.keys(seeds) as Target[]).filter((target) => only === undefined || only.includes(target));
