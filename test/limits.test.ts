@@ -45,6 +45,7 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   sqlTokens: () => sql(`a IN (${numbers(2_000).join(',')})`),
   sqlDepth: () => sql(`${'('.repeat(65)}a = 1${')'.repeat(65)}`),
   sqlSigns: () => sql(`a ${'- '.repeat(9)} 1`),
+  sqlParts: () => sql(`a = ${'CASE WHEN '.repeat(9)} 1`),
   queryBytes: () => readJson(`@${large('query.json', 'queryBytes')}`),
   jsonDepth: () => readJson('['.repeat(past('jsonDepth'))),
   queries: () => parseBatch(numbers(past('queries')).map(() => ({ kind: 'count' }))),

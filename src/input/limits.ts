@@ -29,6 +29,12 @@ const table = {
   },
   sqlDepth: { what: 'The SQL text', unit: 'levels of parentheses', most: 64, stay: 'Leave out parentheses that change nothing.' },
   sqlSigns: { what: 'The SQL text', unit: 'operators in a row', most: 8, stay: 'Write one operator between two values.' },
+  sqlParts: {
+    what: 'The SQL text',
+    unit: 'words SELECT, CASE and UNION',
+    most: 8,
+    stay: 'Ask one SELECT at a time; CASE and UNION are not supported.',
+  },
   queryBytes: { what: 'The JSON query', unit: 'bytes', most: 4 * mib, stay: askLess },
   jsonDepth: { what: 'The JSON text', unit: 'levels of brackets', most: 64, stay: 'Nothing that Fugu reads is nested as deep.' },
   queries: { what: 'The batch', unit: 'queries', most: 10_000, stay: askLess },

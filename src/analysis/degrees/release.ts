@@ -98,6 +98,8 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
     throw new Fault('USAGE', 'The largest degree must be at least 1 and below the domain.', 'Write for example --degree 100.');
   within('degrees', degree);
   const form = options.form ?? 'cumulative';
+  if (!['cumulative', 'sequence', 'histogram'].includes(form))
+    throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave it out for cumulative.');
   const effect = person ? personEffect(degree) : tieEffect(relation.symmetric);
   const scale = divide(rational(effect[form]), allowance.pure);
   const profile = pureProfile([[person ? everyRecord : relation.name, allowance.pure]]);
