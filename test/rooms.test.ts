@@ -6,6 +6,7 @@ const root = join(import.meta.dirname, '..', 'src');
 /** A room imports only rooms to its left (and its own files). */
 const order = [
   'files',
+  'input',
   'exact',
   'noise',
   'policy',

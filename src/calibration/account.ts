@@ -29,6 +29,7 @@ import {
   zero,
 } from '../exact/rational.js';
 import type { Policy, Protect } from '../policy/policy.js';
+import { refuseReserved } from '../policy/reserved.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
 import { binds, meets, type Reading } from './reading.js';
 
@@ -76,7 +77,7 @@ export interface GaussianRoute {
 }
 
 export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): Account {
-  refuseClassNames(policy);
+  refuseReserved([...policy.columns.keys(), ...policy.relations.keys()], policy.file);
   const { epsilon, delta } = policy.budget;
   const routes = amplifiers.map((amplifier): Route => {
     const { how, conditions } = amplifier;
@@ -139,20 +140,6 @@ const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Con
   ...condition,
   mark: [condition.mark, secret, ...(secret === 'person' ? [unit, maxRows] : [])].join(':'),
 });
-
-/** A column or relation by such a name would be taken for every record, or for a note on how a cost was paid. */
-function refuseClassNames({ columns, relations, file }: Policy): void {
-  const taken = [...columns.keys(), ...relations.keys()].find((name) => name === everyRecord || isMark(name));
-  if (taken !== undefined)
-    throw new Fault(
-      'POLICY_INVALID',
-      `The name "${taken}" is one that the ledger uses itself.`,
-      'Rename the column or relation.',
-      {
-        place: { file },
-      },
-    );
-}
 
 export function termsOf(policy: Policy): Account['terms'] {
   const { budget, protect } = policy;

@@ -1,4 +1,6 @@
+import { Fault } from '../errors.js';
 import { divide, multiply, type Rational, rational, toNumber, toNumberUp } from '../exact/rational.js';
+import { limits } from '../input/limits.js';
 import type { PatternAnalysis } from '../query/pattern/analyse.js';
 import {
   choose,
@@ -68,8 +70,11 @@ export const quarticSlide: Rational = rational(22796, 10000);
 export const quarticScale = (epsilon: Rational): Rational => divide(multiply(rational(2), quarticSlide), epsilon);
 export const quarticBeta = (epsilon: Rational): Rational => divide(epsilon, rational(6));
 
-export const publicDegree = (a: PatternAnalysis, given?: number): number =>
-  given ?? Math.max(8, Math.ceil(Math.sqrt(domainSize(a.pattern))));
+export function publicDegree(a: PatternAnalysis, given?: number): number {
+  if (given === undefined) return Math.max(8, Math.ceil(Math.sqrt(domainSize(a.pattern))));
+  if (Number.isSafeInteger(given) && given >= 1) return given;
+  throw new Fault('USAGE', 'The degree must be a whole number of at least 1.', 'Write for example --degree 100.');
+}
 
 export function patternCandidates(a: PatternAnalysis, terms: PatternTerms): readonly PatternCandidate[] {
   const epsilon = toNumber(terms.epsilon);
@@ -108,7 +113,9 @@ export function patternCandidates(a: PatternAnalysis, terms: PatternTerms): read
   const shape = shapeOf(a.pattern);
   const known = shape && shapeLadder(shape, a, degree);
   if (known) following(known, ['ladder', 'smooth']);
-  following(residualUnderDegree(a, degree), ['residual-ladder', 'residual-smooth']);
+  // A shape that is known has its own ladder, however large it is.
+  if (!known || a.pattern.goals.length <= limits.privateGoals.most)
+    following(residualUnderDegree(a, degree), ['residual-ladder', 'residual-smooth']);
   if (terms.delta) list.push(elastic(a, epsilon, toNumber(terms.delta), degree));
   const paper = algorithm21(a, terms, epsilon);
   return paper ? [...list, paper] : list;
@@ -165,6 +172,7 @@ export function residualOf(a: PatternAnalysis, terms: ReadonlyMap<number, readon
 }
 /** With one symmetric relation among several, every change is counted as two tuples. */
 const directions = (a: PatternAnalysis): 1 | 2 => (a.pattern.relations.some((r) => r.symmetric && r.private) ? 2 : 1);
+const mostSteps = 1_000_000;
 const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
 
 /** Mean distance from the centre under the ladder's law, in doubles: for plans only. */
@@ -181,10 +189,14 @@ export function ladderError(ladder: Ladder, decay: number): number {
   return total / weight;
 }
 
+/** For plans only; infinite where it takes too many steps to tell, since so little is then left of beta that no answer would be seen. */
 export function smoothBound(ladder: Ladder, beta: number): number {
   let best = 0;
   const widest = Number(ladder.widest);
-  for (let t = 0; widest * Math.exp(-beta * t) > best; t++) best = Math.max(best, Number(ladder.width(t)) * Math.exp(-beta * t));
+  for (let t = 0; widest * Math.exp(-beta * t) > best; t++) {
+    if (t === mostSteps) return Number.POSITIVE_INFINITY;
+    best = Math.max(best, Number(ladder.width(t)) * Math.exp(-beta * t));
+  }
   return best;
 }
 
@@ -202,7 +214,8 @@ function elastic(a: PatternAnalysis, epsilon: number, delta: number, degree: num
     stability = (k) => (degree + k) ** joined * change + (degree + k) * before(k) + before(k) * change;
   }
   let best = 0;
-  for (let k = 0; k <= Math.ceil(goals / beta); k++) best = Math.max(best, Math.exp(-beta * k) * stability(k));
+  if (goals / beta > mostSteps) best = Number.POSITIVE_INFINITY;
+  else for (let k = 0; k <= Math.ceil(goals / beta); k++) best = Math.max(best, Math.exp(-beta * k) * stability(k));
   const scale = (2 * best) / (epsilon * Number(a.divisor));
   return {
     mechanism: 'elastic',

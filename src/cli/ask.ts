@@ -69,7 +69,7 @@ export function readAsk(words: AskWords, session: Session): Asked {
     return { analysis: patternAsk, text: words.sql, options: base };
   if (words.sql !== undefined)
     return {
-      query: parseSql(words.sql, session.policy.columns.keys()),
+      query: parseSql(words.sql, session.policy),
       options: { ...base, label: words.sql.replace(/\s+/g, ' ').slice(0, 120) },
     };
   return { query: readJson(words.query!), options: base };

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
+import { readNamedText, whyNot } from '../input/named-file.js';
 import { detectDelimiter, parseCsv } from '../policy/csv.js';
 
 /** A public CSV file as named columns of text. */
@@ -10,12 +10,11 @@ export interface CsvTable {
 }
 
 export function readCsvTable(file: string): CsvTable {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault('DATA_NOT_FOUND', 'The file cannot be read.', 'Check its path and permissions.', { place: { file } });
-  }
+  const text = readNamedText(
+    file,
+    'tableBytes',
+    (why) => new Fault('DATA_NOT_FOUND', `The file ${whyNot[why]}.`, 'Check its path and permissions.', { place: { file } }),
+  );
   const [header, ...rest] = parseCsv(text, detectDelimiter(text.split('\n', 1)[0] ?? '')) ?? [];
   const uneven = rest.find((row) => row.cells.length !== header!.cells.length);
   if (!header || uneven || rest.length === 0)

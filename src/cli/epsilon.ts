@@ -177,7 +177,7 @@ async function prepare(file: string, words: Words): Promise<Bench> {
     const query = words.survey
       ? surveyBatch(policy)
       : words.sql !== undefined
-        ? parseSql(words.sql, policy.columns.keys())
+        ? parseSql(words.sql, policy)
         : readJson(words.query!);
     const bound = bindBatch(parseBatch(query), policy);
     return { policy, bound, amplifiers: (await declaredAmplifiers(policy, engine)).amplifiers };

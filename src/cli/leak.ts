@@ -4,6 +4,7 @@ import type { Model } from '../dependence/model.js';
 import { Fault } from '../errors.js';
 import { divUp } from '../exact/outward.js';
 import { isPositive, parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';
+import { within } from '../input/limits.js';
 import type { Adversary } from '../policy/policy.js';
 import { bold, dim, emit, figure, table } from './output.js';
 import { modelArgument, readModelFile } from './workbench.js';
@@ -70,7 +71,9 @@ export function leak(model: Model, options: LeakOptions): LeakDocument {
     };
   }
   if (options.base !== undefined) return answer(model, toNumberUp(positive(options.base, 'base')), adversary);
-  const entries = options.profile!.split(',').map((text) => {
+  const parts = options.profile!.split(',');
+  within('numbers', parts.length);
+  const entries = parts.map((text) => {
     const e = parseRational(text, 'profile entry');
     if (e.num < 0n)
       throw new Fault('BUDGET_INVALID', 'A profile entry is negative.', 'Use 0 for a record that no release touches.');

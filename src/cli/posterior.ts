@@ -7,6 +7,7 @@ import {
   posteriorTable,
 } from '../attack/posterior.js';
 import { Fault } from '../errors.js';
+import { within, withinMagnitude } from '../input/limits.js';
 import { bold, dim, emit, figure, table } from './output.js';
 import { readModelFile } from './workbench.js';
 
@@ -42,15 +43,20 @@ export function register(program: Command): void {
 const usage = (message: string, hint: string) => new Fault('USAGE', message, hint);
 
 function numbers(text: string, what: string): number[] {
-  const list = text.split(',').map((t) => (t.trim() === '' ? Number.NaN : Number(t)));
+  const parts = text.split(',');
+  within('numbers', parts.length);
+  const list = parts.map((t) => (t.trim() === '' ? Number.NaN : Number(t)));
   if (!list.every(Number.isFinite)) throw usage(`The ${what} must be numbers separated by commas.`, 'For example 1,2,3,5,10.');
+  for (const x of list) withinMagnitude(x, `A number of the ${what}`);
   return list;
 }
 
 function noiseOf({ scale, sigma }: Words): KnownNoise {
   if ((scale === undefined) === (sigma === undefined))
     throw usage('Say how much noise was added.', 'Use --scale S (Laplace) or --sigma S (Gaussian); both are on the receipt.');
-  return scale !== undefined ? { kind: 'laplace', scale: Number(scale) } : { kind: 'gaussian', sigma: Number(sigma) };
+  const size = Number(scale ?? sigma);
+  if (Number.isFinite(size)) withinMagnitude(size, 'The noise');
+  return scale !== undefined ? { kind: 'laplace', scale: size } : { kind: 'gaussian', sigma: size };
 }
 
 const queries: Record<string, (values: readonly number[]) => number> = {
@@ -102,6 +108,7 @@ function onModel(file: string, words: Words): void {
       const [id = '', value = ''] = pair.split('=');
       if (value.trim() === '' || !Number.isFinite(Number(value)))
         throw usage('What is known must name records and values.', 'For example --known bob=1,eve=0.');
+      withinMagnitude(Number(value), 'A known value');
       return [id.trim(), Number(value)];
     }),
   );

@@ -1,12 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
+import { parseJson } from '../input/json.js';
+import { type LimitName, within } from '../input/limits.js';
+import { readNamedText, whyNot } from '../input/named-file.js';
 
 /** JSON from the command line, or from a file as @file.json. */
 export function readJson(text: string): unknown {
-  const source = text.startsWith('@') ? readText(text.slice(1)) : text;
+  const source = text.startsWith('@') ? readText(text.slice(1), 'queryBytes') : text;
+  within('queryBytes', source.length);
   try {
-    return JSON.parse(source);
-  } catch {
+    return parseJson(source);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
     throw new Fault(
       'QUERY_INVALID',
       'The query is not valid JSON.',
@@ -15,14 +19,14 @@ export function readJson(text: string): unknown {
   }
 }
 
-export function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault(
-      'DATA_NOT_FOUND',
-      `The file ${file} cannot be read.`,
-      'Check the path; it is taken relative to where you run fugu.',
-    );
-  }
-}
+export const readText = (file: string, limit: LimitName = 'releaseBytes'): string =>
+  readNamedText(
+    file,
+    limit,
+    (why) =>
+      new Fault(
+        'DATA_NOT_FOUND',
+        `The file ${file} ${whyNot[why]}.`,
+        'Check the path; it is taken relative to where you run fugu.',
+      ),
+  );

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { readBif } from '../dependence/bif.js';
 import type { Model } from '../dependence/model.js';
 import { readModel } from '../dependence/model-file.js';
@@ -8,6 +6,8 @@ import { networkFormat, networkModel } from '../dependence/network.js';
 import { readNetworkJson } from '../dependence/network-json.js';
 import { Fault } from '../errors.js';
 import { parseRational, toNumber } from '../exact/rational.js';
+import { parseJson } from '../input/json.js';
+import { readPackedText, whyNot } from '../input/named-file.js';
 import type { Adversary } from '../published/exact-loss.js';
 import type { ReadTable } from '../published/workload.js';
 
@@ -22,19 +22,13 @@ export function readModelFile(file: string): Model {
 export const modelArgument =
   'a model: records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or from fugu learn)';
 
-/** An unpacked file may not be larger than this. */
-const largest = 2 ** 28;
-
-function textOf(file: string, what: string): string {
-  try {
-    const bytes = readFileSync(file);
-    return (/\.gz$/i.test(file) ? gunzipSync(bytes, { maxOutputLength: largest }) : bytes).toString('utf8');
-  } catch {
-    throw new Fault('DATA_NOT_FOUND', `The ${what} file cannot be read.`, 'Check the path and its permissions.', {
-      place: { file },
-    });
-  }
-}
+const textOf = (file: string, what: string): string =>
+  readPackedText(
+    file,
+    'modelBytes',
+    (why) =>
+      new Fault('DATA_NOT_FOUND', `The ${what} file ${whyNot[why]}.`, 'Check the path and its permissions.', { place: { file } }),
+  );
 
 /** Tables named in a query are looked up beside the model file. */
 export const tableReader =
@@ -43,8 +37,9 @@ export const tableReader =
     const path = resolve(dirname(modelFile), file);
     const text = textOf(path, 'table');
     try {
-      return JSON.parse(text) as unknown;
-    } catch {
+      return parseJson(text, { file: path });
+    } catch (error) {
+      if (error instanceof Fault) throw error;
       throw new Fault(
         'QUERY_INVALID',
         'The table file is not JSON.',

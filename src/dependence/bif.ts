@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { parseJson } from '../input/json.js';
 import { makeNetwork, type Network, type Variable } from './network.js';
 import { readOrigin } from './network-json.js';
 import { toldLevels } from './told-levels.js';
@@ -13,7 +14,7 @@ function readLevels(text: string, file: string): z.infer<typeof levelsDocument> 
   const told = levelsComment.exec(text)?.[1];
   if (told === undefined) return { columns: {} };
   try {
-    return levelsDocument.parse(JSON.parse(told));
+    return levelsDocument.parse(parseJson(told));
   } catch {
     throw new Fault('MODEL_INVALID', 'The levels of the network are not readable.', 'Learn it again, or write JSON.', {
       place: { file },

@@ -1,21 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
 import type { Column, Dependence, Policy } from '../policy/policy.js';
 import type { Amplifier } from './amplifier.js';
+import { readDeclared } from './declared-file.js';
 import { pairwiseAmplifier } from './pairwise-amplifier.js';
 import { type Resolution, resolutionOf } from './resolution.js';
 import { type DeclaredSpread, readSpread } from './spread-file.js';
 import { columnLevels, everyValue } from './told-levels.js';
 
-/** `kind: columns` may name a pairwise file instead of a network; undefined when it does not. Unreadable files are the network reader's to report. */
+/** `kind: columns` may name a pairwise file instead of a network; undefined when it does not. */
 export function declaredSpread(dependence: Dependence): DeclaredSpread | undefined {
   if (dependence.kind !== 'columns') return undefined;
-  try {
-    return readSpread(readFileSync(dependence.network, 'utf8'), dependence.network);
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    return undefined;
-  }
+  return readSpread(readDeclared(dependence.network), dependence.network);
 }
 
 /** The pairwise route of a policy: only for single answers and an attacker who knows no other answer, and only when the file covers every column. */

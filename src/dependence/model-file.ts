@@ -1,9 +1,8 @@
 import { Fault } from '../errors.js';
+import { parseJson } from '../input/json.js';
+import { type LimitName, within, withinMagnitude } from '../input/limits.js';
 import { chainModel } from './chain-model.js';
 import type { Factor, Model } from './model.js';
-
-/** Above these a file is a mistake or an attack on memory, not a model; larger graphs come through the policy. */
-const limits = { text: 64 * 2 ** 20, records: 100_000, values: 4096, members: 4096, cells: 2 ** 20, allCells: 2 ** 23 } as const;
 
 /** Where in the document a complaint is about: factors[2].table. */
 type Path = string;
@@ -12,7 +11,7 @@ type Json = unknown;
 /** Reads a model file: `{"records": …, "factors": …}` or `{"chain": …}`. Numbers are the doubles they parse to. */
 export function readModel(text: string, file: string): Model {
   const door = openDoor(file);
-  if (text.length > limits.text) throw door.tooLarge('characters', text.length, limits.text);
+  door.within('modelBytes', text.length);
   const document = door.object(door.json(text), '');
   if ('chain' in document) {
     door.only(document, ['chain'], '');
@@ -27,11 +26,11 @@ function readChain(door: Door, chain: Json): Model {
   door.only(rest, [], 'chain');
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1)
     throw door.wrong('chain.length', 'must be a whole number of at least 1');
-  if (length > limits.records) throw door.tooLarge('records', length, limits.records);
+  door.within('records', length);
   const rows = door.list(transition, 'chain.transition').map((row, r) => door.weights(row, `chain.transition[${r}]`));
   const states = rows.length;
   if (states === 0) throw door.wrong('chain.transition', 'is empty');
-  if (states > limits.values) throw door.tooLarge('states', states, limits.values);
+  door.within('states', states);
   for (const [r, row] of rows.entries()) {
     if (row.length !== states)
       throw door.wrong(`chain.transition[${r}]`, `has ${row.length} entries; the matrix has ${states} rows`);
@@ -50,7 +49,7 @@ const sumsToOne = (law: readonly number[]): boolean => Math.abs(law.reduce((s, p
 function readRecords(door: Door, document: Record<string, Json>): Model {
   const records = door.list(document.records, 'records');
   if (records.length === 0) throw door.wrong('records', 'is empty');
-  if (records.length > limits.records) throw door.tooLarge('records', records.length, limits.records);
+  door.within('records', records.length);
   const place = new Map<string, number>();
   const values = records.map((entry, r) => {
     const { id, values: list, ...rest } = door.object(entry, `records[${r}]`);
@@ -61,10 +60,12 @@ function readRecords(door: Door, document: Record<string, Json>): Model {
     return door.values(list, `records[${r}].values`);
   });
   let cells = 0;
-  const factors = door.list(document.factors ?? [], 'factors').map((entry, f): Factor => {
+  const listed = door.list(document.factors ?? [], 'factors');
+  door.within('factors', listed.length);
+  const factors = listed.map((entry, f): Factor => {
     const factor = readFactor(door, entry, `factors[${f}]`, place, values);
     if ('table' in factor) cells += factor.table.length;
-    if (cells > limits.allCells) throw door.tooLarge('table cells', cells, limits.allCells);
+    door.within('allCells', cells);
     return factor;
   });
   return { ids: [...place.keys()], values, factors };
@@ -79,7 +80,7 @@ function readFactor(door: Door, entry: Json, at: Path, place: ReadonlyMap<string
     return r;
   });
   if (members.length === 0) throw door.wrong(`${at}.records`, 'is empty');
-  if (members.length > limits.members) throw door.tooLarge('records in one factor', members.length, limits.members);
+  door.within('members', members.length);
   if (new Set(members).size !== members.length) throw door.wrong(`${at}.records`, 'names a record twice');
   if ((table === undefined) === (oddsRatio === undefined)) throw door.wrong(at, 'needs either a table or an oddsRatio');
   if (oddsRatio !== undefined) {
@@ -91,7 +92,7 @@ function readFactor(door: Door, entry: Json, at: Path, place: ReadonlyMap<string
   }
   const shape = members.map((r) => values[r]!.length);
   const size = shape.reduce((product, k) => product * k, 1);
-  if (!(size <= limits.cells)) throw door.tooLarge('table cells', size, limits.cells);
+  door.within('cells', size);
   const flat = new Float64Array(size);
   door.fillTable(flat, table, shape, `${at}.table`);
   if (!flat.some((w) => w > 0)) throw door.wrong(`${at}.table`, 'is zero everywhere, so nothing is possible');
@@ -112,13 +113,7 @@ function openDoor(file: string) {
         details: { path },
       },
     );
-  const tooLarge = (what: string, size: number, limit: number) =>
-    new Fault(
-      'MODEL_TOO_LARGE',
-      `The model has ${Number.isFinite(size) ? size.toLocaleString('en') : 'too many'} ${what}; the limit is ${limit.toLocaleString('en')}.`,
-      'Declare large tie graphs in the policy (ties, groups, sequence), which has no such limit.',
-      { place: { file }, details: { size: Number.isFinite(size) ? size : 'infinite', limit } },
-    );
+  const fits = (limit: LimitName, size: number) => within(limit, size, { file });
   const list = (value: Json, path: Path): readonly Json[] => {
     if (!Array.isArray(value)) throw wrong(path, 'must be a list');
     return value;
@@ -134,16 +129,18 @@ function openDoor(file: string) {
   const weight = (value: Json, path: Path): number => {
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
       throw wrong(path, 'must be a finite number of at least 0');
+    withinMagnitude(value, path, { file });
     return value;
   };
   const weights = (value: Json, path: Path): number[] => list(value, path).map((w, k) => weight(w, `${path}[${k}]`));
   const values = (value: Json, path: Path): number[] => {
     const entries = list(value, path).map((v, k) => {
       if (typeof v !== 'number' || !Number.isFinite(v)) throw wrong(`${path}[${k}]`, 'must be a finite number');
+      withinMagnitude(v, `${path}[${k}]`, { file });
       return v;
     });
     if (entries.length === 0) throw wrong(path, 'is empty');
-    if (entries.length > limits.values) throw tooLarge('values of one record', entries.length, limits.values);
+    fits('values', entries.length);
     if (new Set(entries).size !== entries.length) throw wrong(path, 'lists a value twice');
     return entries;
   };
@@ -169,8 +166,9 @@ function openDoor(file: string) {
   };
   const json = (text: string): Json => {
     try {
-      return JSON.parse(text);
+      return parseJson(text, { file });
     } catch (error) {
+      if (error instanceof Fault) throw error;
       const position = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
       const before = text.slice(0, position).split('\n');
       throw new Fault(
@@ -183,5 +181,5 @@ function openDoor(file: string) {
       );
     }
   };
-  return { wrong, tooLarge, list, object, only, weights, values, fillTable, json };
+  return { wrong, within: fits, list, object, only, weights, values, fillTable, json };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '../errors.js';
+import { parseJson } from '../input/json.js';
 import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
 import { toldLevels } from './told-levels.js';
 
@@ -29,7 +30,7 @@ const document = z.strictObject({
 /** An origin written elsewhere (a comment of a BIF file); undefined when it is not one. */
 export function readOrigin(text: string): NetworkOrigin | undefined {
   try {
-    return origin.safeParse(JSON.parse(text)).data;
+    return origin.safeParse(parseJson(text)).data;
   } catch {
     return undefined;
   }
@@ -41,8 +42,9 @@ export function readNetworkJson(text: string, file: string): Network {
     new Fault('MODEL_INVALID', message, 'See docs/guides/survey.md for the form of a network file.', { place: { file } });
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
-  } catch {
+    parsed = parseJson(text, { file });
+  } catch (error) {
+    if (error instanceof Fault) throw error;
     throw refuse('The network file is not JSON.');
   }
   const result = document.safeParse(parsed);

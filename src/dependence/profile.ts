@@ -1,5 +1,6 @@
 import { Fault } from '../errors.js';
 import { add, isPositive, multiply, parseRational, type Rational, rational, toText, zero } from '../exact/rational.js';
+import { everyRecord, isMark } from '../policy/reserved.js';
 
 /**
  * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
@@ -8,9 +9,7 @@ import { add, isPositive, multiply, parseRational, type Rational, rational, toTe
  */
 declare const replaceOne: unique symbol;
 export type RecordClass = string;
-export const everyRecord: RecordClass = '*';
-/** Classes that are no records: `used:…`, `levels:…`, `sums:…` say how a cost was paid (condition.ts), `once:…` may be paid one time only. */
-export const isMark = (name: RecordClass): boolean => /^(used|once|levels|sums):/.test(name);
+export { everyRecord, isMark };
 /** The price of something a population may be given once and never again, whatever else is spent. */
 export const onceOnly = (what: string): PureProfile => pureProfile([[`once:${what}`, rational(1)]], true);
 

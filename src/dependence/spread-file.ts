@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { nextUp } from '../exact/rational.js';
+import { parseJson } from '../input/json.js';
 import type { TableOrigin } from './pairwise-amplifier.js';
 import type { PairwiseSpread } from './pairwise-leakage.js';
 import { type ToldLevels, toldLevels } from './told-levels.js';
@@ -63,8 +64,9 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
     );
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
-  } catch {
+    parsed = parseJson(text, { file });
+  } catch (error) {
+    if (error instanceof Fault) throw error;
     parsed = undefined;
   }
   const result = document.safeParse(parsed);

@@ -1,4 +1,5 @@
 import { Fault } from '../errors.js';
+import { exceeded, limits, within } from '../input/limits.js';
 
 /** An exact fraction in lowest terms; the denominator is positive. */
 export interface Rational {
@@ -24,18 +25,18 @@ export function rational(num: bigint | number, den: bigint | number = 1n): Ratio
 export const zero: Rational = rational(0);
 export const one: Rational = rational(1);
 
-const decimal = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$|^([+-]?)\.(\d+)(?:[eE]([+-]?\d{1,4}))?$/;
-/** Beyond this exponent a decimal is a typing error or an attack on memory, not a quantity. */
-const largestExponent = 308;
+const decimal = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$|^([+-]?)\.(\d+)(?:[eE]([+-]?\d+))?$/;
 
 /** Reads "0.3", "1e-6", "2/3" exactly; anything else (NaN, "1e400", "") is a fault naming `what`. */
 export function parseRational(text: string, what = 'number'): Rational {
+  within('digits', text.length, undefined, `The ${what}`);
   const trimmed = text.trim();
   const fraction = /^([+-]?\d+)\/(\d+)$/.exec(trimmed);
-  if (fraction && BigInt(fraction[2]!) !== 0n) return rational(BigInt(fraction[1]!), BigInt(fraction[2]!));
+  if (fraction && BigInt(fraction[2]!) !== 0n) return usual(rational(BigInt(fraction[1]!), BigInt(fraction[2]!)), what);
   const m = decimal.exec(trimmed);
   const exponent = m ? Number(m[4] ?? m[7] ?? '0') : Number.NaN;
-  if (!m || !(Math.abs(exponent) <= largestExponent))
+  if (m && !(Math.abs(exponent) <= limits.digits.most)) throw exceeded('exponent', exponent, undefined, `The ${what}`);
+  if (!m)
     throw new Fault(
       'BUDGET_INVALID',
       `The ${what} is not a usable number.`,
@@ -46,7 +47,14 @@ export function parseRational(text: string, what = 'number'): Rational {
   const part = m[3] ?? m[6] ?? '';
   const digits = BigInt(`${whole}${part}` || '0') * sign;
   const shift = exponent - part.length;
-  return shift >= 0 ? rational(digits * 10n ** BigInt(shift)) : rational(digits, 10n ** BigInt(-shift));
+  return usual(shift >= 0 ? rational(digits * 10n ** BigInt(shift)) : rational(digits, 10n ** BigInt(-shift)), what);
+}
+
+/** Refuses a number whose power of ten is beyond the limit, however it is written. */
+function usual(x: Rational, what: string): Rational {
+  const digits = (n: bigint) => `${n < 0n ? -n : n}`.length;
+  if (x.num !== 0n) within('exponent', Math.abs(digits(x.num) - digits(x.den)), undefined, `The ${what}`);
+  return x;
 }
 
 /** The exact value of a finite double. */

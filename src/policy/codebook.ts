@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { Fault } from '../errors.js';
+import { within } from '../input/limits.js';
+import { readNamedText, whyNot } from '../input/named-file.js';
 import { codeText } from './code.js';
 import { detectDelimiter, parseCsv } from './csv.js';
 import { didYouMean } from './suggest.js';
@@ -22,19 +23,17 @@ const no = new Set(['', '0', 'false', 'no', 'n']);
 
 /** A CSV with the columns name, value, label and perhaps missing and share: one line per code; a line without a value labels the column itself. */
 export async function readCodebook(file: string): Promise<Codebook> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch {
-    throw new Fault(
-      'DATA_NOT_FOUND',
-      'The codebook cannot be read.',
-      'Check data.codebook in the policy; it is relative to the policy.',
-      {
-        place: { file },
-      },
-    );
-  }
+  const text = readNamedText(
+    file,
+    'codebookBytes',
+    (why) =>
+      new Fault(
+        'DATA_NOT_FOUND',
+        `The codebook ${whyNot[why]}.`,
+        'Check data.codebook in the policy; it is relative to the policy.',
+        { place: { file } },
+      ),
+  );
   return parseCodebook(text, file);
 }
 
@@ -61,6 +60,7 @@ export function parseCodebook(text: string, file: string): Codebook {
   interface Draft {
     label?: string;
     values: string[];
+    codes: Set<string>;
     labels: Map<string, string>;
     missing: string[];
     shares?: Map<string, number>;
@@ -71,7 +71,7 @@ export function parseCodebook(text: string, file: string): Codebook {
       throw malformed('A codebook line has more cells than its header.', 'Put quotes around a label that holds a comma.', line);
     const name = at(cells, 'name');
     if (name === '') throw malformed('A codebook line has no name.', 'Every line starts with the name of a column.', line);
-    const entry: Draft = entries.get(name) ?? { values: [], labels: new Map(), missing: [] };
+    const entry: Draft = entries.get(name) ?? { values: [], codes: new Set(), labels: new Map(), missing: [] };
     entries.set(name, entry);
     const value = codeText(at(cells, 'value'));
     const label = at(cells, 'label');
@@ -79,12 +79,16 @@ export function parseCodebook(text: string, file: string): Codebook {
       if (label !== '') entry.label = label;
       continue;
     }
-    if (entry.values.includes(value) || entry.missing.includes(value))
+    within('nameLength', name.length, { file, line });
+    within('nameLength', value.length, { file, line });
+    if (entry.codes.has(value))
       throw malformed(`The codebook lists a code of "${name}" twice.`, 'Each code of a column stands on one line.', line);
     const mark = at(cells, 'missing').toLowerCase();
     if (!yes.has(mark) && !no.has(mark))
       throw malformed('The missing mark is not understood.', 'Write yes or leave it empty.', line);
     (yes.has(mark) ? entry.missing : entry.values).push(value);
+    entry.codes.add(value);
+    within('categories', entry.codes.size, { file, line });
     if (label !== '') entry.labels.set(value, label);
     const share = at(cells, 'share');
     if (share === '') continue;
@@ -94,5 +98,6 @@ export function parseCodebook(text: string, file: string): Codebook {
     entry.shares ??= new Map();
     entry.shares.set(value, size);
   }
+  within('columns', entries.size, { file });
   return entries;
 }

@@ -96,7 +96,8 @@ function codesOf(
   if (values.length === 0)
     throw invalid(yaml, path, `The column "${name}" has no values.`, 'List every code it may hold, such as values: [1, 2, 3].');
   refuseRepeats(values, 'value', path, yaml);
-  const both = values.find((v) => missing.includes(v));
+  const notAnswers = new Set(missing);
+  const both = values.find((v) => notAnswers.has(v));
   if (both !== undefined)
     throw invalid(yaml, path, `The code "${both}" of "${name}" is both a value and missing.`, 'A code is one or the other.');
   if (values.includes(''))
@@ -105,7 +106,8 @@ function codesOf(
 }
 
 function refuseRepeats(codes: readonly string[], what: string, path: readonly string[], yaml: YamlFile): void {
-  const at = codes.findIndex((c, i) => codes.indexOf(c) !== i);
+  const seen = new Set<string>();
+  const at = codes.findIndex((c) => seen.size === seen.add(c).size);
   if (at >= 0)
     throw invalid(
       yaml,

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Fault } from '../errors.js';
+import { limits } from '../input/limits.js';
+import { readNamedText, whyNot } from '../input/named-file.js';
 import { codeText } from './code.js';
 import { detectDelimiter, parseCsv } from './csv.js';
 import type { CategoryColumn, Cluster, Column } from './policy.js';
@@ -10,7 +11,7 @@ import { didYouMean } from './suggest.js';
 import type { Path, YamlFile } from './yaml-file.js';
 
 /** More combinations than this are no skip logic any more, and no budget fills them. */
-export const mostCombinations = 10_000;
+export const mostCombinations = limits.combinations.most;
 /** Stands for every answer of the column, and for none. */
 const anything = '*';
 
@@ -71,12 +72,9 @@ function written(entry: MergeEntry, i: number, { yaml }: Around): Listed {
 /** A CSV file whose header names the columns: one line per combination. */
 async function listed(entry: MergeEntry, i: number, { directory, yaml }: Around): Promise<Listed> {
   const file = resolve(directory, entry.support as string);
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch {
-    throw invalid(yaml, ['merge', i, 'support'], 'The support file cannot be read.', 'Its path is relative to the policy.');
-  }
+  const text = readNamedText(file, 'supportBytes', (why) =>
+    invalid(yaml, ['merge', i, 'support'], `The support file ${whyNot[why]}.`, 'Its path is relative to the policy.'),
+  );
   const malformed = (message: string, hint: string, line?: number) =>
     new Fault('DATA_MALFORMED', message, hint, { place: { file, ...(line && { line }) } });
   const rows = parseCsv(text, detectDelimiter(text.split(/\r?\n/, 1)[0] ?? ''));
@@ -164,10 +162,7 @@ function combinations(
 }
 
 const tooMany = (fault: Line['fault'], size: number): Fault =>
-  fault(
-    `The merged columns have more than ${mostCombinations} combinations (${size} at this one).`,
-    'Merge fewer columns: a joint table of that size is worse than one table per column.',
-  );
+  fault(`The merged columns have more than ${mostCombinations} combinations (${size} at this one).`, limits.combinations.stay);
 
 /** A code declared missing and an empty cell are one thing: no answer. */
 function answersOf(column: CategoryColumn, cell: string, fault: Line['fault']): readonly (string | null)[] {

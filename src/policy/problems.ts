@@ -19,7 +19,12 @@ export function firstProblem(issues: readonly Issue[], yaml: YamlFile): Fault {
     (a, b) => a.place.line! - b.place.line! || rank(a.issue) - rank(b.issue) || a.place.column! - b.place.column!,
   );
   const [message, hint] = words(first!.issue, first!.path);
-  return new Fault('POLICY_INVALID', message, hint, { place: first!.place, details: { problems: found.length } });
+  // A limit is refused by its own code, at the place where it was found.
+  const limit = first!.issue.code === 'custom' ? (first!.issue.params as Fault['details'] | undefined) : undefined;
+  return new Fault(limit ? 'LIMIT_EXCEEDED' : 'POLICY_INVALID', message, hint, {
+    place: first!.place,
+    details: { problems: found.length, ...limit },
+  });
 }
 
 const placeOf = (issue: Issue, path: Path, yaml: YamlFile) =>

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
+import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
 import { declareBudget } from './budget.js';
 import { type Codebook, readCodebook } from './codebook.js';
 import { declareColumns } from './columns.js';
@@ -11,6 +11,7 @@ import { declareMerge } from './merge.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from './policy.js';
 import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from './population.js';
 import { firstProblem, invalid } from './problems.js';
+import { refuseReserved } from './reserved.js';
 import { type PolicyFile, policyShape } from './schema.js';
 import { didYouMean } from './suggest.js';
 import { parseYaml, type YamlFile } from './yaml-file.js';
@@ -18,14 +19,14 @@ import { parseYaml, type YamlFile } from './yaml-file.js';
 /** Reads and checks a policy file. Touches no data: columns that only the data can confirm are checked when the engine opens. */
 export async function readPolicy(file: string): Promise<Policy> {
   const path = resolve(file);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch {
-    throw new Fault('POLICY_SYNTAX', 'The policy file cannot be read.', 'Check its path; `fugu init DATA` drafts a policy.', {
-      place: { file },
-    });
-  }
+  const text = readNamedText(
+    path,
+    'policyBytes',
+    (why) =>
+      new Fault('POLICY_SYNTAX', `The policy file ${whyNot[why]}.`, 'Check its path; `fugu init DATA` drafts a policy.', {
+        place: { file },
+      }),
+  );
   return parsePolicy(text, path);
 }
 
@@ -42,6 +43,7 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
   const codebook: Codebook = data.codebook === undefined ? new Map() : await readCodebook(data.codebook);
   const columns = declareColumns(entry.columns ?? {}, codebook, yaml);
   const relations = declareRelations(entry.relations ?? {}, directory, yaml);
+  refuseReserved([...columns.keys(), ...relations.keys()], file);
   const dependence = declareDependence(entry.dependence, { directory, columns, relations, yaml });
   const protect = declareProtect(entry.protect, relations, dependence, yaml);
   const budget = declareBudget(entry.budget, yaml);
@@ -51,7 +53,7 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
     yaml,
     ...(protect.unit !== undefined && { unit: protect.unit }),
   });
-  const contents = await readModels(dependence, yaml);
+  const contents = readModels(dependence, yaml);
   const files = await secretFiles({ data, protect, relations });
   const edges = await declareEdges({ data, protect, relations }, yaml);
   return {
@@ -217,21 +219,15 @@ function declareUnconfirmed(names: readonly string[], columns: ReadonlyMap<strin
   return [...new Set(names)];
 }
 
-async function readModels(dependence: readonly Dependence[], yaml: YamlFile): Promise<ReadonlyMap<string, Buffer>> {
+function readModels(dependence: readonly Dependence[], yaml: YamlFile): ReadonlyMap<string, Buffer> {
   const contents = new Map<string, Buffer>();
   for (const [i, declared] of dependence.entries()) {
     const model = modelFile(declared);
     if (!model) continue;
-    try {
-      contents.set(model.file, await readFile(model.file));
-    } catch {
-      throw invalid(
-        yaml,
-        ['dependence', i, model.key],
-        `The ${model.key} file cannot be read.`,
-        'Its path is relative to the policy.',
-      );
-    }
+    const bytes = readNamed(model.file, 'modelBytes', (why) =>
+      invalid(yaml, ['dependence', i, model.key], `The ${model.key} file ${whyNot[why]}.`, 'Its path is relative to the policy.'),
+    );
+    contents.set(model.file, bytes);
   }
   return contents;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '../errors.js';
 import { compare, isPositive, one, parseRational, type Rational, zero } from '../exact/rational.js';
+import { exceeded, type LimitName, limits } from '../input/limits.js';
 import { codeText } from './code.js';
 import { didYouMean } from './suggest.js';
 
@@ -8,10 +9,20 @@ import { didYouMean } from './suggest.js';
  * The shape of the policy file. Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
  * which is made from this file, describes what people type.
  */
-const complain = (ctx: z.RefinementCtx, message: string, hint: string) => {
-  ctx.addIssue({ code: 'custom', message: `${message}\n${hint}` });
+const complain = (ctx: z.RefinementCtx, message: string, hint: string, details?: Fault['details']) => {
+  ctx.addIssue({ code: 'custom', message: `${message}\n${hint}`, ...(details?.limited !== undefined && { params: details }) });
   return z.NEVER;
 };
+/** A limit is refused by its own fault, at the place of the section. */
+const atMost =
+  (limit: LimitName, sizeOf: (value: never) => number = (value: { readonly length: number }) => value.length) =>
+  (value: unknown, ctx: z.RefinementCtx): void => {
+    const size = sizeOf(value as never);
+    if (size <= limits[limit].most) return;
+    const { message, hint, details } = exceeded(limit, size);
+    complain(ctx, message, hint, details);
+  };
+const sizeOf = (value: object): number => Object.keys(value).length;
 /** A section with a fixed set of keys; messages are "sentence\nhint". */
 const section = <T extends z.ZodRawShape>(shape: T, usage: string) =>
   z.strictObject(shape, {
@@ -30,7 +41,7 @@ const decimal = (what: string) =>
       return parseRational(String(value), what);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return complain(ctx, error.message, error.hint);
+      return complain(ctx, error.message, error.hint, error.details);
     }
   });
 const decimalWhere = (what: string, holds: (x: Rational) => boolean, rule: string, hint: string) =>
@@ -63,11 +74,12 @@ const word = (what: string) =>
   z
     .string({ error: `The ${what} must be a name.` })
     .trim()
-    .min(1, { error: `The ${what} is empty.` });
+    .min(1, { error: `The ${what} is empty.` })
+    .superRefine(atMost('nameLength'));
 const code = z
   .union([z.string(), z.number(), z.boolean()], { error: 'A code must be one word or number.' })
   .transform((v) => codeText(String(v)));
-const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' });
+const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' }).superRefine(atMost('categories'));
 
 /** How far a tie reaches, as an odds ratio: at least one, or inf for copies. */
 const oddsRatio = z
@@ -85,7 +97,7 @@ const oddsRatio = z
       );
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return complain(ctx, error.message, `${error.hint} inf means copies.`);
+      return complain(ctx, error.message, `${error.hint} inf means copies.`, error.details);
     }
   });
 
@@ -94,12 +106,12 @@ const bounds = z.tuple([decimal('lower bound'), decimal('upper bound')], {
   error: 'The bounds must be a list of two numbers, such as [0, 100].',
 });
 const options = z
-  .union([codes, z.record(z.string(), z.string())], {
+  .union([codes, z.record(z.string(), z.string()).superRefine(atMost('categories', sizeOf))], {
     error: 'The values must be a list of codes, or codes with their labels: {1: Yes, 2: No}.',
   })
   .describe('The codes this column may hold, as a list or with labels: {1: Yes, 2: No}. Anything else counts as missing.');
 const bins = z
-  .union([z.array(decimal('bin edge')), z.union([z.number(), z.string()])], {
+  .union([z.array(decimal('bin edge')).superRefine(atMost('bins')), z.union([z.number(), z.string()])], {
     error: 'The bins must be a list of edges or a number of bins.',
   })
   .describe('Inner edges of the bins, or how many at most: all of one width, only the last may be narrower.');
@@ -161,7 +173,9 @@ const budgetShape = section(
       'Leave it out for a pure guarantee, or write something far below one in the number of rows, such as 1e-6.',
     ).optional(),
     belief: z
-      .union([belief, z.array(belief).min(1)], { error: 'A belief is {prior: 0.1, posterior: 0.3}, or a list of those.' })
+      .union([belief, z.array(belief).min(1).superRefine(atMost('beliefs'))], {
+        error: 'A belief is {prior: 0.1, posterior: 0.3}, or a list of those.',
+      })
       .optional(),
     analysts: z
       .record(
@@ -264,6 +278,7 @@ export const policyShape = section(
     budget: budgetShape,
     columns: z
       .record(z.string(), columnShape, { error: 'Write one line per column: age: {type: integer, bounds: [17, 90]}.' })
+      .superRefine(atMost('columns', sizeOf))
       .optional(),
     merge: z
       .array(mergeShape, { error: 'Write a list: - {columns: [a, b], support: [[1, 2], [2, ""]]}.' })
@@ -284,9 +299,10 @@ export const policyShape = section(
         ),
         { error: 'Write one line per relation: friend: {table: friends.csv, columns: [a, b], domain: 200000}.' },
       )
+      .superRefine(atMost('relations', sizeOf))
       .optional(),
     dependence: z
-      .union([z.literal('none'), z.array(dependenceShape).min(1)], {
+      .union([z.literal('none'), z.array(dependenceShape).min(1).superRefine(atMost('dependences'))], {
         error:
           'What is known about dependence between records must be written: silence is not an assumption.\nWrite dependence: none if records are independent, or a list such as - {kind: groups, by: household_id}.',
       })

@@ -1,5 +1,19 @@
-import { isAlias, isMap, isNode, isPair, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+} from 'yaml';
 import { Fault, type FaultPlace } from '../errors.js';
+import { exceeded, limits, within } from '../input/limits.js';
 
 export type Path = readonly (string | number)[];
 
@@ -11,28 +25,42 @@ export interface YamlFile {
   place(path: Path): FaultPlace;
   /** Where the key itself stands (for keys that should not be there). */
   placeOfKey(path: Path): FaultPlace;
+  /** Where the entries of the first three levels stand, as columns.age.bounds. */
   places(): ReadonlyMap<string, FaultPlace>;
 }
 
 export function parseYaml(text: string, file: string): YamlFile {
+  within('policyBytes', text.length, { file });
   const counter = new LineCounter();
-  const document = parseDocument(text, { schema: 'failsafe', lineCounter: counter, prettyErrors: false });
+  const tokens = tokensOf(text, file, counter);
+  within('policyDepth', depthOf(tokens), { file });
+  // Names are compared below: what comes with the parser compares every pair of them.
+  const [document, second] = new Composer({ schema: 'failsafe', prettyErrors: false, uniqueKeys: false }).compose(
+    tokens,
+    true,
+    text.length,
+  );
   const at = (offset: number): FaultPlace => {
     const { line, col } = counter.linePos(offset);
     return line === 0 ? { file, line: 1, column: 1 } : { file, line, column: col };
   };
-  const error = document.errors[0];
+  const error = document!.errors[0];
+  if (second)
+    throw new Fault('POLICY_SYNTAX', 'The policy holds several YAML documents.', 'Remove the lines that hold only ---.', {
+      place: at(second.range[0]),
+    });
   if (error)
     throw new Fault('POLICY_SYNTAX', `The policy is not valid YAML: ${lower(error.message)}.`, syntaxHint(error.code), {
       place: at(error.pos[0]),
     });
-  if (document.contents === null || !isMap(document.contents))
+  if (!document || document.contents === null || !isMap(document.contents))
     throw new Fault(
       'POLICY_SYNTAX',
       'The policy is empty or not a list of sections.',
       'A policy starts with the four lines data:, protect:, budget:, dependence:. `fugu init DATA` drafts one.',
       { place: { file, line: 1, column: 1 } },
     );
+  checkNodes(document.contents, file, at);
 
   const find = (path: Path, wantKey: boolean): number => {
     let node: Node = document.contents!;
@@ -51,18 +79,19 @@ export function parseYaml(text: string, file: string): YamlFile {
     return offset;
   };
 
-  const collect = (node: unknown, path: string, into: Map<string, FaultPlace>): void => {
+  const collect = (node: unknown, path: string, into: Map<string, FaultPlace>, levels = 3): void => {
+    if (levels === 0) return;
     if (isMap(node))
       for (const item of node.items) {
         const name = `${path}${path && '.'}${keyText(item)}`;
         if (isNode(item.key)) into.set(name, at(item.key.range?.[0] ?? 0));
-        collect(item.value, name, into);
+        collect(item.value, name, into, levels - 1);
       }
     else if (isSeq(node))
       for (const [index, item] of node.items.entries()) {
         const name = `${path}.${index}`;
         if (isNode(item)) into.set(name, at(item.range?.[0] ?? 0));
-        collect(item, name, into);
+        collect(item, name, into, levels - 1);
       }
   };
 
@@ -79,10 +108,93 @@ export function parseYaml(text: string, file: string): YamlFile {
   };
 }
 
-/** Aliases are resolved with a limit, so a small file cannot unfold into a huge one. */
-function toPlain(document: ReturnType<typeof parseDocument>, file: string): unknown {
+/** Brackets never closed cost the parser more than the square of their number; in texts and comments there may be some. */
+const mostOpen = 1000;
+function openBrackets(text: string): number {
+  let [open, most] = [0, 0];
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    open += bracket === '[' || bracket === '{' ? 1 : -1;
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
+/** The parser calls itself where a line goes on opening entries. */
+function tokensOf(text: string, file: string, counter: LineCounter) {
+  const open = openBrackets(text);
+  if (open > mostOpen) throw exceeded('policyDepth', open, { file });
   try {
-    return document.toJS({ maxAliasCount: 100 });
+    return [...new Parser(counter.addNewLine).parse(text)];
+  } catch (error) {
+    if (error instanceof RangeError) throw exceeded('policyDepth', Number.POSITIVE_INFINITY, { file });
+    throw error;
+  }
+}
+
+/** How deep the tokens are nested; told before anything walks them by calling itself. */
+function depthOf(tokens: readonly object[]): number {
+  let level = tokens as readonly Nested[];
+  let depth = -1;
+  while (level.length > 0) {
+    const inner: Nested[] = [];
+    for (const { items, value } of level) {
+      if (typeof value === 'object') inner.push(value);
+      if (items === undefined) continue;
+      for (const item of items) {
+        if (isHolder(item.key)) inner.push(item.key);
+        if (isHolder(item.value)) inner.push(item.value);
+      }
+    }
+    level = inner;
+    depth++;
+  }
+  return Math.max(0, depth - 1);
+}
+/** What the parser calls a token, as far as it holds others. */
+interface Nested {
+  readonly items?: readonly { readonly key?: Nested | null; readonly value?: Nested }[];
+  readonly value?: Nested;
+}
+const isHolder = (token: Nested | null | undefined): token is Nested => token?.items !== undefined;
+
+/** Every name is a text and stands once in its section; there are no more entries and aliases than the limits allow. */
+function checkNodes(top: Node, file: string, at: (offset: number) => FaultPlace): void {
+  let aliases = 0;
+  let entries = 0;
+  const waiting: unknown[] = [top];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (isAlias(node)) aliases++;
+    entries++;
+    if (isSeq(node)) for (const item of node.items) waiting.push(item);
+    if (!isMap(node)) continue;
+    const names = new Set<string>();
+    for (const { key, value } of node.items) {
+      const place = at((isNode(key) ? key.range?.[0] : undefined) ?? node.range?.[0] ?? 0);
+      if (!isScalar(key)) throw new Fault('POLICY_SYNTAX', 'A name in the policy is not a text.', syntaxHint(''), { place });
+      const name = String(key.value);
+      within('nameLength', name.length, place);
+      if (names.has(name))
+        throw new Fault('POLICY_SYNTAX', 'The policy is not valid YAML: map keys must be unique.', syntaxHint('DUPLICATE_KEY'), {
+          place,
+        });
+      // What checks the sections would drop this one without a word.
+      if (name === '__proto__')
+        throw new Fault('POLICY_INVALID', 'The name "__proto__" cannot be used in a policy.', 'Rename the column or code.', {
+          place,
+        });
+      names.add(name);
+      waiting.push(value);
+    }
+  }
+  within('policyEntries', entries, { file });
+  within('policyAliases', aliases, { file });
+}
+
+/** Aliases are resolved with a limit, so a small file cannot unfold into a huge one. */
+function toPlain(document: Document.Parsed, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: limits.policyAliases.most });
   } catch {
     throw new Fault('POLICY_SYNTAX', 'The policy uses YAML aliases that cannot be resolved.', 'Write the values out.', {
       place: { file },

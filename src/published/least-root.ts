@@ -1,8 +1,9 @@
 /**
  * Where a decreasing function first is at or below zero: the upper end of a bracket of relative width `tolerance`, so `excess(result) <= 0` was seen.
- * `high` must be such a point. Steps by regula falsi on log(x), with a bisection whenever the bracket stops shrinking.
+ * `high` must be such a point, or infinite, and then there is none. Steps by regula falsi on log(x), with a bisection whenever the bracket stops shrinking.
  */
 export function leastRoot(excess: (x: number) => number, high: number, tolerance = 1e-11): number {
+  if (!Number.isFinite(high)) return high;
   let right = { x: high, y: excess(high) };
   let left = { x: high / 2, y: 0 };
   for (left.y = excess(left.x); left.y <= 0; left = { x: left.x / 2, y: excess(left.x / 2) }) {

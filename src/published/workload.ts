@@ -1,5 +1,6 @@
 import type { Joint } from '../dependence/joint.js';
 import { Fault } from '../errors.js';
+import { within, withinMagnitude } from '../input/limits.js';
 
 /** A query over a handful of named records, as the workbench commands take it. */
 export interface Workload {
@@ -71,9 +72,12 @@ const kinds: Readonly<Record<string, Kind>> = {
 const invalid = (message: string, hint: string) => new Fault('QUERY_INVALID', message, hint);
 
 function numbersIn(text: string): number[] {
-  const numbers = text.split(',').map((t) => (t.trim() === '' ? Number.NaN : Number(t)));
+  const parts = text.split(',');
+  within('numbers', parts.length);
+  const numbers = parts.map((t) => (t.trim() === '' ? Number.NaN : Number(t)));
   if (!numbers.every(Number.isFinite))
     throw invalid('The query holds something that is not a number.', 'Write numbers separated by commas.');
+  for (const x of numbers) withinMagnitude(x, 'A number of the query');
   return numbers;
 }
 
@@ -91,6 +95,7 @@ function tableRows(table: unknown, joint: Joint): number[][] {
     (row) => row.length === rows[0]!.length && row.length > 0 && row.every((x) => typeof x === 'number' && Number.isFinite(x)),
   );
   if (!ok) throw bad();
+  for (const row of rows) for (const x of row) withinMagnitude(x as number, 'An answer of the table');
   return rows as number[][];
 }
 

@@ -113,15 +113,15 @@ describe('answers without noise', () => {
 
 describe('measures', () => {
   it('are shared by the queries of a batch', () => {
-    const sql = 'SELECT party, COUNT(*), SUM(age), AVG(age), VARIANCE(age), COUNT(age) FROM t GROUP BY party';
-    const { measures } = bindBatch(parseSql(sql), policy);
+    const sql = 'SELECT party, COUNT(*), SUM(age), AVG(age), VARIANCE(age), COUNT(age) FROM data GROUP BY party';
+    const { measures } = bindBatch(parseSql(sql, policy), policy);
     expect(measures.map((m) => m.name).sort()).toEqual(['count', 'sum of age', 'sum of age squared']);
-    const two = bindBatch(parseSql('SELECT party, COUNT(*), AVG(age) FROM t GROUP BY party'), policy).measures;
+    const two = bindBatch(parseSql('SELECT party, COUNT(*), AVG(age) FROM data GROUP BY party', policy), policy).measures;
     expect(two).toHaveLength(2);
-    const apart = bindBatch(parseSql('SELECT COUNT(*), AVG(age) FROM t'), policy).measures;
+    const apart = bindBatch(parseSql('SELECT COUNT(*), AVG(age) FROM data', policy), policy).measures;
     expect(apart).toHaveLength(3);
     const compared = bindBatch(
-      parseSql('SELECT party, COUNT(*), AVG(age), COUNT(age) FROM t WHERE age > 30 GROUP BY party'),
+      parseSql('SELECT party, COUNT(*), AVG(age), COUNT(age) FROM data WHERE age > 30 GROUP BY party', policy),
       policy,
     );
     expect(compared.measures.map((m) => m.name).sort()).toEqual(['count', 'sum of age']);
@@ -129,7 +129,7 @@ describe('measures', () => {
   });
 
   it('give the same answers shared or apart', () => {
-    const sql = parseSql('SELECT party, COUNT(*), SUM(age), AVG(age) FROM t GROUP BY party').queries;
+    const sql = parseSql('SELECT party, COUNT(*), SUM(age), AVG(age) FROM data GROUP BY party', policy).queries;
     const together = plainAnswers(sql, people).map(values);
     const alone = sql.map((query) => values(plainAnswers(query, people)[0]));
     together.forEach((list, i) => {

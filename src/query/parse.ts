@@ -1,18 +1,28 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { type LimitName, within } from '../input/limits.js';
 import type { Batch } from './query.js';
 
-const name = z.string().min(1).max(200);
-const literal = z.union([z.string().max(1000), z.number()]);
+const atMost =
+  (limit: LimitName) =>
+  (value: { readonly length: number }): true => {
+    within(limit, value.length);
+    return true;
+  };
+const name = z.string().min(1).refine(atMost('nameLength'));
+/** What an answer is called goes to terminals, files and reports. */
+const title = name.refine((text) => !/\p{Cc}/u.test(text), 'a name may not hold control characters');
+const literal = z.union([z.string().refine(atMost('literalLength')), z.number()]);
+const list = <T extends z.ZodType>(item: T, limit: LimitName) => z.array(item).min(1).refine(atMost(limit));
 const condition = z.discriminatedUnion('op', [
   z.strictObject({ column: name, op: z.enum(['=', '!=', '<', '<=', '>', '>=']), value: literal }),
-  z.strictObject({ column: name, op: z.enum(['in', 'not in']), values: z.array(literal).min(1).max(10_000) }),
+  z.strictObject({ column: name, op: z.enum(['in', 'not in']), values: list(literal, 'literals') }),
   z.strictObject({ column: name, op: z.enum(['missing', 'present']) }),
 ]);
 const asked = {
-  name: name.optional(),
-  where: z.array(condition).max(100).optional(),
-  by: z.array(name).max(8).optional(),
+  name: title.optional(),
+  where: z.array(condition).refine(atMost('conditions')).optional(),
+  by: z.array(name).refine(atMost('keys')).optional(),
   weight: name.optional(),
 };
 const query = z.discriminatedUnion('kind', [
@@ -20,17 +30,22 @@ const query = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sum'), column: name, ...asked }),
   z.strictObject({ kind: z.literal('mean'), column: name, ...asked }),
   z.strictObject({ kind: z.literal('variance'), column: name, population: z.boolean().optional(), ...asked }),
-  z.strictObject({ kind: z.literal('share'), column: name, values: z.array(z.string().max(1000)).min(1).max(10_000), ...asked }),
+  z.strictObject({
+    kind: z.literal('share'),
+    column: name,
+    values: list(z.string().refine(atMost('literalLength')), 'literals'),
+    ...asked,
+  }),
   z.strictObject({ kind: z.literal('histogram'), column: name, merged: z.literal(true).optional(), ...asked }),
   z.strictObject({ kind: z.literal('crosstab'), columns: z.tuple([name, name]), ...asked }),
   z.strictObject({
     kind: z.literal('quantile'),
     column: name,
-    at: z.array(z.number().gt(0).lt(1).multipleOf(0.001)).min(1).max(100),
+    at: list(z.number().gt(0).lt(1).multipleOf(0.001), 'shares'),
     ...asked,
   }),
 ]);
-const batch = z.strictObject({ queries: z.array(query).min(1).max(10_000) });
+const batch = z.strictObject({ queries: list(query, 'queries') });
 
 const asBatch = (input: unknown): unknown =>
   Array.isArray(input)

@@ -1,16 +1,9 @@
-import {
-  type Expr,
-  type ExprRef,
-  type From,
-  type PGNode,
-  parse,
-  type SelectFromStatement,
-  type Statement,
-} from 'pgsql-ast-parser';
+import type { Expr, ExprRef, From, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
 import { Fault } from '../errors.js';
 import type { Relation } from '../policy/policy.js';
 import type { Atom, Comparator, Comparison, Constant, Pattern, Position, Term, Variable } from './pattern/pattern.js';
 import { refuse, refuseAll, SqlText, unfolded } from './sql-refuse.js';
+import { sqlStatements } from './sql-statements.js';
 
 /**
  * SQL over declared relations to the pattern form: SELECT COUNT(*), COUNT(DISTINCT columns) or SUM(column) FROM relations joined by equality WHERE conditions
@@ -55,14 +48,16 @@ export function patternFromSql(text: string, relations: ReadonlyMap<string, Rela
 
 /** Whether every table the text reads from is a declared relation (rather than the data itself). */
 export function readsRelations(text: string, relations: ReadonlyMap<string, Relation>): boolean {
+  if (relations.size === 0) return false;
   try {
-    const [statement] = parse(text);
+    const [statement] = sqlStatements(text);
     if (statement?.type !== 'select') return false;
     const from = statement.from ?? [];
     return (
       from.length > 0 && from.every((f) => f.type === 'table' && relations.has(unfolded([...relations.keys()], f.name.name)))
     );
-  } catch {
+  } catch (error) {
+    if (error instanceof Fault) throw error;
     return false;
   }
 }
@@ -77,8 +72,9 @@ const variable = (t: Table, column: string): Variable => ({ kind: 'variable', na
 function selectOf(sql: SqlText): SelectFromStatement {
   let statements: Statement[];
   try {
-    statements = parse(sql.text, { locationTracking: true });
-  } catch {
+    statements = sqlStatements(sql.text);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
     throw new Fault(
       'QUERY_INVALID',
       'The SQL text cannot be read.',

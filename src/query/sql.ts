@@ -1,29 +1,24 @@
-import {
-  type Expr,
-  type ExprCall,
-  type From,
-  type PGNode,
-  parse,
-  type SelectFromStatement,
-  type Statement,
-} from 'pgsql-ast-parser';
+import type { Expr, ExprCall, From, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
 import { Fault } from '../errors.js';
+import type { Policy } from '../policy/policy.js';
 import { parseBatch } from './parse.js';
 import type { Batch, Condition, Query } from './query.js';
 import { columnName, refuse, refuseAll, SqlText } from './sql-refuse.js';
+import { sqlStatements } from './sql-statements.js';
+import { isNamed, tableNames } from './sql-table.js';
 import { conditionsOf } from './sql-where.js';
 
 /**
- * SQL text to the JSON form: SELECT keys and aggregates FROM one table [WHERE …] [GROUP BY keys]. The text is parsed and compiled to queries, never run.
+ * SQL text to the JSON form: SELECT keys and aggregates FROM the policy's table [WHERE …] [GROUP BY keys]. The text is parsed and compiled to queries, never run.
  * Everything else is refused with the name and the place of the construct.
  */
-export function parseSql(text: string, columns: Iterable<string> = []): Batch {
-  const sql = new SqlText(text, columns);
+export function parseSql(text: string, policy: Pick<Policy, 'data' | 'columns'>): Batch {
+  const sql = new SqlText(text, policy.columns.keys());
   const statements = parsed(sql);
   const [statement] = statements;
   if (statements.length !== 1 || !statement) throw refuse(sql, 'several statements', statements[1]);
   if (statement.type !== 'select') throw refuse(sql, statement.type.toUpperCase(), statement);
-  return parseBatch({ queries: selectQueries(sql, statement) });
+  return parseBatch({ queries: selectQueries(sql, statement, tableNames(policy.data)) });
 }
 
 interface SyntaxFault {
@@ -35,8 +30,9 @@ const unknownWords = /^(having|window|qualify|pivot|unpivot|sample|tablesample|f
 
 function parsed(sql: SqlText): Statement[] {
   try {
-    return parse(sql.text, { locationTracking: true });
+    return sqlStatements(sql.text);
   } catch (error) {
+    if (error instanceof Fault) throw error;
     const { token } = error as SyntaxFault;
     const word = token?.value ?? '';
     const at = token?.offset ?? sql.text.length;
@@ -58,9 +54,9 @@ const clauses = {
   skip: 'SKIP LOCKED',
 } as const;
 
-function selectQueries(sql: SqlText, select: SelectFromStatement): readonly Query[] {
+function selectQueries(sql: SqlText, select: SelectFromStatement, tables: readonly string[]): readonly Query[] {
   refuseAll(sql, select, clauses);
-  checkFrom(sql, select.from ?? [], select);
+  checkFrom(sql, select.from ?? [], select, tables);
   const columns = select.columns ?? [];
   const aliases = new Map<string, string>();
   const shown: string[] = [];
@@ -95,7 +91,7 @@ function selectQueries(sql: SqlText, select: SelectFromStatement): readonly Quer
   return aggregates.map(({ call, name }) => aggregateQuery(sql, call, { name, where, by }));
 }
 
-function checkFrom(sql: SqlText, from: readonly From[], select: PGNode): void {
+function checkFrom(sql: SqlText, from: readonly From[], select: PGNode, tables: readonly string[]): void {
   const [table, other] = from;
   if (!table) throw refuse(sql, 'SELECT without FROM', select);
   if (table.type !== 'table') throw refuse(sql, table.type === 'statement' ? 'subselect' : 'function in FROM', table);
@@ -104,6 +100,12 @@ function checkFrom(sql: SqlText, from: readonly From[], select: PGNode): void {
   if (joined ?? other)
     throw refuse(sql, 'JOIN', joined ?? other, 'Count tuples over relations with a pattern (fugu release --pattern).');
   if (table.lateral) throw refuse(sql, 'LATERAL', table);
+  if (!isNamed(tables, table.name))
+    throw new Fault(
+      'QUERY_INVALID',
+      `The policy has no table "${table.name.name.slice(0, 80)}" (${sql.at(table)}).`,
+      `Write FROM ${tables.map((name) => (/^[a-z_][a-z0-9_]*$/i.test(name) ? name : `"${name}"`)).join(' or FROM ')}; relations are asked by joins and patterns.`,
+    );
 }
 
 interface Shared {

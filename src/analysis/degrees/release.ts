@@ -4,6 +4,7 @@ import type { Engine } from '../../engine/engine.js';
 import { quoteName } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
 import { divide, type Rational, rational, toNumber, toText } from '../../exact/rational.js';
+import { within } from '../../input/limits.js';
 import type { Relation } from '../../policy/policy.js';
 import { analysePattern } from '../../query/pattern/analyse.js';
 import type { Plan } from '../../release/plan.js';
@@ -93,9 +94,12 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
   const degree =
     options.degree ??
     Math.min(relation.domain - 1, publicDegree(analysePattern(`q() :- ${relation.name}(x, y)`, { relations: policy.relations })));
-  if (!(degree >= 1 && degree < relation.domain))
+  if (!(Number.isSafeInteger(degree) && degree >= 1 && degree < relation.domain))
     throw new Fault('USAGE', 'The largest degree must be at least 1 and below the domain.', 'Write for example --degree 100.');
+  within('degrees', degree);
   const form = options.form ?? 'cumulative';
+  if (!['cumulative', 'sequence', 'histogram'].includes(form))
+    throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave it out for cumulative.');
   const effect = person ? personEffect(degree) : tieEffect(relation.symmetric);
   const scale = divide(rational(effect[form]), allowance.pure);
   const profile = pureProfile([[person ? everyRecord : relation.name, allowance.pure]]);

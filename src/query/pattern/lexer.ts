@@ -1,4 +1,5 @@
 import { Fault } from '../../errors.js';
+import { within } from '../../input/limits.js';
 import type { Position } from './pattern.js';
 
 export interface Token {
@@ -12,8 +13,6 @@ export const syntaxFault = (what: string, hint: string, at: Position): Fault =>
     place: { file: 'pattern', line: at.line, column: at.column },
   });
 
-/** A pattern longer than this is a mistake or an attack. */
-const longest = 10_000;
 const rules: readonly (readonly [Token['kind'] | 'skip', RegExp])[] = [
   ['skip', /\s+/y],
   ['pragma', /%symmetric[^\n]*/y],
@@ -26,8 +25,7 @@ const rules: readonly (readonly [Token['kind'] | 'skip', RegExp])[] = [
 ];
 
 export function tokens(source: string): readonly Token[] {
-  if (source.length > longest)
-    throw syntaxFault('The pattern is too long', `Keep it below ${longest} characters.`, { line: 1, column: 1 });
+  within('patternLength', source.length);
   const found: Token[] = [];
   let offset = 0;
   let line = 1;

@@ -1,3 +1,4 @@
+import { within } from '../../input/limits.js';
 import { syntaxFault, type Token, tokens } from './lexer.js';
 import type { Atom, Comparator, Comparison, Constant, Pattern, SumHead, Term, Variable } from './pattern.js';
 
@@ -47,7 +48,10 @@ export function parsePattern(source: string, parameters: Parameters = {}): Patte
   };
   const listOf = <T>(item: () => T): T[] => {
     const items = [item()];
-    while (accept(',')) items.push(item());
+    while (accept(',')) {
+      items.push(item());
+      within('patternTerms', items.length);
+    }
     return items;
   };
   const wholeNumber = (): bigint => {
@@ -70,8 +74,11 @@ export function parsePattern(source: string, parameters: Parameters = {}): Patte
 
   const atoms: Atom[] = [];
   const comparisons: Comparison[] = [];
-  do item();
-  while (accept(','));
+  let goals = 0;
+  do {
+    item();
+    within('patternGoals', ++goals);
+  } while (accept(','));
   accept('.');
   if (peek().kind !== 'end') throw syntaxFault('Something follows the end of the pattern', example, peek().at);
   return { name: headName.text, head, atoms, comparisons, symmetric, ...(sum && { sum }) };

@@ -1,3 +1,4 @@
+import { within } from '../../input/limits.js';
 import type { BoundPattern } from './bind.js';
 import { privateRelations, smaller } from './sensitivity.js';
 
@@ -18,25 +19,24 @@ export function residualParts(q: BoundPattern): readonly ResidualPart[] {
   const isPrivate = new Set(privateRelations(q));
   const all = [...q.goals.keys()];
   const secret = all.filter((g) => isPrivate.has(q.goals[g]!.relation));
-  const found = new Map<string, { part: number[]; boundary: number[]; uses: Map<number, number[]> }>();
-  for (const i of secret) {
-    const others = secret.filter((g) => g !== i);
-    for (let set = 0; set < 1 << others.length; set++) {
-      const changed = new Set([i, ...others.filter((_, b) => set & (1 << b))]);
-      const part = all.filter((g) => !changed.has(g));
-      const outside = new Set([...changed].flatMap((g) => q.goals[g]!.symbols));
-      const boundary = [...new Set(part.flatMap((g) => q.goals[g]!.symbols))].filter(
-        (s) => s >= q.constants.length && outside.has(s),
-      );
-      const entry = found.get(part.join()) ?? { part, boundary, uses: new Map<number, number[]>() };
-      const relation = q.goals[i]!.relation;
-      const uses = entry.uses.get(relation) ?? Array.from({ length: secret.length }, () => 0);
-      uses[changed.size - 1]!++;
-      entry.uses.set(relation, uses);
-      found.set(part.join(), entry);
+  within('privateGoals', secret.length);
+  const found: { part: number[]; boundary: number[]; uses: Map<number, number[]> }[] = [];
+  for (let set = 1; set < 1 << secret.length; set++) {
+    const changed = secret.filter((_, b) => set & (1 << b));
+    const part = all.filter((g) => !changed.includes(g));
+    const outside = new Set(changed.flatMap((g) => q.goals[g]!.symbols));
+    const boundary = [...new Set(part.flatMap((g) => q.goals[g]!.symbols))].filter(
+      (s) => s >= q.constants.length && outside.has(s),
+    );
+    const uses = new Map<number, number[]>();
+    for (const { relation } of changed.map((g) => q.goals[g]!)) {
+      const sizes = uses.get(relation) ?? Array.from({ length: secret.length }, () => 0);
+      sizes[changed.length - 1]!++;
+      uses.set(relation, sizes);
     }
+    found.push({ part, boundary, uses });
   }
-  return [...found.values()];
+  return found;
 }
 
 /** The coefficients of residualLadder for each private relation, from T of every part (T of no goals is 1). */

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Fault } from '../errors.js';
+import { limits } from './limits.js';
+import { readNamedText, readPackedText, whyNot } from './named-file.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'fugu-named-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = (name: string) => join(folder, name);
+const fault = (why: keyof typeof whyNot) => new Fault('DATA_NOT_FOUND', `The file ${whyNot[why]}.`, 'Check it.');
+const read = (file: string) => readNamedText(file, 'supportBytes', fault);
+
+describe('a file that somebody names', () => {
+  writeFileSync(at('plain'), 'text é');
+  symlinkSync(at('plain'), at('link'));
+
+  it('is read, also over a link, empty or not', () => {
+    writeFileSync(at('empty'), '');
+    expect([read(at('plain')), read(at('link')), read(at('empty'))]).toEqual(['text é', 'text é', '']);
+  });
+
+  it('may be one whose size is not told before', () => {
+    expect(read('/proc/self/status')).toContain('Name:');
+  });
+
+  it.each(['/dev/zero', '/dev/full', '/dev/tty', folder])('is refused when it is %s', (file) => {
+    expect(() => read(file)).toThrow(/is not a regular file|cannot be read/);
+  });
+
+  it('is refused when it is a pipe, without waiting for who writes to it', () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    symlinkSync(at('pipe'), at('link to a pipe'));
+    for (const name of ['pipe', 'link to a pipe']) expect(() => read(at(name))).toThrow('is not a regular file');
+  });
+
+  it('is refused when it is not there, or leads round in a circle', () => {
+    symlinkSync(at('circle'), at('circle'));
+    for (const name of ['nothing', 'circle', 'plain/inside']) expect(() => read(at(name))).toThrow('cannot be read');
+  });
+
+  it('is refused by its size before it is read', () => {
+    writeFileSync(at('huge'), '');
+    truncateSync(at('huge'), 2 ** 40);
+    expect(() => read(at('huge'))).toThrow(
+      expect.objectContaining({ code: 'LIMIT_EXCEEDED', details: expect.objectContaining({ size: 2 ** 40 }) }),
+    );
+  });
+
+  it('is refused when little text unpacks to much', () => {
+    writeFileSync(at('bomb.gz'), gzipSync(Buffer.alloc(limits.unpackedBytes.most + 1)));
+    writeFileSync(at('fine.gz'), gzipSync('fine'));
+    writeFileSync(at('broken.gz'), 'no');
+    expect(readPackedText(at('fine.gz'), 'modelBytes', fault)).toBe('fine');
+    expect(() => readPackedText(at('bomb.gz'), 'modelBytes', fault)).toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }));
+    expect(() => readPackedText(at('broken.gz'), 'modelBytes', fault)).toThrow('cannot be read');
+  });
+});

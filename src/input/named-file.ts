@@ -1,0 +1,66 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import type { FaultPlace } from '../errors.js';
+import { exceeded, type LimitName, limits, within } from './limits.js';
+
+/** Why a file that was named cannot be read; every reader has its own words and code for it. */
+export type Unreadable = 'not a file' | 'unreadable';
+export const whyNot: Readonly<Record<Unreadable, string>> = {
+  'not a file': 'is not a regular file',
+  unreadable: 'cannot be read',
+};
+
+/** What a path leads to, also over links. Devices, pipes, sockets and folders are never files: reading them may never end. */
+export function readNamed(file: string, limit: LimitName, fault: (why: Unreadable) => Error): Buffer {
+  let handle: number;
+  try {
+    // Without O_NONBLOCK the opening of a pipe would wait for its writer.
+    handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
+  } catch {
+    throw fault('unreadable');
+  }
+  try {
+    const found = fstatSync(handle);
+    if (!found.isFile()) throw fault('not a file');
+    within(limit, found.size, { file });
+    return readAll(handle, limit, found.size, { file }, fault);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** The size a file tells need not be true (those under /proc tell 0), so what is read is counted as well. */
+function readAll(handle: number, limit: LimitName, size: number, place: FaultPlace, fault: (why: Unreadable) => Error): Buffer {
+  const most = limits[limit].most;
+  const blocks: Buffer[] = [];
+  let total = 0;
+  for (;;) {
+    const block = Buffer.allocUnsafe(Math.max(4096, Math.min(2 ** 20, size + 1 - total)));
+    let got: number;
+    try {
+      got = readSync(handle, block);
+    } catch {
+      throw fault('unreadable');
+    }
+    if (got === 0) return blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks);
+    blocks.push(block.subarray(0, got));
+    total += got;
+    if (total > most) throw exceeded(limit, total, place);
+  }
+}
+
+export const readNamedText = (file: string, limit: LimitName, fault: (why: Unreadable) => Error): string =>
+  readNamed(file, limit, fault).toString('utf8');
+
+/** The same, unpacked where the name ends in .gz. */
+export function readPackedText(file: string, limit: LimitName, fault: (why: Unreadable) => Error): string {
+  const bytes = readNamed(file, limit, fault);
+  if (!/\.gz$/i.test(file)) return bytes.toString('utf8');
+  try {
+    return gunzipSync(bytes, { maxOutputLength: limits.unpackedBytes.most }).toString('utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+      throw exceeded('unpackedBytes', Number.POSITIVE_INFINITY, { file });
+    throw fault('unreadable');
+  }
+}
