@@ -9,6 +9,8 @@ const writers: readonly RegExp[] = [
   /^ledger\//,
   // A copy in a private temporary folder that nobody reads after this process.
   /^engine\/csv-copy\.ts$/,
+  // Opens for reading only, without waiting for the other end of a pipe.
+  /^input\/named-file\.ts$/,
 ];
 const writing =
   /^(writeFile|appendFile|createWriteStream|open|openAsBlob|rename|copyFile|cp|link|symlink|truncate|ftruncate|write|writev|mkdir|FileHandle|WriteStream|promises|default)(Sync)?$/;
@@ -18,6 +20,8 @@ const tellers: readonly RegExp[] = [
   /^cli\/output\.ts$/,
   // What FUGU_DEBUG asked for.
   /^release\/(charge|outcome)\.ts$/,
+  // One line of JSON for the process that started it.
+  /^ledger\/child-main\.ts$/,
 ];
 
 /** Names taken from the file system modules; a module taken as a whole is every name. */

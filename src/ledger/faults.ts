@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault, type Outcome } from '../errors.js';
 import { Broken } from './chain.js';
@@ -52,6 +52,16 @@ const free = (place: string): number => {
     return Number.POSITIVE_INFINITY;
   }
 };
+/** SQLite does not say why it cannot open a file. */
+const writable = (place: string): boolean => {
+  try {
+    if (existsSync(place)) accessSync(place, constants.R_OK | constants.W_OK);
+    accessSync(dirname(place), constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
 const crowded = (place: string): boolean => free(place) < 65_536;
 
 /** Far from full is looked at once a second. */
@@ -95,7 +105,7 @@ const bySqlite: Record<number, (place: string) => Fault> = {
   10: (place) => (crowded(place) ? full(place) : failed(place)),
   11: (place) => corrupt(place, 'SQLite finds the file malformed'),
   13: full,
-  14: (place) => (crowded(place) ? full(place) : readOnly(place)),
+  14: (place) => (crowded(place) ? full(place) : writable(place) ? failed(place) : readOnly(place)),
   19: (place) => corrupt(place, 'what is to be written contradicts what is there'),
   20: (place) => corrupt(place, 'a column holds another type than it must'),
   26: (place) => corrupt(place, 'the file is not a SQLite database'),

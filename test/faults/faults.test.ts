@@ -8,7 +8,7 @@ import { faultText, type Run, summary, sweep } from './sweep.js';
  * What the ledger's room and the three outcomes bring. While false, what is said about the budget after a fault may be wrong; that nothing is overspent or
  * lost, and that no file is torn, holds all the same.
  */
-const outcomesAreSaid = false;
+const outcomesAreSaid = true;
 
 /** Every fault at every call takes a quarter of an hour: npm run torture. */
 const torture = process.env.FUGU_TORTURE !== undefined;
