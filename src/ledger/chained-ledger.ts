@@ -51,14 +51,16 @@ function ledgerOn(store: Store): Ledger {
     });
   };
 
-  const settle = (entry: Entry, answer: string) =>
-    writing(
+  const settle = async (entry: Entry, answer: string): Promise<string> => {
+    let unanswered: boolean | undefined;
+    const done = writing(
       store,
       (on) => {
         const { sequence, hash, population } = entry;
         const found = index.link(sequence);
         if (found?.hash !== hash) throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
         const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
+        unanswered = pending;
         const recorded = pending ? undefined : index.answer(sequence);
         if (typeof recorded === 'string') return { text: recorded, pending };
         if (recorded === null) throw textLost(place, sequence);
@@ -76,6 +78,13 @@ function ledgerOn(store: Store): Ledger {
         unwitnessed: { state: 'recorded', entry: entry.sequence },
       }),
     );
+    try {
+      return (await done).text;
+    } catch (error) {
+      if (unanswered === undefined) throw error;
+      throw ending(error, { state: 'spent', entry: entry.sequence, resumable: unanswered });
+    }
+  };
 
   return {
     reserve: async (asked) => {
@@ -92,7 +101,7 @@ function ledgerOn(store: Store): Ledger {
         throw ending(error, { state: 'not spent' });
       }
     },
-    settle: async (entry, answer) => (await settle(entry, answer)).text,
+    settle,
     replay: (population, key) => read(() => recordedFor(store, population, key)),
     unanswered: (population, key) =>
       read((books) => {
