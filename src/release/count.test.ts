@@ -204,4 +204,20 @@ describe('a table of many columns', () => {
     expect(named).toEqual([1000, 1000, 500]);
     await engine.close();
   }, 60_000);
+
+  it('is cut to rows per person by all of them', async () => {
+    const wide = Array.from({ length: 1_100 }, (_, k) => `p${k}`);
+    const line = (who: string, cell: string) => `${who},${wide.map(() => cell).join()}`;
+    writeFileSync(
+      join(folder, 'persons.csv'),
+      [`who,${wide.join()}`, line('x', 'a'), line('x', 'a'), line('y', 'b'), ''].join('\n'),
+    );
+    const base = samplePolicy(wide.map((name) => category(name, ['a', 'b'])));
+    const policy: Policy = { ...base, protect: { ...base.protect, secret: 'person', unit: 'who', maxRows: 1 } };
+    const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'p7' }] }, policy);
+    const engine = await openEngine({ source: join(folder, 'persons.csv'), codes: new Set(wide) });
+    const counted = await countByDatabase(engine, policy, measures);
+    expect(counted.map((cells) => cells.open())).toEqual([[1n, 1n, 0n]]);
+    await engine.close();
+  }, 60_000);
 });
