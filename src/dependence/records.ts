@@ -38,11 +38,13 @@ export interface RecordColumns {
   readonly cells?: readonly string[];
 }
 
+/** `least`: bytes that will be needed for so many records besides, whatever their ties. */
 export async function readRecords(
   policy: Policy,
   engine: Engine,
   columns: RecordColumns,
   room: Room = boundless,
+  least: (records: number) => number = () => 0,
 ): Promise<RecordTable> {
   const { secret, unit } = policy.protect;
   const named = [...new Set([...(unit === undefined ? [] : [unit]), ...columns.names])];
@@ -51,7 +53,8 @@ export async function readRecords(
   const rows = await countStructure(engine, statement);
   // Numbers of names in the table's order and in ours, who is whose, and what sorting takes.
   const own = rows * (8 * named.length + 28);
-  room.need(own);
+  // Said before anything is read, where it can be.
+  room.need(own + least(secret === 'person' ? 0 : rows));
   if (shown.length > 0) refuseBeyondHeap(80 * shown.length * rows);
   const lists: NameList[] = [];
   const held = () => lists.reduce((sum, list) => sum + list.bytes, own);

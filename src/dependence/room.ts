@@ -42,7 +42,7 @@ const inWords = (bytes: number): string =>
   bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 
 /** A graph as it is kept, with its walk. */
-const keptBytes = (nodes: number, incidences: number): number => 34 * nodes + 44 * incidences;
+export const keptBytes = (nodes: number, incidences: number): number => 34 * nodes + 44 * incidences;
 /** One question to a graph: forests in sums by node, loops in messages by incidence. */
 const askedBytes = (nodes: number, incidences: number): number => 72 * nodes + 76 * incidences;
 

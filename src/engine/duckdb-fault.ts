@@ -17,7 +17,11 @@ export function duckdbFault(error: unknown, more: { file?: string; late?: boolea
       'Free disk space, or raise the memory or spill limit.',
     );
   if (/^Out of Memory/i.test(text) || /bad_alloc|could not allocate/i.test(text))
-    return new Fault('ENGINE_MEMORY', 'The database ran out of memory.', 'Raise the memory limit, or ask for less at once.');
+    return new Fault(
+      'ENGINE_MEMORY',
+      'The database ran out of memory.',
+      'Raise the memory limit (FUGU_MEMORY), or ask for less at once.',
+    );
   if (/Could not set lock|Conflicting lock/i.test(text))
     return new Fault(
       'ENGINE_FAILED',

@@ -5,7 +5,7 @@ import type { EngineLimits } from './engine.js';
 const mib = 1024 ** 2;
 const gib = 1024 ** 3;
 /** Below this a database cannot even read one row group. */
-export const leastMemory = 64 * mib;
+const leastMemory = 64 * mib;
 
 /** Of what a process may hold while ties between records are declared, the database gets this part. */
 export const databaseShare = 1 / 4;
@@ -26,10 +26,23 @@ function wantedMemory(text = process.env.FUGU_MEMORY): number | undefined {
   return bytes;
 }
 
-/** What an engine may use when nobody says otherwise: FUGU_MEMORY, or at most half of the memory there is; ten minutes a statement. */
-export const defaultLimits = (): EngineLimits => ({
-  memory: wantedMemory() ?? Math.min(4 * gib, Math.floor(machineMemory() / 2)),
-  spill: 16 * gib,
-  deadline: 600_000,
-  threads: availableParallelism(),
-});
+/**
+ * What an engine may use when nobody says otherwise: FUGU_MEMORY, or at most half of the memory there is; ten minutes a statement. More than four gigabytes
+ * help no database here, but ties may need them.
+ */
+export function defaultLimits(): EngineLimits {
+  const allowed = wantedMemory() ?? Math.floor(machineMemory() / 2);
+  return {
+    memory: wantedMemory() ?? Math.min(4 * gib, allowed),
+    room: allowed,
+    spill: 16 * gib,
+    deadline: 600_000,
+    threads: availableParallelism(),
+  };
+}
+
+/** With ties between records declared, what is allowed is shared by the database and the ties that are read from it. */
+export function sharedWithTies(limits: EngineLimits): EngineLimits {
+  const part = Math.floor(limits.memory * databaseShare);
+  return { ...limits, memory: Math.max(leastMemory, part), room: (limits.room ?? limits.memory) - part };
+}

@@ -3,7 +3,7 @@ import type { Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { openDuckdb } from './duckdb.js';
 import type { Engine, EngineLimits } from './engine.js';
-import { databaseShare, defaultLimits, leastMemory } from './limits.js';
+import { defaultLimits, sharedWithTies } from './limits.js';
 import { type EngineSource, sourceOf } from './source.js';
 
 /** Opens the data of a policy and checks that every column the policy speaks of is there; or opens a bare source. */
@@ -13,7 +13,9 @@ export async function openEngine(
 ): Promise<Engine> {
   const policy = 'protect' in what ? what : undefined;
   const source = policy ? sourceOf(policy) : { relations: [], codes: new Set<string>(), ...(what as { source: string }) };
-  const engine = await openDuckdb(source, shared({ ...defaultLimits(), ...limits }, policy));
+  const said = limits.memory === undefined ? {} : { room: limits.memory };
+  const allowed = { ...defaultLimits(), ...said, ...limits };
+  const engine = await openDuckdb(source, policy && tiesRecords(policy) ? sharedWithTies(allowed) : allowed);
   if (!policy) return engine;
   try {
     checkColumns(
@@ -27,12 +29,8 @@ export async function openEngine(
   }
 }
 
-/** With ties between records declared, what is allowed is shared by the database and the ties that are read from it. */
-function shared(limits: EngineLimits, policy: Policy | undefined): EngineLimits {
-  if (!policy || policy.protect.secret === 'edge' || policy.dependence.every((d) => d.kind === 'columns')) return limits;
-  const memory = Math.max(leastMemory, Math.floor(limits.memory * databaseShare));
-  return { ...limits, memory, room: limits.memory - Math.floor(limits.memory * databaseShare) };
-}
+const tiesRecords = ({ protect, dependence }: Policy): boolean =>
+  protect.secret !== 'edge' && dependence.some((d) => d.kind !== 'columns');
 
 /** Every column of the data a policy names, with the entry that names it. */
 function* named(policy: Policy): Iterable<readonly [column: string, entry: string, role: string]> {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault, type Outcome } from '../errors.js';
 import { Broken } from './chain.js';
@@ -55,6 +55,7 @@ const free = (place: string): number => {
 /** SQLite does not say why it cannot open a file. */
 const writable = (place: string): boolean => {
   try {
+    if (existsSync(place) && !statSync(place).isFile()) return false;
     if (existsSync(place)) accessSync(place, constants.R_OK | constants.W_OK);
     accessSync(dirname(place), constants.W_OK | constants.X_OK);
     return true;

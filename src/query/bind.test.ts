@@ -292,3 +292,27 @@ describe('error bars', () => {
     expect(table!.rows[0]).toEqual({ keys: [], value: null, standardError: null, low: 17, high: 90 });
   });
 });
+
+describe('an answer of too many cells', () => {
+  const codes = (letter: string, n: number) => Array.from({ length: n }, (_, k) => `${letter}${k}`);
+  const large = samplePolicy([
+    category('x', codes('x', 9_999)),
+    ...['a', 'b', 'c'].map((name) => category(name, codes(name, 999))),
+    category('y', codes('y', 9_999)),
+  ]);
+  const refused = (query: unknown) => {
+    const before = process.memoryUsage().heapUsed;
+    expect(() => bind(query, large)).toThrow(expect.objectContaining({ code: 'DOMAIN_EXCEEDED' }));
+    return process.memoryUsage().heapUsed - before;
+  };
+
+  it('is refused before it is made: 100,000,000 in one table', () => {
+    expect(refused({ kind: 'crosstab', columns: ['x', 'y'] })).toBeLessThan(50e6);
+  });
+
+  it('is refused when tables that fit do not fit together', () => {
+    const pair = (by: string, and: string) => ({ kind: 'crosstab', columns: [by, and] });
+    expect(bind({ queries: [pair('a', 'b')] }, large).measures).toHaveLength(1);
+    refused({ queries: [pair('a', 'b'), pair('b', 'c'), pair('c', 'a')] });
+  });
+});

@@ -34,7 +34,7 @@ export function keptRows(
   const cells = [...policy.columns.keys()].map(
     (name) => `coalesce(CAST(length(${text(name)}) AS VARCHAR) || ':' || ${text(name)}, '-')`,
   );
-  const content = dialect.digest(cells.length > 0 ? cells.join(' || ') : `''`);
+  const content = dialect.digest(cells.length > 0 ? joined(cells) : `''`);
   const read = select([`${person} AS person`, `${content} AS content`], 'fugu_data', list);
   // Rows with the same content are interchangeable, so it does not matter which is the first copy.
   const copies = select(
@@ -47,3 +47,9 @@ export function keptRows(
   const ranked = select([`row_number() OVER (PARTITION BY person ORDER BY ${key}) AS rank`], `(${copies})`);
   return select([], `(${ranked}) WHERE rank <= ${Math.trunc(maxRows)}`);
 }
+
+/** Texts one after the other, nested no deeper than need be: databases bound how deep an expression is, and a survey has a thousand columns. */
+const joined = (texts: readonly string[]): string => {
+  const half = texts.length >> 1;
+  return half === 0 ? texts[0]! : `(${joined(texts.slice(0, half))} || ${joined(texts.slice(half))})`;
+};

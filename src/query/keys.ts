@@ -16,6 +16,20 @@ export interface LabelledKey {
 /** More cells than this are a mistake: no budget fills them. */
 export const mostCells = 1_000_000;
 
+/** What the measures of one request may have in all: each cell is held several times over while it is counted, noised and written down. */
+export const mostCellsTogether = 2_000_000;
+
+/** The one bound on the size of an answer. It is asked before anything of that size is made, and speaks about policy and query alone. */
+export function refuseManyCells(size: number, who: string, what: string, limit: number): void {
+  if (size <= limit) return;
+  throw new Fault(
+    'DOMAIN_EXCEEDED',
+    `${who} ${size} ${what}; at most ${limit} fit one ${limit === mostCells ? 'table' : 'request'}.`,
+    limit === mostCells ? 'Use fewer keys, coarser bins or a coarser step.' : 'Ask for fewer tables at once, or coarser ones.',
+    { details: { size, limit } },
+  );
+}
+
 /** The first grid position at or above an edge. */
 export const startOf = (grid: Grid, edge: Rational): number => Number(ceiling(divide(subtract(edge, grid.low), grid.step)));
 
@@ -88,15 +102,7 @@ export function keysOf(policy: Policy, names: readonly string[]): readonly Label
 /** Labels of the cells in mixed-radix order, last key fastest. */
 export function cellsOf(keys: readonly LabelledKey[]): readonly (readonly string[])[] {
   const total = keys.reduce((n, { labels }) => n * labels.length, 1);
-  if (total > mostCells)
-    throw new Fault(
-      'DOMAIN_EXCEEDED',
-      `The keys have ${total} cells; at most ${mostCells} fit one table.`,
-      'Use fewer keys or coarser bins.',
-      {
-        details: { size: total, limit: mostCells },
-      },
-    );
+  refuseManyCells(total, 'The keys have', 'cells', mostCells);
   let cells: string[][] = [[]];
   for (const { labels } of keys) cells = cells.flatMap((cell) => labels.map((label) => [...cell, label]));
   return cells;

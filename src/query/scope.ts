@@ -6,7 +6,7 @@ import { weightNamed } from './domain.js';
 import { sumEffects } from './effects.js';
 import { filterOf, impliesPresent, present, tidy } from './filter.js';
 import { gridOf } from './grid.js';
-import { cellsOf, keysOf, type LabelledKey } from './keys.js';
+import { cellsOf, keysOf, type LabelledKey, mostCellsTogether, refuseManyCells } from './keys.js';
 import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from './measure.js';
 import type { Query } from './query.js';
 
@@ -71,14 +71,19 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
   const measures: Measure[] = [];
   const known = new Map<string, number>();
   const split = splitColumns(policy, batch);
-  const once = (key: string, make: () => Measure): number => {
-    const index = known.get(key) ?? measures.push(make()) - 1;
+  let cells = 0;
+  const once = (key: string, { keys }: Counting, make: () => Measure): number => {
+    const there = known.get(key);
+    if (there !== undefined) return there;
+    cells += keys.reduce((n, { size }) => n * size, 1);
+    refuseManyCells(cells, 'The measures have', 'cells together', mostCellsTogether);
+    const index = measures.push(make()) - 1;
     known.set(key, index);
     return index;
   };
   const total: Scope['total'] = ({ filter, keys }, value, grid, name, tables = 1) => {
     const counting: Counting = { filter, keys: keys.map(({ key }) => key), value };
-    return once(textOf(counting), () => ({
+    return once(textOf(counting), counting, () => ({
       mechanism: 'additive',
       name,
       cells: cellsOf(keys),
@@ -122,6 +127,6 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
       split.get(textOf(rows)) === column
         ? count(bySplit(rows, column), 'count', (i) => [2 * i])
         : count(only(rows, present(column)), impliesPresent(rows.filter, column) ? 'count' : `count with ${column}`, sameCell),
-    select: (measure) => once(textOf([measure.counting, measure.name]), () => measure),
+    select: (measure) => once(textOf([measure.counting, measure.name]), measure.counting, () => measure),
   };
 }

@@ -86,6 +86,7 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
     expect(await bySql(engine, policy, measures)).toEqual(truth);
     expect((await countByDatabase(engine, policy, measures)).map((cells) => cells.open())).toEqual(truth);
     expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open())).toEqual(truth);
+    expect((await countStreaming(engine, policy, measures, 2)).map((cells) => cells.open())).toEqual(truth);
     await engine.close();
   };
 
@@ -181,4 +182,42 @@ describe('numbers in a Parquet file', () => {
     }
     expect(truth[0]!.filter((n) => n > 5n).length).toBeGreaterThan(type === 'BOOLEAN' ? 0 : 3);
   });
+});
+
+describe('a table of many columns', () => {
+  it('is never read by a statement that names more of them than a thousand', async () => {
+    const wide = Array.from({ length: 2_500 }, (_, k) => `q${k}`);
+    writeFileSync(join(folder, 'wide.csv'), `${wide.join()}\n${wide.map(() => 'a').join()}\n${wide.map(() => 'b').join()}\n`);
+    const policy = samplePolicy(wide.map((name) => category(name, ['a', 'b'])));
+    const { measures } = bindBatch({ queries: wide.map((column) => ({ kind: 'histogram', column })) }, policy);
+    const engine = await openEngine({ source: join(folder, 'wide.csv'), codes: new Set(wide) });
+    const named: number[] = [];
+    const watched: Engine = Object.assign(Object.create(engine) as Engine, {
+      columns: () => engine.columns(),
+      stream: (statement: Parameters<Engine['stream']>[0]) => {
+        named.push(statement.sql.match(/"q\d+"/g)!.length);
+        return engine.stream(statement);
+      },
+    });
+    const counted = await countStreaming(watched, policy, measures);
+    expect(counted.map((cells) => cells.open())).toEqual(wide.map(() => [1n, 1n, 0n]));
+    expect(named).toEqual([1000, 1000, 500]);
+    await engine.close();
+  }, 60_000);
+
+  it('is cut to rows per person by all of them', async () => {
+    const wide = Array.from({ length: 1_100 }, (_, k) => `p${k}`);
+    const line = (who: string, cell: string) => `${who},${wide.map(() => cell).join()}`;
+    writeFileSync(
+      join(folder, 'persons.csv'),
+      [`who,${wide.join()}`, line('x', 'a'), line('x', 'a'), line('y', 'b'), ''].join('\n'),
+    );
+    const base = samplePolicy(wide.map((name) => category(name, ['a', 'b'])));
+    const policy: Policy = { ...base, protect: { ...base.protect, secret: 'person', unit: 'who', maxRows: 1 } };
+    const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'p7' }] }, policy);
+    const engine = await openEngine({ source: join(folder, 'persons.csv'), codes: new Set(wide) });
+    const counted = await countByDatabase(engine, policy, measures);
+    expect(counted.map((cells) => cells.open())).toEqual([[1n, 1n, 0n]]);
+    await engine.close();
+  }, 60_000);
 });

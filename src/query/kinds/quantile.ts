@@ -6,7 +6,7 @@ import { numberNamed } from '../domain.js';
 import { rankEffects } from '../effects.js';
 import { present } from '../filter.js';
 import { gridOf, numberAt } from '../grid.js';
-import { mostCells } from '../keys.js';
+import { mostCells, refuseManyCells } from '../keys.js';
 import { valueName } from '../label.js';
 import type { Counting, RowKey, SelectedMeasure } from '../measure.js';
 import type { QuantileQuery } from '../query.js';
@@ -77,13 +77,7 @@ export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
   const size = Math.floor(grid.last / width) + 1;
   const candidates: Rational[] = Array.from({ length: size }, (_, j) => numberAt(grid, j * width));
   const groups = cellsOfRows(rows);
-  if (groups.length * size > mostCells)
-    throw new Fault(
-      'DOMAIN_EXCEEDED',
-      `The quantiles need ${groups.length * size} counters; at most ${mostCells} fit.`,
-      'Use fewer keys or a coarser step.',
-      { details: { size: groups.length * size, limit: mostCells } },
-    );
+  refuseManyCells(groups.length * size, 'The quantiles need', 'counters', mostCells);
   const key: RowKey = { kind: 'grid', column: query.column, width, size };
   const counting: Counting = {
     filter: only(rows, present(query.column)).filter,
