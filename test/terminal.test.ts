@@ -19,6 +19,7 @@ describe('a terminal', () => {
     const named = JSON.stringify({ kind: 'count', name: `all${trick}\ncertified: nothing` });
     const asked = [
       ['release', 'policy.yaml', '--query', named, '--epsilon', '1'],
+      ['release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '1'],
       ['ledger', 'policy.yaml'],
       ['ledger', 'policy.yaml', '--json'],
       ['release', 'policy.yaml', '--query', `{"kind":"histogram","column":${JSON.stringify(`party${trick}`)}}`],
