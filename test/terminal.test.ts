@@ -32,7 +32,13 @@ describe('a terminal', () => {
       expect(out + err, words.join(' ')).not.toMatch(obeyed);
       expect((out + err).length, words.join(' ')).toBeGreaterThan(20);
     }
-    const { out } = await run('ledger', 'policy.yaml', '--json');
+    const { out } = await run(
+      'release',
+      'policy.yaml',
+      '--query',
+      `{"kind":"sum","column":${JSON.stringify(`x${trick}`)}}`,
+      '--json',
+    );
     expect(out).toContain('\\u001b[2J');
   });
 });
