@@ -62,7 +62,7 @@ function ledgerOn(store: Store): Ledger {
         const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
         unanswered = pending;
         const recorded = pending ? undefined : index.answer(sequence);
-        if (typeof recorded === 'string') return { text: recorded, pending };
+        if (typeof recorded === 'string') return { text: recorded, pending, unsynced: false };
         if (recorded === null) throw textLost(place, sequence);
         addLink(
           store,
@@ -70,9 +70,12 @@ function ledgerOn(store: Store): Ledger {
           { kind: 'answer', population, at: Date.now(), of: sequence, answer: answerHash(hash, answer) },
           answer,
         );
-        return { text: answer, pending };
+        // What nobody can take up after the machine went down may lose its answer then; a witness must not know more than the disk.
+        const unsynced = !store.witness && (!pending || (store.boot !== undefined && takenUpHere(store, found)));
+        return { text: answer, pending, unsynced };
       },
-      ({ pending }) => ({
+      ({ pending, unsynced }) => ({
+        unsynced,
         spent: { state: 'spent', entry: entry.sequence, resumable: false },
         takenBack: { state: 'spent', entry: entry.sequence, resumable: pending },
         unwitnessed: { state: 'recorded', entry: entry.sequence },
@@ -109,6 +112,7 @@ function ledgerOn(store: Store): Ledger {
         for (const [sequence] of pending.toReversed()) {
           const stored = index.link(sequence);
           if (!stored || !store.chain.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
+          if (!takenUpHere(store, stored)) continue;
           const entry = toEntry(stored, 'no');
           if (entry.key === key) return entry;
         }
@@ -157,6 +161,7 @@ function ledgerOn(store: Store): Ledger {
       try {
         // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
         store.checkFiles();
+        store.chain.flush();
         db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
       } catch {}
       try {
@@ -189,7 +194,7 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   const answered = reservation.unlessRecorded && known ? recordedFor(store, population, key) : undefined;
   if (answered) return answered.entry;
   if (resumable && known) {
-    const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest));
+    const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest, store.boot));
     if (unanswered) return unanswered;
   }
   const before = known ? spentFromText(known.totals) : nothingSpent;
@@ -206,7 +211,7 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
     label,
     profile,
     ...(relied.length > 0 && { relied }),
-    ...(resumable && { resumable: terms.digest }),
+    ...(resumable && { resumable: terms.digest, ...(store.boot !== undefined && { boot: store.boot }) }),
   });
   const { sequence, hash } = stored;
   const named = as !== undefined && { as };
@@ -230,6 +235,9 @@ function takeUp({ index, chain }: Store, { pending }: AccountState, request: str
   if (!stored || !chain.holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
   return { ...toEntry(stored, 'no'), resumed: true };
 }
+
+/** Whether it was booked in this run of the machine, or in none in particular. */
+const takenUpHere = ({ boot }: Store, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
 
 const accountOf = (population: string, { digest, summary, totals }: AccountState): Account => ({
   population,

@@ -18,6 +18,8 @@ export interface Late {
   readonly takenBack?: Outcome;
   /** When only the witness did not hear of it. */
   readonly unwitnessed: Outcome;
+  /** The line may be lost when the machine goes down: the next one that is synced takes it along. */
+  readonly unsynced?: boolean;
 }
 
 /** Adds a link to both copies; its line is written when the transaction ends. */
@@ -25,7 +27,7 @@ export function addLink({ index }: Store, on: Adding, draft: Draft, answer?: str
   const { link, stored } = linkFrom(on.books, on.end, draft);
   index.keepLink(link, stored, answer);
   on.lines.push(stored);
-  on.end = endOf(stored);
+  on.end = endOf(stored, link);
   return stored;
 }
 
@@ -51,7 +53,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
         store.chain.room(on.end.offset + 1);
         for (const line of on.lines)
-          putLine(store, line, (unsure) => {
+          putLine(store, line, ends?.unsynced !== true, (unsure) => {
             // An account that was opened, and nothing booked on it yet, is no harm.
             if (line !== on.lines.at(-1)) return;
             written = true;
@@ -106,7 +108,7 @@ function tell({ witness }: Store, { sequence, hash }: End): unknown {
 }
 
 /** `there` is called as soon as the line may be found by the next reader; `unsure` where it may not be on the disk. */
-function putLine({ chain }: Store, line: Stored, there: (unsure: boolean) => void): void {
+function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: boolean) => void): void {
   try {
     chain.write(line.offset, lineOf(line));
   } catch (error) {
@@ -115,7 +117,7 @@ function putLine({ chain }: Store, line: Stored, there: (unsure: boolean) => voi
     throw error;
   }
   try {
-    chain.sync();
+    if (sync) chain.sync();
   } catch (error) {
     there(true);
     throw error;

@@ -11,6 +11,7 @@ import { emptyText } from './total.js';
 export interface Index {
   readonly last: () => Stored | undefined;
   readonly link: (sequence: number) => Stored | undefined;
+  readonly linksAfter: (sequence: number) => readonly Stored[];
   /** The books as `last` pins them. */
   readonly books: (last: Stored | undefined) => IndexBooks;
   readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
@@ -48,13 +49,14 @@ const json = (value: Row[number] | undefined): unknown => {
     throw new Broken('something in it cannot be read');
   }
 };
-const linkIn = ({ body }: Pick<Stored, 'body'>): Link => json(Buffer.from(body)) as Link;
+export const linkIn = ({ body }: Pick<Stored, 'body'>): Link => json(Buffer.from(body)) as Link;
 
 export function indexOn(db: Connection): Index {
   const columns = blob(`${number('l.sequence')}, ${number('l."offset"')}, l.~hash, l.~body`);
   const asked = {
     last: db.query(`SELECT ${columns} FROM book.link l ORDER BY l.sequence DESC LIMIT 1`),
     link: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence = ?`),
+    linksAfter: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence > ? ORDER BY l.sequence`),
     accounts: db.query(blob('SELECT ~population, ~state FROM book.account')),
     mark: db.query(`SELECT ${number('incomplete')} FROM book.mark`),
     account: db.query(
@@ -176,6 +178,7 @@ export function indexOn(db: Connection): Index {
       const row = asked.link.get(sequence);
       return row && stored(row);
     },
+    linksAfter: (sequence) => asked.linksAfter.all(sequence).map(stored),
     books,
     keepLink: (link, { sequence, offset, hash, body }, answer) => {
       const key = link.kind === 'spend' ? link.key : null;
@@ -209,4 +212,4 @@ function bound(answer: string, of: number, entryHash: string, answerLink: string
   return answer;
 }
 
-export const endOfIndex = (last: Stored | undefined): End => (last ? endOf(last) : beginning);
+export const endOfIndex = (last: Stored | undefined): End => (last ? endOf(last, linkIn(last)) : beginning);
