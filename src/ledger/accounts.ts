@@ -1,6 +1,5 @@
-import { fromStored } from '../dependence/profile.js';
 import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from './chain.js';
-import { book, emptyText, spentFromText, spentToText } from './total.js';
+import { book, emptyText, paidBy, spentFromText, spentToText } from './total.js';
 
 /** A resumable entry that has no answer yet; `request` stands for its key, profile, terms and run of the machine. */
 export type Pending = readonly [sequence: number, request: string];
@@ -89,8 +88,8 @@ export function changeBy(books: Books, link: Draft, sequence: number): Change {
   if (link.kind === 'amend') return only({ ...account, digest: link.digest, summary: link.summary, closed: false });
   if (link.kind === 'answer') return only({ ...account, pending: account.pending.filter(([of]) => of !== link.of) });
   const { population, analyst, profile, key, resumable, boot } = link;
-  const totals = spentToText(book(spentFromText(account.totals), fromStored(profile)));
-  const share = spentToText(book(spentFromText(books.share(population, analyst)), fromStored(profile)));
+  const totals = spentToText(book(spentFromText(account.totals), paidBy(profile)));
+  const share = spentToText(book(spentFromText(books.share(population, analyst)), paidBy(profile)));
   const pending: readonly Pending[] =
     resumable === undefined
       ? account.pending

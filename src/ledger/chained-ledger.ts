@@ -7,7 +7,7 @@ import { asFault, corrupt, ending } from './faults.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
 import { inTurn, transaction } from './sqlite.js';
 import { openStore, type Store } from './store.js';
-import { book, spentFromText } from './total.js';
+import { book, paidBy, spentFromText } from './total.js';
 import { verifyInChild } from './verify.js';
 import type { Witness } from './witness.js';
 
@@ -198,8 +198,8 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
     if (unanswered) return unanswered;
   }
   const before = known ? spentFromText(known.totals) : nothingSpent;
-  const after = book(before, reservation.profile);
-  admit(after, before, book(spentFromText(on.books.share(population, analyst)), reservation.profile));
+  const paid = paidBy(profile);
+  admit(book(before, paid), before, book(spentFromText(on.books.share(population, analyst)), paid));
   if (!known) addLink(store, on, { kind: 'open', population, at, digest: terms.digest, summary: terms.summary });
   const stored = addLink(store, on, {
     kind: 'spend',

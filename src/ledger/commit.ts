@@ -25,8 +25,8 @@ export interface Late {
 /** Adds a link to both copies; its line is written when the transaction ends. */
 export function addLink({ index }: Store, on: Adding, draft: Draft, answer?: string): Stored {
   const { link, stored } = linkFrom(on.books, on.end, draft);
-  index.keepLink(link, stored, answer);
   on.lines.push(stored);
+  index.keepLink(link, stored, answer);
   on.end = endOf(stored, link);
   return stored;
 }
@@ -43,8 +43,9 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
     let ends: Late | undefined;
     let written = false;
     let outcome: Outcome | undefined;
+    const lines: Stored[] = [];
     try {
-      const on: Adding = { ...store.reconciled(), lines: [] };
+      const on: Adding = { ...store.reconciled(), lines };
       askWitness(store);
       const result = work(on);
       if (on.lines.length > 0) {
@@ -78,7 +79,8 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       }
       return result;
     } catch (error) {
-      store.remember(undefined);
+      // Books that nothing was added to are as they were.
+      if (lines.length > 0) store.remember(undefined);
       if (db.inTransaction()) db.exec('ROLLBACK');
       throw written ? told(asFault(error, place), outcome) : error;
     }

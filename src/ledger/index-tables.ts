@@ -1,6 +1,6 @@
 import type { AccountState, Books, Change, Pending } from './accounts.js';
 import { rootOf, stateHash } from './accounts.js';
-import { answerHash, Broken, beginning, type End, endOf, type Link, type Stored, sha256 } from './chain.js';
+import { answerHash, Broken, type Link, type Stored, sha256 } from './chain.js';
 import { type Connection, integer, type Row, text } from './sqlite.js';
 import { emptyText } from './total.js';
 
@@ -13,7 +13,7 @@ export interface Index {
   readonly link: (sequence: number) => Stored | undefined;
   readonly linksAfter: (sequence: number) => readonly Stored[];
   /** The books as `last` pins them. */
-  readonly books: (last: Stored | undefined) => IndexBooks;
+  readonly books: (last: Pick<Link, 'root'> | undefined) => IndexBooks;
   readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
   readonly answer: (of: number) => string | null | undefined;
@@ -114,10 +114,10 @@ export function indexOn(db: Connection): Index {
     asked.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
   };
 
-  const books = (last: Stored | undefined): IndexBooks => {
+  const books = (last: Pick<Link, 'root'> | undefined): IndexBooks => {
     const states = new Map(asked.accounts.all().map(([population, state]) => [text(population), text(state)]));
     let incomplete = integer(asked.mark.get()?.[0]) === 1;
-    const root = last ? linkIn(last).root : rootOf(false, new Map());
+    const root = last ? last.root : rootOf(false, new Map());
     if (rootOf(incomplete, states) !== root) throw new Broken('the accounts are not those that the last entry pins');
     const found = new Map<string, AccountState | undefined>();
     const totals = new Map<string, string>();
@@ -211,5 +211,3 @@ function bound(answer: string, of: number, entryHash: string, answerLink: string
     throw new Broken(`the answer recorded for entry ${of} was changed`, of);
   return answer;
 }
-
-export const endOfIndex = (last: Stored | undefined): End => (last ? endOf(last, linkIn(last)) : beginning);

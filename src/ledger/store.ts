@@ -14,10 +14,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { follow } from './accounts.js';
 import { bootOf } from './boot.js';
-import { Broken, type End, endOf, lineOf, type Stored } from './chain.js';
+import { Broken, beginning, type End, endOf, lineOf, type Stored } from './chain.js';
 import { type ChainFile, chainPath, makeChainFile, openChainFile, syncFolder } from './chain-file.js';
 import { asFault, corrupt, severalNames } from './faults.js';
-import { endOfIndex, type Index, type IndexBooks, indexOn } from './index-tables.js';
+import { type Index, type IndexBooks, indexOn, linkIn } from './index-tables.js';
 import { mend } from './mend.js';
 import { checkSchema, createSchema, formatOf, schemaVersion } from './schema.js';
 import { type Connection, connect, inTurn, transaction } from './sqlite.js';
@@ -141,11 +141,14 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   let remembered: Standing | undefined;
   const standing = (): Standing & { readonly last: boolean } => {
     checkTables();
-    const link = index.last();
-    const held = link ? chain.holds(link) : chain.blank() && 'last';
-    if (link && !held) throw new Broken(`its two files differ at entry ${link.sequence}`);
-    const end = endOfIndex(link);
-    if (remembered?.end.hash !== end.hash) remembered = { end, books: index.books(link) };
+    const last = index.last();
+    const held = last ? chain.holds(last) : chain.blank() && 'last';
+    if (last && !held) throw new Broken(`its two files differ at entry ${last.sequence}`);
+    if (remembered?.end.hash !== (last ?? beginning).hash) {
+      const link = last && linkIn(last);
+      remembered = { end: last && link ? endOf(last, link) : beginning, books: index.books(link) };
+    }
+    const { end } = remembered;
     return { end, books: remembered.books, last: held === 'last' };
   };
   const agreed = (): Standing | undefined => {
@@ -154,7 +157,10 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   };
   const reconciled = (thorough = false): Standing => {
     const { end, books, last } = standing();
-    return last && !thorough ? { end, books } : { end: catchUp(index, chain, books, end), books };
+    if (last && !thorough) return { end, books };
+    // They are about to change, and if the transaction fails they have not.
+    remembered = undefined;
+    return { end: catchUp(index, chain, books, end), books };
   };
   try {
     transaction(db, 'IMMEDIATE', () => {

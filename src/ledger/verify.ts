@@ -2,7 +2,7 @@ import { emptyBooks, follow, stateHash } from './accounts.js';
 import { answerHash, Broken, beginning, type Link, sha256 } from './chain.js';
 import { type ChainFile, chainPath, openChainFile } from './chain-file.js';
 import { inChild } from './child.js';
-import { indexOn } from './index-tables.js';
+import { indexOn, linkIn } from './index-tables.js';
 import type { Verification } from './ledger.js';
 import { checkSchema } from './schema.js';
 import { type Connection, connect, inTurn, integer, text } from './sqlite.js';
@@ -95,7 +95,8 @@ function remember(spends: Map<number, Spent>, link: Link, hash: string): void {
 
 function checkAccounts(db: Connection, walked: ReturnType<typeof emptyBooks>): void {
   const index = indexOn(db);
-  const books = index.books(index.last());
+  const last = index.last();
+  const books = index.books(last && linkIn(last));
   if (books.incomplete() !== walked.incomplete() || books.states().size !== walked.accounts.size)
     throw new Broken('an account was added or removed behind the chain');
   for (const [population, state] of walked.accounts)
