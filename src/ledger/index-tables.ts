@@ -79,8 +79,8 @@ export function indexOn(db: Connection): Index {
     ),
     spends: db.query(
       blob(
-        `SELECT ${columns}, p.~hash, a.of IS NOT NULL, a.body IS NOT NULL FROM book.link l
-         LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence
+        `SELECT CAST(l.sequence || ' ' || l."offset" || ' ' || (a.of IS NOT NULL) || (a.body IS NOT NULL) || ' ' || coalesce(p.hash, '-') || ' ' || l.hash || ' ' || l.body AS BLOB)
+         FROM book.link l LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence
          WHERE l.population = ? AND l.key IS NOT NULL ORDER BY l.sequence`,
       ),
     ),
@@ -196,11 +196,17 @@ export function indexOn(db: Connection): Index {
       return { of, answer: bound(text(row[4]), of.sequence, of.hash, text(row[5])) };
     },
     spends: (population) =>
-      asked.spends.all(population).map((row) => ({
-        stored: stored(row),
-        before: text(row[4]),
-        answered: row[5] !== 1 ? 'no' : row[6] === 1 ? 'kept' : 'lost',
-      })),
+      asked.spends.all(population).map(([row]) => {
+        const parts = /^(\d{1,15}) (\d{1,15}) ([01])([01]) (\S{64}) (\S{64}) /.exec(text(row));
+        if (!parts) throw new Broken('an entry cannot be read');
+        const [head, sequence, offset, told, kept, before, hash] = parts as unknown as string[];
+        const body = parts.input.slice(head!.length);
+        return {
+          stored: { sequence: Number(sequence), offset: Number(offset), hash: hash!, body },
+          before: before!,
+          answered: told === '0' ? 'no' : kept === '1' ? 'kept' : 'lost',
+        };
+      }),
   };
 }
 
