@@ -86,7 +86,10 @@ export function changeBy(books: Books, link: Draft, sequence: number): Change {
   const account = known(books, link.population, sequence);
   const only = (state: AccountState) => ({ accounts: new Map([[link.population, state]]) });
   if (link.kind === 'amend') return only({ ...account, digest: link.digest, summary: link.summary, closed: false });
-  if (link.kind === 'answer') return only({ ...account, pending: account.pending.filter(([of]) => of !== link.of) });
+  if (link.kind === 'answer') {
+    const pending = account.pending.filter(([of]) => of !== link.of);
+    return only(pending.length === account.pending.length ? account : { ...account, pending });
+  }
   const { population, analyst, profile, key, resumable, boot } = link;
   const totals = spentToText(book(spentFromText(account.totals), paidBy(profile)));
   const share = spentToText(book(spentFromText(books.share(population, analyst)), paidBy(profile)));

@@ -65,7 +65,7 @@ export interface UpgradeLink extends LinkBase {
   readonly kind: 'upgrade';
 }
 
-export const sha256 = (text: string): string => hashOf('sha256', text);
+export const sha256 = (text: string | Buffer): string => hashOf('sha256', text);
 
 export const genesis: string = sha256('fugu ledger 1');
 export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);

@@ -18,6 +18,7 @@ export interface Index {
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
   readonly answer: (of: number) => string | null | undefined;
   readonly replay: (key: string, population: string) => { readonly of: Stored; readonly answer: string } | undefined;
+  /** Its entries, each fitting the link before it. */
   readonly spends: (population: string) => readonly Spend[];
 }
 /** What is kept is written by `flush`. */
@@ -27,8 +28,6 @@ export interface IndexBooks extends Books {
 type Share = NonNullable<Change['share']>;
 interface Spend {
   readonly stored: Stored;
-  /** Hash of the link before it. */
-  readonly before: string;
   readonly answered: 'no' | 'kept' | 'lost';
 }
 
@@ -77,12 +76,11 @@ export function indexOn(db: Connection): Index {
          WHERE l.key = ? AND l.population = ? AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
       ),
     ),
+    // The text of a row is hashed as it comes. Sorted here: sorting it there would move all texts.
     spends: db.query(
-      blob(
-        `SELECT CAST(l.sequence || ' ' || l."offset" || ' ' || (a.of IS NOT NULL) || (a.body IS NOT NULL) || ' ' || coalesce(p.hash, '-') || ' ' || l.hash || ' ' || l.body AS BLOB)
-         FROM book.link l LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence
-         WHERE l.population = ? AND l.key IS NOT NULL ORDER BY l.sequence`,
-      ),
+      `SELECT CAST(l.hash || coalesce(p.hash, '-') || char(10) || l.body AS BLOB), CAST(l.sequence AS INTEGER), CAST(l."offset" AS INTEGER), (a.of IS NOT NULL) + (a.body IS NOT NULL)
+       FROM (SELECT sequence FROM book.link WHERE population = ? AND key IS NOT NULL) s CROSS JOIN book.link l ON l.sequence = s.sequence
+       LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence`,
     ),
     keepLink: db.command('INSERT INTO book.link (sequence, "offset", population, key, hash, body) VALUES (?, ?, ?, ?, ?, ?)'),
     keepAnswer: db.command('INSERT INTO book.answer (of, sequence, body) VALUES (?, ?, ?)'),
@@ -196,19 +194,24 @@ export function indexOn(db: Connection): Index {
       return { of, answer: bound(text(row[4]), of.sequence, of.hash, text(row[5])) };
     },
     spends: (population) =>
-      asked.spends.all(population).map(([row]) => {
-        const parts = /^(\d{1,15}) (\d{1,15}) ([01])([01]) (\S{64}) (\S{64}) /.exec(text(row));
-        if (!parts) throw new Broken('an entry cannot be read');
-        const [head, sequence, offset, told, kept, before, hash] = parts as unknown as string[];
-        const body = parts.input.slice(head!.length);
+      inOrder(asked.spends.all(population)).map(([row, number, offset, answered]) => {
+        const sequence = integer(number);
+        if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
+        const hash = text(row.subarray(0, 64));
+        // The hash before it, a newline and the body: what `linkHash` is taken of.
+        if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`);
+        const body = text(row.subarray(129));
+        const known = integer(answered);
         return {
-          stored: { sequence: Number(sequence), offset: Number(offset), hash: hash!, body },
-          before: before!,
-          answered: told === '0' ? 'no' : kept === '1' ? 'kept' : 'lost',
+          stored: { sequence, offset: integer(offset), hash, body },
+          answered: known === 0 ? 'no' : known === 2 ? 'kept' : 'lost',
         };
       }),
   };
 }
+
+/** By their second column. */
+const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => integer(a[1]) - integer(b[1]));
 
 /** The recorded text, if it is the one that the answer link speaks of. */
 function bound(answer: string, of: number, entryHash: string, answerLink: string): string {
