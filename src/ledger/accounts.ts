@@ -1,8 +1,7 @@
-import { fromStored } from '../dependence/profile.js';
 import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from './chain.js';
-import { book, emptyText, spentFromText, spentToText } from './total.js';
+import { book, emptyText, paidBy, spentFromText, spentToText } from './total.js';
 
-/** A resumable entry that has no answer yet; `request` stands for its key, profile and terms. */
+/** A resumable entry that has no answer yet; `request` stands for its key, profile, terms and run of the machine. */
 export type Pending = readonly [sequence: number, request: string];
 /** Older ones are not taken up any more: the list is written with every booking. */
 const pendingKept = 64;
@@ -63,11 +62,11 @@ export function rootAfter(books: Books, change: Change): string {
   return rootOf(change.incomplete ?? books.incomplete(), states);
 }
 
-export const requestOf = (key: string, profile: SpendLink['profile'], digest: string): string =>
-  sha256(JSON.stringify([key, profile, digest]));
+export const requestOf = (key: string, profile: SpendLink['profile'], digest: string, boot: string | undefined): string =>
+  sha256(JSON.stringify([key, profile, digest, boot ?? null]));
 
 /** A link before it is numbered and pinned. */
-export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root'> : never) : never;
+export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root' | 'since'> : never) : never;
 
 /** What link number `sequence` changes. Deterministic, so that walking the chain again gives the same accounts to the last byte. */
 export function changeBy(books: Books, link: Draft, sequence: number): Change {
@@ -87,14 +86,17 @@ export function changeBy(books: Books, link: Draft, sequence: number): Change {
   const account = known(books, link.population, sequence);
   const only = (state: AccountState) => ({ accounts: new Map([[link.population, state]]) });
   if (link.kind === 'amend') return only({ ...account, digest: link.digest, summary: link.summary, closed: false });
-  if (link.kind === 'answer') return only({ ...account, pending: account.pending.filter(([of]) => of !== link.of) });
-  const { population, analyst, profile, key, resumable } = link;
-  const totals = spentToText(book(spentFromText(account.totals), fromStored(profile)));
-  const share = spentToText(book(spentFromText(books.share(population, analyst)), fromStored(profile)));
+  if (link.kind === 'answer') {
+    const pending = account.pending.filter(([of]) => of !== link.of);
+    return only(pending.length === account.pending.length ? account : { ...account, pending });
+  }
+  const { population, analyst, profile, key, resumable, boot } = link;
+  const totals = spentToText(book(spentFromText(account.totals), paidBy(profile)));
+  const share = spentToText(book(spentFromText(books.share(population, analyst)), paidBy(profile)));
   const pending: readonly Pending[] =
     resumable === undefined
       ? account.pending
-      : [...account.pending, [sequence, requestOf(key, profile, resumable)] as const].slice(-pendingKept);
+      : [...account.pending, [sequence, requestOf(key, profile, resumable, boot)] as const].slice(-pendingKept);
   const shares = new Map(account.shares).set(analyst, sha256(share));
   return {
     ...only({ ...account, totals, entries: account.entries + 1, pending, shares }),
@@ -113,7 +115,7 @@ export function linkFrom(books: Books, end: End, draft: Draft): { readonly link:
   const sequence = end.sequence + 1;
   const change = changeBy(books, draft, sequence);
   const after = 'population' in draft && { after: stateHash(change.accounts.get(draft.population)!) };
-  const link = { ...draft, sequence, ...after, root: rootAfter(books, change) } as Link;
+  const link = { ...draft, sequence, since: end.since, ...after, root: rootAfter(books, change) } as Link;
   const body = JSON.stringify(link);
   books.keep(change);
   return { link, stored: { sequence, offset: end.offset, hash: linkHash(end.hash, body), body } };

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { Broken, beginning, type End, type Link, lineOf, linkAfter, type Stored } from './chain.js';
+import { Broken, beginning, type End, endOf, type Link, lineOf, linkAfter, type Stored } from './chain.js';
 
 /**
  * The chain as text, one line `HASH BODY` per link, written in place into space that was filled with zeros before: a full disk is met while nothing is
@@ -28,13 +28,16 @@ export interface ChainFile {
   readonly linksFrom: (end: End) => Generator<{ readonly link: Link; readonly stored: Stored }, Ending>;
   /** Makes room for so many bytes, durably. */
   readonly room: (bytes: number) => void;
+  readonly read: (offset: number, length: number) => Buffer;
   readonly write: (offset: number, bytes: Buffer) => void;
   readonly sync: () => void;
+  /** Syncs what was written here and not synced since. */
+  readonly flush: () => void;
   readonly close: () => void;
 }
 
 export interface Ending {
-  /** `torn`: a line that was never finished. `cut`: the file ends without the zero that follows a last line. */
+  /** `torn`: lines that were never synced. `cut`: the file ends without the zero that follows a last line. */
   readonly kind: 'clean' | 'torn' | 'cut' | 'damaged';
   /** Bytes up to the last one that is not zero. */
   readonly length: number;
@@ -100,6 +103,11 @@ export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
 export function openChainFile(path: string): ChainFile {
   const fd = openSync(path, 'r+');
   let known = 0;
+  let dirty = false;
+  const sync = (): void => {
+    fdatasyncSync(fd);
+    dirty = false;
+  };
   return {
     path,
     identity: () => {
@@ -124,8 +132,15 @@ export function openChainFile(path: string): ChainFile {
       fsyncSync(fd);
       known = wanted;
     },
-    write: (offset, bytes) => writeAll(fd, bytes, offset),
-    sync: () => fdatasyncSync(fd),
+    read: (offset, length) => read(fd, offset, length),
+    write: (offset, bytes) => {
+      dirty = true;
+      writeAll(fd, bytes, offset);
+    },
+    sync,
+    flush: () => {
+      if (dirty) sync();
+    },
     close: () => closeSync(fd),
   };
 }
@@ -148,7 +163,7 @@ function* linksFrom(fd: number, from: End): ReturnType<ChainFile['linksFrom']> {
   for (;;) {
     const stop = held.indexOf(0x0a);
     const line = stop < 0 ? held : held.subarray(0, stop);
-    if (line.includes(0)) return endingAt(fd, end.offset);
+    if (line.includes(0)) return endingAt(fd, end);
     if (stop < 0) {
       const more = read(fd, end.offset + held.length, block);
       if (more.length === 0) return { kind: held.length === 0 ? 'cut' : 'damaged', length: end.offset + held.length };
@@ -156,9 +171,9 @@ function* linksFrom(fd: number, from: End): ReturnType<ChainFile['linksFrom']> {
       continue;
     }
     const found = linkIn(line, end);
-    if (typeof found === 'string') return { ...endingAt(fd, end.offset), kind: 'damaged', why: found };
+    if (typeof found === 'string') return { ...endingAt(fd, end), kind: 'damaged', why: found };
     yield found;
-    end = { sequence: found.stored.sequence, hash: found.stored.hash, offset: end.offset + stop + 1 };
+    end = endOf(found.stored, found.link);
     held = held.subarray(stop + 1);
   }
 }
@@ -175,26 +190,67 @@ function linkIn(line: Buffer, end: End): { link: Link; stored: Stored } | string
 }
 
 const zeros = Buffer.alloc(block);
+const sector = 512;
 
-/**
- * What lies after the last whole line. Only one line is ever unfinished, and sectors of it may be missing; a second line, or a whole one that does not fit,
- * was durable once.
- */
-function endingAt(fd: number, from: number): Ending {
-  let newline = -1;
-  let last = -1;
-  for (let at = from; ; ) {
+/** The parts of `length` bytes at `offset` that a disk writes as a whole, counted from `offset`. */
+export function sectorsOf(offset: number, length: number): (readonly [start: number, stop: number])[] {
+  const parts: (readonly [number, number])[] = [];
+  for (let start = 0; start < length; ) {
+    const stop = Math.min(length, start + sector - ((offset + start) % sector));
+    parts.push([start, stop]);
+    start = stop;
+  }
+  return parts;
+}
+
+function endingAt(fd: number, end: End): Ending {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for (let at = end.offset; ; ) {
     const bytes = read(fd, at, block);
     if (bytes.length === 0) break;
-    if (!bytes.equals(zeros.subarray(0, bytes.length))) {
-      const found = bytes.indexOf(0x0a);
-      if (newline < 0 && found >= 0) newline = at + found;
-      last = at + bytes.findLastIndex((byte) => byte !== 0);
-    }
+    parts.push(bytes);
+    if (!bytes.equals(zeros.subarray(0, bytes.length))) length = at - end.offset + bytes.findLastIndex((byte) => byte !== 0) + 1;
     at += bytes.length;
   }
-  if (last < 0) return { kind: 'clean', length: from };
-  return { kind: newline < 0 || newline === last ? 'torn' : 'damaged', length: last + 1, why: 'something follows its last line' };
+  if (length === 0) return { kind: 'clean', length: end.offset };
+  const unfinished = isUnfinished(Buffer.concat(parts).subarray(0, length), end);
+  return { kind: unfinished ? 'torn' : 'damaged', length: end.offset + length, why: 'something follows its last line' };
+}
+
+/**
+ * Whether this may be what was not synced yet when the machine went down: answers and after them at most one other line, each sector written or still as it
+ * was. A line that knows of a durable one after `end` shows that something else was lost.
+ */
+function isUnfinished(tail: Buffer, end: End): boolean {
+  const grown = sectorsOf(end.offset, tail.length).every(([start, stop]) => {
+    const part = tail.subarray(start, stop);
+    const written = part.indexOf(0);
+    return written < 0 || part.subarray(written).equals(zeros.subarray(0, part.length - written));
+  });
+  if (!grown) return false;
+  let sequence = end.sequence;
+  for (let at = 0; at < tail.length; ) {
+    const stop = tail.indexOf(0x0a, at);
+    if (stop < 0) break;
+    const line = tail.subarray(at, stop);
+    at = stop + 1;
+    if (line.includes(0)) continue;
+    const link = linkOf(line);
+    if (!link || !(link.sequence > sequence) || !((link.since ?? 0) <= end.sequence)) return false;
+    if (link.kind !== 'answer' && at < tail.length) return false;
+    sequence = link.sequence;
+  }
+  return true;
+}
+
+/** What a line says, whether or not it fits. */
+function linkOf(line: Buffer): Link | undefined {
+  try {
+    return JSON.parse(parseLine(line)!.body) as Link;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The longest sound beginning of a chain file. */

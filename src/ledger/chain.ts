@@ -10,8 +10,10 @@ interface LinkBase {
   readonly sequence: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Absent in links written before there was a chain file. */
+  /** Absent in links written before there was a chain file, as is `since`. */
   readonly root?: string;
+  /** The last link before it that is no answer: it and all before it were durable when this one was written. */
+  readonly since?: number;
 }
 interface AccountLink extends LinkBase {
   readonly population: string;
@@ -36,6 +38,8 @@ export interface SpendLink extends AccountLink {
   readonly relied?: readonly string[];
   /** The terms it was booked under, where it may be taken up again until it is answered. */
   readonly resumable?: string;
+  /** The run of the machine it was booked in, where it may be taken up only in that (boot.ts). */
+  readonly boot?: string;
 }
 export interface AmendLink extends AccountLink {
   readonly kind: 'amend';
@@ -43,7 +47,7 @@ export interface AmendLink extends AccountLink {
   readonly summary: string;
   readonly reason: string;
 }
-/** Durable before the answer is told: an entry without one was never told to anybody. */
+/** Written before the answer is told: an entry without one was never told to anybody, unless the machine went down since. */
 export interface AnswerLink extends AccountLink {
   readonly kind: 'answer';
   readonly of: number;
@@ -61,7 +65,7 @@ export interface UpgradeLink extends LinkBase {
   readonly kind: 'upgrade';
 }
 
-export const sha256 = (text: string): string => hashOf('sha256', text);
+export const sha256 = (text: string | Buffer): string => hashOf('sha256', text);
 
 export const genesis: string = sha256('fugu ledger 1');
 export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);
@@ -80,15 +84,19 @@ export const lineOf = ({ hash, body }: Pick<Stored, 'hash' | 'body'>): Buffer =>
 
 export interface End {
   readonly sequence: number;
+  /** The last link that is no answer. */
+  readonly since: number;
   readonly hash: string;
   /** Where the next line goes. */
   readonly offset: number;
 }
-export const beginning: End = { sequence: 0, hash: genesis, offset: 0 };
-export const endOf = (link: Stored): End => ({
-  sequence: link.sequence,
-  hash: link.hash,
-  offset: link.offset + lineOf(link).length,
+export const beginning: End = { sequence: 0, since: 0, hash: genesis, offset: 0 };
+export const endOf = ({ sequence, offset, hash, body }: Stored, { kind, since = 0 }: Pick<Link, 'kind' | 'since'>): End => ({
+  sequence,
+  since: kind === 'answer' ? since : sequence,
+  hash,
+  // As long as its line: a hash, a space, the body and a newline.
+  offset: offset + 66 + Buffer.byteLength(body),
 });
 
 /** Something does not fit the chain; `at` is the first link that does not. */
@@ -106,5 +114,7 @@ export function linkAfter(end: End, { hash, body }: Pick<Stored, 'hash' | 'body'
   if (linkHash(end.hash, body) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`, sequence);
   const link = JSON.parse(body) as Link;
   if (link.sequence !== sequence) throw new Broken(`entry ${sequence} is numbered ${link.sequence}`, sequence);
+  if (link.root !== undefined && link.since !== end.since)
+    throw new Broken(`entry ${sequence} does not know what was before it`, sequence);
   return { link, stored: { sequence, offset: end.offset, hash, body } };
 }

@@ -1,13 +1,13 @@
 import { fromStored, nothingSpent, toStored } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import { type AccountState, type Books, requestOf } from './accounts.js';
-import { answerHash, Broken, linkHash, type SpendLink, type Stored } from './chain.js';
+import { answerHash, Broken, type SpendLink, type Stored } from './chain.js';
 import { type Adding, addLink, writing } from './commit.js';
 import { asFault, corrupt, ending } from './faults.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
 import { inTurn, transaction } from './sqlite.js';
 import { openStore, type Store } from './store.js';
-import { book, spentFromText } from './total.js';
+import { book, paidBy, spentFromText } from './total.js';
 import { verifyInChild } from './verify.js';
 import type { Witness } from './witness.js';
 
@@ -45,10 +45,7 @@ function ledgerOn(store: Store): Ledger {
     const spends = index.spends(population);
     if (spends.length !== (books.account(population)?.entries ?? 0))
       throw new Broken(`entries of "${population}" are missing or too many`);
-    return spends.map(({ stored, before, answered }) => {
-      if (linkHash(before, stored.body) !== stored.hash) throw new Broken(`entry ${stored.sequence} does not fit the chain`);
-      return toEntry(stored, answered);
-    });
+    return spends.map(({ stored, answered }) => toEntry(stored, answered));
   };
 
   const settle = async (entry: Entry, answer: string): Promise<string> => {
@@ -62,7 +59,7 @@ function ledgerOn(store: Store): Ledger {
         const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
         unanswered = pending;
         const recorded = pending ? undefined : index.answer(sequence);
-        if (typeof recorded === 'string') return { text: recorded, pending };
+        if (typeof recorded === 'string') return { text: recorded, pending, unsynced: false };
         if (recorded === null) throw textLost(place, sequence);
         addLink(
           store,
@@ -70,9 +67,12 @@ function ledgerOn(store: Store): Ledger {
           { kind: 'answer', population, at: Date.now(), of: sequence, answer: answerHash(hash, answer) },
           answer,
         );
-        return { text: answer, pending };
+        // What nobody can take up after the machine went down may lose its answer then; a witness must not know more than the disk.
+        const unsynced = !store.witness && (!pending || (store.boot !== undefined && takenUpHere(store, found)));
+        return { text: answer, pending, unsynced };
       },
-      ({ pending }) => ({
+      ({ pending, unsynced }) => ({
+        unsynced,
         spent: { state: 'spent', entry: entry.sequence, resumable: false },
         takenBack: { state: 'spent', entry: entry.sequence, resumable: pending },
         unwitnessed: { state: 'recorded', entry: entry.sequence },
@@ -109,6 +109,7 @@ function ledgerOn(store: Store): Ledger {
         for (const [sequence] of pending.toReversed()) {
           const stored = index.link(sequence);
           if (!stored || !store.chain.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
+          if (!takenUpHere(store, stored)) continue;
           const entry = toEntry(stored, 'no');
           if (entry.key === key) return entry;
         }
@@ -157,6 +158,7 @@ function ledgerOn(store: Store): Ledger {
       try {
         // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
         store.checkFiles();
+        store.chain.flush();
         db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
       } catch {}
       try {
@@ -189,12 +191,12 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   const answered = reservation.unlessRecorded && known ? recordedFor(store, population, key) : undefined;
   if (answered) return answered.entry;
   if (resumable && known) {
-    const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest));
+    const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest, store.boot));
     if (unanswered) return unanswered;
   }
   const before = known ? spentFromText(known.totals) : nothingSpent;
-  const after = book(before, reservation.profile);
-  admit(after, before, book(spentFromText(on.books.share(population, analyst)), reservation.profile));
+  const paid = paidBy(profile);
+  admit(book(before, paid), before, book(spentFromText(on.books.share(population, analyst)), paid));
   if (!known) addLink(store, on, { kind: 'open', population, at, digest: terms.digest, summary: terms.summary });
   const stored = addLink(store, on, {
     kind: 'spend',
@@ -206,7 +208,7 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
     label,
     profile,
     ...(relied.length > 0 && { relied }),
-    ...(resumable && { resumable: terms.digest }),
+    ...(resumable && { resumable: terms.digest, ...(store.boot !== undefined && { boot: store.boot }) }),
   });
   const { sequence, hash } = stored;
   const named = as !== undefined && { as };
@@ -230,6 +232,9 @@ function takeUp({ index, chain }: Store, { pending }: AccountState, request: str
   if (!stored || !chain.holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
   return { ...toEntry(stored, 'no'), resumed: true };
 }
+
+/** Whether it was booked in this run of the machine, or in none in particular. */
+const takenUpHere = ({ boot }: Store, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
 
 const accountOf = (population: string, { digest, summary, totals }: AccountState): Account => ({
   population,

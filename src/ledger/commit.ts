@@ -18,14 +18,16 @@ export interface Late {
   readonly takenBack?: Outcome;
   /** When only the witness did not hear of it. */
   readonly unwitnessed: Outcome;
+  /** The line may be lost when the machine goes down: the next one that is synced takes it along. */
+  readonly unsynced?: boolean;
 }
 
 /** Adds a link to both copies; its line is written when the transaction ends. */
 export function addLink({ index }: Store, on: Adding, draft: Draft, answer?: string): Stored {
   const { link, stored } = linkFrom(on.books, on.end, draft);
-  index.keepLink(link, stored, answer);
   on.lines.push(stored);
-  on.end = endOf(stored);
+  index.keepLink(link, stored, answer);
+  on.end = endOf(stored, link);
   return stored;
 }
 
@@ -41,8 +43,9 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
     let ends: Late | undefined;
     let written = false;
     let outcome: Outcome | undefined;
+    const lines: Stored[] = [];
     try {
-      const on: Adding = { ...store.reconciled(), lines: [] };
+      const on: Adding = { ...store.reconciled(), lines };
       askWitness(store);
       const result = work(on);
       if (on.lines.length > 0) {
@@ -51,7 +54,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
         store.chain.room(on.end.offset + 1);
         for (const line of on.lines)
-          putLine(store, line, (unsure) => {
+          putLine(store, line, ends?.unsynced !== true, (unsure) => {
             // An account that was opened, and nothing booked on it yet, is no harm.
             if (line !== on.lines.at(-1)) return;
             written = true;
@@ -76,7 +79,8 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       }
       return result;
     } catch (error) {
-      store.remember(undefined);
+      // Books that nothing was added to are as they were.
+      if (lines.length > 0) store.remember(undefined);
       if (db.inTransaction()) db.exec('ROLLBACK');
       throw written ? told(asFault(error, place), outcome) : error;
     }
@@ -106,7 +110,7 @@ function tell({ witness }: Store, { sequence, hash }: End): unknown {
 }
 
 /** `there` is called as soon as the line may be found by the next reader; `unsure` where it may not be on the disk. */
-function putLine({ chain }: Store, line: Stored, there: (unsure: boolean) => void): void {
+function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: boolean) => void): void {
   try {
     chain.write(line.offset, lineOf(line));
   } catch (error) {
@@ -115,7 +119,7 @@ function putLine({ chain }: Store, line: Stored, there: (unsure: boolean) => voi
     throw error;
   }
   try {
-    chain.sync();
+    if (sync) chain.sync();
   } catch (error) {
     there(true);
     throw error;

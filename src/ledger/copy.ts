@@ -53,9 +53,9 @@ export function readCopy(path: string): Copy {
     try {
       if (answer) answers.set(Number(answer[1]), JSON.parse(answer[2]!) as string);
       else {
-        const { stored } = linkAfter(end, { hash: line.slice(0, 64), body: line.slice(65) });
+        const { link, stored } = linkAfter(end, { hash: line.slice(0, 64), body: line.slice(65) });
         links.push(stored);
-        end = endOf(stored);
+        end = endOf(stored, link);
       }
     } catch {
       break;

@@ -133,7 +133,7 @@ describe('a booking that fails says what became of the budget', () => {
   it('spent and still to be had for nothing, when its answer cannot be recorded', async () => {
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(asking());
-    Object.assign(failing, { call: 'fdatasync', after: 0 });
+    Object.assign(failing, { call: 'write', after: 0, half: true });
     const outcome = { state: 'spent', entry: entry.sequence, resumable: true };
     expect(await faultOf(ledger.settle(entry, 'answer'))).toMatchObject({ code: 'DISK_FAILED', outcome });
     failCommit();

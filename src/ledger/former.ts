@@ -22,7 +22,7 @@ export function* formerLinks(db: Connection): Generator<Stored, ReadonlyMap<numb
     follow(books, link);
     heads.set(link.population, stored.sequence);
     if (link.kind === 'spend') spends.set(stored.sequence, stored.hash);
-    end = endOf(stored);
+    end = endOf(stored, link);
     yield stored;
   }
   const accounts = db

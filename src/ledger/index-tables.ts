@@ -1,6 +1,6 @@
 import type { AccountState, Books, Change, Pending } from './accounts.js';
 import { rootOf, stateHash } from './accounts.js';
-import { answerHash, Broken, beginning, type End, endOf, type Link, type Stored, sha256 } from './chain.js';
+import { answerHash, Broken, type Link, type Stored, sha256 } from './chain.js';
 import { type Connection, integer, type Row, text } from './sqlite.js';
 import { emptyText } from './total.js';
 
@@ -11,12 +11,14 @@ import { emptyText } from './total.js';
 export interface Index {
   readonly last: () => Stored | undefined;
   readonly link: (sequence: number) => Stored | undefined;
+  readonly linksAfter: (sequence: number) => readonly Stored[];
   /** The books as `last` pins them. */
-  readonly books: (last: Stored | undefined) => IndexBooks;
+  readonly books: (last: Pick<Link, 'root'> | undefined) => IndexBooks;
   readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
   readonly answer: (of: number) => string | null | undefined;
   readonly replay: (key: string, population: string) => { readonly of: Stored; readonly answer: string } | undefined;
+  /** Its entries, each fitting the link before it. */
   readonly spends: (population: string) => readonly Spend[];
 }
 /** What is kept is written by `flush`. */
@@ -26,8 +28,6 @@ export interface IndexBooks extends Books {
 type Share = NonNullable<Change['share']>;
 interface Spend {
   readonly stored: Stored;
-  /** Hash of the link before it. */
-  readonly before: string;
   readonly answered: 'no' | 'kept' | 'lost';
 }
 
@@ -48,13 +48,14 @@ const json = (value: Row[number] | undefined): unknown => {
     throw new Broken('something in it cannot be read');
   }
 };
-const linkIn = ({ body }: Pick<Stored, 'body'>): Link => json(Buffer.from(body)) as Link;
+export const linkIn = ({ body }: Pick<Stored, 'body'>): Link => json(Buffer.from(body)) as Link;
 
 export function indexOn(db: Connection): Index {
   const columns = blob(`${number('l.sequence')}, ${number('l."offset"')}, l.~hash, l.~body`);
   const asked = {
     last: db.query(`SELECT ${columns} FROM book.link l ORDER BY l.sequence DESC LIMIT 1`),
     link: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence = ?`),
+    linksAfter: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence > ? ORDER BY l.sequence`),
     accounts: db.query(blob('SELECT ~population, ~state FROM book.account')),
     mark: db.query(`SELECT ${number('incomplete')} FROM book.mark`),
     account: db.query(
@@ -75,12 +76,11 @@ export function indexOn(db: Connection): Index {
          WHERE l.key = ? AND l.population = ? AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
       ),
     ),
+    // The text of a row is hashed as it comes. Sorted here: sorting it there would move all texts.
     spends: db.query(
-      blob(
-        `SELECT ${columns}, p.~hash, a.of IS NOT NULL, a.body IS NOT NULL FROM book.link l
-         LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence
-         WHERE l.population = ? AND l.key IS NOT NULL ORDER BY l.sequence`,
-      ),
+      `SELECT CAST(l.hash || coalesce(p.hash, '-') || char(10) || l.body AS BLOB), CAST(l.sequence AS INTEGER), CAST(l."offset" AS INTEGER), (a.of IS NOT NULL) + (a.body IS NOT NULL)
+       FROM (SELECT sequence FROM book.link WHERE population = ? AND key IS NOT NULL) s CROSS JOIN book.link l ON l.sequence = s.sequence
+       LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence`,
     ),
     keepLink: db.command('INSERT INTO book.link (sequence, "offset", population, key, hash, body) VALUES (?, ?, ?, ?, ?, ?)'),
     keepAnswer: db.command('INSERT INTO book.answer (of, sequence, body) VALUES (?, ?, ?)'),
@@ -112,10 +112,10 @@ export function indexOn(db: Connection): Index {
     asked.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
   };
 
-  const books = (last: Stored | undefined): IndexBooks => {
+  const books = (last: Pick<Link, 'root'> | undefined): IndexBooks => {
     const states = new Map(asked.accounts.all().map(([population, state]) => [text(population), text(state)]));
     let incomplete = integer(asked.mark.get()?.[0]) === 1;
-    const root = last ? linkIn(last).root : rootOf(false, new Map());
+    const root = last ? last.root : rootOf(false, new Map());
     if (rootOf(incomplete, states) !== root) throw new Broken('the accounts are not those that the last entry pins');
     const found = new Map<string, AccountState | undefined>();
     const totals = new Map<string, string>();
@@ -176,6 +176,7 @@ export function indexOn(db: Connection): Index {
       const row = asked.link.get(sequence);
       return row && stored(row);
     },
+    linksAfter: (sequence) => asked.linksAfter.all(sequence).map(stored),
     books,
     keepLink: (link, { sequence, offset, hash, body }, answer) => {
       const key = link.kind === 'spend' ? link.key : null;
@@ -193,13 +194,24 @@ export function indexOn(db: Connection): Index {
       return { of, answer: bound(text(row[4]), of.sequence, of.hash, text(row[5])) };
     },
     spends: (population) =>
-      asked.spends.all(population).map((row) => ({
-        stored: stored(row),
-        before: text(row[4]),
-        answered: row[5] !== 1 ? 'no' : row[6] === 1 ? 'kept' : 'lost',
-      })),
+      inOrder(asked.spends.all(population)).map(([row, number, offset, answered]) => {
+        const sequence = integer(number);
+        if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
+        const hash = text(row.subarray(0, 64));
+        // The hash before it, a newline and the body: what `linkHash` is taken of.
+        if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`);
+        const body = text(row.subarray(129));
+        const known = integer(answered);
+        return {
+          stored: { sequence, offset: integer(offset), hash, body },
+          answered: known === 0 ? 'no' : known === 2 ? 'kept' : 'lost',
+        };
+      }),
   };
 }
+
+/** By their second column. */
+const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => integer(a[1]) - integer(b[1]));
 
 /** The recorded text, if it is the one that the answer link speaks of. */
 function bound(answer: string, of: number, entryHash: string, answerLink: string): string {
@@ -208,5 +220,3 @@ function bound(answer: string, of: number, entryHash: string, answerLink: string
     throw new Broken(`the answer recorded for entry ${of} was changed`, of);
   return answer;
 }
-
-export const endOfIndex = (last: Stored | undefined): End => (last ? endOf(last) : beginning);

@@ -72,7 +72,8 @@ function attemptRecovery(
     (index?.highest ?? 0) > length ||
     !found.every(({ links }) => begins(chosen.links, links)) ||
     (told !== undefined && chosen.links[told.sequence - 1]?.hash !== told.hash);
-  const endSeen = file?.endSeen === true && length >= file.highest && length <= file.highest + (file.unfinished ? 1 : 0);
+  const endSeen =
+    file?.endSeen === true && length >= file.highest && lastButAnswers(chosen.links) <= file.highest + (file.unfinished ? 1 : 0);
   const complete = !contradicted && (endSeen || told?.sequence === length);
   const answers = new Map([...(backup?.answers ?? []), ...(index?.copy.answers ?? [])]);
   const rootless = chosen.links.length > 0 && (JSON.parse(chosen.links.at(-1)!.body) as Link).root === undefined;
@@ -96,6 +97,10 @@ function attemptRecovery(
     head: head.hash,
   };
 }
+
+/** Answers at the end of the chain may be lost from the chain file when the machine goes down: no other link follows them. */
+const lastButAnswers = (links: readonly Stored[]): number =>
+  links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
 
 /** Links whose hashes are right may still not mean anything: only as far as they do. */
 function meant(links: readonly Stored[]): readonly Stored[] {

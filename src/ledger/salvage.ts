@@ -60,8 +60,8 @@ function* presentLinks(db: Connection): Generator<Stored> {
     .iterate();
   for (const [sequence, hash, body] of rows) {
     if (integer(sequence) !== end.sequence + 1) throw new Broken(`entry ${end.sequence + 1} is missing`);
-    const { stored } = linkAfter(end, { hash: text(hash), body: text(body) });
-    end = endOf(stored);
+    const { link, stored } = linkAfter(end, { hash: text(hash), body: text(body) });
+    end = endOf(stored, link);
     yield stored;
   }
 }

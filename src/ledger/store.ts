@@ -13,10 +13,12 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { follow } from './accounts.js';
-import { Broken, type End, endOf, lineOf, type Stored } from './chain.js';
+import { bootOf } from './boot.js';
+import { Broken, beginning, type End, endOf, lineOf, type Stored } from './chain.js';
 import { type ChainFile, chainPath, makeChainFile, openChainFile, syncFolder } from './chain-file.js';
 import { asFault, corrupt, severalNames } from './faults.js';
-import { endOfIndex, type Index, type IndexBooks, indexOn } from './index-tables.js';
+import { type Index, type IndexBooks, indexOn, linkIn } from './index-tables.js';
+import { mend } from './mend.js';
 import { checkSchema, createSchema, formatOf, schemaVersion } from './schema.js';
 import { type Connection, connect, inTurn, transaction } from './sqlite.js';
 import { upgrade } from './upgrade.js';
@@ -29,6 +31,8 @@ export interface Store {
   readonly index: Index;
   readonly chain: ChainFile;
   readonly witness: Witness | undefined;
+  /** Entries are taken up only in the run of the machine they were booked in, so that an answer need not be synced before it is told. */
+  readonly boot: string | undefined;
   /** Brings the index up to the chain file and returns where both stand; under the write lock. */
   readonly reconciled: () => Standing;
   /** The same where there is nothing to bring up; undefined where the write lock is needed. */
@@ -137,11 +141,14 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   let remembered: Standing | undefined;
   const standing = (): Standing & { readonly last: boolean } => {
     checkTables();
-    const link = index.last();
-    const held = link ? chain.holds(link) : chain.blank() && 'last';
-    if (link && !held) throw new Broken(`its two files differ at entry ${link.sequence}`);
-    const end = endOfIndex(link);
-    if (remembered?.end.hash !== end.hash) remembered = { end, books: index.books(link) };
+    const last = index.last();
+    const held = last ? chain.holds(last) : chain.blank() && 'last';
+    if (last && !held) throw new Broken(`its two files differ at entry ${last.sequence}`);
+    if (remembered?.end.hash !== (last ?? beginning).hash) {
+      const link = last && linkIn(last);
+      remembered = { end: last && link ? endOf(last, link) : beginning, books: index.books(link) };
+    }
+    const { end } = remembered;
     return { end, books: remembered.books, last: held === 'last' };
   };
   const agreed = (): Standing | undefined => {
@@ -150,10 +157,16 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   };
   const reconciled = (thorough = false): Standing => {
     const { end, books, last } = standing();
-    return last && !thorough ? { end, books } : { end: catchUp(index, chain, books, end), books };
+    if (last && !thorough) return { end, books };
+    // They are about to change, and if the transaction fails they have not.
+    remembered = undefined;
+    return { end: catchUp(index, chain, books, end), books };
   };
   try {
-    transaction(db, 'IMMEDIATE', () => reconciled(true));
+    transaction(db, 'IMMEDIATE', () => {
+      mend(index, chain);
+      reconciled(true);
+    });
     remembered = undefined;
     const checkFiles = filesOf(place, db.writeAhead, chain);
     const shared = existsSync(`${place}-shm`) ? identity(`${place}-shm`).size : 0;
@@ -163,6 +176,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       index,
       chain,
       witness,
+      boot: bootOf(),
       reconciled,
       agreed,
       remember: (standing) => {
@@ -191,6 +205,7 @@ const abandoned = new Map<string, Connection>();
 function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): End {
   let end = from;
   const missed: Stored[] = [];
+  const unsynced = index.linksAfter(from.since);
   const walk = chain.linksFrom(end);
   let step = walk.next();
   for (; !step.done; step = walk.next()) {
@@ -198,7 +213,7 @@ function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): 
     follow(books, link);
     index.keepLink(link, stored);
     missed.push(stored);
-    end = endOf(stored);
+    end = endOf(stored, link);
   }
   books.flush();
   const { kind, length, why } = step.value;
@@ -206,8 +221,8 @@ function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): 
   if (kind === 'cut' && missed.length > 0) throw new Broken(`the chain file was cut after entry ${end.sequence}`);
   // Nobody was ever told anything about a line that was not finished.
   if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
-  // A line may have been read from memory that never reached the disk.
-  for (const link of missed) chain.write(link.offset, lineOf(link));
+  // A line may have been read from memory that never reached the disk; answers before it, too, after a sync that failed.
+  if (missed.length > 0) for (const link of [...unsynced, ...missed]) chain.write(link.offset, lineOf(link));
   if (kind === 'torn' || missed.length > 0) chain.sync();
   chain.room(end.offset + 1);
   return end;

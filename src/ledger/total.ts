@@ -14,8 +14,27 @@ const finest = 1n << 256n;
 
 const tidy = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));
 
+/** What a stored profile says; the same object for the same one, so that a booking which was foreseen is not worked out again. */
+export function paidBy(stored: StoredProfile): Profile {
+  const known = paid.get(stored);
+  if (known) return known;
+  const profile = fromStored(stored);
+  paid.set(stored, profile);
+  return profile;
+}
+const paid = new WeakMap<StoredProfile, Profile>();
+const foreseen = new WeakMap<Spent, { readonly profile: Profile; readonly after: Spent }>();
+
 /** The total after one more profile. Deterministic, so that walking the entries again gives the same text. */
 export function book(before: Spent, profile: Profile): Spent {
+  const known = foreseen.get(before);
+  if (known?.profile === profile) return known.after;
+  const after = bookAnew(before, profile);
+  foreseen.set(before, { profile, after });
+  return after;
+}
+
+function bookAnew(before: Spent, profile: Profile): Spent {
   const kind = profile.noise;
   const sum = addProfiles<Profile>(before[kind], profile);
   const perRecord = new Map([...sum.perRecord].map(([name, cost]) => [name, tidy(cost)]));

@@ -19,11 +19,12 @@ export function continueChain(links: readonly Stored[]): {
   const books = emptyBooks();
   const all = [...links];
   for (const { body } of links) follow(books, JSON.parse(body) as Link);
-  let end: End = all.length === 0 ? beginning : endOf(all.at(-1)!);
+  const last = all.at(-1);
+  let end: End = last ? endOf(last, JSON.parse(last.body) as Link) : beginning;
   const add = (draft: Draft): Stored => {
-    const { stored } = linkFrom(books, end, draft);
+    const { link, stored } = linkFrom(books, end, draft);
     all.push(stored);
-    end = endOf(stored);
+    end = endOf(stored, link);
     return stored;
   };
   return {

@@ -1,8 +1,8 @@
 import { emptyBooks, follow, stateHash } from './accounts.js';
-import { answerHash, Broken, beginning, type Link, sha256 } from './chain.js';
+import { answerHash, Broken, beginning, type Link, type Stored, sha256 } from './chain.js';
 import { type ChainFile, chainPath, openChainFile } from './chain-file.js';
 import { inChild } from './child.js';
-import { indexOn } from './index-tables.js';
+import { indexOn, linkIn } from './index-tables.js';
 import type { Verification } from './ledger.js';
 import { checkSchema } from './schema.js';
 import { type Connection, connect, inTurn, integer, text } from './sqlite.js';
@@ -51,23 +51,13 @@ function walk(db: Connection, chain: ChainFile, counted: { entries: number }): s
   const spends = new Map<number, Spent>();
   let head = beginning.hash;
   const lines = chain.linksFrom(beginning);
-  const rows = db
-    .query(
-      'SELECT CAST(sequence AS INTEGER), CAST("offset" AS INTEGER), CAST(population AS BLOB), CAST(key AS BLOB), CAST(hash AS BLOB), CAST(body AS BLOB) FROM book.link ORDER BY sequence',
-    )
-    .iterate();
+  const rows = db.query(`SELECT CAST(${oneText} AS BLOB) FROM book.link ORDER BY sequence`).iterate();
   let expected = 1;
-  for (const [sequence, offset, population, key, hash, body] of rows) {
+  for (const [row] of rows) {
     const step = lines.next();
     if (step.done) throw new Broken(step.value.why ?? `the chain file ends before entry ${expected}`, expected);
     const { link, stored } = step.value;
-    if (integer(sequence) !== expected) throw new Broken(`entry ${expected} is missing`, expected);
-    if (text(hash) !== stored.hash || text(body) !== stored.body || integer(offset) !== stored.offset)
-      throw new Broken(`the two copies of entry ${expected} differ`, expected);
-    const named = 'population' in link ? link.population : null;
-    const keyed = link.kind === 'spend' ? link.key : null;
-    if ((population === null ? null : text(population)) !== named || (key === null ? null : text(key)) !== keyed)
-      throw new Broken(`entry ${expected} is filed under a wrong name`, expected);
+    if (!(row instanceof Uint8Array) || !Buffer.from(textOf(link, stored), 'utf8').equals(row)) throw differing(db, step.value);
     follow(books, link);
     remember(spends, link, stored.hash);
     if (link.kind === 'spend') counted.entries++;
@@ -84,6 +74,32 @@ function walk(db: Connection, chain: ChainFile, counted: { entries: number }): s
   return head;
 }
 
+/** A row of the index as one text, since every column that is handed over costs as much as hashing it; with lengths, so that only the same row has it. */
+const filed = (column: string): string => `coalesce(length(CAST(${column} AS BLOB)) || ' ' || ${column}, '-')`;
+const oneText = `sequence || ' ' || "offset" || ' ' || ${filed('population')} || ' ' || ${filed('key')} || ' ' || hash || ' ' || body`;
+const filedAs = (name: string | null): string => (name === null ? '-' : `${Buffer.byteLength(name)} ${name}`);
+const namesOf = (link: Link) => ({
+  population: 'population' in link ? link.population : null,
+  key: link.kind === 'spend' ? link.key : null,
+});
+function textOf(link: Link, { sequence, offset, hash, body }: Stored): string {
+  const { population, key } = namesOf(link);
+  return `${sequence} ${offset} ${filedAs(population)} ${filedAs(key)} ${hash} ${body}`;
+}
+
+/** What is wrong with the row that should be this link. */
+function differing(db: Connection, { link, stored }: { readonly link: Link; readonly stored: Stored }): Broken {
+  const { sequence } = stored;
+  const row = db
+    .query('SELECT CAST("offset" AS INTEGER), CAST(hash AS BLOB), CAST(body AS BLOB) FROM book.link WHERE sequence = ?')
+    .get(sequence);
+  if (!row) return new Broken(`entry ${sequence} is missing`, sequence);
+  const [offset, hash, body] = row;
+  if (text(hash) !== stored.hash || text(body) !== stored.body || integer(offset) !== stored.offset)
+    return new Broken(`the two copies of entry ${sequence} differ`, sequence);
+  return new Broken(`entry ${link.sequence} is filed under a wrong name`, sequence);
+}
+
 function remember(spends: Map<number, Spent>, link: Link, hash: string): void {
   if (link.kind === 'spend') spends.set(link.sequence, { population: link.population, hash });
   if (link.kind !== 'answer') return;
@@ -95,7 +111,8 @@ function remember(spends: Map<number, Spent>, link: Link, hash: string): void {
 
 function checkAccounts(db: Connection, walked: ReturnType<typeof emptyBooks>): void {
   const index = indexOn(db);
-  const books = index.books(index.last());
+  const last = index.last();
+  const books = index.books(last && linkIn(last));
   if (books.incomplete() !== walked.incomplete() || books.states().size !== walked.accounts.size)
     throw new Broken('an account was added or removed behind the chain');
   for (const [population, state] of walked.accounts)

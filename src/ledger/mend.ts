@@ -1,0 +1,54 @@
+import { emptyBooks, follow } from './accounts.js';
+import { Broken, beginning, type End, endOf, type Link, lineOf, linkAfter, type Stored } from './chain.js';
+import { type ChainFile, sectorsOf } from './chain-file.js';
+import { type Index, linkIn } from './index-tables.js';
+
+/**
+ * Lines of answers are not synced by themselves: when the machine goes down the index may have kept some that the chain file has lost. They are written
+ * again, which gives nothing back: an answer only says that its entry is not taken up any more. Any other link must be in the chain file.
+ */
+export function mend(index: Index, chain: ChainFile): void {
+  const last = index.last();
+  const link = last && linkIn(last);
+  if (link?.kind !== 'answer' || link.since === undefined) return;
+  const answers = index.linksAfter(link.since);
+  const from = answers[0]!.offset;
+  const lines = Buffer.concat(answers.map(lineOf));
+  const found = chain.read(from, lines.length);
+  if (found.equals(lines)) return;
+  if (!lostOnly(found, lines, from)) throw new Broken(`its two files differ at entry ${link.since + 1} or later`);
+  checkAnswers(chain, answers, link.since);
+  chain.write(from, lines);
+  chain.sync();
+}
+
+/** Every sector is as it was written, or as it was at an earlier time: its end is still zero. */
+function lostOnly(found: Buffer, lines: Buffer, from: number): boolean {
+  return (
+    found.length === lines.length &&
+    sectorsOf(from, lines.length).every(([start, stop]) => {
+      const sector = found.subarray(start, stop);
+      const kept = sector.findLastIndex((byte) => byte !== 0) + 1;
+      return sector.subarray(0, kept).equals(lines.subarray(start, start + kept));
+    })
+  );
+}
+
+/** Nothing but answers that follow the chain file; the accounts they pin are worked out from its beginning, so the index proves nothing by itself. */
+function checkAnswers(chain: ChainFile, answers: readonly Stored[], since: number): void {
+  const books = emptyBooks();
+  let end: End = beginning;
+  for (const { link, stored } of chain.linksFrom(beginning)) {
+    if (link.sequence > since) break;
+    follow(books, link);
+    end = endOf(stored, link);
+  }
+  if (end.sequence !== since) throw new Broken(`its two files differ at entry ${end.sequence + 1}`);
+  for (const answer of answers) {
+    const { link, stored } = linkAfter(end, answer) as { link: Link; stored: Stored };
+    if (link.kind !== 'answer' || stored.offset !== answer.offset)
+      throw new Broken(`its two files differ at entry ${link.sequence}`);
+    follow(books, link);
+    end = endOf(stored, link);
+  }
+}
