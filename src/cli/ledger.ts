@@ -109,6 +109,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
       population: policy.population,
       ledger: policy.ledger,
       terms: known?.terms.summary ?? null,
+      ...(known?.closed && { closed: true }),
       agrees: known === undefined || known.terms.digest === policy.digest,
       policyTerms: termsOf(policy).summary,
       budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
@@ -130,6 +131,13 @@ async function show(file: string, { json, all }: Words): Promise<void> {
               `This policy declares other terms (${found.policyTerms}); releases are refused until "fugu ledger POLICY amend --reason TEXT".`,
             ),
           ]),
+      ...(found.closed
+        ? [
+            warn(
+              'Closed: entries that paid from this budget may be lost, so it shows too little. Nothing is released until "fugu ledger POLICY amend --reason TEXT".',
+            ),
+          ]
+        : []),
       `Spent ${figure(budget.spent)} of ${figure(budget.total)}, remaining ${bold(figure(budget.remaining))} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
       `An attacker may have gained at most ${figure(found.gained)} about one record so far.`,
       ...(found.quotas ?? []).map(

@@ -72,10 +72,13 @@ export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' 
 export function changeBy(books: Books, link: Draft, sequence: number): Change {
   if (link.kind === 'upgrade') return { accounts: new Map() };
   if (link.kind === 'recover') {
-    const closed = link.closes.map(
-      (population) => [population, { ...known(books, population, sequence), closed: true }] as const,
-    );
-    return { accounts: new Map(closed), incomplete: books.incomplete() || link.incomplete };
+    for (const population of link.closes) known(books, population, sequence);
+    // What was rebuilt may have lost an answer that was told, so nothing is unanswered for sure any more.
+    const accounts = [...books.states().keys()].map((population) => {
+      const account = known(books, population, sequence);
+      return [population, { ...account, closed: account.closed || link.closes.includes(population), pending: [] }] as const;
+    });
+    return { accounts: new Map(accounts), incomplete: books.incomplete() || link.incomplete };
   }
   if (link.kind === 'open') {
     if (books.account(link.population)) throw new Broken(`entry ${sequence} opens an account twice`, sequence);

@@ -3,6 +3,7 @@ import {
   fdatasyncSync,
   fstatSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readFileSync,
   readSync,
@@ -48,6 +49,13 @@ const block = 1 << 20;
 const firstRoom = 1 << 16;
 
 export const chainPath = (place: string): string => `${place}.chain`;
+
+/** Whether there is one; whatever else has its name, a dangling link too, is no sign that there was none. */
+export function hasChainFile(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile()) throw new Broken('the chain file is not a regular file');
+  return found !== undefined;
+}
 
 export function syncFolder(path: string): void {
   const folder = openSync(dirname(path), 'r');
@@ -163,7 +171,13 @@ function* linksFrom(fd: number, from: End): ReturnType<ChainFile['linksFrom']> {
   for (;;) {
     const stop = held.indexOf(0x0a);
     const line = stop < 0 ? held : held.subarray(0, stop);
-    if (line.includes(0)) return endingAt(fd, end);
+    if (line.includes(0)) {
+      const whole = allButItsEnd(line, end);
+      const rest = whole && endingAt(fd, endOf(whole.stored, whole.link));
+      if (rest?.kind !== 'clean') return endingAt(fd, end);
+      yield whole!;
+      return rest;
+    }
     if (stop < 0) {
       const more = read(fd, end.offset + held.length, block);
       if (more.length === 0) return { kind: held.length === 0 ? 'cut' : 'damaged', length: end.offset + held.length };
@@ -176,6 +190,16 @@ function* linksFrom(fd: number, from: End): ReturnType<ChainFile['linksFrom']> {
     end = endOf(found.stored, found.link);
     held = held.subarray(stop + 1);
   }
+}
+
+/** A line of which only the last byte is lost may have been told: it is taken for whole. */
+function allButItsEnd(line: Buffer, end: End): { link: Link; stored: Stored } | undefined {
+  const zero = line.indexOf(0);
+  for (const length of [zero, zero - 1]) {
+    const found = length > 65 ? linkIn(line.subarray(0, length), end) : '';
+    if (typeof found !== 'string') return found;
+  }
+  return undefined;
 }
 
 /** The link, or what is wrong with the line. */

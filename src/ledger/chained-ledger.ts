@@ -60,7 +60,9 @@ function ledgerOn(store: Store): Ledger {
         unanswered = pending;
         const recorded = pending ? undefined : index.answer(sequence);
         if (typeof recorded === 'string') return { text: recorded, pending, unsynced: false };
-        if (recorded === null) throw textLost(place, sequence);
+        // Only what the chain pins says that nobody was answered: an answer that the index does not find may be one that it lost.
+        const lapsed = !pending && (JSON.parse(found.body) as SpendLink).resumable !== undefined;
+        if (recorded === null || lapsed) throw textLost(place, sequence);
         addLink(
           store,
           on,
@@ -102,10 +104,10 @@ function ledgerOn(store: Store): Ledger {
       }
     },
     settle,
-    replay: (population, key) => read(() => recordedFor(store, population, key)),
+    replay: (population, key) => read(() => recordedFor(store, well(population), key)),
     unanswered: (population, key) =>
       read((books) => {
-        const pending = books.account(population)?.pending ?? [];
+        const pending = books.account(well(population))?.pending ?? [];
         for (const [sequence] of pending.toReversed()) {
           const stored = index.link(sequence);
           if (!stored || !store.chain.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
@@ -117,21 +119,21 @@ function ledgerOn(store: Store): Ledger {
       }),
     spent: (population, analyst) =>
       read((books) => {
-        if (analyst !== undefined) return spentFromText(books.share(population, analyst));
-        const known = books.account(population);
+        if (analyst !== undefined) return spentFromText(books.share(well(population), well(analyst)));
+        const known = books.account(well(population));
         return known ? spentFromText(known.totals) : nothingSpent;
       }),
     standing: (asked) =>
       read((books) => {
-        const known = accountUnder(place, books, asked);
+        const known = accountUnder(place, books, { ...asked, population: well(asked.population) });
         return known ? spentFromText(known.totals) : nothingSpent;
       }),
     account: (population) =>
       read((books): Account | undefined => {
-        const known = books.account(population);
+        const known = books.account(well(population));
         return known && accountOf(population, known);
       }),
-    entries: (population) => read((books) => entriesOf(books, population)),
+    entries: (population) => read((books) => entriesOf(books, well(population))),
     verify: () => verifyInChild(place),
     amend: async (named, terms, reason, allow) => {
       const population = well(named);
@@ -236,10 +238,11 @@ function takeUp({ index, chain }: Store, { pending }: AccountState, request: str
 /** Whether it was booked in this run of the machine, or in none in particular. */
 const takenUpHere = ({ boot }: Store, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
 
-const accountOf = (population: string, { digest, summary, totals }: AccountState): Account => ({
+const accountOf = (population: string, { digest, summary, totals, closed }: AccountState): Account => ({
   population,
   terms: { digest, summary },
   spent: spentFromText(totals),
+  ...(closed && { closed }),
 });
 
 function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lost'): Entry {
@@ -294,7 +297,7 @@ const noAccount = (population: string, place: string): Fault =>
 const textLost = (place: string, sequence: number): Fault =>
   new Fault(
     'LEDGER_CORRUPT',
-    `Entry ${sequence} was answered by another process, and the text of that answer is lost.`,
+    `Entry ${sequence} cannot be answered any more: it may have been answered before, and the text of that answer is lost.`,
     'The same request pays again.',
     { place: { file: place }, outcome: { state: 'spent', entry: sequence, resumable: false } },
   );

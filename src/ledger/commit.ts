@@ -88,13 +88,13 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
 
 /** Without a write-ahead log readers can hold up a commit, and by then there is no way back. */
 function commit(db: Store['db']): void {
-  const deadline = Date.now() + 5000;
+  const deadline = performance.now() + 5000;
   for (;;) {
     try {
       db.exec('COMMIT');
       return;
     } catch (error) {
-      if (sqliteCode(error) !== 5 || !db.inTransaction() || Date.now() > deadline) throw error;
+      if (sqliteCode(error) !== 5 || !db.inTransaction() || performance.now() > deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
@@ -115,7 +115,7 @@ function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: 
     chain.write(line.offset, lineOf(line));
   } catch (error) {
     // The end of the line is its last byte, so half of it is no line; all of it may be there nevertheless.
-    if (!takeBack({ chain }, line)) there(false);
+    if (!takeBack({ chain }, line) && isThere(chain, line)) there(false);
     throw error;
   }
   try {
@@ -125,6 +125,15 @@ function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: 
     throw error;
   }
   there(false);
+}
+
+/** Where even looking fails, it is taken for spent. */
+function isThere(chain: Store['chain'], line: Stored): boolean {
+  try {
+    return chain.holds(line) !== false;
+  } catch {
+    return true;
+  }
 }
 
 function takeBack({ chain }: Pick<Store, 'chain'>, line: Stored): boolean {

@@ -47,6 +47,8 @@ export interface Account {
   readonly population: string;
   readonly terms: AccountTerms;
   readonly spent: Spent;
+  /** Set where entries that paid from it may be lost: nothing is booked until its terms are amended. */
+  readonly closed?: true;
 }
 
 export interface Reservation {

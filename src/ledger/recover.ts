@@ -3,7 +3,7 @@ import { Fault } from '../errors.js';
 import { emptyBooks, follow } from './accounts.js';
 import type { Link, Stored } from './chain.js';
 import { lineOf } from './chain.js';
-import { chainPath, claimsOf, makeChainFile, readChain, syncFolder } from './chain-file.js';
+import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain, syncFolder } from './chain-file.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { asFault, busy } from './faults.js';
 import { salvaged } from './salvaged.js';
@@ -57,7 +57,7 @@ function attemptRecovery(
   backup: Copy | undefined,
 ): Recovery | undefined {
   const path = chainPath(place);
-  const file = existsSync(path) ? { ...readChain(path), ...claimsOf(path) } : undefined;
+  const file = hasChainFile(path) ? { ...readChain(path), ...claimsOf(path) } : undefined;
   const index = existsSync(place) ? salvaged(place) : undefined;
   const found: Found[] = [
     ...(file ? [{ from: 'chain file' as const, links: file.links }] : []),
@@ -66,12 +66,12 @@ function attemptRecovery(
   ].map(({ from, links }) => ({ from, links: meant(links) }));
   if (found.length === 0) throw noLedger(place);
   const chosen = found.reduce((best, next) => (next.links.length > best.links.length ? next : best));
+  // The one would forget what the other knows was spent.
+  if (!found.every(({ links }) => begins(chosen.links, links))) throw forked(place, found);
   const told = witness?.head();
   const length = chosen.links.length;
   const contradicted =
-    (index?.highest ?? 0) > length ||
-    !found.every(({ links }) => begins(chosen.links, links)) ||
-    (told !== undefined && chosen.links[told.sequence - 1]?.hash !== told.hash);
+    (index?.highest ?? 0) > length || (told !== undefined && chosen.links[told.sequence - 1]?.hash !== told.hash);
   const endSeen =
     file?.endSeen === true && length >= file.highest && lastButAnswers(chosen.links) <= file.highest + (file.unfinished ? 1 : 0);
   const complete = !contradicted && (endSeen || told?.sequence === length);
@@ -182,6 +182,13 @@ function makeIndex(path: string, links: readonly Stored[], texts: ReadonlyMap<nu
   }
 }
 
+const forked = (place: string, found: readonly Found[]): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `The ${found.map(({ from }) => from).join(' and the ')} tell different histories: each knows of spending that the other does not.`,
+    'Nothing was changed. Put back the files, or the backup, that belong together.',
+    { place: { file: place } },
+  );
 const noLedger = (place: string): Fault =>
   new Fault(
     'DATA_NOT_FOUND',

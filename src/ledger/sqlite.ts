@@ -89,13 +89,13 @@ export function connect(place: string): Connection {
 
 /** Runs `work` (synchronous, hence never interleaved within a process), waiting without blocking while another process has the lock. */
 export async function inTurn<T>(place: string, work: () => T): Promise<T> {
-  const deadline = Date.now() + patience;
+  const deadline = performance.now() + patience;
   for (let attempt = 0; ; attempt++) {
     try {
       return work();
     } catch (error) {
       const code = sqliteCode(error);
-      if ((code !== 5 && code !== 6) || Date.now() > deadline) throw asFault(error, place);
+      if ((code !== 5 && code !== 6) || performance.now() > deadline) throw asFault(error, place);
       await sleep(1 + ((attempt * 7 + process.pid) % 11));
     }
   }

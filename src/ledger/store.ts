@@ -15,7 +15,7 @@ import { Fault } from '../errors.js';
 import { follow } from './accounts.js';
 import { bootOf } from './boot.js';
 import { Broken, beginning, type End, endOf, lineOf, type Stored } from './chain.js';
-import { type ChainFile, chainPath, makeChainFile, openChainFile, syncFolder } from './chain-file.js';
+import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile, syncFolder } from './chain-file.js';
 import { asFault, corrupt, severalNames } from './faults.js';
 import { type Index, type IndexBooks, indexOn, linkIn } from './index-tables.js';
 import { mend } from './mend.js';
@@ -114,7 +114,8 @@ export async function openStore(named: string, witness?: Witness): Promise<Store
 function prepare(db: Connection, place: string): void {
   const path = chainPath(place);
   if (formatOf(db, place) === 'present') {
-    if (!existsSync(path)) throw corrupt(place, 'the chain file beside it is missing');
+    if (!hasChainFile(path)) throw corrupt(place, 'the chain file beside it is missing');
+    if (statSync(path).nlink > 1) throw severalNames(path);
     return;
   }
   transaction(db, 'IMMEDIATE', () => {
@@ -122,7 +123,7 @@ function prepare(db: Connection, place: string): void {
     if (format === 'former') upgrade(db, place);
     if (format !== 'none') return;
     // An index that is missing is built anew from the chain file; only recorded answers are lost with it.
-    if (!existsSync(path)) makeChainFile(path, []);
+    if (!hasChainFile(path)) makeChainFile(path, []);
     createSchema(db);
   });
 }
@@ -218,7 +219,7 @@ function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): 
   books.flush();
   const { kind, length, why } = step.value;
   if (kind === 'damaged') throw new Broken(`the chain file is damaged after entry ${end.sequence} (${why ?? 'it was cut'})`);
-  if (kind === 'cut' && missed.length > 0) throw new Broken(`the chain file was cut after entry ${end.sequence}`);
+  if (kind === 'cut') throw new Broken(`the chain file was cut after entry ${end.sequence}`);
   // Nobody was ever told anything about a line that was not finished.
   if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
   // A line may have been read from memory that never reached the disk; answers before it, too, after a sync that failed.

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { type Draft, emptyBooks, follow, linkFrom } from './accounts.js';
 import { answerHash, beginning, type End, endOf, type Link, lineOf, type SpendLink, type Stored } from './chain.js';
-import { chainPath, makeChainFile, readChain } from './chain-file.js';
+import { chainPath, hasChainFile, makeChainFile, readChain } from './chain-file.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { corrupt } from './faults.js';
 import { indexOn } from './index-tables.js';
@@ -55,8 +54,8 @@ export function upgrade(db: Connection, place: string): void {
   const { sound, why, copy } = salvaged(place);
   if (!sound || !copy.whole) throw corrupt(place, why ?? 'it cannot be read to its end');
   const path = chainPath(place);
-  const links = existsSync(path) ? alreadyContinued(path, copy.links, place) : upgraded(copy);
-  if (!existsSync(path)) makeChainFile(path, links.map(lineOf));
+  const links = hasChainFile(path) ? alreadyContinued(path, copy.links, place) : upgraded(copy);
+  if (!hasChainFile(path)) makeChainFile(path, links.map(lineOf));
   db.exec('DROP TABLE book.answer; DROP TABLE book.entry; DROP TABLE book.account; DROP TABLE book.analyst');
   createSchema(db);
   fillIndex(db, links, boundAnswers(links, copy.answers));
