@@ -18,6 +18,25 @@ const faultOf = async (work: Promise<unknown>): Promise<Fault> => {
 };
 
 describe('a session', () => {
+  it('answers a share of all the options there are', async () => {
+    shop = openWorkshop();
+    const session = await shop.session();
+    const { tables } = await session.release({ kind: 'share', column: 'media', values: ['tv', 'web'] }, { epsilon: '0.5' });
+    expect(tables[0]!.rows[0]!.high).toBe(1);
+    await session.close();
+  });
+
+  it('plans many quantiles of one column in a moment', async () => {
+    shop = openWorkshop();
+    const session = await shop.session();
+    const queries = Array.from({ length: 2000 }, () => ({ kind: 'quantile', column: 'age', at: [0.5] }));
+    const { heapUsed } = process.memoryUsage();
+    const { measures } = await session.plan({ queries });
+    expect(measures).toHaveLength(1);
+    expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(200 * 2 ** 20);
+    await session.close();
+  });
+
   it('plans for free, releases for budget, and lands near the truth', async () => {
     shop = openWorkshop();
     const session = await shop.session();

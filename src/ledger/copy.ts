@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { answerHash, beginning, endOf, type Link, linkAfter, type Stored } from './chain.js';
 
 /**
@@ -41,6 +41,9 @@ export function writeCopy(path: string, links: Iterable<Stored>, answers: Iterab
 
 /** As far as it is sound. */
 export function readCopy(path: string): Copy {
+  // Devices and pipes have no end, and files under /proc no size.
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size === 0) return { links: [], answers: new Map(), whole: false };
   const [first, ...lines] = readFileSync(path, 'utf8').split('\n');
   const links: Stored[] = [];
   const answers = new Map<number, string>();

@@ -183,6 +183,8 @@ describe('a backup', () => {
       writeFileSync(join(folder, name), bad);
       expect(await faultOf(restoreLedger(place, join(folder, name), 'why')), name).toMatchObject({ code: 'DATA_MALFORMED' });
     }
+    for (const nothing of ['/dev/zero', '/proc/self/mem', folder])
+      expect((await faultOf(restoreLedger(place, nothing, 'why'))).code, nothing).toMatch(/DATA_MALFORMED|DATA_NOT_FOUND/);
     remove('', '-wal', '-shm', '.chain');
     await (await ledgerAt()).reserve(asking({ key: 'another life' }));
     expect(await faultOf(restoreLedger(place, file(), 'why'))).toMatchObject({ code: 'LEDGER_MISMATCH' });

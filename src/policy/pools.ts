@@ -28,12 +28,13 @@ export function declarePools(
 
 function listed(name: string, pools: readonly (readonly string[])[], values: readonly string[], yaml: YamlFile) {
   const seen = new Set<string>();
+  const place = new Map(values.map((code, at) => [code, at]));
   for (const [i, pool] of pools.entries()) {
     const path = ['columns', name, 'pools', i];
     if (pool.length < 2)
       throw invalid(yaml, path, `A pool of "${name}" has fewer than two codes.`, 'List the codes that count as one.');
     for (const code of pool) {
-      if (!values.includes(code))
+      if (!place.has(code))
         throw invalid(
           yaml,
           path,
@@ -46,7 +47,7 @@ function listed(name: string, pools: readonly (readonly string[])[], values: rea
     }
   }
   // in the order the values have, so that a pool's name does not depend on how it was typed
-  return pools.map((pool) => values.filter((code) => pool.includes(code)));
+  return pools.map((pool) => pool.toSorted((a, b) => place.get(a)! - place.get(b)!));
 }
 
 /** Codes below the share, and the next rarest until they reach it together. */

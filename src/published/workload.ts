@@ -138,7 +138,9 @@ export function answersOf(joint: Joint, workload: Workload): Answers {
   const width = rows[0]!.length;
   const points = new Float64Array(states * width);
   for (const [state, row] of rows.entries()) points.set(row, state * width);
-  const effects = joint.sizes.map((_, j) => Math.max(0, ...distances(joint, points, width, j).flat()));
+  const effects = joint.sizes.map((_, j) =>
+    distances(joint, points, width, j).reduce((most, row) => row.reduce((m, x) => Math.max(m, x), most), 0),
+  );
   return { width, points, effects };
 }
 

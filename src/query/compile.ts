@@ -208,6 +208,7 @@ class Compiler {
     return this.#dialect.parts(optionTextExpression(sourceColumn(this.#source, column), raw), this.#binder.text(separator));
   }
   #hasAny(column: string, raw: string, codes: readonly string[]): string {
+    if (codes.length === 0) return 'false';
     const parts = this.#parts(column, raw);
     return this.#dialect.hasAny(
       parts,

@@ -63,6 +63,24 @@ const selection = (noise: NoiseLaw | undefined): SelectionNoise => {
   return noise;
 };
 
+interface Candidates {
+  readonly width: number;
+  readonly size: number;
+  readonly candidates: readonly Rational[];
+}
+/** A batch may ask for many quantiles of one column. */
+const knownCandidates = new WeakMap<object, Candidates>();
+function candidatesOf(column: ReturnType<typeof numberNamed>): Candidates {
+  const known = knownCandidates.get(column);
+  if (known) return known;
+  const grid = gridOf(column);
+  const width = Math.ceil((grid.last + 1) / mostCandidates);
+  const size = Math.floor(grid.last / width) + 1;
+  const made = { width, size, candidates: Array.from({ length: size }, (_, j) => numberAt(grid, j * width)) };
+  knownCandidates.set(column, made);
+  return made;
+}
+
 export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
   if (query.weight !== undefined)
     throw new Fault(
@@ -72,10 +90,7 @@ export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
     );
   const { policy } = scope;
   const rows = rowsOf(policy, query);
-  const grid = gridOf(numberNamed(policy, query.column));
-  const width = Math.ceil((grid.last + 1) / mostCandidates);
-  const size = Math.floor(grid.last / width) + 1;
-  const candidates: Rational[] = Array.from({ length: size }, (_, j) => numberAt(grid, j * width));
+  const { width, size, candidates } = candidatesOf(numberNamed(policy, query.column));
   const groups = cellsOfRows(rows);
   refuseManyCells(groups.length * size, 'The quantiles need', 'counters', mostCells);
   const key: RowKey = { kind: 'grid', column: query.column, width, size };
