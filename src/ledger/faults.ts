@@ -102,7 +102,8 @@ const bySqlite: Record<number, (place: string) => Fault> = {
   3: readOnly,
   5: busy,
   6: busy,
-  8: readOnly,
+  // Where opening for writing fails SQLite opens for reading.
+  8: (place) => (writable(place) ? failed(place) : readOnly(place)),
   10: (place) => (crowded(place) ? full(place) : failed(place)),
   11: (place) => corrupt(place, 'SQLite finds the file malformed'),
   13: full,
