@@ -1,7 +1,8 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
-import { chainPath, readChain, syncFolder } from './chain-file.js';
+import { syncFolder } from '../files/folder.js';
+import { chainPath, readChain } from './chain-file.js';
 import { boundAnswers, type Copy, readCopy } from './copy.js';
 import { asFault, corrupt } from './faults.js';
 import { type Recovery, recoverLedger } from './recover.js';
@@ -29,7 +30,7 @@ export async function backupLedger(place: string, named: string, witness?: Witne
     if (!sound || !copy.whole || strayAnswers > 0) throw corrupt(place, why ?? 'recorded answers were changed');
     if (existsSync(file)) throw thereAlready(file);
     renameSync(temporary, file);
-    syncFolder(file);
+    syncFolder(dirname(file));
     return { file, links: copy.links.length, answers: copy.answers.size, head: copy.links.at(-1)?.hash ?? null };
   } catch (error) {
     throw asFault(error, file);

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asking as asked, type LedgerFolder, ledgerFolder } from '../../test/ledger-folder.js';
 import { everyRecord, type Profile, pureProfile, zcdpProfile } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import { compare, parseRational, rational, toText } from '../exact/rational.js';
@@ -24,37 +25,20 @@ import { openLedger } from './open.js';
 import { emptyText } from './total.js';
 import { verifyInChild } from './verify.js';
 
+let room: LedgerFolder;
 let folder: string;
 let place: string;
-let open: Ledger[];
-const ledgerAt = async (path = place): Promise<Ledger> => {
-  const ledger = await openLedger(path);
-  open.push(ledger);
-  return ledger;
-};
+const ledgerAt = (path?: string) => room.ledgerAt(path);
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fugu-ledger-'));
-  place = join(folder, 'deep', 'ledger.db');
-  open = [];
+  room = ledgerFolder('deep');
+  ({ folder, place } = room);
 });
-afterEach(async () => {
-  for (const ledger of open) await ledger.close().catch(() => undefined);
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => room.close(true));
 
 const terms = { digest: 'd1', summary: 'epsilon 1, secret row' };
 const cost = (text: string): Profile => pureProfile([[everyRecord, parseRational(text)]]);
-const asking = (over: Partial<Reservation> = {}): Reservation => ({
-  population: 'town',
-  terms,
-  analyst: 'ann',
-  key: 'k1',
-  label: 'count',
-  profile: cost('1/10'),
-  admit: () => undefined,
-  ...over,
-});
+const asking = (over: Partial<Reservation> = {}): Reservation => asked({ terms, ...over });
 const limit =
   (text: string): Reservation['admit'] =>
   (after) => {
@@ -264,7 +248,7 @@ describe('a damaged ledger', () => {
     writeFileSync(place, bytes);
     const outcome = await openLedger(place).then(
       async (ledger) => {
-        open.push(ledger);
+        room.keep(ledger);
         return (await ledger.verify()).ok ? 'sound' : 'broken';
       },
       (error: Fault) => error.code,
@@ -321,7 +305,7 @@ describe('a place that cannot hold a ledger', () => {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', disk]);
     });
     afterEach(async () => {
-      for (const ledger of open) await ledger.close().catch(() => undefined);
+      await room.closeLedgers(true);
       execFileSync('umount', ['-l', disk]);
       rmSync(disk, { recursive: true, force: true });
     });
@@ -348,7 +332,7 @@ describe('a place that cannot hold a ledger', () => {
 
     it('says the place is read-only', async () => {
       await (await ledgerAt(join(disk, 'ledger.db'))).reserve(asking());
-      await open.pop()!.close();
+      await room.closeLedgers();
       execFileSync('mount', ['--bind', disk, disk]);
       execFileSync('mount', ['-o', 'remount,bind,ro', disk]);
       expect(await codeOf(ledgerAt(join(disk, 'ledger.db')))).toBe('READ_ONLY');

@@ -1,11 +1,10 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { asking as asked, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent } from '../../test/ledger-folder.js';
 import { everyRecord, pureProfile } from '../dependence/profile.js';
-import type { Fault } from '../errors.js';
-import { rational, toText } from '../exact/rational.js';
+import { rational } from '../exact/rational.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 
@@ -29,46 +28,21 @@ vi.mock('node:fs', async (original) => {
   };
 });
 
+let room: LedgerFolder;
 let folder: string;
 let place: string;
-let open: Ledger[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fugu-durable-'));
-  place = join(folder, 'ledger.db');
-  open = [];
+  room = ledgerFolder();
+  ({ folder, place } = room);
   Object.assign(failing, { call: '', after: 0, code: 'EIO', half: false });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   Object.assign(failing, { call: '' });
-  for (const ledger of open) await ledger.close();
-  rmSync(folder, { recursive: true, force: true });
+  await room.close();
 });
-const ledgerAt = async (): Promise<Ledger> => {
-  const ledger = await openLedger(place);
-  open.push(ledger);
-  return ledger;
-};
-const terms = { digest: 'd1', summary: 'epsilon 1' };
-const asking = (over: Partial<Reservation> = {}): Reservation => ({
-  population: 'town',
-  terms,
-  analyst: 'ann',
-  key: 'k1',
-  label: 'count',
-  profile: pureProfile([[everyRecord, rational(1, 10)]]),
-  resumable: true,
-  admit: () => undefined,
-  ...over,
-});
-const spent = async (ledger: Ledger) => toText((await ledger.spent('town')).pure.perRecord.get(everyRecord) ?? rational(0));
-const faultOf = (work: Promise<unknown>): Promise<Fault> =>
-  work.then(
-    () => {
-      throw new Error('no fault');
-    },
-    (error: Fault) => error,
-  );
+const ledgerAt = () => room.ledgerAt();
+const asking = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
 const failCommit = (nth = 0) => {
   const exec = Database.prototype.exec;
   let seen = 0;

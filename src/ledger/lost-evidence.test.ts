@@ -1,60 +1,25 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  linkSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, copyFileSync, linkSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyRecord, pureProfile } from '../dependence/profile.js';
-import { rational, toText } from '../exact/rational.js';
+import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../test/ledger-folder.js';
 import { backupLedger, restoreLedger } from './backup.js';
 import { openChainedLedger } from './chained-ledger.js';
-import type { Ledger, Reservation } from './ledger.js';
-import { openLedger } from './open.js';
+import type { Reservation } from './ledger.js';
 import { recoverLedger } from './recover.js';
 
 /** That something is not there proves nothing once something may have been lost. */
+let room: LedgerFolder;
 let folder: string;
 let place: string;
-let open: Ledger[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fugu-lost-'));
-  place = join(folder, 'ledger.db');
-  open = [];
+  room = ledgerFolder();
+  ({ folder, place } = room);
 });
-afterEach(async () => {
-  for (const ledger of open) await ledger.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-const at = async (where = place): Promise<Ledger> => {
-  const ledger = await openLedger(where, {});
-  open.push(ledger);
-  return ledger;
-};
-const terms = { digest: 'd1', summary: 'epsilon 1' };
-const asking = (over: Partial<Reservation> = {}): Reservation => ({
-  population: 'town',
-  terms,
-  analyst: 'ann',
-  key: 'k1',
-  label: 'count',
-  profile: pureProfile([[everyRecord, rational(1, 10)]]),
-  resumable: true,
-  admit: () => undefined,
-  ...over,
-});
-const spent = async (ledger: Ledger) => toText((await ledger.spent('town')).pure.perRecord.get(everyRecord) ?? rational(0));
-const remove = (...ends: string[]) => {
-  for (const end of ends) rmSync(`${place}${end}`, { force: true });
-};
+afterEach(() => room.close());
+const at = (where?: string) => room.ledgerAt(where);
+const asking = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
+const remove = (...ends: string[]) => room.without(...ends);
 const chainBytes = () => readFileSync(`${place}.chain`);
 const lastByte = () => chainBytes().findLastIndex((byte) => byte !== 0);
 
@@ -181,7 +146,7 @@ describe('a chain file without its end', () => {
         writeFileSync(`${place}.chain`, bytes);
       },
     });
-    open.push(ledger);
+    room.keep(ledger);
     await ledger.reserve(asking({ key: 'before' }));
     swap = true;
     await expect(ledger.reserve(asking({ key: 'during' }))).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });

@@ -1,6 +1,7 @@
 import { emptyBooks, follow } from './accounts.js';
 import { Broken, beginning, type End, endOf, type Link, lineOf, linkAfter, type Stored } from './chain.js';
-import { type ChainFile, sectorsOf } from './chain-file.js';
+import type { ChainFile } from './chain-file.js';
+import { sectorsOf } from './chain-lines.js';
 import { type Index, linkIn } from './index-tables.js';
 
 /**

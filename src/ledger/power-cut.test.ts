@@ -1,15 +1,13 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { everyRecord, pureProfile } from '../dependence/profile.js';
-import { rational, toText } from '../exact/rational.js';
+import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent } from '../../test/ledger-folder.js';
 import { emptyBooks, follow, linkFrom } from './accounts.js';
 import { beginning, type End, endOf, type Link } from './chain.js';
-import { readChain, sectorsOf } from './chain-file.js';
+import { readChain } from './chain-file.js';
+import { sectorsOf } from './chain-lines.js';
 import type { Ledger, Reservation } from './ledger.js';
-import { openLedger } from './open.js';
 import { emptyText } from './total.js';
 
 /** The run of the machine, and how often something was synced in place. */
@@ -33,37 +31,21 @@ vi.mock('node:fs', async (original) => {
 });
 const boots = ['0b6f2c1e-0000-4000-8000-000000000001', '0b6f2c1e-0000-4000-8000-000000000002'] as const;
 
+let room: LedgerFolder;
 let folder: string;
 let place: string;
-let open: Ledger[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fugu-power-'));
-  place = join(folder, 'ledger.db');
-  open = [];
+  room = ledgerFolder();
+  ({ folder, place } = room);
   Object.assign(machine, { boot: boots[0], syncs: 0, failing: false });
 });
 afterEach(async () => {
   machine.failing = false;
-  for (const ledger of open) await ledger.close();
-  rmSync(folder, { recursive: true, force: true });
+  await room.close();
 });
-const ledgerAt = async (): Promise<Ledger> => {
-  const ledger = await openLedger(place);
-  open.push(ledger);
-  return ledger;
-};
-const asking = (key: string, over: Partial<Reservation> = {}): Reservation => ({
-  population: 'town',
-  terms: { digest: 'd1', summary: 'epsilon 1' },
-  analyst: 'ann',
-  key,
-  label: `count ${'x'.repeat(600)}`,
-  profile: pureProfile([[everyRecord, rational(1, 10)]]),
-  resumable: true,
-  admit: () => undefined,
-  ...over,
-});
-const spent = async (ledger: Ledger) => toText((await ledger.spent('town')).pure.perRecord.get(everyRecord) ?? rational(0));
+const ledgerAt = () => room.ledgerAt();
+const asking = (key: string, over: Partial<Reservation> = {}): Reservation =>
+  asked({ key, label: `count ${'x'.repeat(600)}`, resumable: true, ...over });
 const refused = { code: 'LEDGER_CORRUPT' };
 
 const chain = (): string => `${place}.chain`;
@@ -124,8 +106,7 @@ describe('an answer is recorded without a sync of its own', () => {
     await ledger.settle(entry, 'told');
     expect(machine.syncs).toBe(1);
     machine.boot = boots[0];
-    const witnessed = await openLedger(place, { witness: 'true' });
-    open.push(witnessed);
+    const witnessed = await room.ledgerAt(place, 'true');
     const other = await witnessed.reserve(asking('k1'));
     machine.syncs = 0;
     await witnessed.settle(other, 'told');

@@ -1,72 +1,28 @@
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyRecord, pureProfile } from '../dependence/profile.js';
-import type { Fault } from '../errors.js';
-import { rational, toText } from '../exact/rational.js';
+import { asking, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../test/ledger-folder.js';
 import { backupLedger, restoreLedger } from './backup.js';
-import type { Ledger, Reservation } from './ledger.js';
-import { openLedger } from './open.js';
 import { recoverLedger } from './recover.js';
 import { commandWitness } from './witness.js';
 
+let room: LedgerFolder;
 let folder: string;
 let place: string;
-let open: Ledger[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fugu-recover-'));
-  place = join(folder, 'ledger.db');
-  open = [];
+  room = ledgerFolder();
+  ({ folder, place } = room);
 });
-afterEach(async () => {
-  for (const ledger of open) await ledger.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-const ledgerAt = async (witness?: string): Promise<Ledger> => {
-  const ledger = await openLedger(place, witness === undefined ? {} : { witness });
-  open.push(ledger);
-  return ledger;
-};
-const terms = { digest: 'd1', summary: 'epsilon 1' };
-const asking = (over: Partial<Reservation> = {}): Reservation => ({
-  population: 'town',
-  terms,
-  analyst: 'ann',
-  key: 'k1',
-  label: 'count',
-  profile: pureProfile([[everyRecord, rational(1, 10)]]),
-  admit: () => undefined,
-  ...over,
-});
-const spent = async (ledger: Ledger) => toText((await ledger.spent('town')).pure.perRecord.get(everyRecord) ?? rational(0));
-const faultOf = (work: Promise<unknown>): Promise<Fault> =>
-  work.then(
-    () => {
-      throw new Error('no fault');
-    },
-    (error: Fault) => error,
-  );
+afterEach(() => room.close());
+const ledgerAt = (witness?: string) => room.ledgerAt(place, witness);
 /** A ledger of three answered entries, closed. */
 const filled = async (count = 3): Promise<void> => {
   const ledger = await ledgerAt();
   for (let i = 0; i < count; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
   await ledger.close();
 };
-const remove = (...ends: string[]) => {
-  for (const end of ends) rmSync(`${place}${end}`, { force: true });
-};
+const remove = (...ends: string[]) => room.without(...ends);
 const flip = (path: string, at: number) => {
   const bytes = readFileSync(path);
   bytes[at]! ^= 1;

@@ -1,9 +1,10 @@
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Fault } from '../errors.js';
+import { syncFolder } from '../files/folder.js';
 import { emptyBooks, follow } from './accounts.js';
-import type { Link, Stored } from './chain.js';
-import { lineOf } from './chain.js';
-import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain, syncFolder } from './chain-file.js';
+import { type Link, lineOf, type Stored } from './chain.js';
+import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain } from './chain-file.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { asFault, busy } from './faults.js';
 import { salvaged } from './salvaged.js';
@@ -144,14 +145,14 @@ function replaceFiles(
       }
       kept.push(`${path}.${aside}`);
     } else renameSync(chainPath(fresh), path);
-    syncFolder(path);
+    syncFolder(dirname(path));
     for (const end of ['-wal', '-shm', ''])
       if (existsSync(`${place}${end}`)) {
         renameSync(`${place}${end}`, `${place}.${aside}${end}`);
         kept.push(`${place}.${aside}${end}`);
       }
     renameSync(fresh, place);
-    syncFolder(place);
+    syncFolder(dirname(place));
     return kept;
   } finally {
     removeFresh();

@@ -1,21 +1,11 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, lstatSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../errors.js';
+import { makeFolder, syncFolder } from '../files/folder.js';
 import { follow } from './accounts.js';
 import { bootOf } from './boot.js';
 import { Broken, beginning, type End, endOf, lineOf, type Stored } from './chain.js';
-import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile, syncFolder } from './chain-file.js';
+import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain-file.js';
 import { asFault, corrupt, severalNames } from './faults.js';
 import { type Index, type IndexBooks, indexOn, linkIn } from './index-tables.js';
 import { mend } from './mend.js';
@@ -76,13 +66,13 @@ function makeFile(place: string): void {
     if (found.isFile() && found.nlink > 1) throw severalNames(place);
     return;
   }
-  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(place), 0o700);
   try {
     closeSync(openSync(place, 'ax', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  syncFolder(place);
+  syncFolder(dirname(place));
 }
 
 export async function openStore(named: string, witness?: Witness): Promise<Store> {

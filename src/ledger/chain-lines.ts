@@ -1,0 +1,139 @@
+import { Broken, type End, endOf, type Link, linkAfter, type Stored } from './chain.js';
+
+/** Reads at an offset; fewer bytes where the file ends. */
+export type Read = (offset: number, length: number) => Buffer;
+export type Links = Generator<{ readonly link: Link; readonly stored: Stored }, Ending>;
+
+export interface Ending {
+  /** `torn`: lines that were never synced. `cut`: the file ends without the zero that follows a last line. */
+  readonly kind: 'clean' | 'torn' | 'cut' | 'damaged';
+  /** Bytes up to the last one that is not zero. */
+  readonly length: number;
+  readonly why?: string;
+}
+
+const block = 1 << 20;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parseLine(line: Buffer): { hash: string; body: string } | undefined {
+  const hash = line.toString('latin1', 0, 64);
+  if (line[64] !== 0x20 || !/^[0-9a-f]{64}$/.test(hash)) return undefined;
+  try {
+    return { hash, body: utf8.decode(line.subarray(65)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The links that follow `from`, and how the file ends. */
+export function* linksFrom(read: Read, from: End): Links {
+  let end = from;
+  let held: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const stop = held.indexOf(0x0a);
+    const line = stop < 0 ? held : held.subarray(0, stop);
+    if (line.includes(0)) {
+      const whole = allButItsEnd(line, end);
+      const rest = whole && endingAt(read, endOf(whole.stored, whole.link));
+      if (rest?.kind !== 'clean') return endingAt(read, end);
+      yield whole!;
+      return rest;
+    }
+    if (stop < 0) {
+      const more = read(end.offset + held.length, block);
+      if (more.length === 0) return { kind: held.length === 0 ? 'cut' : 'damaged', length: end.offset + held.length };
+      held = Buffer.concat([held, more]);
+      continue;
+    }
+    const found = linkIn(line, end);
+    if (typeof found === 'string') return { ...endingAt(read, end), kind: 'damaged', why: found };
+    yield found;
+    end = endOf(found.stored, found.link);
+    held = held.subarray(stop + 1);
+  }
+}
+
+/** A line of which only the last byte is lost may have been told: it is taken for whole. */
+function allButItsEnd(line: Buffer, end: End): { link: Link; stored: Stored } | undefined {
+  const zero = line.indexOf(0);
+  for (const length of [zero, zero - 1]) {
+    const found = length > 65 ? linkIn(line.subarray(0, length), end) : '';
+    if (typeof found !== 'string') return found;
+  }
+  return undefined;
+}
+
+/** The link, or what is wrong with the line. */
+function linkIn(line: Buffer, end: End): { link: Link; stored: Stored } | string {
+  const parsed = parseLine(line);
+  if (!parsed) return `the line of entry ${end.sequence + 1} is no line of a chain`;
+  try {
+    return linkAfter(end, parsed);
+  } catch (error) {
+    return error instanceof Broken ? error.message : `entry ${end.sequence + 1} is no link`;
+  }
+}
+
+const zeros = Buffer.alloc(block);
+const sector = 512;
+
+/** The parts of `length` bytes at `offset` that a disk writes as a whole, counted from `offset`. */
+export function sectorsOf(offset: number, length: number): (readonly [start: number, stop: number])[] {
+  const parts: (readonly [number, number])[] = [];
+  for (let start = 0; start < length; ) {
+    const stop = Math.min(length, start + sector - ((offset + start) % sector));
+    parts.push([start, stop]);
+    start = stop;
+  }
+  return parts;
+}
+
+function endingAt(read: Read, end: End): Ending {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for (let at = end.offset; ; ) {
+    const bytes = read(at, block);
+    if (bytes.length === 0) break;
+    parts.push(bytes);
+    if (!bytes.equals(zeros.subarray(0, bytes.length))) length = at - end.offset + bytes.findLastIndex((byte) => byte !== 0) + 1;
+    at += bytes.length;
+  }
+  if (length === 0) return { kind: 'clean', length: end.offset };
+  const unfinished = isUnfinished(Buffer.concat(parts).subarray(0, length), end);
+  return { kind: unfinished ? 'torn' : 'damaged', length: end.offset + length, why: 'something follows its last line' };
+}
+
+/**
+ * Whether this may be what was not synced yet when the machine went down: answers and after them at most one other line, each sector written or still as it
+ * was. A line that knows of a durable one after `end` shows that something else was lost.
+ */
+function isUnfinished(tail: Buffer, end: End): boolean {
+  const grown = sectorsOf(end.offset, tail.length).every(([start, stop]) => {
+    const part = tail.subarray(start, stop);
+    const written = part.indexOf(0);
+    return written < 0 || part.subarray(written).equals(zeros.subarray(0, part.length - written));
+  });
+  if (!grown) return false;
+  let sequence = end.sequence;
+  for (let at = 0; at < tail.length; ) {
+    const stop = tail.indexOf(0x0a, at);
+    if (stop < 0) break;
+    const line = tail.subarray(at, stop);
+    at = stop + 1;
+    if (line.includes(0)) continue;
+    const link = linkOf(line);
+    if (!link || !(link.sequence > sequence) || !((link.since ?? 0) <= end.sequence)) return false;
+    if (link.kind !== 'answer' && at < tail.length) return false;
+    sequence = link.sequence;
+  }
+  return true;
+}
+
+/** What a line says, whether or not it fits. */
+function linkOf(line: Buffer): Link | undefined {
+  try {
+    return JSON.parse(parseLine(line)!.body) as Link;
+  } catch {
+    return undefined;
+  }
+}

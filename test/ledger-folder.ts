@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { everyRecord, pureProfile } from '../src/dependence/profile.js';
+import type { Fault } from '../src/errors.js';
+import { rational, toText } from '../src/exact/rational.js';
+import type { Ledger, Reservation } from '../src/ledger/ledger.js';
+import { openLedger } from '../src/ledger/open.js';
+
+/** A folder for one ledger and whatever lies beside it; ledgers opened through it are closed with it. */
+export interface LedgerFolder {
+  readonly folder: string;
+  readonly place: string;
+  ledgerAt(path?: string, witness?: string): Promise<Ledger>;
+  /** To be closed with the folder. */
+  keep(ledger: Ledger): Ledger;
+  /** Files of the ledger by what follows its name. */
+  without(...ends: string[]): void;
+  /** `mayFail`: what was done to the ledgers may keep them from being closed. */
+  closeLedgers(mayFail?: boolean): Promise<void>;
+  close(mayFail?: boolean): Promise<void>;
+}
+
+export function ledgerFolder(...inside: string[]): LedgerFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'fugu-ledger-'));
+  const place = join(folder, ...inside, 'ledger.db');
+  const open: Ledger[] = [];
+  const keep = (ledger: Ledger): Ledger => {
+    open.push(ledger);
+    return ledger;
+  };
+  const closeLedgers = async (mayFail = false): Promise<void> => {
+    for (const ledger of open.splice(0))
+      await ledger.close().catch((error: unknown) => {
+        if (!mayFail) throw error;
+      });
+  };
+  return {
+    folder,
+    place,
+    keep,
+    ledgerAt: async (path = place, witness) => keep(await openLedger(path, witness === undefined ? {} : { witness })),
+    without: (...ends) => {
+      for (const end of ends) rmSync(`${place}${end}`, { force: true });
+    },
+    closeLedgers,
+    close: async (mayFail) => {
+      await closeLedgers(mayFail);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export const terms = { digest: 'd1', summary: 'epsilon 1' };
+/** A tenth of an epsilon, asked for by ann. */
+export const asking = (over: Partial<Reservation> = {}): Reservation => ({
+  population: 'town',
+  terms,
+  analyst: 'ann',
+  key: 'k1',
+  label: 'count',
+  profile: pureProfile([[everyRecord, rational(1, 10)]]),
+  admit: () => undefined,
+  ...over,
+});
+export const spentBy = async (ledger: Ledger): Promise<string> =>
+  toText((await ledger.spent('town')).pure.perRecord.get(everyRecord) ?? rational(0));
+
+export const faultOf = (work: Promise<unknown>): Promise<Fault> =>
+  work.then(
+    () => {
+      throw new Error('no fault');
+    },
+    (error: Fault) => error,
+  );
