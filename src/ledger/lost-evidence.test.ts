@@ -106,6 +106,35 @@ describe('histories that differ', () => {
   });
 });
 
+describe('a chain file that lacks or changes the last booking of its index', () => {
+  const harms: Record<string, (bytes: Buffer, before: Buffer) => Buffer> = {
+    older: (_, before) => before,
+    'without its last line': (bytes, before) => bytes.fill(0, before.findLastIndex((b) => b !== 0) + 1),
+    'with another last line': (bytes) => {
+      bytes[bytes.findLastIndex((b) => b !== 0) - 9]! ^= 1;
+      return bytes;
+    },
+  };
+
+  it.each(Object.keys(harms))(
+    '(%s) is refused when it is opened, and under an open ledger before anything is booked',
+    async (name) => {
+      const ledger = await at();
+      await ledger.reserve(asking({ key: 'first' }));
+      const before = chainBytes();
+      await ledger.reserve(asking({ key: 'second' }));
+      writeFileSync(`${place}.chain`, harms[name]!(chainBytes(), before));
+      await expect(ledger.spent('town')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+      await expect(ledger.reserve(asking({ key: 'third' }))).rejects.toMatchObject({
+        code: 'LEDGER_CORRUPT',
+        outcome: { state: 'not spent' },
+      });
+      await ledger.close();
+      await expect(at()).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+    },
+  );
+});
+
 describe('a chain file without its end', () => {
   it('is refused: cut after a line, emptied, a link that leads nowhere, a device, a second name', async () => {
     const ledger = await at();
