@@ -17,7 +17,7 @@ const askLess = 'Ask in several batches; every batch is one ledger entry.';
 
 /**
  * Every limit there is on what people write, once. Above these an input is a mistake or an attack on time and memory; below them everything is read
- * in under a second (docs/decisions/0014-limits.md says how they were chosen). docs/limits.md is made from this list.
+ * in about a second (docs/decisions/0014-limits.md says how they were chosen). docs/limits.md is made from this list.
  */
 const table = {
   sqlBytes: { what: 'The SQL text', unit: 'bytes', most: 65_536, stay: 'Ask several smaller queries, or use --query with JSON.' },
