@@ -1,6 +1,6 @@
-import { type FactorGraph, fromPairs } from '../src/dependence/factor-graph.js';
-import { informed } from '../src/dependence/informed.js';
-import { push } from '../src/dependence/push.js';
+import { type FactorGraph, fromPairs } from '../src/dependence/graph/factor-graph.js';
+import { push } from '../src/dependence/graph/push.js';
+import { informed } from '../src/dependence/informed/informed.js';
 import { type Bench, inTurns } from './bench.js';
 
 /** The same numbers in every run (mulberry32); nothing here is noise. */

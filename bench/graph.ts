@@ -1,9 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { cliques, triangles } from '../src/analysis/graph/counts.js';
-import { buildGraph } from '../src/analysis/graph/csr.js';
 import { rational } from '../src/exact/rational.js';
 import { ladderSampler } from '../src/noise/ladder.js';
-import { analysePattern, schemaFromText } from '../src/query/pattern/analyse.js';
+import { cliques, triangles } from '../src/pattern/graph/counts.js';
+import { buildGraph } from '../src/pattern/graph/csr.js';
+import { analysePattern, schemaFromText } from '../src/pattern/query/analyse.js';
 import { type Bench, secondsPer } from './bench.js';
 
 const nodes = 200_000;

@@ -1,5 +1,5 @@
-import { type CodedTable, splitColumns } from '../src/analysis/learn/coded.js';
-import { learnChunks } from '../src/analysis/learn/learn-chunks.js';
+import { type CodedTable, splitColumns } from '../src/learn/network/coded.js';
+import { learnChunks } from '../src/learn/network/learn-chunks.js';
 import { type Bench, secondsPer } from './bench.js';
 
 /** Answers drawn from a random network (two parents each, within a window): 5 levels, so that chunks have real structure to find. */

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { releaseClassify } from '../src/analysis/classify/classify.js';
-import { predict } from '../src/analysis/classify/predict.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../src/index.js';
+import { releaseClassify } from '../src/learn/classify/classify.js';
+import { predict } from '../src/learn/classify/predict.js';
 
 /** Made-up people in households of two: who would move to another town? Members of a household are tied. */
 const people = `home,age,owns,town,moves\n${Array.from({ length: 8000 }, (_, i) => {

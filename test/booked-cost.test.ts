@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type Account, openAccount } from '../src/calibration/account.js';
-import { chooseNoise, type NoisePlan } from '../src/calibration/choose.js';
-import type { Noise } from '../src/calibration/noise.js';
-import { fromPairs, untied } from '../src/dependence/factor-graph.js';
+import { type Account, openAccount } from '../src/accounting/account.js';
+import { chooseNoise, type NoisePlan } from '../src/accounting/choose.js';
+import type { Measure } from '../src/count/measure.js';
+import { rowCounter } from '../src/count/rows.js';
+import { fromPairs, untied } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
-import { everyRecord, nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../src/dependence/profile.js';
 import type { Cell } from '../src/engine/engine.js';
 import { add, compare, divide, multiply, parseRational, type Rational, rational, toText, zero } from '../src/exact/rational.js';
+import type { Noise } from '../src/mechanism/law.js';
+import { everyRecord, nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../src/mechanism/profile.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { BoundBatch } from '../src/query/bound.js';
-import { rowCounter } from '../src/query/count-rows.js';
-import type { Measure } from '../src/query/measure.js';
 import type { Query } from '../src/query/query.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 

@@ -1,6 +1,6 @@
+import { gridOf, numberAt } from '../src/count/grid.js';
+import type { Counting, RowKey, RowTest } from '../src/count/measure.js';
 import type { Column, Policy } from '../src/policy/policy.js';
-import { gridOf, numberAt } from '../src/query/grid.js';
-import type { Counting, RowKey, RowTest } from '../src/query/measure.js';
 import { nearestDouble, numberSaid, positionSaid, type Stored, type Ugly } from './ugly-cells.js';
 
 /** A column read by hand: for every row the codes, options or grid position it stands for. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { releasePattern } from '../src/analysis/pattern/pattern.js';
-import { emptyPure } from '../src/dependence/profile.js';
 import { openLedger, readPolicy } from '../src/index.js';
+import { emptyPure } from '../src/mechanism/profile.js';
+import { releasePattern } from '../src/pattern/pattern.js';
 import { amendTerms } from '../src/release/amend.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

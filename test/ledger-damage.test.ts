@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { everyRecord, pureProfile } from '../src/dependence/profile.js';
 import { rational } from '../src/exact/rational.js';
 import { openLedger } from '../src/ledger/open.js';
+import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
 import { builtOnce } from './fugu.js';
 
 /** FUGU_TORTURE=1 runs the full counts; the suite a slice of each. */

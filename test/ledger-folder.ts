@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { everyRecord, pureProfile } from '../src/dependence/profile.js';
 import type { Fault } from '../src/errors.js';
 import { rational, toText } from '../src/exact/rational.js';
 import type { Ledger, Reservation } from '../src/ledger/ledger.js';
 import { openLedger } from '../src/ledger/open.js';
+import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
 
 /** A folder for one ledger and whatever lies beside it; ledgers opened through it are closed with it. */
 export interface LedgerFolder {

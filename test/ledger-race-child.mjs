@@ -1,6 +1,6 @@
 // One of many processes that spend from one ledger; run by ledger-race.test.ts on the built product.
 import { writeSync } from 'node:fs';
-import { everyRecord, pureProfile } from '../dist/dependence/profile.js';
+import { everyRecord, pureProfile } from '../dist/mechanism/profile.js';
 import { Fault } from '../dist/errors.js';
 import { compare, one, rational, subtract, toText } from '../dist/exact/rational.js';
 import { openLedger } from '../dist/ledger/open.js';

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyRecord } from '../src/dependence/profile.js';
 import { toText } from '../src/exact/rational.js';
 import { openLedger } from '../src/ledger/open.js';
+import { everyRecord } from '../src/mechanism/profile.js';
 
 interface Line {
   readonly sequence?: number;

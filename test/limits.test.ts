@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { patternCandidates } from '../src/calibration/pattern.js';
+import { readAdditive } from '../src/audit/workload.js';
 import { readCsvTable } from '../src/cli/csv-table.js';
 import { readJson, readText } from '../src/cli/read-input.js';
 import { readModelFile } from '../src/cli/workbench.js';
-import { readModel } from '../src/dependence/model-file.js';
+import { readModel } from '../src/dependence/model/model-file.js';
 import { Fault } from '../src/errors.js';
 import { parseRational } from '../src/exact/rational.js';
 import { type LimitName, limits } from '../src/input/limits.js';
-import { parseCodebook, readCodebook } from '../src/policy/codebook.js';
+import { patternCandidates } from '../src/pattern/candidates.js';
+import { analysePattern, schemaFromText } from '../src/pattern/query/analyse.js';
+import { parsePattern } from '../src/pattern/query/parse.js';
+import { parseCodebook, readCodebook } from '../src/policy/codebook/codebook.js';
 import { parsePolicy, readPolicy } from '../src/policy/read.js';
-import { readAdditive } from '../src/published/workload.js';
 import { parseBatch } from '../src/query/parse.js';
-import { analysePattern, schemaFromText } from '../src/query/pattern/analyse.js';
-import { parsePattern } from '../src/query/pattern/parse.js';
-import { parseSql } from '../src/query/sql.js';
+import { parseSql } from '../src/query/sql/sql.js';
 import { category, samplePolicy } from './sample-policy.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-limits-'));
@@ -130,7 +130,7 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   factors: () =>
     readModel(`{"records":[{"id":"a","values":[0]}],"factors":[${'0,'.repeat(limits.factors.most)}0]}`, 'model.json'),
   degrees: async () => {
-    const { planDegrees } = await import('../src/analysis/degrees/release.js');
+    const { planDegrees } = await import('../src/pattern/degrees/release.js');
     const friend = { name: 'friend', table: 'f.csv', columns: ['a', 'b'], domain: 1e9, symmetric: true, private: true };
     const edges = { ...policy, protect: { ...policy.protect, secret: 'edge' }, relations: new Map([['friend', friend]]) };
     const session = { policy: edges, allowance: async () => ({ pure: parseRational('1') }) };

@@ -1,5 +1,5 @@
-import { nothingSpent, type Spent, spend, toStored } from '../src/dependence/profile.js';
 import type { AccountTerms, Entry, Ledger, Reservation } from '../src/ledger/ledger.js';
+import { nothingSpent, type Spent, spend, toStored } from '../src/mechanism/profile.js';
 import { spentBy } from '../src/release/quota.js';
 
 interface Kept extends Entry {

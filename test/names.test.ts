@@ -1,9 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, describe, expect, it } from 'vitest';
-import { releaseDegrees } from '../src/analysis/degrees/release.js';
-import { releasePattern } from '../src/analysis/pattern/pattern.js';
 import { toNumber } from '../src/exact/rational.js';
 import type { Session } from '../src/index.js';
+import { releaseDegrees } from '../src/pattern/degrees/release.js';
+import { releasePattern } from '../src/pattern/pattern.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** One person, one name: whatever a release rests on, and however the files spell it. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
 import type { Engine, Ledger, Outcome } from '../src/index.js';
 import { chooseSurveyBatch, createSession, Fault, Outcomes, openEngine, readPolicy } from '../src/index.js';
+import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
 import { type Session, Session as Sessions } from '../src/release/session.js';
 import { type MemoryLedger, memoryLedger } from './memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rowCounter } from '../src/count/rows.js';
 import { levelsOf } from '../src/policy/code.js';
 import { explain } from '../src/policy/explain.js';
 import type { CategoryColumn } from '../src/policy/policy.js';
 import { parsePolicy } from '../src/policy/read.js';
 import { bindBatch } from '../src/query/bind.js';
-import { rowCounter } from '../src/query/count-rows.js';
 
 let folder: string;
 beforeAll(() => {

@@ -1,11 +1,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { releaseKmeans } from '../src/analysis/kmeans/kmeans.js';
 import { register } from '../src/cli/release.js';
-import { everyRecord, pureProfile } from '../src/dependence/profile.js';
 import { parseRational, rational } from '../src/exact/rational.js';
 import { Fault } from '../src/index.js';
+import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
+import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
 import { type AskOptions, Session } from '../src/release/session.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

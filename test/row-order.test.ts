@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openAccount } from '../src/calibration/account.js';
-import { type FactorGraph, fromPairs } from '../src/dependence/factor-graph.js';
+import { openAccount } from '../src/accounting/account.js';
+import { type FactorGraph, fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
-import { readRecords } from '../src/dependence/records.js';
 import { toText } from '../src/exact/rational.js';
 import type { Session } from '../src/index.js';
+import { readRecords } from '../src/ties/records.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** What an open session does must not tell a changed value or another order of rows from a file that was left alone. */

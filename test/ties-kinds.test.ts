@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { push } from '../src/dependence/push.js';
+import { push } from '../src/dependence/graph/push.js';
 import { toNumber } from '../src/exact/rational.js';
 import { Fault } from '../src/index.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

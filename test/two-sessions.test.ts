@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyRecord, pureProfile } from '../src/dependence/profile.js';
 import { rational, toNumber } from '../src/exact/rational.js';
 import type { Engine, Ledger, Session } from '../src/index.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../src/index.js';
+import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** Several sessions on one engine, each under its own policy: what one leaves out is no business of another. */

@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openAccount } from '../../src/calibration/account.js';
-import { chooseNoise } from '../../src/calibration/choose.js';
-import { varianceOf } from '../../src/calibration/noise.js';
-import { type FactorGraph, untied } from '../../src/dependence/factor-graph.js';
-import { gaussianSums } from '../../src/dependence/gaussian-sums.js';
+import { openAccount } from '../../src/accounting/account.js';
+import { chooseNoise } from '../../src/accounting/choose.js';
+import type { CountedMeasure } from '../../src/count/measure.js';
+import { gaussianSums } from '../../src/dependence/gaussian/sums.js';
+import { type FactorGraph, untied } from '../../src/dependence/graph/factor-graph.js';
+import { fromGroups } from '../../src/dependence/graph/group-graph.js';
 import { graphAmplifier } from '../../src/dependence/graph-amplifier.js';
-import { fromGroups } from '../../src/dependence/group-graph.js';
-import { percolation } from '../../src/dependence/percolation.js';
-import { nothingSpent } from '../../src/dependence/profile.js';
+import { percolation } from '../../src/dependence/uninformed/percolation.js';
 import { one, parseRational, rational, toNumber } from '../../src/exact/rational.js';
+import { varianceOf } from '../../src/mechanism/law.js';
+import { nothingSpent } from '../../src/mechanism/profile.js';
 import type { Policy } from '../../src/policy/policy.js';
-import type { CountedMeasure } from '../../src/query/measure.js';
 import { csvOf } from '../../src/report/csv.js';
 
 const budget = { epsilon: rational(1), delta: parseRational('1e-6') };

@@ -2,14 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { readExamples } from '../../src/analysis/classify/examples.js';
-import { mapFeatures } from '../../src/analysis/classify/features.js';
-import { margin } from '../../src/analysis/classify/gradient.js';
-import { huberHinge, logistic } from '../../src/analysis/classify/loss.js';
-import { minimise } from '../../src/analysis/classify/minimise.js';
-import { type ClassifyResult, predict } from '../../src/analysis/classify/predict.js';
-import { parseClassify } from '../../src/analysis/classify/request.js';
 import { createSession, openEngine, openLedger, readPolicy, type Session } from '../../src/index.js';
+import { readExamples } from '../../src/learn/classify/examples.js';
+import { mapFeatures } from '../../src/learn/classify/features.js';
+import { margin } from '../../src/learn/classify/gradient.js';
+import { huberHinge, logistic } from '../../src/learn/classify/loss.js';
+import { minimise } from '../../src/learn/classify/minimise.js';
+import { type ClassifyResult, predict } from '../../src/learn/classify/predict.js';
+import { parseClassify } from '../../src/learn/classify/request.js';
 
 /** The UCI census file beside the repository, seen from the sources or from the build. */
 const places = ['../../../shared/data/adult/', '../../../../shared/data/adult/'].map((path) => new URL(path, import.meta.url));

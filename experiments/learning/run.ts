@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { releaseClassify } from '../../src/analysis/classify/classify.js';
+import { releaseClassify } from '../../src/learn/classify/classify.js';
 import { csvOf } from '../../src/report/csv.js';
 import { lineChart } from '../../src/report/line-chart.js';
 import { standalone } from '../../src/report/svg.js';

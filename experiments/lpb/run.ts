@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { beliefBudget, posteriorAtMost } from '../../src/accounting/belief.js';
 import { posteriorTable } from '../../src/attack/posterior.js';
-import { beliefBudget, posteriorAtMost } from '../../src/calibration/belief.js';
-import { roundUp } from '../../src/calibration/noise.js';
 import { divide, fromNumber, parseRational, type Rational, rational, toNumber } from '../../src/exact/rational.js';
+import { roundUp } from '../../src/mechanism/law.js';
 import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
 import { csvOf } from '../../src/report/csv.js';
 import { lineChart } from '../../src/report/line-chart.js';

@@ -4,7 +4,7 @@ import { type AttackSummary, type Estimate, summarise } from '../../src/attack/i
 import type { Population } from '../../src/attack/inference/patterns.js';
 import type { Target } from '../../src/attack/inference/target.js';
 import { copyTie, declaredTie, distanceTie } from '../../src/attack/inference/tie-law.js';
-import type { FactorGraph } from '../../src/dependence/factor-graph.js';
+import type { FactorGraph } from '../../src/dependence/graph/factor-graph.js';
 import { toNumber } from '../../src/exact/rational.js';
 import type { Series } from '../../src/report/line-chart.js';
 import { allRanks } from './cluster.js';

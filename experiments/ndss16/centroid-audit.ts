@@ -1,6 +1,6 @@
 import { simulated } from '../../src/attack/inference/attacker.js';
 import type { Population } from '../../src/attack/inference/patterns.js';
-import type { FactorGraph } from '../../src/dependence/factor-graph.js';
+import type { FactorGraph } from '../../src/dependence/graph/factor-graph.js';
 import { toNumber } from '../../src/exact/rational.js';
 import { allRanks, lloyd, publicStart, type Vectors } from './cluster.js';
 import { type Book, type Cell, short } from './output.js';

@@ -1,9 +1,9 @@
-import { accuracy, noisyDegrees, tieEffect } from '../../src/analysis/degrees/distribution.js';
-import { degreeCounts } from '../../src/analysis/degrees/projection.js';
-import { tupleLeakage } from '../../src/dependence/edge-ties.js';
 import { largestBelow } from '../../src/dependence/largest-below.js';
 import { divide, parseRational, type Rational, rational } from '../../src/exact/rational.js';
+import { accuracy, noisyDegrees, tieEffect } from '../../src/pattern/degrees/distribution.js';
+import { degreeCounts } from '../../src/pattern/degrees/projection.js';
 import type { Series } from '../../src/report/line-chart.js';
+import { tupleLeakage } from '../../src/ties/tuples.js';
 import { readColumns } from './data.js';
 import { type Book, short } from './output.js';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { releaseKmeans } from '../../src/analysis/kmeans/kmeans.js';
 import { openEngine } from '../../src/engine/open.js';
+import { releaseKmeans } from '../../src/learn/kmeans/kmeans.js';
 import { openLedger } from '../../src/ledger/open.js';
 import { readPolicy } from '../../src/policy/read.js';
 import { createSession, type Session } from '../../src/release/session.js';

@@ -1,7 +1,7 @@
 import type { Population } from '../../src/attack/inference/patterns.js';
 import { kilometresPerMile } from '../../src/attack/inference/space.js';
-import { backstrom } from '../../src/published/friend-model.js';
-import type { Calibration } from '../../src/published/mechanism.js';
+import type { Calibration } from '../../src/papers/compare/mechanism.js';
+import { backstrom } from '../../src/papers/dependent-tuples/friend-model.js';
 import {
   type CentroidSetting,
   correlatedDegree,
@@ -9,7 +9,7 @@ import {
   groupCentroids,
   lpmCentroids,
   zhuCentroids,
-} from '../../src/published/perturbed-centroids.js';
+} from '../../src/papers/dependent-tuples/perturbed-centroids.js';
 
 export type Published = Readonly<Record<'lpm' | 'dpm' | 'dpm90' | 'dpm80' | 'zhu' | 'group', Calibration>>;
 

@@ -1,8 +1,8 @@
 import { simulated } from '../../src/attack/inference/attacker.js';
 import type { Population } from '../../src/attack/inference/patterns.js';
-import type { FactorGraph } from '../../src/dependence/factor-graph.js';
+import type { FactorGraph } from '../../src/dependence/graph/factor-graph.js';
 import { toNumber } from '../../src/exact/rational.js';
-import { perturb } from '../../src/published/perturbed-centroids.js';
+import { perturb } from '../../src/papers/dependent-tuples/perturbed-centroids.js';
 import type { Series } from '../../src/report/line-chart.js';
 import { allRanks, bestLloyd, clusteringAccuracy, lloyd, publicStart, take, topPlace, type Vectors } from './cluster.js';
 import { type Book, type Cell, short } from './output.js';

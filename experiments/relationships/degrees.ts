@@ -1,3 +1,5 @@
+import { largestBelow } from '../../src/dependence/largest-below.js';
+import { parseRational, type Rational } from '../../src/exact/rational.js';
 import {
   accuracy,
   cumulate,
@@ -5,13 +7,11 @@ import {
   noisyDegrees,
   personEffect,
   tieEffect,
-} from '../../src/analysis/degrees/distribution.js';
-import { isotonic } from '../../src/analysis/degrees/isotonic.js';
-import { degreeCounts, projectedDegrees } from '../../src/analysis/degrees/projection.js';
-import { degreeOf } from '../../src/analysis/graph/csr.js';
-import { tupleLeakage } from '../../src/dependence/edge-ties.js';
-import { largestBelow } from '../../src/dependence/largest-below.js';
-import { parseRational, type Rational } from '../../src/exact/rational.js';
+} from '../../src/pattern/degrees/distribution.js';
+import { isotonic } from '../../src/pattern/degrees/isotonic.js';
+import { degreeCounts, projectedDegrees } from '../../src/pattern/degrees/projection.js';
+import { degreeOf } from '../../src/pattern/graph/csr.js';
+import { tupleLeakage } from '../../src/ties/tuples.js';
 import type { NamedGraph } from './graphs.js';
 
 const epsilons = ['0.1', '1', '10'];

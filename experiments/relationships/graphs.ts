@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { buildGraph, type Graph } from '../../src/analysis/graph/csr.js';
+import { buildGraph, type Graph } from '../../src/pattern/graph/csr.js';
 
 /** The public graphs beside the project, when they are there; otherwise a made-up one, so that the experiment always runs. */
 const folder = new URL('../../../shared/data/graphs/', import.meta.url);

@@ -1,17 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { degreeOf } from '../../src/analysis/graph/csr.js';
-import { residualLadderOf, shapeLadder } from '../../src/analysis/pattern/data-ladder.js';
-import { smoothScale } from '../../src/analysis/pattern/draw.js';
-import { countShape, exactAnswer } from '../../src/analysis/pattern/exact-answer.js';
-import {
-  adversarialGuarantee,
-  approximateGuarantee,
-  hasKnownLadder,
-  patternCandidates,
-  pureGuarantee,
-} from '../../src/calibration/pattern.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { openEngine } from '../../src/engine/open.js';
 import { divide, parseRational, type Rational, rational, toNumber } from '../../src/exact/rational.js';
@@ -20,10 +9,21 @@ import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
 import { ladderSampler } from '../../src/noise/ladder.js';
 import { quarticSampler } from '../../src/noise/quartic.js';
 import { uniformBelow } from '../../src/noise/uniform.js';
-import { analysePattern, type PatternAnalysis, schemaFromText } from '../../src/query/pattern/analyse.js';
-import type { Ladder } from '../../src/query/pattern/ladders.js';
-import { coin } from '../../src/query/pattern/lambda.js';
-import { shapeOf } from '../../src/query/pattern/shape.js';
+import {
+  adversarialGuarantee,
+  approximateGuarantee,
+  hasKnownLadder,
+  patternCandidates,
+  pureGuarantee,
+} from '../../src/pattern/candidates.js';
+import { residualLadderOf, shapeLadder } from '../../src/pattern/data-ladder.js';
+import { smoothScale } from '../../src/pattern/draw.js';
+import { countShape, exactAnswer } from '../../src/pattern/exact-answer.js';
+import { degreeOf } from '../../src/pattern/graph/csr.js';
+import { analysePattern, type PatternAnalysis, schemaFromText } from '../../src/pattern/query/analyse.js';
+import type { Ladder } from '../../src/pattern/query/ladders.js';
+import { coin } from '../../src/pattern/query/lambda.js';
+import { shapeOf } from '../../src/pattern/query/shape.js';
 import type { NamedGraph } from './graphs.js';
 
 export const epsilons = [0.1, 1, 10] as const;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { CodedTable } from '../../src/analysis/learn/coded.js';
+import type { CodedTable } from '../../src/learn/network/coded.js';
 
 /** Survey files live outside the repository; everything that needs them skips when they are absent. */
 export const sharedFolder = new URL('../../../shared/data/', import.meta.url);

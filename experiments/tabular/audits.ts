@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attackHeldOut } from '../../src/attack/survey.js';
-import { auditSubSurveys, subSurveys } from '../../src/attack/survey-audit.js';
+import { auditSubSurveys, subSurveys } from '../../src/attack/survey/audit.js';
+import { attackHeldOut } from '../../src/attack/survey/survey.js';
 import { barChart } from '../../src/report/bar-chart.js';
 import { type Drawing, smallMultiples, standalone } from '../../src/report/svg.js';
 import { mechanisms, type Prepared } from './mechanisms.js';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { learnTabular, mostParents } from '../../src/attack/survey-published.js';
+import { learnTabular, mostParents } from '../../src/attack/survey/published.js';
 import { fromNumber } from '../../src/exact/rational.js';
 import { gaussianSampler } from '../../src/noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../src/noise/discrete-laplace.js';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { beliefBudget } from '../calibration/belief.js';
-import { modelGraph } from '../dependence/factors.js';
-import { informed } from '../dependence/informed.js';
-import { enumerate } from '../dependence/joint.js';
-import type { Model } from '../dependence/model.js';
+import { beliefBudget } from '../accounting/belief.js';
+import { informed } from '../dependence/informed/informed.js';
+import { enumerate } from '../dependence/model/joint.js';
+import type { Model } from '../dependence/model/model.js';
 import { fromNumber, parseRational, toNumber } from '../exact/rational.js';
+import { modelGraph } from '../ties/factors.js';
 import { posteriorOnModel } from './posterior.js';
 
 /** Repeatable and fast: the cases must be many, not secret. */

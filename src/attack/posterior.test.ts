@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Model } from '../dependence/model.js';
+import type { Model } from '../dependence/model/model.js';
 import { posteriorOnModel, posteriorTable } from './posterior.js';
 
 const mean = (known: readonly number[]) => (x: number | string) => [

@@ -1,7 +1,7 @@
-import { enumerate, type Joint } from '../dependence/joint.js';
-import type { Model } from '../dependence/model.js';
+import { answersOf, type ReadTable, readWorkload } from '../audit/workload.js';
+import { enumerate, type Joint } from '../dependence/model/joint.js';
+import type { Model } from '../dependence/model/model.js';
 import { Fault } from '../errors.js';
-import { answersOf, type ReadTable, readWorkload } from '../published/workload.js';
 
 /** The noise an attacker knows was added, independently to every number of the answer. Constants cancel, so the discrete laws give the same beliefs. */
 export type KnownNoise =

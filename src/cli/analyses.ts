@@ -1,6 +1,6 @@
-import { planClassify, releaseClassify } from '../analysis/classify/classify.js';
-import type { ClassifyResult } from '../analysis/classify/predict.js';
-import { type KmeansResult, planKmeans, releaseKmeans } from '../analysis/kmeans/kmeans.js';
+import { planClassify, releaseClassify } from '../learn/classify/classify.js';
+import type { ClassifyResult } from '../learn/classify/predict.js';
+import { type KmeansResult, planKmeans, releaseKmeans } from '../learn/kmeans/kmeans.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import type { AskOptions, Session } from '../release/session.js';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
-import { parseSql } from '../query/sql.js';
-import { readsRelations } from '../query/sql-join.js';
+import { readsRelations } from '../pattern/query/sql.js';
+import { parseSql } from '../query/sql/sql.js';
 import type { AskOptions, Session } from '../release/session.js';
-import { chooseSurveyBatch } from '../release/survey.js';
+import { chooseSurveyBatch } from '../survey/plan.js';
 import { type AnalysisAsk, analyses } from './analyses.js';
 import { patternAsk } from './pattern-analysis.js';
 import { readJson } from './read-input.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../test/command.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
-import type { PolicyAttack } from '../attack/policy-attack.js';
+import type { PolicyAttack } from '../attack/policy/attack.js';
 import { register } from './attack.js';
 import { register as registerRelease } from './release.js';
 

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { attackPolicy, type PolicyAttack } from '../attack/policy-attack.js';
-import { releasedTable } from '../attack/policy-attack-table.js';
+import { attackPolicy, type PolicyAttack } from '../attack/policy/attack.js';
+import { releasedTable } from '../attack/policy/table.js';
 import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';

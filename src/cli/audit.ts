@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Audit, audit, calibrate, prepareAudit } from '../attack/audit.js';
+import { type Audit, audit, calibrate, prepareAudit } from '../audit/audit.js';
 import { Fault } from '../errors.js';
 import { bold, dim, emit, figure } from './output.js';
 import { adversaryFrom, modelArgument, positive, readModelFile, tableReader } from './workbench.js';

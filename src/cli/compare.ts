@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { compareMechanisms } from '../attack/audit-comparison.js';
-import type { Compared, Comparison } from '../attack/audit-judge.js';
+import { compareMechanisms } from '../papers/compare/comparison.js';
+import type { Compared, Comparison } from '../papers/compare/judge.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 import { modelArgument, positive, readModelFile, tableReader } from './workbench.js';
 

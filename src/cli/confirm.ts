@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
 import { writeWhole } from '../files/write-file.js';
-import { confirmColumns } from '../policy/confirm.js';
+import { confirmColumns } from '../policy/draft/confirm.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { parsePolicy, readPolicy } from '../policy/read.js';
 import { didYouMean } from '../policy/suggest.js';

@@ -1,6 +1,6 @@
 import { Fault } from '../errors.js';
 import { readNamedText, whyNot } from '../input/named-file.js';
-import { detectDelimiter, parseCsv } from '../policy/csv.js';
+import { detectDelimiter, parseCsv } from '../policy/codebook/csv.js';
 
 /** A public CSV file as named columns of text. */
 export interface CsvTable {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { posteriorAtMost } from '../calibration/belief.js';
-import { percent } from '../calibration/belief-words.js';
+import { posteriorAtMost } from '../accounting/belief.js';
+import { percent } from '../accounting/belief-words.js';
 import { fromNumber, rational, toNumber } from '../exact/rational.js';
 import { writeFolder } from '../files/write-file.js';
 import type { AnswerTable } from '../query/bound.js';
@@ -107,7 +107,7 @@ function freshFolder(out: string): string {
 
 async function releaseSurvey(policy: string, out: string) {
   return withSession(policy, async (session, parts) => {
-    const { surveyBatch } = await import('../query/survey.js');
+    const { surveyBatch } = await import('../survey/query.js');
     const release: Release = await session.release(surveyBatch(parts.policy), {
       all: true,
       label: 'survey: one histogram per column',

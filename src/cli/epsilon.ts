@@ -7,7 +7,7 @@ import {
   type Target,
   type TradeOff,
   tradeOff,
-} from '../calibration/accuracy.js';
+} from '../accounting/accuracy.js';
 import {
   type BeliefBudget,
   beliefBudget,
@@ -16,9 +16,8 @@ import {
   posteriorAtMost,
   readEpsilon,
   readProbability,
-} from '../calibration/belief.js';
-import { beliefSentence, naturalFrequency, percent } from '../calibration/belief-words.js';
-import { declaredAmplifiers } from '../dependence/declared.js';
+} from '../accounting/belief.js';
+import { beliefSentence, naturalFrequency, percent } from '../accounting/belief-words.js';
 import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';
@@ -26,10 +25,11 @@ import { writeWhole } from '../files/write-file.js';
 import { readPolicy } from '../policy/read.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
-import { parseSql } from '../query/sql.js';
-import { surveyBatch } from '../query/survey.js';
+import { parseSql } from '../query/sql/sql.js';
 import { lineChart } from '../report/line-chart.js';
 import { standalone } from '../report/svg.js';
+import { surveyBatch } from '../survey/query.js';
+import { declaredAmplifiers } from '../ties/declared.js';
 import { bold, dim, emit, figure, table } from './output.js';
 import { readJson } from './read-input.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { hubs, largestBase, leakage, whatIf } from '../dependence/leakage.js';
-import type { Model } from '../dependence/model.js';
+import type { Model } from '../dependence/model/model.js';
 import { Fault } from '../errors.js';
 import { divUp } from '../exact/outward.js';
 import { isPositive, parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { learnTies } from '../analysis/ties/learn-ties.js';
-import { type OddsInterval, oddsInterval, toDeclare } from '../analysis/ties/odds-interval.js';
-import { countPairs, poolRare } from '../analysis/ties/pair-table.js';
 import { Fault } from '../errors.js';
+import { learnTies } from '../learn/odds/learn-ties.js';
+import { type OddsInterval, oddsInterval, toDeclare } from '../learn/odds/odds-interval.js';
+import { countPairs, poolRare } from '../learn/odds/pair-table.js';
 import { codeText } from '../policy/code.js';
 import { readCsvTable } from './csv-table.js';
 import { friendLawDefaults, type MakeWords, makeAffinityTies, makeDistanceTies } from './make-ties.js';

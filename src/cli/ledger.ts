@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { gained, termsOf, usedShare } from '../calibration/account.js';
-import { isMark, type Profile, toStored } from '../dependence/profile.js';
+import { gained, termsOf, usedShare } from '../accounting/account.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { openLedger, witnessOf } from '../ledger/open.js';
 import type { Recovery } from '../ledger/recover.js';
+import { isMark, type Profile, toStored } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
 import { amendTerms } from '../release/amend.js';

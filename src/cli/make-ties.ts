@@ -1,9 +1,9 @@
-import { affinityTies, type Norm, profilesOf } from '../analysis/ties/affinity.js';
-import { distanceTies, type Metric, type Place, planeMetric, sphereMetric, tieOf } from '../analysis/ties/distance.js';
-import { type Tie, tieTable } from '../analysis/ties/tie.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
-import { backstrom } from '../published/friend-model.js';
+import { affinityTies, type Norm, profilesOf } from '../learn/odds/affinity.js';
+import { distanceTies, type Metric, type Place, planeMetric, sphereMetric, tieOf } from '../learn/odds/distance.js';
+import { type Tie, tieTable } from '../learn/odds/tie.js';
+import { backstrom } from '../papers/dependent-tuples/friend-model.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
 import { emit, figure } from './output.js';
 

@@ -1,9 +1,9 @@
-import { type DegreeOptions, degreeRelation, planDegrees, releaseDegrees } from '../analysis/degrees/release.js';
-import { planClustering, releaseClustering } from '../analysis/pattern/clustering.js';
-import { type PatternOptions, planPattern, releasePattern } from '../analysis/pattern/pattern.js';
-import type { PatternMechanism } from '../calibration/pattern.js';
 import { Fault } from '../errors.js';
-import { isClusteringCoefficient } from '../query/pattern/shortcut.js';
+import type { PatternMechanism } from '../pattern/candidates.js';
+import { planClustering, releaseClustering } from '../pattern/clustering.js';
+import { type DegreeOptions, degreeRelation, planDegrees, releaseDegrees } from '../pattern/degrees/release.js';
+import { type PatternOptions, planPattern, releasePattern } from '../pattern/pattern.js';
+import { isClusteringCoefficient } from '../pattern/query/shortcut.js';
 import type { AskOptions, Session } from '../release/session.js';
 import type { AnalysisAnswer, AnalysisAsk } from './analyses.js';
 import { figure, table } from './output.js';

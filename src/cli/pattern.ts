@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { chooseCandidate, patternCandidates, publicDegree } from '../calibration/pattern.js';
 import { Fault } from '../errors.js';
 import { isPositive, parseRational, type Rational, toNumber } from '../exact/rational.js';
-import { analysePattern, type PatternAnalysis, schemaFromText } from '../query/pattern/analyse.js';
-import { boundedAdversary, coin, domainSize, largestMarginal } from '../query/pattern/lambda.js';
-import { clusteringParts, isClusteringCoefficient } from '../query/pattern/shortcut.js';
+import { chooseCandidate, patternCandidates, publicDegree } from '../pattern/candidates.js';
+import { analysePattern, type PatternAnalysis, schemaFromText } from '../pattern/query/analyse.js';
+import { boundedAdversary, coin, domainSize, largestMarginal } from '../pattern/query/lambda.js';
+import { clusteringParts, isClusteringCoefficient } from '../pattern/query/shortcut.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 
 interface Options {

@@ -1,13 +1,13 @@
-import { chooseNoise } from '../calibration/choose.js';
-import { chooseSurvey, type SurveyChoice } from '../calibration/survey.js';
-import { type CellNoise, type ReleaseError, releaseError } from '../calibration/survey-error.js';
-import { declaredSpread } from '../dependence/declared-pairwise.js';
-import type { AttackFigure } from '../dependence/spread-file.js';
+import { chooseNoise } from '../accounting/choose.js';
+import type { AttackFigure } from '../dependence/pairwise/spread-file.js';
 import { parseRational, toNumber } from '../exact/rational.js';
 import { bindBatch } from '../query/bind.js';
 import type { PlannedMeasure } from '../release/plan.js';
 import type { AskOptions, Session } from '../release/session.js';
-import { surveyForms } from '../release/survey.js';
+import { chooseSurvey, type SurveyChoice } from '../survey/choice.js';
+import { type CellNoise, type ReleaseError, releaseError } from '../survey/error.js';
+import { surveyForms } from '../survey/plan.js';
+import { declaredSpread } from '../ties/spread.js';
 import { bold, dim, figure, table } from './output.js';
 
 /**

@@ -1,7 +1,7 @@
-import { judgeRows } from '../analysis/learn/read-survey.js';
-import { judgePublished, type PublishedFigure } from '../attack/survey-published.js';
+import { judgePublished, type PublishedFigure } from '../attack/survey/published.js';
 import type { Engine } from '../engine/engine.js';
 import { Fault } from '../errors.js';
+import { judgeRows } from '../learn/network/read-survey.js';
 import type { Plan } from '../release/plan.js';
 import type { Session } from '../release/session.js';
 import type { AskWords } from './ask.js';

@@ -1,15 +1,15 @@
 import { dirname, resolve } from 'node:path';
-import { readBif } from '../dependence/bif.js';
-import type { Model } from '../dependence/model.js';
-import { readModel } from '../dependence/model-file.js';
-import { networkFormat, networkModel } from '../dependence/network.js';
-import { readNetworkJson } from '../dependence/network-json.js';
+import type { Adversary } from '../audit/exact-loss.js';
+import type { ReadTable } from '../audit/workload.js';
+import { readBif } from '../dependence/model/bif.js';
+import type { Model } from '../dependence/model/model.js';
+import { readModel } from '../dependence/model/model-file.js';
+import { networkFormat, networkModel } from '../dependence/model/network.js';
+import { readNetworkJson } from '../dependence/model/network-json.js';
 import { Fault } from '../errors.js';
 import { parseRational, toNumber } from '../exact/rational.js';
 import { parseJson } from '../input/json.js';
 import { readPackedText, whyNot } from '../input/named-file.js';
-import type { Adversary } from '../published/exact-loss.js';
-import type { ReadTable } from '../published/workload.js';
 
 /** What the commands that work on model files share: reading the file and the words of the command line. */
 export function readModelFile(file: string): Model {

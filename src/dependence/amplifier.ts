@@ -1,6 +1,6 @@
 import type { Rational } from '../exact/rational.js';
+import type { RecordClass } from '../mechanism/profile.js';
 import type { Condition } from './condition.js';
-import type { RecordClass } from './profile.js';
 
 /**
  * What declared ties do to a budget, reduced to what calibration needs. `scope` says which record classes it speaks about: all of them are tied to

@@ -1,5 +1,5 @@
-import type { RecordClass } from './profile.js';
-import type { Resolution } from './resolution.js';
+import type { RecordClass } from '../mechanism/profile.js';
+import type { Resolution } from './model/resolution.js';
 
 /**
  * What every release so far must have been like for a bound to hold. Costs of releases that meet the need are booked once more under `mark`; while that
@@ -13,7 +13,7 @@ export interface Condition {
 export type Need =
   /** Reads the rows that releases may use, and no relation. */
   | { readonly kind: 'rows' }
-  /** Gaussian noise only on sums to which every record adds a part of its own (gaussian-sums.proof.md). */
+  /** Gaussian noise only on sums to which every record adds a part of its own (gaussian/sums.proof.md). */
   | { readonly kind: 'sums' }
   /** Reads answers by the levels that the tables of the bound hold apart, or coarser. */
   | { readonly kind: 'levels'; readonly resolution: Resolution };

@@ -1,16 +1,16 @@
 import { addUp, logUp } from '../exact/outward.js';
 import { add, divide, isZero, multiply, type Rational, rational, toNumberUp } from '../exact/rational.js';
+import type { RecordClass } from '../mechanism/profile.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
 import { type Condition, onlySums } from './condition.js';
-import { directLaws } from './direct-clusters.js';
-import { type FactorGraph, withOdds } from './factor-graph.js';
-import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian-sums.js';
+import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian/sums.js';
+import { type FactorGraph, withOdds } from './graph/factor-graph.js';
+import { withPendants } from './graph/pendants.js';
 import { largestBaseOf, type Ties, ties, withTwins } from './leakage.js';
-import type { Model } from './model.js';
-import { withPendants } from './pendants.js';
-import { type Percolation, percolation, percolationOf } from './percolation.js';
-import type { RecordClass } from './profile.js';
+import type { Model } from './model/model.js';
+import { directLaws } from './uninformed/direct-clusters.js';
+import { type Percolation, percolation, percolationOf } from './uninformed/percolation.js';
 
 export interface GraphRoute {
   readonly name: string;

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { compare, rational, toNumber } from '../exact/rational.js';
-import { direct } from './direct.js';
-import { fromPairs, untied } from './factor-graph.js';
+import { fromPairs, untied } from './graph/factor-graph.js';
+import { push } from './graph/push.js';
 import { hubs, largestBase, largestRho, leakage, whatIf } from './leakage.js';
-import type { Model } from './model.js';
-import { readModel } from './model-file.js';
-import { push } from './push.js';
+import type { Model } from './model/model.js';
+import { readModel } from './model/model-file.js';
+import { direct } from './uninformed/direct.js';
 
 const vectors = new URL('../../../shared/vectors/leakage.json', import.meta.url);
 interface Vector {

@@ -1,17 +1,17 @@
 import { addUp, logUp } from '../exact/outward.js';
 import { fromNumber, type Rational, toNumberDown, toNumberUp, zero } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
-import { direct, directAssumption } from './direct.js';
-import { assemble, type FactorGraph, withOdds } from './factor-graph.js';
-import { informed, type Memory } from './informed.js';
+import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
+import { contraction } from './graph/push.js';
+import { type Walk, walk } from './graph/walk.js';
+import { informed, type Memory } from './informed/informed.js';
 import { largestBelow } from './largest-below.js';
-import type { Model } from './model.js';
-import { graphsOf } from './model-graph.js';
-import { type Percolation, percolation } from './percolation.js';
-import { contraction } from './push.js';
-import { uninformedForest } from './uninformed.js';
-import { vStructures } from './v-structure.js';
-import { type Walk, walk } from './walk.js';
+import type { Model } from './model/model.js';
+import { graphsOf } from './model/model-graph.js';
+import { direct, directAssumption } from './uninformed/direct.js';
+import { type Percolation, percolation } from './uninformed/percolation.js';
+import { uninformedForest } from './uninformed/uninformed.js';
+import { vStructures } from './uninformed/v-structure.js';
 
 /** What ties are declared between: a graph of odds ratios, or a model with tables (from which a graph is read). */
 export type Subject = FactorGraph | Model;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { samplePolicy } from '../../test/sample-policy.js';
-import { openAccount } from '../calibration/account.js';
-import { chooseNoise } from '../calibration/choose.js';
-import { varianceOf } from '../calibration/noise.js';
+import { openAccount } from '../accounting/account.js';
+import { chooseNoise } from '../accounting/choose.js';
+import type { CountedMeasure } from '../count/measure.js';
 import { one, parseRational, rational, toNumber } from '../exact/rational.js';
-import type { CountedMeasure } from '../query/measure.js';
+import { varianceOf } from '../mechanism/law.js';
+import { nothingSpent } from '../mechanism/profile.js';
+import { tupleLeakage } from '../ties/tuples.js';
 import type { Amplifier } from './amplifier.js';
-import { tupleLeakage } from './edge-ties.js';
-import { type FactorGraph, fromPairs } from './factor-graph.js';
+import { type FactorGraph, fromPairs } from './graph/factor-graph.js';
+import { fromGroups } from './graph/group-graph.js';
 import { graphAmplifier } from './graph-amplifier.js';
-import { fromGroups } from './group-graph.js';
-import { nothingSpent } from './profile.js';
 
 type Shape = (size: number, degree: number, logOdds: number) => FactorGraph;
 const pairs = (n: number, list: readonly (readonly [number, number])[], d: number): FactorGraph =>

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { informed } from './informed.js';
-import { enumerate, type Joint } from './joint.js';
+import { informed } from './informed/informed.js';
 import { leakage } from './leakage.js';
-import type { Model } from './model.js';
-import { graphsOf } from './model-graph.js';
+import { enumerate, type Joint } from './model/joint.js';
+import type { Model } from './model/model.js';
+import { graphsOf } from './model/model-graph.js';
 
 /**
  * Attacks by enumeration: mechanisms that are as sharp as their profile allows, against every record, every pair of its values, every set of known

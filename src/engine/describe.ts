@@ -1,5 +1,5 @@
-import type { ColumnSummary } from '../policy/draft-guess.js';
-import { ColumnTally } from '../policy/draft-tally.js';
+import type { ColumnSummary } from '../policy/draft/guess.js';
+import { ColumnTally } from '../policy/draft/tally.js';
 import type { Engine } from './engine.js';
 import { quoteName } from './structure.js';
 

@@ -1,7 +1,7 @@
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
-import { openDuckdb } from './duckdb.js';
+import { openDuckdb } from './duckdb/duckdb.js';
 import type { Engine, EngineLimits } from './engine.js';
 import { defaultLimits, sharedWithTies } from './limits.js';
 import { type EngineSource, sourceOf } from './source.js';

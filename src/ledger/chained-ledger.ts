@@ -1,5 +1,5 @@
-import { fromStored, nothingSpent, toStored } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
+import { fromStored, nothingSpent, toStored } from '../mechanism/profile.js';
 import { type AccountState, type Books, requestOf } from './accounts.js';
 import { answerHash, Broken, type SpendLink, type Stored } from './chain.js';
 import { type Adding, addLink, writing } from './commit.js';

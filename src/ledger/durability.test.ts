@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asking as asked, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent } from '../../test/ledger-folder.js';
-import { everyRecord, pureProfile } from '../dependence/profile.js';
 import { rational } from '../exact/rational.js';
+import { everyRecord, pureProfile } from '../mechanism/profile.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 

@@ -1,4 +1,4 @@
-import type { Profile, Spent } from '../dependence/profile.js';
+import type { Profile, Spent } from '../mechanism/profile.js';
 
 /** What has been spent, durably. One account per population; entries are hash-chained; profiles are stored, never epsilons. */
 export interface Ledger {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../test/sample-policy.js';
+import { gridOf, positionsWhere } from '../count/grid.js';
 import { add, divide, floor, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
-import { gridOf, positionsWhere } from '../query/grid.js';
 import { keyOf } from '../query/keys.js';
 import { evenEdges, usualEdges } from './bins.js';
 import type { NumberColumn } from './policy.js';

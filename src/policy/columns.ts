@@ -1,7 +1,7 @@
 import { compare, divide, one, type Rational, rational, subtract } from '../exact/rational.js';
 import { evenEdges } from './bins.js';
 import { codeText } from './code.js';
-import type { Codebook, CodebookEntry } from './codebook.js';
+import type { Codebook, CodebookEntry } from './codebook/codebook.js';
 import type { Column, NumberColumn } from './policy.js';
 import { declarePools } from './pools.js';
 import { invalid } from './problems.js';

@@ -164,7 +164,7 @@ const suspected = [0.01, 0.1, 0.5];
 function aboutBudget({ budget }: Policy): Explanation[] {
   const epsilon = toNumber(budget.epsilon);
   const delta = toNumber(budget.delta);
-  // (epsilon, delta) alone does not bound how often a belief moves further: calibration/belief-delta.ts. A belief budget is kept literally.
+  // (epsilon, delta) alone does not bound how often a belief moves further: accounting/belief-delta.ts. A belief budget is kept literally.
   const slip =
     delta === 0
       ? ''

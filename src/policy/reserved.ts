@@ -1,10 +1,5 @@
 import { Fault } from '../errors.js';
-
-/** In profiles and in the ledger, stands for every record. */
-export const everyRecord = '*';
-
-/** Notes on how a cost was paid stand beside the classes of records: `used:…`, `levels:…`, `sums:…` (condition.ts); `once:…` may be paid one time only. */
-export const isMark = (name: string): boolean => /^(used|once|levels|sums):/.test(name);
+import { everyRecord, isMark } from '../mechanism/record-class.js';
 
 /** A column or relation by such a name would be taken for every record, or for a note on how a cost was paid. */
 export function refuseReserved(names: Iterable<string>, file: string): void {

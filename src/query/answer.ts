@@ -1,8 +1,8 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
+import { combinedHalfWidth, type Part } from '../mechanism/law-sum.js';
+import { deviation } from '../mechanism/law-width.js';
 import type { AdditiveNoise, AnswerRow, AnswerTable, ErrorKind, Foreseen, NoiseLaw, NoisyCounts, NoisyMeasure } from './bound.js';
 import { answerName } from './label.js';
-import { deviation } from './noise-law.js';
-import { combinedHalfWidth, type Part } from './noise-sum.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy, surveyColumns } from '../../test/sample-policy.js';
+import { rowCounter } from '../count/rows.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
+import { surveyBatch } from '../survey/query.js';
 import { bindBatch } from './bind.js';
 import type { AdditiveNoise, AnswerTable, BoundBatch, NoisyMeasure } from './bound.js';
-import { rowCounter } from './count-rows.js';
 import { parseBatch } from './parse.js';
-import { parseSql } from './sql.js';
-import { surveyBatch } from './survey.js';
+import { parseSql } from './sql/sql.js';
 
 const policy = samplePolicy(surveyColumns);
 const bind = (query: unknown, p: Policy = policy) => bindBatch(parseBatch(query), p);

@@ -1,4 +1,8 @@
-import type { Measure } from './measure.js';
+import type { AdditiveNoise, NoiseLaw } from '../mechanism/law.js';
+
+export type { AdditiveNoise, NoiseLaw, SelectionNoise } from '../mechanism/law.js';
+
+import type { Measure } from '../count/measure.js';
 import type { Query } from './query.js';
 
 /** Queries tied to a policy: the integers to be noised, and how noisy integers become answers. Made by query/bind.ts. */
@@ -10,19 +14,6 @@ export interface BoundBatch {
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
   /** What can be said about the errors before any data is read; parallel to `queries`. */
   foresee(noise: readonly NoiseLaw[]): readonly Foreseen[];
-}
-
-/** The law of the noise on every cell of a measure. */
-export type NoiseLaw = AdditiveNoise | SelectionNoise;
-export interface AdditiveNoise {
-  readonly kind: 'laplace' | 'gaussian' | 'none';
-  /** In integer units: Laplace scale (P(k) ~ exp(-|k|/scale)), Gaussian sigma; 0 for none. */
-  readonly scale: number;
-}
-export interface SelectionNoise {
-  readonly kind: 'selection';
-  /** P(candidate) ~ exp(-sharpness x penalty); Infinity when nothing secret is touched. */
-  readonly sharpness: number;
 }
 
 export type NoisyMeasure = NoisyCounts | NoisySelection;

@@ -1,9 +1,9 @@
+import { codesOf, columnNamed, declaredCode, isCoded } from '../count/domain.js';
+import { gridOf, positionsWhere } from '../count/grid.js';
+import type { RowTest } from '../count/measure.js';
 import { Fault } from '../errors.js';
 import { parseRational, type Rational } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
-import { codesOf, columnNamed, declaredCode, isCoded } from './domain.js';
-import { gridOf, positionsWhere } from './grid.js';
-import type { RowTest } from './measure.js';
 import type { Condition } from './query.js';
 
 function quantity(column: string, literal: string | number): Rational {
@@ -57,10 +57,6 @@ function testsOf(condition: Condition, policy: Policy): RowTest[] {
 
 export const filterOf = (where: readonly Condition[] | undefined, policy: Policy): readonly RowTest[] =>
   tidy((where ?? []).flatMap((condition) => testsOf(condition, policy)));
-
-/** Whether rows that pass have a usable value of the column: every test but "missing" asks for one. */
-export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
-  tests.some((test) => test.column === column && (test.kind !== 'missing' || test.negate));
 
 /** Sorted, without repeats and without what other tests imply, so that two queries with one meaning share one measure. */
 export function tidy(tests: readonly RowTest[]): readonly RowTest[] {

@@ -1,9 +1,9 @@
-import type { ToldLevels } from '../dependence/told-levels.js';
+import { numberNamed } from '../count/domain.js';
+import { gridOf, numberAt } from '../count/grid.js';
+import type { RowKey } from '../count/measure.js';
+import type { ToldLevels } from '../dependence/model/told-levels.js';
 import { toText } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
-import { numberNamed } from './domain.js';
-import { gridOf, numberAt } from './grid.js';
-import type { RowKey } from './measure.js';
 
 /** The levels into which a key sorts the values of its column, position by position: what a table counted by the key speaks about. */
 export function levelsOfKey(policy: Policy, key: RowKey): ToldLevels {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { noiseSum } from '../mechanism/law-sum.js';
+import { normalQuantile } from '../mechanism/law-width.js';
 import type { AdditiveNoise } from './bound.js';
-import { normalQuantile } from './noise-law.js';
-import { noiseSum } from './noise-sum.js';
 import { type Asked, farthest, quotients } from './ratio.js';
 
 const miss = 0.05;

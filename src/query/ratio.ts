@@ -1,5 +1,5 @@
+import { type NoiseSum, noiseSum, type Part } from '../mechanism/law-sum.js';
 import type { AdditiveNoise } from './bound.js';
-import { type NoiseSum, noiseSum, type Part } from './noise-sum.js';
 
 /**
  * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when

@@ -1,13 +1,14 @@
+import { weightNamed } from '../count/domain.js';
+import { sumEffects } from '../count/effects.js';
+import { gridOf } from '../count/grid.js';
+import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
+import { impliesPresent, textOf } from '../count/measure.js';
 import { one, type Rational } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
 import { sameCell, type Term } from './answer.js';
 import type { AnswerTable, Foreseen, NoiseLaw, NoisyMeasure } from './bound.js';
-import { weightNamed } from './domain.js';
-import { sumEffects } from './effects.js';
-import { filterOf, impliesPresent, present, tidy } from './filter.js';
-import { gridOf } from './grid.js';
+import { filterOf, present, tidy } from './filter.js';
 import { cellsOf, keysOf, type LabelledKey, mostCellsTogether, refuseManyCells } from './keys.js';
-import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from './measure.js';
 import type { Query } from './query.js';
 
 /** One query tied to the measures it needs. */
@@ -46,8 +47,6 @@ export const rowsOf = (policy: Policy, query: Query, alsoBy: readonly string[] =
 };
 export const only = (rows: Rows, ...tests: RowTest[]): Rows => ({ ...rows, filter: tidy([...rows.filter, ...tests]) });
 export const cellsOfRows = (rows: Rows): readonly (readonly string[])[] => cellsOf(rows.keys);
-
-export const textOf = (value: unknown): string => JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
 
 /**
  * A grouped COUNT(*) beside a grouped AVG(x) would count the same rows twice. Counting once, split by whether x is there, halves what a row moves

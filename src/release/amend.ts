@@ -1,7 +1,7 @@
-import { termsOf } from '../calibration/account.js';
-import { everyRecord, isMark, type Spent } from '../dependence/profile.js';
+import { termsOf } from '../accounting/account.js';
 import { Fault } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
+import { everyRecord, isMark, type Spent } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { nowSecret, rowsThemselves } from './relied.js';
 

@@ -1,13 +1,13 @@
-import { lawOf, type Noise, varianceOf } from '../calibration/noise.js';
+import { countCells } from '../count/count.js';
+import type { Measure } from '../count/measure.js';
 import type { Engine } from '../engine/engine.js';
 import { parseRational } from '../exact/rational.js';
+import { lawOf, type Noise, varianceOf } from '../mechanism/law.js';
 import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { chooseExponential } from '../noise/exponential.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerRow, AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
-import type { Measure } from '../query/measure.js';
-import { countCells } from './count.js';
 import { type StoredNoise, storeNoise } from './plan.js';
 import { tidy } from './tidy.js';
 

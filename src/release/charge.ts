@@ -1,9 +1,9 @@
-import { type Account, admission } from '../calibration/account.js';
-import type { Reading } from '../calibration/reading.js';
-import type { Profile } from '../dependence/profile.js';
+import { type Account, admission } from '../accounting/account.js';
+import type { Reading } from '../accounting/reading.js';
 import type { Engine } from '../engine/engine.js';
 import { Fault, type FaultCode, type Outcome } from '../errors.js';
 import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
+import type { Profile } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
 import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';

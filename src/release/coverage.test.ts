@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../test/sample-policy.js';
-import { lawOf, type Noise } from '../calibration/noise.js';
+import { rowCounter } from '../count/rows.js';
 import { rational } from '../exact/rational.js';
+import { lawOf, type Noise } from '../mechanism/law.js';
+import { noiseSum } from '../mechanism/law-sum.js';
 import { Bits } from '../noise/bits.js';
 import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
 import type { AdditiveNoise, AnswerRow, AnswerTable, BoundBatch, NoiseLaw } from '../query/bound.js';
-import { rowCounter } from '../query/count-rows.js';
-import { noiseSum } from '../query/noise-sum.js';
 import type { Query } from '../query/query.js';
 import { finishBatch, type NoisyVector } from './answer.js';
 import { planMeasure, storeNoise } from './plan.js';

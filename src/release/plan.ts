@@ -1,12 +1,12 @@
-import type { NoisePlan } from '../calibration/choose.js';
-import type { Guarantee } from '../calibration/guarantee.js';
-import { lawOf, type Noise } from '../calibration/noise.js';
+import type { NoisePlan } from '../accounting/choose.js';
+import type { Guarantee } from '../accounting/guarantee.js';
+import type { Measure } from '../count/measure.js';
 import type { WhatIf } from '../dependence/amplifier.js';
 import { toNumber, toText } from '../exact/rational.js';
+import { lawOf, type Noise } from '../mechanism/law.js';
+import { halfWidth } from '../mechanism/law-width.js';
 import { miss } from '../query/answer.js';
 import type { AdditiveNoise, Foreseen } from '../query/bound.js';
-import type { Measure } from '../query/measure.js';
-import { halfWidth } from '../query/noise-law.js';
 import type { QuotaUse } from './quota.js';
 
 /** What a release would cost and how wrong it would be. Plain data; made without reading the data or spending anything. */

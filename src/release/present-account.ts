@@ -1,7 +1,7 @@
-import { type Account, openAccount } from '../calibration/account.js';
-import { declaredAmplifiers } from '../dependence/declared.js';
+import { type Account, openAccount } from '../accounting/account.js';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
+import { declaredAmplifiers } from '../ties/declared.js';
 import type { Desk } from './charge.js';
 
 interface Present {

@@ -1,7 +1,7 @@
-import { type Account, type Quota, usedShare } from '../calibration/account.js';
-import { nothingSpent, type Spent, spend } from '../dependence/profile.js';
+import { type Account, type Quota, usedShare } from '../accounting/account.js';
 import { multiply, toNumber } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
+import { nothingSpent, type Spent, spend } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { quotaOf } from '../policy/quota.js';
 

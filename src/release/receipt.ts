@@ -1,7 +1,7 @@
-import type { Guarantee } from '../calibration/guarantee.js';
+import type { Guarantee } from '../accounting/guarantee.js';
 import type { WhatIf } from '../dependence/amplifier.js';
-import type { StoredProfile } from '../dependence/profile.js';
 import type { Entry } from '../ledger/ledger.js';
+import type { StoredProfile } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Plan, PlannedMeasure } from './plan.js';

@@ -1,6 +1,6 @@
+import { columnsOf } from '../count/effects.js';
+import type { Measure } from '../count/measure.js';
 import type { Policy } from '../policy/policy.js';
-import { columnsOf } from '../query/effects.js';
-import type { Measure } from '../query/measure.js';
 
 /**
  * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it

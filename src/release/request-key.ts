@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
+import { textOf } from '../count/measure.js';
 import type { Policy } from '../policy/policy.js';
 import { canonicalPath } from '../policy/population.js';
-import { textOf } from '../query/scope.js';
 
 /**
  * What is asked of which files under which terms. What the files hold does not enter: a key that changed with the data would tell everybody who asks twice,

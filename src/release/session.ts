@@ -7,12 +7,18 @@ import {
   type Route,
   spentUnder,
   usedShare,
-} from '../calibration/account.js';
-import { chooseNoise, type NoisePlan, pureInside } from '../calibration/choose.js';
-import { guarantee } from '../calibration/guarantee.js';
-import { lawOf } from '../calibration/noise.js';
-import { meets, type Reading } from '../calibration/reading.js';
-import { declaredAmplifiers } from '../dependence/declared.js';
+} from '../accounting/account.js';
+import { chooseNoise, type NoisePlan, pureInside } from '../accounting/choose.js';
+import { guarantee } from '../accounting/guarantee.js';
+import { meets, type Reading } from '../accounting/reading.js';
+import { columnsOf } from '../count/effects.js';
+import { textOf } from '../count/measure.js';
+import type { Engine } from '../engine/engine.js';
+import { type EngineSource, reads } from '../engine/source.js';
+import { Fault, type Outcome } from '../errors.js';
+import { compare, isPositive, isZero, multiply, type Rational, toNumber, zero } from '../exact/rational.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { lawOf } from '../mechanism/law.js';
 import {
   everyRecord,
   nothingSpent,
@@ -22,21 +28,15 @@ import {
   type StoredProfile,
   spend,
   toStored,
-} from '../dependence/profile.js';
-import type { Engine } from '../engine/engine.js';
-import { type EngineSource, reads } from '../engine/source.js';
-import { Fault, type Outcome } from '../errors.js';
-import { compare, isPositive, isZero, multiply, type Rational, toNumber, zero } from '../exact/rational.js';
-import type { Ledger } from '../ledger/ledger.js';
+} from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
 import { quotaOf } from '../policy/quota.js';
 import { bindBatch } from '../query/bind.js';
 import type { BoundBatch } from '../query/bound.js';
-import { columnsOf } from '../query/effects.js';
 import { canonical, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
-import { textOf } from '../query/scope.js';
+import { declaredAmplifiers } from '../ties/declared.js';
 import { systemAnalyst } from './analyst.js';
 import { answerBatch, finishBatch, type NoisyAnswer, widestAnswer } from './answer.js';
 import { type Charged, charge, type Desk, type Request } from './charge.js';

@@ -1,5 +1,4 @@
-import { type Account, usedShare } from '../calibration/account.js';
-import type { Spent } from '../dependence/profile.js';
+import { type Account, usedShare } from '../accounting/account.js';
 import { Fault } from '../errors.js';
 import {
   compare,
@@ -13,6 +12,7 @@ import {
   subtract,
   zero,
 } from '../exact/rational.js';
+import type { Spent } from '../mechanism/profile.js';
 
 /** What was spent by everybody, and by the analyst who asks where a quota is theirs. */
 export interface Standing extends Spent {

@@ -1,4 +1,4 @@
-import type { Measure } from '../query/measure.js';
+import type { Measure } from '../count/measure.js';
 
 /**
  * Post-processing that survey tables want: no negative counts, and one total. Every measure that puts each row into exactly one cell estimates the

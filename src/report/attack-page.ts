@@ -1,7 +1,7 @@
-import type { ExposedRecord, PolicyAttack } from '../attack/policy-attack.js';
-import type { BeliefChange } from '../attack/policy-attack-beliefs.js';
-import { posteriorAtLeast, posteriorAtMost } from '../calibration/belief.js';
-import { percent } from '../calibration/belief-words.js';
+import { posteriorAtLeast, posteriorAtMost } from '../accounting/belief.js';
+import { percent } from '../accounting/belief-words.js';
+import type { ExposedRecord, PolicyAttack } from '../attack/policy/attack.js';
+import type { BeliefChange } from '../attack/policy/beliefs.js';
 import { fromNumber } from '../exact/rational.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';

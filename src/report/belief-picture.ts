@@ -1,4 +1,4 @@
-import { percent } from '../calibration/belief-words.js';
+import { percent } from '../accounting/belief-words.js';
 import { colour, type Drawing, element, line, linear, words } from './svg.js';
 
 /** A hundred people, the rightly suspected ones filled in. Larger crowds are drawn as a hundred dots of equal share. */

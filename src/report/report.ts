@@ -1,5 +1,5 @@
-import { type BeliefRow, beliefRows, posteriorAtMost } from '../calibration/belief.js';
-import { type NaturalFrequency, naturalFrequency, percent } from '../calibration/belief-words.js';
+import { type BeliefRow, beliefRows, posteriorAtMost } from '../accounting/belief.js';
+import { type NaturalFrequency, naturalFrequency, percent } from '../accounting/belief-words.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
 import { levelLabel } from '../policy/code.js';
 import type { Column, Policy } from '../policy/policy.js';

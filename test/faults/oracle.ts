@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMark } from '../../src/dependence/profile.js';
 import { toNumber } from '../../src/exact/rational.js';
 import { Fault, openLedger } from '../../src/index.js';
+import { isMark } from '../../src/mechanism/profile.js';
 import type { Said } from '../fugu.js';
 import type { Call, Fault as DiskFault } from './disk.js';
 

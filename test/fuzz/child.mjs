@@ -79,8 +79,8 @@ const targets = {
     if (text === 'grow') targets.kept = Buffer.alloc(550 * 2 ** 20, 1);
   },
   async sql(text) {
-    const { parseSql } = await load('query/sql.js');
-    const { readsRelations, patternFromSql } = await load('query/sql-join.js');
+    const { parseSql } = await load('query/sql/sql.js');
+    const { readsRelations, patternFromSql } = await load('pattern/query/sql.js');
     const { bindBatch } = await load('query/bind.js');
     const declared = await policy();
     if (readsRelations(text, declared.relations)) patternFromSql(text, declared.relations);
@@ -96,9 +96,9 @@ const targets = {
     explain(await parsePolicy(text, at('fuzzed.yaml')));
   },
   async pattern(text) {
-    const { analysePattern } = await load('query/pattern/analyse.js');
-    const { patternCandidates } = await load('calibration/pattern.js');
-    const { degreeRelation } = await load('analysis/degrees/release.js');
+    const { analysePattern } = await load('pattern/query/analyse.js');
+    const { patternCandidates } = await load('pattern/candidates.js');
+    const { degreeRelation } = await load('pattern/degrees/release.js');
     const { parseRational } = await load('exact/rational.js');
     const { relations: declared, columns: told } = await policy();
     if (degreeRelation(text)) return;
@@ -115,7 +115,7 @@ const targets = {
   },
   async network(text) {
     const { parsePolicy } = await load('policy/read.js');
-    const { declaredAmplifiers } = await load('dependence/declared.js');
+    const { declaredAmplifiers } = await load('ties/declared.js');
     const { engine } = await session();
     writeFileSync(at('side.json'), text);
     const kinds = [
@@ -131,12 +131,12 @@ const targets = {
     await declaredAmplifiers(await parsePolicy(told, at('side.yaml')), engine);
   },
   async codebook(text) {
-    const { parseCodebook } = await load('policy/codebook.js');
+    const { parseCodebook } = await load('policy/codebook/codebook.js');
     parseCodebook(text, 'codebook.csv');
   },
   async number(text) {
     const { parseRational, toNumber, toNumberUp, toNumberDown, toText } = await load('exact/rational.js');
-    const { readEpsilon } = await load('calibration/belief.js');
+    const { readEpsilon } = await load('accounting/belief.js');
     const value = parseRational(text, 'number');
     toNumber(value);
     toNumberUp(value);
@@ -172,10 +172,10 @@ const targets = {
   async analysis(text) {
     const { readJson } = await load('cli/read-input.js');
     const { as, ask, options: told } = readJson(text) ?? {};
-    const { planKmeans } = await load('analysis/kmeans/kmeans.js');
-    const { planClassify } = await load('analysis/classify/classify.js');
-    const { planPattern } = await load('analysis/pattern/pattern.js');
-    const { planDegrees } = await load('analysis/degrees/release.js');
+    const { planKmeans } = await load('learn/kmeans/kmeans.js');
+    const { planClassify } = await load('learn/classify/classify.js');
+    const { planPattern } = await load('pattern/pattern.js');
+    const { planDegrees } = await load('pattern/degrees/release.js');
     const { session: open } = as === 'pattern' || as === 'degrees' ? await edges() : await session();
     // Texts and flags come from the command line as such; numbers may be any.
     const { epsilon, gamma, form, mechanism, degree } = typeof told === 'object' && told !== null ? told : {};

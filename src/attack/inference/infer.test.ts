@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromPairs } from '../../dependence/factor-graph.js';
+import { fromPairs } from '../../dependence/graph/factor-graph.js';
 import { largestBase } from '../../dependence/leakage.js';
 import { parseRational, toNumber } from '../../exact/rational.js';
 import { type Attacker, circlePrior, friendPrior, independentPrior, knownPeople, simulated, tiePrior } from './attacker.js';

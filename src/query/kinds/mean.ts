@@ -1,6 +1,6 @@
+import { numberAt } from '../../count/grid.js';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
-import { numberAt } from '../grid.js';
 import { valueName } from '../label.js';
 import type { MeanQuery } from '../query.js';
 import { quotients, sumOf } from '../ratio.js';

@@ -1,13 +1,13 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../../test/sample-policy.js';
+import { compileMeasures, readCounts } from '../../count/compile.js';
+import type { Measure } from '../../count/measure.js';
+import { rowCounter } from '../../count/rows.js';
 import type { Cell, SourceColumn } from '../../engine/engine.js';
 import type { Cluster, Policy, Protect } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
 import type { AdditiveNoise } from '../bound.js';
-import { compileMeasures, readCounts } from '../compile.js';
-import { rowCounter } from '../count-rows.js';
-import type { Measure } from '../measure.js';
 import { parseBatch } from '../parse.js';
 
 const names = ['served', 'branch', 'years'];

@@ -1,9 +1,9 @@
+import { numberNamed, weightNamed } from '../../count/domain.js';
+import { type Grid, gridOf, unitsAt } from '../../count/grid.js';
 import { multiply, type Rational, rational } from '../../exact/rational.js';
 import type { Term } from '../answer.js';
 import { sameCell } from '../answer.js';
-import { numberNamed, weightNamed } from '../domain.js';
 import { present } from '../filter.js';
-import { type Grid, gridOf, unitsAt } from '../grid.js';
 import { only, type Rows, type Scope } from '../scope.js';
 
 /** The grid of a number, its middle (the origin that makes sums move least), and how far the ends are from it, in units. */

@@ -1,14 +1,14 @@
+import { numberNamed } from '../../count/domain.js';
+import { rankEffects } from '../../count/effects.js';
+import { gridOf, numberAt } from '../../count/grid.js';
+import type { Counting, RowKey, SelectedMeasure } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
 import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
 import { foreseen, miss, table } from '../answer.js';
 import type { AnswerRow, NoiseLaw, NoisyMeasure, SelectionNoise } from '../bound.js';
-import { numberNamed } from '../domain.js';
-import { rankEffects } from '../effects.js';
 import { present } from '../filter.js';
-import { gridOf, numberAt } from '../grid.js';
 import { mostCells, refuseManyCells } from '../keys.js';
 import { valueName } from '../label.js';
-import type { Counting, RowKey, SelectedMeasure } from '../measure.js';
 import type { QuantileQuery } from '../query.js';
 import { type BoundQuery, cellsOfRows, only, rowsOf, type Scope } from '../scope.js';
 

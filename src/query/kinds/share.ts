@@ -1,8 +1,8 @@
+import { codedNamed, codesOf, declaredCode } from '../../count/domain.js';
+import type { RowKey } from '../../count/measure.js';
 import { toNumber } from '../../exact/rational.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
-import { codedNamed, codesOf, declaredCode } from '../domain.js';
 import { valueName } from '../label.js';
-import type { RowKey } from '../measure.js';
 import type { ShareQuery } from '../query.js';
 import { quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';

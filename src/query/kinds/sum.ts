@@ -1,10 +1,11 @@
+import { numberNamed } from '../../count/domain.js';
+import { gridOf } from '../../count/grid.js';
+import { textOf } from '../../count/measure.js';
 import { multiply, rational } from '../../exact/rational.js';
 import { linearAnswer, type Term } from '../answer.js';
-import { numberNamed } from '../domain.js';
-import { gridOf } from '../grid.js';
 import { valueName } from '../label.js';
 import type { SumQuery } from '../query.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope, textOf } from '../scope.js';
+import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
 /** Beside a mean or variance of the same rows a sum is free: sum = sum of (x - origin) + origin x count. Alone it is measured as it is. */

@@ -1,0 +1,293 @@
+import type { Amplifier, GaussianBound } from '../dependence/amplifier.js';
+import type { Condition } from '../dependence/condition.js';
+import { Fault } from '../errors.js';
+import {
+  compare,
+  divide,
+  isPositive,
+  isZero,
+  maximum,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  toNumberUp,
+  zero,
+} from '../exact/rational.js';
+import {
+  addProfiles,
+  everyRecord,
+  isMark,
+  type Profile,
+  type PureProfile,
+  pureProfile,
+  type RecordClass,
+  type Spent,
+  type ZcdpProfile,
+  zcdpProfile,
+} from '../mechanism/profile.js';
+import type { Policy, Protect } from '../policy/policy.js';
+import { refuseReserved } from '../policy/reserved.js';
+import { failureProbability, surelyRho } from './belief-delta.js';
+import { binds, meets, type Reading } from './reading.js';
+
+/**
+ * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
+ * at least one route, taken over everything spent, keeps it. Epsilons are never added: base costs are, and each route converts once.
+ */
+export interface Account {
+  /** Pinned in the ledger when the account opens. */
+  readonly terms: { readonly digest: string; readonly summary: string };
+  readonly epsilon: Rational;
+  readonly delta: Rational;
+  readonly routes: readonly Route[];
+  /** A profile as the ledger must hold it: with a cost for every class and every condition that a route speaks about. */
+  readonly book: (profile: Profile, reading: Reading) => Profile;
+}
+
+/** One proven way from what was spent to what an attacker gains. */
+export interface Route {
+  readonly amplifier: Amplifier;
+  /** What everything spent must have been like. */
+  readonly conditions: readonly Condition[];
+  /** Largest total base epsilon per record when only pure noise is used. */
+  readonly pureCapacity: Rational;
+  /** Absent for a pure budget, and where nothing is proven about Gaussian noise. */
+  readonly gaussian?: GaussianRoute;
+  readonly how: string;
+}
+
+/** Whether a pure epsilon counts epsilon^2/2 beside Gaussian noise; under a bound with conditions of its own it counts for more (Amplifier.gaussian). */
+export const isPlain = ({ gaussian }: Route): boolean => gaussian === undefined || gaussian.bound.conditions.length === 0;
+
+export interface GaussianRoute {
+  readonly bound: GaussianBound;
+  /** Largest total rho per record. */
+  readonly capacity: Rational;
+  /**
+   * Which route proves the account may depend on what was released before, and then the probabilities with which each may fail add up: every route
+   * keeps its part of the account's delta. `epsilon`: what the capacity keeps it at, less than the account's where beliefs are promised.
+   */
+  readonly delta: Rational;
+  readonly epsilon: Rational;
+  /** With what probability the odds may move by more than e^epsilon of the account when the whole capacity is spent. */
+  readonly failure: number;
+}
+
+export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): Account {
+  refuseReserved([...policy.columns.keys(), ...policy.relations.keys()], policy.file);
+  const { epsilon, delta } = policy.budget;
+  const routes = amplifiers.map((amplifier): Route => {
+    const { how, conditions } = amplifier;
+    return { amplifier, conditions, pureCapacity: amplifier.largestBase(epsilon), how };
+  });
+  const withGaussian = isZero(delta) ? routes : addGaussian(policy, routes);
+  if (!withGaussian.some((r) => isPositive(r.pureCapacity) || (r.gaussian && isPositive(r.gaussian.capacity))))
+    throw new Fault(
+      'BUDGET_INVALID',
+      'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
+      'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
+    );
+  return { terms: termsOf(policy), epsilon, delta, routes: withGaussian, book: booking(policy, withGaussian) };
+}
+
+/**
+ * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own where it allows more at its part of delta than
+ * the first would with all of it; otherwise it would cost delta and bring nothing.
+ */
+function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Route[] {
+  const { epsilon, delta, belief } = budget;
+  const under = (bound: GaussianBound, parts: number): GaussianRoute => {
+    const part = divide(delta, rational(parts));
+    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
+    const sure = belief ? surelyRho(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
+    const failure = belief ? toNumberUp(part) : failureProbability(bound, sure.rho, epsilon);
+    return { bound, capacity: sure.rho, delta: part, epsilon: sure.epsilon, failure };
+  };
+  const most = (bound: GaussianBound, parts: number): Rational => {
+    const part = divide(delta, rational(parts));
+    return belief ? surelyRho(bound, epsilon, part).rho : bound.largestRho(epsilon, part);
+  };
+  const firsts = routes.filter((r) => r.amplifier.gaussian.length > 0).length;
+  const further = routes.flatMap((r) => r.amplifier.gaussian.slice(1)).length;
+  const worth = new Set(
+    routes.flatMap(({ amplifier: { gaussian } }) =>
+      gaussian.slice(1).filter((bound) => compare(most(bound, firsts + further), most(gaussian[0]!, firsts)) > 0),
+    ),
+  );
+  const parts = firsts + worth.size;
+  return routes.flatMap((route) => {
+    const [first, ...others] = route.amplifier.gaussian;
+    if (!first) return [route];
+    return [
+      { ...route, gaussian: under(first, parts) },
+      ...others
+        .filter((bound) => worth.has(bound))
+        .map((bound) => ({
+          ...route,
+          conditions: [...route.conditions, ...bound.conditions.map((c) => ofSecret(c, protect))],
+          gaussian: under(bound, parts),
+          how: bound.how,
+        })),
+    ];
+  });
+}
+
+/** What adds up over one kind of record need not over another: which rows of a person are kept depends on all of that person's. */
+const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
+  ...condition,
+  mark: [condition.mark, secret, ...(secret === 'person' ? [unit, maxRows] : [])].join(':'),
+});
+
+export function termsOf(policy: Policy): Account['terms'] {
+  const { budget, protect } = policy;
+  const secret = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
+  const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
+  if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
+  return { digest: policy.digest, summary: parts.join(', ') };
+}
+
+/**
+ * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
+ * meets a condition is booked once more under the condition's mark.
+ */
+function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
+  const columns =
+    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => c.name) : [];
+  const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
+  return (profile, reading) => {
+    const whole = profile.perRecord.get(everyRecord);
+    if (whole === undefined) return profile;
+    const more = profile.perRecord.size === 1 ? columns : [];
+    const met = conditions.filter((c) => binds(c, profile.noise) && meets(c, profile.noise, reading)).map((c) => c.mark);
+    if (more.length + met.length === 0) return profile;
+    const entries = [...more, ...met].map((name) => [name, whole] as const);
+    return profile.noise === 'pure'
+      ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
+      : addProfiles(profile, zcdpProfile(entries));
+  };
+}
+
+const within = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): Rational => {
+  let most = zero;
+  for (const [name, cost] of profile.perRecord) if (scope(name)) most = maximum(most, cost);
+  return most;
+};
+/**
+ * A route over whole records speaks about every cost, as each is booked under `*` too. A route over classes of records (answers, tuples) speaks only about totals
+ * that lie within them: what was spent on a class it does not know (an answer that is declared no more, another name for a relation) is not its to forget.
+ */
+export function speaksAbout(scope: (c: RecordClass) => boolean, classes: Iterable<RecordClass>): boolean {
+  const records = [...classes].filter((name) => !isMark(name));
+  if (records.length === 0) return true;
+  if (scope(everyRecord)) return records.includes(everyRecord);
+  return records.some(scope) && records.every((name) => name === everyRecord || scope(name));
+}
+
+/** Did everything of this kind of noise meet the condition? */
+const metBy = ({ noise, perRecord }: PureProfile | ZcdpProfile, condition: Condition): boolean =>
+  !binds(condition, noise) || compare(perRecord.get(condition.mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
+
+/** Worst pure epsilon of one record under a route, and one rho that stands for all that was spent where the route knows Gaussian noise. */
+export function spentUnder(route: Route, spent: Spent): { readonly pure: Rational; readonly rho: Rational } | undefined {
+  const { amplifier, conditions, gaussian } = route;
+  const { scope, factoredOnly } = amplifier;
+  if (!conditions.every((c) => metBy(spent.pure, c) && metBy(spent.zcdp, c))) return undefined;
+  if (![spent.pure, spent.zcdp].every(({ perRecord }) => speaksAbout(scope, perRecord.keys()))) return undefined;
+  if (factoredOnly && !(spent.pure.factored && spent.zcdp.perRecord.size === 0)) return undefined;
+  const pure = within(spent.pure, scope);
+  const rho = within(spent.zcdp, scope);
+  return { pure, rho: gaussian ? gaussian.bound.counted({ rho, pure }, gaussian.capacity, gaussian.epsilon) : rho };
+}
+
+/** Does this route prove that the total stays within the budget? */
+export function keeps(route: Route, spent: Spent): boolean {
+  const total = spentUnder(route, spent);
+  if (!total) return false;
+  if (spent.zcdp.perRecord.size === 0 && compare(total.pure, route.pureCapacity) <= 0) return true;
+  return route.gaussian !== undefined && compare(total.rho, route.gaussian.capacity) <= 0;
+}
+
+export const isKept = (account: Account, spent: Spent): boolean => account.routes.some((route) => keeps(route, spent));
+
+const paidTwice = ({ pure }: Spent): boolean =>
+  [...pure.perRecord].some(([name, times]) => name.startsWith('once:') && compare(times, one) > 0);
+
+/** The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted. */
+export function usedShare(account: Account, spent: Spent): Rational {
+  let best: Rational | undefined;
+  for (const route of account.routes) {
+    const total = spentUnder(route, spent);
+    if (!total) continue;
+    const shares: Rational[] = [];
+    if (spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity)) shares.push(divide(total.pure, route.pureCapacity));
+    if (route.gaussian && isPositive(route.gaussian.capacity)) shares.push(divide(total.rho, route.gaussian.capacity));
+    for (const share of shares) if (!best || compare(share, best) < 0) best = share;
+  }
+  return best ?? rational(1);
+}
+
+/** What an attacker may have gained so far about one record, ties included (epsilon at the account's delta); rounded up. */
+export function gained(account: Account, spent: Spent): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const route of account.routes) {
+    const total = spentUnder(route, spent);
+    if (!total) continue;
+    if (spent.zcdp.perRecord.size === 0) least = Math.min(least, isZero(total.pure) ? 0 : route.amplifier.leakage(total.pure));
+    if (route.gaussian && isPositive(total.rho)) {
+      const mixed = { rho: within(spent.zcdp, route.amplifier.scope), pure: total.pure };
+      least = Math.min(least, route.gaussian.bound.epsilon(mixed, route.gaussian.delta));
+    }
+  }
+  return least;
+}
+
+/** What one analyst may spend, in epsilon of the whole budget. It divides the budget among people and promises nothing to those in the data. */
+export interface Quota {
+  readonly analyst: string;
+  readonly epsilon: Rational;
+}
+
+/** For Ledger.reserve: throws with asked, spent and remaining when the total would break the budget, or the analyst's own total the quota. */
+export const admission =
+  (account: Account, quota?: Quota) =>
+  (after: Spent, before: Spent, byAnalyst: Spent): void => {
+    if (paidTwice(after))
+      throw new Fault(
+        'BUDGET_EXCEEDED',
+        'This population has already been given what it may be given once.',
+        'Its guarantee does not compose: only the very same request is answered again, from the record.',
+      );
+    if (isKept(account, after)) {
+      if (quota) admitQuota(account, quota, after, before, byAnalyst);
+      return;
+    }
+    const total = toNumber(account.epsilon);
+    const used = toNumber(usedShare(account, before)) * total;
+    const asked = toNumber(usedShare(account, after)) * total - used;
+    const remaining = Math.max(0, total - used);
+    throw new Fault(
+      'BUDGET_EXCEEDED',
+      `The budget does not allow this: asked ${short(asked)}, spent ${short(used)} of ${short(total)}, remaining ${short(remaining)} (in epsilon, ties included).`,
+      'Ask for less with --epsilon, or for fewer columns; "fugu ledger POLICY" lists what was spent.',
+      { details: { asked, spent: used, remaining, total } },
+    );
+  };
+
+function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent, before: Spent, byAnalyst: Spent): void {
+  const own = multiply(usedShare(account, byAnalyst), account.epsilon);
+  if (compare(own, epsilon) <= 0) return;
+  const asked = toNumber(multiply(subtract(usedShare(account, after), usedShare(account, before)), account.epsilon));
+  const quota = toNumber(epsilon);
+  const spent = Math.max(0, toNumber(own) - asked);
+  const remaining = Math.max(0, quota - spent);
+  throw new Fault(
+    'BUDGET_EXCEEDED',
+    `The quota of ${analyst} does not allow this: asked ${short(asked)}, spent ${short(spent)} of ${short(quota)}, remaining ${short(remaining)} (in epsilon, ties included).`,
+    'Ask for less with --epsilon, or have the quota raised: budget.analysts in the policy.',
+    { details: { asked, spent, remaining, total: toNumber(account.epsilon), quota, analyst } },
+  );
+}
+const short = (x: number) => Number(x.toPrecision(4)).toString();

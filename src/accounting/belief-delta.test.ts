@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { untied } from '../dependence/graph/factor-graph.js';
+import { graphAmplifier } from '../dependence/graph-amplifier.js';
+import { parseRational, toNumber } from '../exact/rational.js';
+import { failureProbability, surelyRho } from './belief-delta.js';
+
+const strangers = graphAmplifier({
+  name: 'strangers',
+  graph: untied(3),
+  scope: () => true,
+  adversary: 'informed',
+  reach: 'any',
+  assumptions: [],
+  how: '',
+}).gaussian[0]!;
+/** The loss of Gaussian noise with rho is normal with mean rho and variance 2 rho; it may leave the interval on either side. */
+const trueFailure = (rho: number, epsilon: number): number =>
+  tail((epsilon - rho) / Math.sqrt(2 * rho)) + tail((epsilon + rho) / Math.sqrt(2 * rho));
+/** P(normal > z), by the midpoint rule. */
+function tail(z: number): number {
+  let sum = 0;
+  const step = 1e-3;
+  for (let x = z + step / 2; x < z + 12; x += step) sum += Math.exp(-(x * x) / 2) * step;
+  return sum / Math.sqrt(2 * Math.PI);
+}
+
+describe('beliefs under delta', () => {
+  it.each([
+    ['1', '1e-6'],
+    ['3', '1e-6'],
+    ['0.5', '1e-5'],
+  ])('at epsilon %s, delta %s the usual conversion fails more often than delta; the sure one does not', (e, d) => {
+    const [epsilon, delta] = [parseRational(e), parseRational(d)];
+    const usual = strangers.largestRho(epsilon, delta);
+    const sure = surelyRho(strangers, epsilon, delta).rho;
+    expect(trueFailure(toNumber(usual), toNumber(epsilon))).toBeGreaterThan(1.5 * toNumber(delta));
+    expect(trueFailure(toNumber(sure), toNumber(epsilon))).toBeLessThanOrEqual(toNumber(delta));
+    const chernoff = (Math.sqrt(-Math.log(toNumber(delta)) + toNumber(epsilon)) - Math.sqrt(-Math.log(toNumber(delta)))) ** 2;
+    expect(toNumber(sure) / chernoff).toBeGreaterThan(0.95);
+    expect(Math.sqrt(toNumber(usual) / toNumber(sure))).toBeLessThan(1.3);
+  });
+
+  it('says how often a budget by the usual conversion fails, never too low and not far too high', () => {
+    const epsilon = parseRational('1');
+    const rho = strangers.largestRho(epsilon, parseRational('1e-6'));
+    const said = failureProbability(strangers, rho, epsilon);
+    expect(said).toBeGreaterThanOrEqual(trueFailure(toNumber(rho), 1));
+    expect(said).toBeLessThan(1e-4);
+    expect(failureProbability(strangers, surelyRho(strangers, epsilon, parseRational('1e-6')).rho, epsilon)).toBeLessThan(1.5e-6);
+  });
+});

@@ -1,0 +1,76 @@
+import { coarseColumns, columnList } from '../dependence/model/resolution.js';
+import { addUp } from '../exact/outward.js';
+import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
+import type { Policy, SecretKind } from '../policy/policy.js';
+import type { Account, Route } from './account.js';
+import { posteriorAtMost } from './belief.js';
+import { chance, naturalFrequency, percent } from './belief-words.js';
+
+/** What a release promises, under which assumption: plain data, printed by every plan, receipt and report. */
+export interface Guarantee {
+  readonly certified: boolean;
+  readonly secret: SecretKind;
+  readonly adversary: 'informed' | 'uninformed';
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Probability with which the odds may move further, when the whole budget is spent. */
+  readonly failure: number;
+  readonly assumptions: readonly string[];
+  /** The theorem the noise was chosen by. */
+  readonly how: string;
+  /** The promise in plain words, one sentence each. */
+  readonly sentences: readonly string[];
+}
+
+const secretWords: Record<SecretKind, string> = {
+  row: 'one row (one person)',
+  person: 'everything one person contributed',
+  answer: 'one answer of one person',
+  step: 'one time step',
+  edge: 'one tuple of a relation',
+};
+
+export function guarantee(policy: Policy, account: Account, route: Route): Guarantee {
+  // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
+  const assumptions = [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))];
+  const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
+  const epsilon = toNumber(account.epsilon);
+  const delta = toNumber(account.delta);
+  const { secret, adversary } = policy.protect;
+  const known =
+    adversary === 'informed'
+      ? 'knows the declared ties and may know the exact values of any other records'
+      : 'knows the declared ties but no exact values of other records';
+  const belief = (prior: Rational) => percent(posteriorAtMost(prior, account.epsilon), 'up');
+  const odds = (Math.ceil(100 * Math.exp(epsilon)) / 100).toString();
+  const within = `by at most a factor of ${odds} (epsilon ${epsilon})`;
+  const together = isZero(account.delta)
+    ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.`
+    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.`;
+  const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
+  return {
+    certified: true,
+    secret,
+    adversary,
+    epsilon,
+    delta,
+    failure,
+    assumptions,
+    how: route.how,
+    sentences: [
+      `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
+      together,
+      `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
+      naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, failure).sentence,
+      'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
+    ],
+  };
+}
+
+/** Where a route knows answers by levels, the level is all the secret it speaks about. */
+function byLevels({ routes }: Account): string {
+  const names = routes.flatMap(({ conditions }) =>
+    conditions.flatMap(({ need }) => (need.kind === 'levels' ? coarseColumns(need.resolution) : [])),
+  );
+  return names.length === 0 ? '' : ` (of ${columnList([...new Set(names)])} the range or pool that the declared tables know)`;
+}

@@ -1,0 +1,51 @@
+import { combine, type FactorGraph, untied } from '../../dependence/graph/factor-graph.js';
+import type { Engine } from '../../engine/engine.js';
+import { Fault } from '../../errors.js';
+import type { Dependence, Policy } from '../../policy/policy.js';
+import { groupsGraph } from '../../ties/groups.js';
+import { recordTies } from '../../ties/record-ties.js';
+import type { RecordTable } from '../../ties/records.js';
+import { tiesGraph } from '../../ties/relation.js';
+
+/** Columns that say who is tied to whom. */
+export const tieColumns = (policy: Policy): readonly string[] =>
+  policy.dependence.flatMap((d) => (d.kind === 'groups' ? d.by : []));
+
+/** Who is really tied to whom on this column: the groups themselves, also where noise is chosen for the largest group allowed. */
+export async function attackerGraph(policy: Policy, engine: Engine, records: RecordTable, column: string): Promise<FactorGraph> {
+  const graphs = await Promise.all(
+    policy.dependence.filter((d) => speaksOf(d, column)).map((d) => graphOf(d, policy, engine, records)),
+  );
+  return graphs.length > 0 ? combine(graphs) : untied(records.count);
+}
+
+const speaksOf = (d: Dependence, column: string): boolean =>
+  d.kind !== 'columns' && (!('column' in d) || d.column === undefined || d.column === column);
+
+function graphOf(d: Dependence, policy: Policy, engine: Engine, records: RecordTable): FactorGraph | Promise<FactorGraph> {
+  if (d.kind === 'ties') return tiesGraph(d, policy, records, engine);
+  if (d.kind === 'groups') {
+    const { maxSize: _allowed, ...actual } = d;
+    return groupsGraph(actual, records);
+  }
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `Ties of kind "${d.kind}" cannot be attacked through a policy yet.`,
+    'Groups and ties can; for a model file use "fugu posterior MODEL".',
+  );
+}
+
+/** Which records the answer is about: all, or those that the limit on ties lets the product use. */
+export async function shownRecords(policy: Policy, engine: Engine, records: RecordTable, leftOut: number): Promise<Uint8Array> {
+  const shown = new Uint8Array(records.count).fill(1);
+  if (leftOut === 0) return shown;
+  const { unused } = await recordTies(policy, engine, policy.dependence);
+  if (unused?.names.length !== leftOut)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'The release left out other records than this policy would.',
+      'Attack it with the policy it was made under, on the same data.',
+    );
+  for (const name of unused.names) shown[records.firstNamed(name)!] = 0;
+  return shown;
+}

@@ -1,0 +1,23 @@
+import type { Joint } from '../../dependence/model/joint.js';
+import { cryptoBits } from '../../noise/bits.js';
+import { valuesAt } from '../workload.js';
+
+/** Draws whole datasets from a joint distribution given that one record has one value: the world an adversary imagines. */
+export function worldGiven(joint: Joint, record: number, value: number): () => readonly number[] {
+  const states: number[] = [];
+  const sums: number[] = [];
+  let total = 0;
+  joint.probabilities.forEach((p, state) => {
+    if (p === 0 || Math.floor(state / joint.strides[record]!) % joint.sizes[record]! !== value) return;
+    total += p;
+    states.push(state);
+    sums.push(total);
+  });
+  if (states.length === 0) throw new RangeError('the value is impossible');
+  const datasets = states.map((state) => valuesAt(joint, state));
+  return () => {
+    const u = (cryptoBits.below(2 ** 53) / 2 ** 53) * total;
+    const k = sums.findIndex((s) => u < s);
+    return datasets[k < 0 ? datasets.length - 1 : k]!;
+  };
+}

@@ -1,0 +1,323 @@
+import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import type { Column, Policy } from '../policy/policy.js';
+import { Binder, type Dialect, dialectNamed } from './dialect.js';
+import { codesOf, columnNamed, isCoded } from './domain.js';
+import { columnsOf } from './effects.js';
+import { keptRows } from './kept-rows.js';
+import type { Counting, JointKey, Measure, RowKey, RowTest, RowValue } from './measure.js';
+import { impliesPresent, textOf } from './measure.js';
+import {
+  type CodeReading,
+  codeReading,
+  columnGrid,
+  type NumberReading,
+  numberExpression,
+  numberReading,
+  optionTextExpression,
+  rawCell,
+  sourceColumn,
+  tablesOf,
+} from './read-column.js';
+
+/** Measures that one statement counts. */
+export interface CountPlan {
+  /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
+  readonly statement: Statement;
+  /**
+   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
+   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups.
+   */
+  readonly groups?: { readonly statement: Statement; readonly most: number };
+  /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
+  readonly measures: readonly number[];
+}
+
+export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
+
+/** Measures over the same rows and keys share one GROUP BY. */
+export function compileMeasures(
+  measures: readonly Measure[],
+  policy: Policy,
+  source: readonly SourceColumn[],
+  dialect = 'duckdb',
+): readonly CountPlan[] {
+  const groups = new Map<string, number[]>();
+  measures.forEach(({ counting }, i) => {
+    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  });
+  return [...groups.values()].map((members): CountPlan => {
+    const countings = members.map((i) => measures[i]!.counting);
+    const compiler = () => new Compiler(dialectNamed(dialect), policy, source);
+    const single = countings[0]!.keys.every(
+      (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
+    );
+    return {
+      measures: members,
+      get statement() {
+        return compiler().statement(countings);
+      },
+      ...(single && { groups: compiler().groups(countings) }),
+    };
+  });
+}
+
+const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
+/** Groups beyond the declared cells that are still read and looked up here. */
+const spareGroups = 10_000;
+
+/** The raw columns the measures read, for counting in TypeScript: cells of chunks are in the order of `columns`. */
+export function compileStream(
+  measures: readonly Measure[],
+  policy: Policy,
+  source: readonly SourceColumn[],
+  dialectName = 'duckdb',
+): { readonly statement: Statement; readonly columns: readonly string[] } {
+  const dialect = dialectNamed(dialectName);
+  const binder = new Binder();
+  const columns = [...new Set(measures.flatMap(({ counting }) => columnsOf(counting)))];
+  const named = new Map(source.map((column) => [column.name, column]));
+  const list = columns.map((name, i) => {
+    const cell = streamedCell(dialect, columnNamed(policy, name), named.get(name) ?? sourceColumn(source, name));
+    return [cell, `c${i}`] as const;
+  });
+  const sql = keptRows(dialect, binder, policy, source, list);
+  const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
+  return { statement: { sql, values: binder.values, ...everyRow }, columns };
+}
+
+const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
+  if (!isCoded(declared)) return numberExpression(dialect, column);
+  return column.coded === undefined ? rawCell(dialect, column) : dialect.identifier(column.coded);
+};
+
+/** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
+export function integerOf(cell: Cell): bigint {
+  if (typeof cell === 'bigint') return cell;
+  if (typeof cell === 'number' && Number.isSafeInteger(cell)) return BigInt(cell);
+  throw new Fault('INTERNAL', 'A sum of integers is no integer.', 'Please report this; the answer was not given.');
+}
+
+/** The exact integers of a plan's measures from its result rows. */
+export function readCounts(
+  plan: CountPlan,
+  measures: readonly Measure[],
+  rows: readonly (readonly Cell[])[],
+): ReadonlyMap<number, bigint[]> {
+  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
+  for (const [cell, ...values] of rows)
+    plan.measures.forEach((i, j) => {
+      const value = values[j];
+      if (value !== null && value !== undefined) totals.get(i)![Number(cell)] = integerOf(value);
+    });
+  return totals;
+}
+
+class Compiler {
+  readonly #binder = new Binder();
+  readonly #dialect: Dialect;
+  readonly #policy: Policy;
+  readonly #source: readonly SourceColumn[];
+
+  constructor(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]) {
+    this.#dialect = dialect;
+    this.#policy = policy;
+    this.#source = source;
+  }
+
+  groups(countings: readonly Counting[]): { statement: Statement; most: number } {
+    const most = cellCount(countings[0]!) + spareGroups;
+    const sql = `${this.#grouped(countings)}${countings[0]!.keys.length > 0 ? ` LIMIT ${most + 1}` : ''}`;
+    return { statement: { sql, values: this.#binder.values }, most };
+  }
+
+  /** Rows -> filtered groups by raw codes and bins. */
+  #grouped(countings: readonly Counting[]): string {
+    const { filter, keys } = countings[0]!;
+    const names = [...new Set(countings.flatMap(columnsOf))];
+    const alias = new Map(names.map((name, i) => [name, `c${i}`]));
+    const coded = (name: string) => isCoded(columnNamed(this.#policy, name));
+    const at = (name: string) => sourceColumn(this.#source, name);
+    const read = keptRows(
+      this.#dialect,
+      this.#binder,
+      this.#policy,
+      this.#source,
+      names.map((name) => [
+        coded(name) ? rawCell(this.#dialect, at(name)) : numberExpression(this.#dialect, at(name)),
+        alias.get(name)!,
+      ]),
+    );
+
+    const tests = filter.map((test) => this.#test(test, alias.get(test.column)!));
+    const inner = keys.flatMap((key, i) =>
+      key.kind === 'joint'
+        ? key.keys.map(({ column }, c) => `${alias.get(column)!} AS k${i}_${c}`)
+        : [`${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`],
+    );
+    const sums = countings.map(({ value }, j) => `${this.#sum(value, alias, filter)} AS a${j}`);
+    const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
+    const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
+    return `SELECT ${[...inner, ...sums].join(', ')} FROM (${read})${where}${by}`;
+  }
+
+  /** Groups -> cells. Codes are looked up once per distinct code, not once per row. */
+  statement(countings: readonly Counting[]): Statement {
+    const { keys } = countings[0]!;
+    const grouped = this.#grouped(countings);
+    const joins: string[] = [];
+    const positions = keys.map((key, i) => this.#position(key, `${i}`, joins));
+    let radix = 1;
+    const terms = keys
+      .map((_, i) => i)
+      .reverse()
+      .map((i) => {
+        const term = `${positions[i]} * ${radix}`;
+        radix *= keys[i]!.size;
+        return term;
+      });
+    const cell = terms.length > 0 ? terms.join(' + ') : '0';
+    const totals = countings.map((_, j) => `sum(a${j})`);
+    const sql = `SELECT CAST(cell AS BIGINT) AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) WHERE cell IS NOT NULL GROUP BY 1`;
+    return { sql, values: this.#binder.values };
+  }
+
+  #reading(column: string): CodeReading {
+    return codeReading(this.#dialect, sourceColumn(this.#source, column), tablesOf(columnNamed(this.#policy, column)));
+  }
+  /** Values that cells with one of these codes (indices into the domain) can have. */
+  #values(column: string, wanted: (code: string) => boolean): readonly (readonly [string, number])[] {
+    const codes = this.#codes(column);
+    const binder = this.#binder;
+    return this.#reading(column)
+      .list.filter(([, i]) => wanted(codes[i]!))
+      .map(([value, i]) => [typeof value === 'number' ? binder.real(value) : binder.text(value), i] as const);
+  }
+  #codes(column: string): readonly string[] {
+    const declared = columnNamed(this.#policy, column);
+    return isCoded(declared) ? codesOf(declared) : [];
+  }
+  #isMulti(column: string): boolean {
+    return columnNamed(this.#policy, column).type === 'multi';
+  }
+  #parts(column: string, raw: string): string {
+    const declared = columnNamed(this.#policy, column);
+    const separator = declared.type === 'multi' ? declared.separator : ';';
+    return this.#dialect.parts(optionTextExpression(sourceColumn(this.#source, column), raw), this.#binder.text(separator));
+  }
+  #hasAny(column: string, raw: string, codes: readonly string[]): string {
+    if (codes.length === 0) return 'false';
+    const parts = this.#parts(column, raw);
+    return this.#dialect.hasAny(
+      parts,
+      codes.map((code) => this.#binder.text(code)),
+    );
+  }
+  /** Whether the cell has one of the codes; false for missing. */
+  #has(column: string, raw: string, codes: readonly string[]): string {
+    if (this.#isMulti(column)) return this.#hasAny(column, raw, codes);
+    const wanted = new Set(codes);
+    const values = this.#values(column, (code) => wanted.has(code)).map(([value]) => value);
+    if (values.length === 0) return 'false';
+    return `coalesce(${this.#reading(column).expression(raw)} IN (${values.join(', ')}), false)`;
+  }
+  #number(column: string, x: string): NumberReading {
+    return numberReading(this.#dialect, this.#binder, sourceColumn(this.#source, column), columnGrid(this.#policy, column), x);
+  }
+  #answered(column: string, raw: string): string {
+    const codes = this.#codes(column);
+    return isCoded(columnNamed(this.#policy, column)) ? this.#has(column, raw, codes) : this.#number(column, raw).present;
+  }
+
+  #test(test: RowTest, raw: string): string {
+    if (test.kind === 'missing')
+      return test.negate ? this.#answered(test.column, raw) : `(${this.#answered(test.column, raw)}) IS NOT TRUE`;
+    if (test.kind === 'range') {
+      const { present, reaches } = this.#number(test.column, raw);
+      if (test.from > test.to) return test.negate ? present : 'false';
+      const { last } = columnGrid(this.#policy, test.column);
+      const inside = [
+        ...(test.from > 0 ? [reaches(test.from)] : []),
+        ...(test.to < last ? [`NOT (${reaches(test.to + 1)})`] : []),
+      ].join(' AND ');
+      return [present, ...(inside ? [test.negate ? `NOT (${inside})` : inside] : test.negate ? ['false'] : [])].join(' AND ');
+    }
+    const has = this.#has(test.column, raw, test.codes);
+    return test.negate ? `(${this.#answered(test.column, raw)} AND NOT ${has})` : has;
+  }
+
+  /** What rows are grouped by: raw codes, or the bin of a number. */
+  #groupedBy(key: Exclude<RowKey, { kind: 'joint' }>, raw: string): string {
+    if (key.kind === 'grid') {
+      const { present, position } = this.#number(key.column, raw);
+      return `CASE WHEN ${present} THEN ${position} // ${key.width} END`;
+    }
+    if (key.kind !== 'bin') return raw;
+    const { present, reaches } = this.#number(key.column, raw);
+    const steps = key.edges.map((edge, i) => `WHEN NOT (${reaches(edge)}) THEN ${i}`);
+    return `CASE WHEN ${present} THEN ${steps.length > 0 ? `CASE ${steps.join(' ')} ELSE ${steps.length} END` : '0'} ELSE ${key.size - 1} END`;
+  }
+
+  /** Position of a group's raw key; adds the joins it needs. */
+  #position(key: RowKey, i: string, joins: string[]): string {
+    const raw = `g.k${i}`;
+    if (key.kind === 'joint') return this.#joint(key, i, joins);
+    if (key.kind === 'grid' || key.kind === 'bin') return raw;
+    if (key.kind === 'options') {
+      const items = key.codes.map((code, p) => `(${p}, ${this.#binder.text(code)})`);
+      items.push(`(${key.codes.length}, NULL)`);
+      const named = this.#dialect.hasAny(this.#parts(key.column, raw), [`o${i}.code`]);
+      const none = `NOT ${this.#answered(key.column, raw)}`;
+      joins.push(
+        ` JOIN (VALUES ${items.join(', ')}) AS o${i}(position, code) ON CASE WHEN o${i}.code IS NULL THEN ${none} ELSE ${named} END`,
+      );
+      return `o${i}.position`;
+    }
+    const last = key.missing === 'cell' ? `${key.size - 1}` : 'NULL';
+    if (this.#isMulti(key.column)) {
+      const cases = key.groups.map((codes, p) => `WHEN ${this.#hasAny(key.column, raw, codes)} THEN ${p}`);
+      return `CASE ${cases.join(' ')} ELSE ${last} END`;
+    }
+    const group = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
+    const codes = this.#codes(key.column);
+    const values = this.#values(key.column, (code) => group.has(code));
+    if (values.length === 0) return last;
+    const items = values.map(([value, index]) => `(${value}, ${group.get(codes[index]!)})`);
+    joins.push(
+      ` LEFT JOIN (VALUES ${items.join(', ')}) AS d${i}(code, position) ON ${this.#reading(key.column).expression(raw)} = d${i}.code`,
+    );
+    return `coalesce(d${i}.position, ${last})`;
+  }
+
+  /** Each column's position first, then the combination of positions among those allowed. */
+  #joint(key: JointKey, i: string, joins: string[]): string {
+    const places = key.keys.map((part, c) => this.#position(part, `${i}_${c}`, joins));
+    const items = key.support.map((combination, position) => `(${[...combination, position].join(', ')})`);
+    const names = places.map((_, c) => `p${c}`);
+    const equal = places.map((place, c) => `s${i}.p${c} = ${place}`);
+    joins.push(
+      ` LEFT JOIN (VALUES ${items.join(', ')}) AS s${i}(${[...names, 'position'].join(', ')}) ON ${equal.join(' AND ')}`,
+    );
+    return `coalesce(s${i}.position, ${key.size - 1})`;
+  }
+
+  #sum(value: RowValue, alias: ReadonlyMap<string, string>, filter: readonly RowTest[]): string {
+    if (value.kind === 'one') return 'count(*)';
+    const units = (column: string, origin: bigint): string => {
+      const grid = columnGrid(this.#policy, column);
+      const start = grid.lowUnits - origin;
+      const { present, position } = this.#number(column, alias.get(column)!);
+      // The filter of a mean or sum already keeps out rows without the number.
+      const known = impliesPresent(filter, column);
+      const place = known ? position : `CASE WHEN ${present} THEN ${position} END`;
+      const scaled = grid.stride === 1n ? place : `${place} * ${grid.stride}`;
+      return start === 0n ? scaled : `(${scaled} + (${start}))`;
+    };
+    if (value.kind === 'weight') return `sum(${units(value.weight, 0n)})`;
+    const number = units(value.column, value.origin);
+    const power = value.power === 1 ? number : `${number} * ${number}`;
+    const shifted = value.shift === 0n ? power : `(${power} - ${value.shift})`;
+    return `sum(${value.weight === undefined ? shifted : `${shifted} * ${units(value.weight, 0n)}`})`;
+  }
+}

@@ -1,0 +1,75 @@
+import type { Engine } from '../engine/engine.js';
+import { Exact } from '../engine/exact.js';
+import type { Policy } from '../policy/policy.js';
+import { type CountPlan, compileMeasures, compileStream, readCounts } from './compile.js';
+import { columnsOf } from './effects.js';
+import { readGroups } from './groups.js';
+import type { Measure } from './measure.js';
+import { rowCounter } from './rows.js';
+
+type Cells = Exact<readonly bigint[]>;
+
+/** Rows x measures up to which a table is read once and counted here; longer ones are counted by the database, one GROUP BY per key set. */
+const streamedCells = 200_000_000;
+const manyMeasures = 8;
+
+/** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
+export async function countCells(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const wide = measures.length >= manyMeasures && (await engine.size()).open() * measures.length <= streamedCells;
+  return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
+}
+
+/** Columns that one statement reads, unless one measure needs more: a database plans wide statements in a time that grows faster than they do. */
+const columnsAtOnce = 1000;
+
+export async function countStreaming(
+  engine: Engine,
+  policy: Policy,
+  measures: readonly Measure[],
+  atOnce = policy.protect.secret === 'person' ? Number.POSITIVE_INFINITY : columnsAtOnce,
+): Promise<readonly Cells[]> {
+  const counted: Cells[] = [];
+  for (const part of inParts(measures, atOnce)) counted.push(...(await countTogether(engine, policy, part)));
+  return counted;
+}
+
+/** Neighbours that read at most so many columns together. */
+function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readonly Measure[]> {
+  let part: Measure[] = [];
+  let read = new Set<string>();
+  for (const measure of measures) {
+    const columns = columnsOf(measure.counting);
+    if (part.length > 0 && read.size + columns.filter((c) => !read.has(c)).length > atOnce) {
+      yield part;
+      [part, read] = [[], new Set()];
+    }
+    part.push(measure);
+    for (const column of columns) read.add(column);
+  }
+  if (part.length > 0) yield part;
+}
+
+async function countTogether(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
+  const counter = rowCounter(measures, columns, policy);
+  for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
+  return counter.totals().map((cells) => new Exact(cells));
+}
+
+export async function countByDatabase(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const counted = new Array<Cells>(measures.length);
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
+    for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
+  }
+  return counted;
+}
+
+async function countPlan(
+  engine: Engine,
+  policy: Policy,
+  measures: readonly Measure[],
+  plan: CountPlan,
+): Promise<ReadonlyMap<number, bigint[]>> {
+  const few = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
+  return few ?? readCounts(plan, measures, (await engine.rows(plan.statement)).open());
+}

@@ -1,0 +1,326 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { category, multi, number, samplePolicy, weight } from '../../test/sample-policy.js';
+import type { Cell } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import type { Column, Policy, Protect } from '../policy/policy.js';
+import { bindBatch } from '../query/bind.js';
+import { parseBatch } from '../query/parse.js';
+import type { Effect, Measure } from './measure.js';
+import { rowCounter } from './rows.js';
+
+type Row = readonly Cell[];
+type Vector = readonly bigint[];
+
+/** Every row there can be, as far as the policy can tell rows apart. */
+function allRows(columns: readonly Column[]): readonly Row[] {
+  const cellsOf = (column: Column): readonly Cell[] => {
+    if (column.type === 'category') return [...column.values, null];
+    if (column.type === 'multi') {
+      let sets: string[][] = [[]];
+      for (const value of column.values) sets = sets.flatMap((set) => [set, [...set, value]]);
+      return sets.map((set) => set.join(column.separator));
+    }
+    const [low, high] = column.bounds.map((x) => Number(x.num) / Number(x.den)) as [number, number];
+    const step = Number(column.step.num) / Number(column.step.den);
+    return [...Array.from({ length: Math.round((high - low) / step) + 1 }, (_, p) => low + p * step), null];
+  };
+  let rows: Cell[][] = [[]];
+  for (const column of columns) rows = rows.flatMap((row) => cellsOf(column).map((cell) => [...row, cell]));
+  return rows;
+}
+
+const count = (policy: Policy, measure: Measure, rows: readonly Row[]): Vector => {
+  const names = [...policy.columns.keys()];
+  const counter = rowCounter([measure], names, policy);
+  counter.add({ columns: names.map((_, j) => rows.map((row) => row[j]!)), rows: rows.length });
+  return counter.totals()[0]!;
+};
+
+const largest = (list: readonly bigint[]): bigint => [...list].sort((a, b) => Number(b - a))[0] ?? 0n;
+const farther = (a: Effect, b: Effect): Effect => ({
+  l1: largest([a.l1, b.l1]),
+  l2squared: largest([a.l2squared, b.l2squared]),
+});
+const nothing: Effect = { l1: 0n, l2squared: 0n };
+function apart(a: Vector, b: Vector): Effect {
+  let l1 = 0n;
+  let l2squared = 0n;
+  a.forEach((x, i) => {
+    const d = x - b[i]!;
+    l1 += d < 0n ? -d : d;
+    l2squared += d * d;
+  });
+  return { l1, l2squared };
+}
+
+/** Sums add up over rows, so the other rows cancel: the farthest two single rows (or none at all) are the exact effect. */
+function exactEffect(
+  policy: Policy,
+  measure: Measure,
+  rows: readonly Row[],
+  comparable: (a: Row, b: Row) => boolean,
+  absent: boolean,
+) {
+  const vectors = rows.map((row) => count(policy, measure, [row]));
+  const none = count(policy, measure, []);
+  let most = nothing;
+  rows.forEach((a, i) => {
+    if (absent) most = farther(most, apart(vectors[i]!, none));
+    for (let j = 0; j < i; j++) if (comparable(a, rows[j]!)) most = farther(most, apart(vectors[i]!, vectors[j]!));
+  });
+  return most;
+}
+
+const small: readonly Column[] = [
+  number('x', '-1', '2'),
+  category('party', ['a', 'b']),
+  multi('media', ['p', 'q']),
+  weight('w', '0.5', '1.5', '0.5'),
+];
+const queries = [
+  { kind: 'count' },
+  { kind: 'count', by: ['party'] },
+  { kind: 'count', by: ['x', 'party'] },
+  { kind: 'count', where: [{ column: 'party', op: '=', value: 'a' }] },
+  { kind: 'count', where: [{ column: 'media', op: '=', value: 'p' }], by: ['media'] },
+  { kind: 'count', by: ['media'], weight: 'w' },
+  { kind: 'histogram', column: 'media' },
+  { kind: 'histogram', column: 'media', by: ['party'] },
+  { kind: 'sum', column: 'x' },
+  { kind: 'sum', column: 'x', by: ['party'] },
+  { kind: 'sum', column: 'x', by: ['x'] },
+  { kind: 'sum', column: 'x', by: ['media'], weight: 'w' },
+  { kind: 'mean', column: 'x' },
+  { kind: 'mean', column: 'x', by: ['party'], where: [{ column: 'x', op: '>', value: 0 }] },
+  { kind: 'variance', column: 'x', by: ['party'] },
+  { kind: 'variance', column: 'x', weight: 'w' },
+  { kind: 'share', column: 'party', values: ['a'] },
+  { kind: 'share', column: 'media', values: ['q'], by: ['party'], weight: 'w' },
+];
+const under = (columns: readonly Column[], protect: Partial<Protect>) => samplePolicy(columns, protect);
+const within = (exact: Effect, stated: Effect) => exact.l1 <= stated.l1 && exact.l2squared <= stated.l2squared;
+
+describe('the stated effect of replacing a row', () => {
+  const policy = under(small, {});
+  const rows = allRows(small);
+  it.each(queries.map((query) => [JSON.stringify(query), query] as const))('is the exact one or above: %s', (_, query) => {
+    for (const measure of bindBatch(parseBatch(query), policy).measures) {
+      const stated = measure.effects.get('*') ?? nothing;
+      const exact = exactEffect(policy, measure, rows, () => true, true);
+      expect(
+        within(exact, stated),
+        `${measure.name}: exact ${exact.l1}, ${exact.l2squared}; stated ${stated.l1}, ${stated.l2squared}`,
+      ).toBe(true);
+    }
+  });
+
+  it('is the exact one for the basic kinds', () => {
+    const basic = queries.filter(
+      (query) => !('where' in query) && !(query.kind === 'sum' && query.by?.some((name) => name !== 'party')),
+    );
+    const loose = basic.flatMap((query) =>
+      bindBatch(parseBatch(query), policy).measures.flatMap((measure) => {
+        const stated = measure.effects.get('*')!;
+        const exact = exactEffect(policy, measure, rows, () => true, true);
+        return stated.l1 === exact.l1 && stated.l2squared === exact.l2squared ? [] : [[query, measure.name, exact, stated]];
+      }),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  it('would be caught if it were one too small', () => {
+    for (const query of queries.slice(0, 3)) {
+      const [measure] = bindBatch(parseBatch(query), policy).measures;
+      const stated = measure!.effects.get('*')!;
+      const exact = exactEffect(policy, measure!, rows, () => true, true);
+      expect(within(exact, { ...stated, l1: stated.l1 - 1n })).toBe(false);
+    }
+  });
+});
+
+describe('the stated effect of replacing an answer', () => {
+  const policy = under(small, { secret: 'answer' });
+  const rows = allRows(small);
+  const names = small.map((column) => column.name);
+  const differOnly = (j: number) => (a: Row, b: Row) => a.every((cell, k) => k === j || cell === b[k]);
+  it.each(queries.map((query) => [JSON.stringify(query), query] as const))(
+    'is the exact one or above, column by column: %s',
+    (_, query) => {
+      for (const measure of bindBatch(parseBatch(query), policy).measures)
+        names.forEach((name, j) => {
+          const stated = measure.effects.get(name) ?? nothing;
+          const exact = exactEffect(policy, measure, rows, differOnly(j), false);
+          expect(
+            within(exact, stated),
+            `${name} in ${measure.name}: exact ${exact.l1}, ${exact.l2squared}; stated ${stated.l1}`,
+          ).toBe(true);
+        });
+    },
+  );
+
+  it('names no class for a number of rows, nor for a public column', () => {
+    const [measure] = bindBatch(parseBatch({ kind: 'count' }), policy).measures;
+    expect([...measure!.effects]).toEqual([]);
+    const open = under([category('form', ['1', '2'], { public: true }), ...small], { secret: 'answer' });
+    const [byForm] = bindBatch(parseBatch({ kind: 'count', by: ['form', 'party'] }), open).measures;
+    expect([...byForm!.effects.keys()]).toEqual(['party', '*']);
+  });
+
+  it('is two for a histogram and the width of the bounds for a mean', () => {
+    const [histogram] = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy).measures;
+    expect([...histogram!.effects]).toEqual([
+      ['party', { l1: 2n, l2squared: 2n }],
+      ['*', { l1: 2n, l2squared: 2n }],
+    ]);
+    const [sum] = bindBatch(parseBatch({ kind: 'mean', column: 'x' }), policy).measures;
+    expect(sum!.effects.get('x')).toEqual({ l1: 3n, l2squared: 9n });
+  });
+});
+
+describe('the stated effect on random schemas', () => {
+  const schema = fc.record({
+    low: fc.integer({ min: -4, max: 3 }),
+    width: fc.integer({ min: 1, max: 5 }),
+    codes: fc.integer({ min: 1, max: 3 }),
+    options: fc.integer({ min: 1, max: 3 }),
+    weight: fc.boolean(),
+    by: fc.subarray(['party', 'media', 'x']),
+    kind: fc.constantFrom('count', 'sum', 'mean', 'variance', 'histogram'),
+    secret: fc.constantFrom('row', 'answer'),
+  });
+  it('is never below the farthest two rows', () => {
+    fc.assert(
+      fc.property(schema, (s) => {
+        const columns = [
+          number('x', `${s.low}`, `${s.low + s.width}`),
+          category('party', ['a', 'b', 'c'].slice(0, s.codes)),
+          multi('media', ['p', 'q', 'r'].slice(0, s.options)),
+          ...(s.weight ? [weight('w', '0', '1', '0.5')] : []),
+        ];
+        const policy = under(columns, { secret: s.secret as 'row' | 'answer' });
+        const by = s.kind === 'histogram' ? s.by.filter((name) => name !== 'x') : s.by;
+        const query = { kind: s.kind, by, ...(s.kind !== 'count' && { column: 'x' }), ...(s.weight && { weight: 'w' }) };
+        const rows = allRows(columns);
+        for (const measure of bindBatch(parseBatch(query), policy).measures)
+          if (s.secret === 'row') {
+            const exact = exactEffect(policy, measure, rows, () => true, true);
+            if (!within(exact, measure.effects.get('*') ?? nothing)) return false;
+          } else
+            for (const [j, column] of columns.entries()) {
+              const same = (a: Row, b: Row) => a.every((cell, k) => k === j || cell === b[k]);
+              if (!within(exactEffect(policy, measure, rows, same, false), measure.effects.get(column.name) ?? nothing))
+                return false;
+            }
+        return true;
+      }),
+      { numRuns: 25, seed: 7 },
+    );
+  });
+});
+
+describe('the stated effect of replacing a person', () => {
+  const tiny = [number('x', '0', '2'), category('party', ['a', 'b'])];
+  it('covers up to maxRows rows at once, and is reached', () => {
+    const maxRows = 2;
+    const policy = under(tiny, { secret: 'person', unit: 'who', maxRows });
+    const rows = allRows(tiny);
+    const persons = [[], ...rows.map((a) => [a]), ...rows.flatMap((a) => rows.map((b) => [a, b]))];
+    for (const query of [{ kind: 'count' }, { kind: 'count', by: ['party'] }, { kind: 'sum', column: 'x', by: ['party'] }]) {
+      const [measure] = bindBatch(parseBatch(query), policy).measures;
+      const vectors = persons.map((person) => count(policy, measure!, person));
+      let exact = nothing;
+      for (const a of vectors) for (const b of vectors) exact = farther(exact, apart(a, b));
+      expect(measure!.effects.get('*')).toEqual(exact);
+    }
+  });
+});
+
+describe('the stated effect on the penalties of a quantile', () => {
+  const columns = [number('x', '0', '3'), category('party', ['a', 'b'])];
+  const table = fc.array(fc.tuple(fc.constantFrom<Cell>(0, 1, 2, 3, null), fc.constantFrom<Cell>('a', 'b', null)), {
+    maxLength: 7,
+  });
+  const one = fc.option(fc.tuple(fc.constantFrom<Cell>(0, 1, 2, 3, null), fc.constantFrom<Cell>('a', 'b', null)));
+  it.each([0.5, 0.25, 0.9])('is never exceeded and is reached at %d', (at) => {
+    for (const by of [[], ['party']]) {
+      const policy = under(columns, {});
+      const [measure] = bindBatch(parseBatch({ kind: 'quantile', column: 'x', at: [at], by }), policy).measures;
+      if (measure?.mechanism !== 'exponential') throw new Error('not a selection');
+      const width = measure.candidates.length;
+      const penalties = (rows: readonly Row[]): bigint[][] => {
+        const counts = count(policy, measure, rows);
+        return measure.cells.map((_, g) => measure.penalties(counts.slice(g * width, (g + 1) * width)));
+      };
+      let most = nothing;
+      fc.assert(
+        fc.property(table, one, one, (others, a, b) => {
+          const [p, q] = [a, b].map((row) => penalties(row ? [...others, row] : others)) as [bigint[][], bigint[][]];
+          const moves = p.map((list, g) => largest(list.map((x, k) => apart([x], [q[g]![k]!]).l1)));
+          most = farther(
+            most,
+            apart(
+              moves,
+              moves.map(() => 0n),
+            ),
+          );
+        }),
+        { numRuns: 3000, seed: 11 },
+      );
+      expect(measure.effects.get('*')).toEqual(most);
+    }
+  });
+});
+
+describe('the stated effect of one answer on the penalties of a quantile', () => {
+  const columns = [number('x', '0', '3'), category('party', ['a', 'b'])];
+  const policy = under(columns, { secret: 'answer' });
+  const cell = fc.constantFrom<Cell>(0, 1, 2, 3, null);
+  const code = fc.constantFrom<Cell>('a', 'b', null);
+  it('is never exceeded', () => {
+    const [measure] = bindBatch(parseBatch({ kind: 'quantile', column: 'x', at: [0.25], by: ['party'] }), policy).measures;
+    if (measure?.mechanism !== 'exponential') throw new Error('not a selection');
+    const width = measure.candidates.length;
+    const moved = (a: readonly Row[], b: readonly Row[]): bigint => {
+      const [p, q] = [a, b].map((rows) => count(policy, measure, rows)) as [Vector, Vector];
+      return measure.cells.reduce((sum, _, g) => {
+        const [u, v] = [p, q].map((counts) => measure.penalties(counts.slice(g * width, (g + 1) * width))) as [
+          bigint[],
+          bigint[],
+        ];
+        return sum + largest(u.map((x, k) => apart([x], [v[k]!]).l1));
+      }, 0n);
+    };
+    const most: Record<string, bigint> = { x: 0n, party: 0n };
+    const raise = (name: string, by: bigint) => {
+      if (by > most[name]!) most[name] = by;
+    };
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, code), { maxLength: 7 }), cell, cell, code, code, (others, x, y, p, q) => {
+        raise('x', moved([...others, [x, p]], [...others, [y, p]]));
+        raise('party', moved([...others, [x, p]], [...others, [x, q]]));
+      }),
+      { numRuns: 3000, seed: 13 },
+    );
+    expect(most.x).toBe(measure.effects.get('x')!.l1);
+    expect(most.party).toBe(measure.effects.get('party')!.l1);
+  });
+});
+
+describe('bounds that would not fit', () => {
+  it('are refused before anything is counted', () => {
+    const wide = under([number('x', '0', '1000000000'), weight('w', '0', '1000000', '0.001')], {});
+    expect(() => bindBatch(parseBatch({ kind: 'variance', column: 'x', weight: 'w' }), wide)).toThrow(Fault);
+    expect(() => bindBatch(parseBatch({ kind: 'variance', column: 'x' }), wide)).not.toThrow();
+  });
+
+  it('are refused by their factors, though a weight that is always 0 makes their product small', () => {
+    const column = number('x', '1/1000000000039', '1', '1/999999999989');
+    const fine = under([column, weight('w', '0', '0', '1')], {});
+    expect(() => bindBatch(parseBatch({ kind: 'sum', column: 'x', weight: 'w' }), fine)).toThrow(/too fine/);
+  });
+
+  it('protect ties of a relation by refusing to count rows', () => {
+    expect(() => bindBatch(parseBatch({ kind: 'count' }), under(small, { secret: 'edge' }))).toThrow(/ties of a relation/);
+  });
+});

@@ -1,0 +1,174 @@
+import { Fault } from '../errors.js';
+import { everyRecord, type RecordClass } from '../mechanism/profile.js';
+import type { Policy } from '../policy/policy.js';
+import { numberNamed, weightNamed } from './domain.js';
+import { gridOf, unitsAt } from './grid.js';
+import { type Counting, columnsOfKey, type Effect, type RowValue } from './measure.js';
+
+/** Closed interval of integers. */
+interface Interval {
+  readonly low: bigint;
+  readonly high: bigint;
+}
+/** How far one row can lift a cell (`most`), and how far a row's change within a cell can move it (`range`, zero included). */
+interface Reach {
+  readonly most: bigint;
+  readonly range: bigint;
+}
+const absolute = (x: bigint): bigint => (x < 0n ? -x : x);
+function larger(...list: bigint[]): bigint {
+  let most = list[0]!;
+  for (const x of list) if (x > most) most = x;
+  return most;
+}
+const smaller = (a: bigint, b: bigint): bigint => -larger(-a, -b);
+const withZero = ({ low, high }: Interval): Interval => ({ low: low < 0n ? low : 0n, high: high > 0n ? high : 0n });
+const reachOf = (interval: Interval): Reach => {
+  const { low, high } = withZero(interval);
+  return { most: larger(-low, high), range: high - low };
+};
+
+/** Every per-row value, and every step on the way to it, fits 62 bits, so 2^64 rows fit the 127 bits of HUGEINT: sums cannot overflow. */
+export const largestValue = 2n ** 61n;
+
+const weightInterval = (policy: Policy, name: string | undefined): Interval => {
+  if (name === undefined) return { low: 1n, high: 1n };
+  const grid = gridOf(weightNamed(policy, name));
+  return { low: unitsAt(grid, 0), high: unitsAt(grid, grid.last) };
+};
+const product = (a: Interval, b: Interval): Interval => {
+  const ends = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+  return { low: -larger(...ends.map((x) => -x)), high: larger(...ends) };
+};
+
+/** Range of what the number part of a value adds, before weighting. */
+function numberInterval(policy: Policy, value: RowValue): Interval {
+  if (value.kind !== 'number') return { low: 1n, high: 1n };
+  const grid = gridOf(numberNamed(policy, value.column));
+  const low = unitsAt(grid, 0) - value.origin;
+  const high = unitsAt(grid, grid.last) - value.origin;
+  if (value.power === 1) return { low: low - value.shift, high: high - value.shift };
+  const least = low <= 0n && high >= 0n ? 0n : larger(-absolute(low), -absolute(high)) ** 2n;
+  return { low: least - value.shift, high: larger(absolute(low), absolute(high)) ** 2n - value.shift };
+}
+
+/** Range of a row's contribution over all rows. */
+export function valueInterval(policy: Policy, value: RowValue): Interval {
+  const weight = weightInterval(policy, value.kind === 'one' ? undefined : value.weight);
+  const number = numberInterval(policy, value);
+  const interval = product(number, weight);
+  // The factors too: where every weight is 0 their product is small, however large they are.
+  if ([number, weight, interval].some(({ low, high }) => larger(absolute(low), absolute(high)) > largestValue))
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'The declared grid is too fine for this query: a single row could exceed 61 bits.',
+      'Declare a coarser step or narrower bounds for the column.',
+    );
+  return interval;
+}
+
+/** Two rows touch at most `touched` of `cells` cells each; they share as few or as many as hurts most. */
+function apart(touched: bigint, cells: bigint, { most, range }: Reach): Effect {
+  const spare = 2n * touched - cells;
+  const shared = spare > 0n ? spare : 0n;
+  return {
+    l1: shared * range + 2n * (touched - shared) * most,
+    l2squared: larger(touched * range ** 2n, shared * range ** 2n + 2n * (touched - shared) * most ** 2n),
+  };
+}
+
+interface Shape {
+  readonly counting: Counting;
+  /** Cells (or groups) the row is spread over, and how far it moves one of them. */
+  readonly cells: bigint;
+  readonly row: Reach;
+  /** Change of one cell when only this column's answer changes and the row stays in its cells. */
+  readonly within: (column: string) => bigint;
+}
+
+const optionCount = (counting: Counting, except?: string): bigint =>
+  counting.keys.reduce(
+    (k, key) => (key.kind === 'options' && key.column !== except ? k * BigInt(Math.max(1, key.codes.length)) : k),
+    1n,
+  );
+
+function answerEffect(column: string, { counting, cells, row, within }: Shape): Effect {
+  const touched = optionCount(counting);
+  const keys = counting.keys.filter((key) => columnsOfKey(key).includes(column));
+  const { value } = counting;
+  const valued = (value.kind === 'number' && value.column === column) || (value.kind !== 'one' && value.weight === column);
+  const whole = apart(touched, cells, row);
+  if (keys.length > 0 && valued) return whole;
+  const moved = (cellsMoved: bigint, by: bigint): Effect => ({ l1: cellsMoved * by, l2squared: cellsMoved * by ** 2n });
+  const options = keys.find((key) => key.kind === 'options');
+  const effect = options
+    ? moved(optionCount(counting, column) * BigInt(options.size), row.most)
+    : keys.length > 0
+      ? moved(2n * touched, row.most)
+      : valued
+        ? moved(touched, within(column))
+        : moved(touched, row.most);
+  return {
+    l1: smaller(effect.l1, whole.l1),
+    l2squared: smaller(effect.l2squared, whole.l2squared),
+  };
+}
+
+/** The columns a counting reads. */
+export function columnsOf({ filter, keys, value }: Counting): readonly string[] {
+  const names = [...filter.map((test) => test.column), ...keys.flatMap(columnsOfKey)];
+  if (value.kind === 'number') names.push(value.column);
+  if (value.kind !== 'one' && value.weight !== undefined) names.push(value.weight);
+  return [...new Set(names)];
+}
+
+function perClass(policy: Policy, shape: Shape): ReadonlyMap<RecordClass, Effect> {
+  const { secret } = policy.protect;
+  if (secret === 'edge')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'This policy protects ties of a relation; the rows of the table are not its secret.',
+      'Ask a pattern over the relation, or protect rows, persons or answers.',
+    );
+  const entries: [RecordClass, Effect][] = [];
+  const row = apart(optionCount(shape.counting), shape.cells, shape.row);
+  if (secret === 'answer') {
+    const secrets = columnsOf(shape.counting).filter((column) => !policy.columns.get(column)?.public);
+    for (const column of secrets) entries.push([column, answerEffect(column, shape)]);
+    // The whole row as one record: what any dependence between a person's answers can be worth at most.
+    if (secrets.length > 0) entries.push([everyRecord, row]);
+  } else {
+    const m = secret === 'person' ? BigInt(policy.protect.maxRows) : 1n;
+    entries.push([everyRecord, { l1: m * row.l1, l2squared: m * m * row.l2squared }]);
+  }
+  return new Map(entries.filter(([, effect]) => effect.l1 > 0n));
+}
+
+/** Replace-one effects of a vector of sums. Proofs in effects.proof.md. */
+export function sumEffects(policy: Policy, counting: Counting): ReadonlyMap<RecordClass, Effect> {
+  const { value } = counting;
+  const row = reachOf(valueInterval(policy, value));
+  const weight = weightInterval(policy, value.kind === 'one' ? undefined : value.weight);
+  const number = numberInterval(policy, value);
+  const within = (column: string): bigint =>
+    value.kind === 'number' && value.column === column
+      ? reachOf(number).range * reachOf(weight).most
+      : reachOf(weight).range * reachOf(number).most;
+  const cells = counting.keys.reduce((n, key) => n * BigInt(key.size), 1n);
+  return perClass(policy, { counting, cells, row, within });
+}
+
+/** Replace-one effects of the penalties of a quantile num/den, chosen once per group (all keys but the last, which is the grid). */
+export function rankEffects(policy: Policy, counting: Counting, num: bigint, den: bigint): ReadonlyMap<RecordClass, Effect> {
+  const groups = counting.keys.slice(0, -1);
+  const grid = counting.keys.at(-1)!;
+  const cells = groups.reduce((n, key) => n * BigInt(key.size), 1n);
+  const row: Reach = { most: larger(num, den - num), range: den };
+  // The grid column plays the part of the value: its answer moves a row along the candidates of its own groups.
+  const grouped: Counting = {
+    filter: counting.filter,
+    keys: groups,
+    value: { kind: 'number', column: columnsOfKey(grid)[0]!, power: 1, origin: 0n, shift: 0n },
+  };
+  return perClass(policy, { counting: grouped, cells, row, within: () => den });
+}

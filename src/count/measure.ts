@@ -1,0 +1,118 @@
+import type { Rational } from '../exact/rational.js';
+import type { RecordClass } from '../mechanism/profile.js';
+
+/**
+ * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
+ * answer = (exact integer + discrete noise) x grid.
+ */
+export interface CountedMeasure {
+  readonly mechanism: 'additive';
+  readonly name: string;
+  /** One integer per cell; the labels say what it is, e.g. ["rep", "(missing)"]. */
+  readonly cells: readonly (readonly string[])[];
+  /** What one integer unit is worth in the answer. */
+  readonly grid: Rational;
+  /**
+   * Effect of replacing one record of a class, in integer units. Classes that are absent do not move the measure;
+   * a measure without classes depends on no secret (the number of rows when the secret is an answer) and needs no noise.
+   */
+  readonly effects: ReadonlyMap<RecordClass, Effect>;
+  readonly counting: Counting;
+  /** How many of the batch's tables are read off it, every cell entering each of them; 1 when absent. For sharing the budget, not for costs. */
+  readonly tables?: number;
+}
+export interface Effect {
+  readonly l1: bigint;
+  readonly l2squared: bigint;
+}
+
+/**
+ * Chosen by the exponential mechanism among finite public candidates, once per group: quantiles.
+ * Counting gives, for each group and candidate (candidate fastest), the rows at the candidate; P(candidate) ~ exp(-sharpness x penalty).
+ * With d_g = how far one record moves any penalty of group g, `effects` bounds sum d_g (l1) and sum d_g^2 (l2squared) over the groups;
+ * the release is then 2 x sharpness x l1 pure, and sharpness^2 x l2squared / 2 in zCDP (an epsilon-DP selection is epsilon^2/8-zCDP).
+ */
+export interface SelectedMeasure {
+  readonly mechanism: 'exponential';
+  readonly name: string;
+  /** Labels of the groups; one group with no label when there are no keys. */
+  readonly cells: readonly (readonly string[])[];
+  readonly candidates: readonly Rational[];
+  readonly effects: ReadonlyMap<RecordClass, Effect>;
+  /** Integer penalties (0 is best) of one group's candidates from its counts. */
+  readonly penalties: (at: readonly bigint[]) => bigint[];
+  /** Penalty units per row of rank error. */
+  readonly perRank: number;
+  readonly counting: Counting;
+}
+export type Measure = CountedMeasure | SelectedMeasure;
+
+export { missingLabel } from '../policy/code.js';
+/** Label of the rows whose combination of answers is none of the allowed ones. */
+export const otherLabel = '(other)';
+
+/**
+ * How the exact integers are obtained, independent of any dialect; count/compile.ts turns it into SQL, count/rows.ts into a streaming count.
+ * Rows are first cut to `maxRows` per person, then filtered, then keyed, then valued.
+ * A number column is read through its public grid only: position p = 0..last stands for bounds[0] + p x step (count/grid.ts).
+ */
+export interface Counting {
+  readonly filter: readonly RowTest[];
+  /** Each key maps a row to one of `size` positions; the cell index is the mixed-radix number of the positions (last key fastest). */
+  readonly keys: readonly RowKey[];
+  /** What a row adds to its cell. */
+  readonly value: RowValue;
+}
+/** A missing cell passes only the test for being missing. */
+export type RowTest =
+  /** The code (or, with a separator, one of the codes) is (is not) among `codes`. */
+  | { readonly kind: 'code'; readonly column: string; readonly codes: readonly string[]; readonly negate: boolean }
+  /** The grid position lies (does not lie) in [from, to]. */
+  | { readonly kind: 'range'; readonly column: string; readonly from: number; readonly to: number; readonly negate: boolean }
+  | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
+export type RowKey =
+  | CodeKey
+  /** How many of `edges` (grid positions, increasing) the grid position reaches; missing is the last position. */
+  | { readonly kind: 'bin'; readonly column: string; readonly edges: readonly number[]; readonly size: number }
+  /** floor(grid position / width); missing drops the row. */
+  | { readonly kind: 'grid'; readonly column: string; readonly width: number; readonly size: number }
+  /** A multi-select row adds to every option it names; options first, then missing. */
+  | { readonly kind: 'options'; readonly column: string; readonly codes: readonly string[]; readonly size: number }
+  | JointKey;
+/** Position of the first group that has the code (one of the codes); missing is the last position, or drops the row. */
+export interface CodeKey {
+  readonly kind: 'code';
+  readonly column: string;
+  readonly groups: readonly (readonly string[])[];
+  readonly missing: 'cell' | 'drop';
+  readonly size: number;
+}
+/** Place of the row's combination of positions in `support`; any other combination is the last position. */
+export interface JointKey {
+  readonly kind: 'joint';
+  readonly keys: readonly CodeKey[];
+  readonly support: readonly (readonly number[])[];
+  readonly size: number;
+}
+export const columnsOfKey = (key: RowKey): readonly string[] =>
+  key.kind === 'joint' ? key.keys.map(({ column }) => column) : [key.column];
+export type RowValue =
+  | { readonly kind: 'one' }
+  /** The weight in its integer units; missing adds nothing. */
+  | { readonly kind: 'weight'; readonly weight: string }
+  /** (u - origin)^power - shift for the number u in its integer units, times the weight; missing adds nothing. */
+  | {
+      readonly kind: 'number';
+      readonly column: string;
+      readonly power: 1 | 2;
+      readonly origin: bigint;
+      readonly shift: bigint;
+      readonly weight?: string;
+    };
+
+/** Whether rows that pass have a usable value of the column: every test but "missing" asks for one. */
+export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
+  tests.some((test) => test.column === column && (test.kind !== 'missing' || test.negate));
+
+/** Two values with one text are one. */
+export const textOf = (value: unknown): string => JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));

@@ -1,0 +1,165 @@
+import { addUp, divUp, expUp, log1pDown, log1pUp, logDown, mulDown, mulUp, sqrtUp, subUp } from '../../exact/outward.js';
+import { fromNumber, multiply, toNumberDown, toNumberUp } from '../../exact/rational.js';
+import type { GaussianBound } from '../amplifier.js';
+import { onlySums } from '../condition.js';
+import type { FactorGraph } from '../graph/factor-graph.js';
+import { type Walk, walk } from '../graph/walk.js';
+import { informed } from '../informed/informed.js';
+import { direct } from '../uninformed/direct.js';
+import { epsilonOn, largestRhoOn } from './delta-curve.js';
+
+/**
+ * Gaussian noise on sums amplifies like pure noise: by C, the leakage per unit of a small common base. What else the bound needs to know of a component
+ * is how many of its records spend and how long a way through it can be (sums.proof.md).
+ */
+export interface Reach {
+  /** C of the worst record, rounded up. */
+  readonly amplification: number;
+  readonly records: number;
+  readonly nodes: number;
+}
+
+export const gaussianSumsHow =
+  'Gaussian noise on sums, which amplifies like pure noise: dependence calculus over the declared ties.';
+
+export interface GaussianSums extends GaussianBound {
+  readonly reaches: readonly Reach[];
+}
+
+export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', used?: Uint8Array): GaussianSums =>
+  sumsOver(reach === 'direct' ? directReaches(graph, used) : componentReaches(graph, used));
+
+export function sumsOver(list: Iterable<Reach>): GaussianSums {
+  const reaches = withoutLesser(list);
+  const most = reaches.reduce((m, r) => Math.max(m, r.amplification), 0);
+  const delta = (rho: number, epsilon: number): number => reaches.reduce((m, r) => Math.max(m, deltaOf(r, rho, epsilon)), 0);
+  return {
+    conditions: [onlySums],
+    delta,
+    reaches,
+    epsilon: ({ rho, pure }, d) => addUp(epsilonOn(delta, rho, d), mulUp(most, toNumberUp(pure))),
+    largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
+    // A pure epsilon moves everything by C times it, which leaves less of epsilon; rho shrinks with the square of what is left.
+    counted: ({ rho, pure }, capacity, epsilon) => {
+      if (pure.num === 0n) return rho;
+      const share = divUp(mulUp(most, toNumberUp(pure)), toNumberDown(epsilon));
+      const root = fromNumber(addUp(sqrtUp(toNumberUp(rho)), mulUp(share, sqrtUp(toNumberUp(capacity)))));
+      return multiply(root, root);
+    },
+    how: gaussianSumsHow,
+  };
+}
+
+/**
+ * M(lambda) = exp(rho (x^2 + x (2m - 1))) + nodes - 1 with x = lambda C bounds the moment of order lambda of the attacker's gain, for every lambda with
+ * x >= C and x >= m; delta = M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1). lambda is searched in plain doubles and only the value at
+ * the best one is rounded up.
+ */
+function deltaOf(reach: Reach, rho: number, epsilon: number): number {
+  const { amplification: c, records: m, nodes } = reach;
+  if (rho === 0 || c === 0) return 0;
+  if (!(rho < 1e6)) return 1;
+  const least = Math.max(1, m / c) * (1 + 2 ** -40);
+  const moment = (x: number) => rho * (x * x + x * (2 * m - 1));
+  const plain = (t: number): number => {
+    const lambda = Math.exp(t);
+    const grown = moment(lambda * c);
+    return (
+      grown + Math.log1p((nodes - 1) * Math.exp(-grown)) - lambda * epsilon - lambda * Math.log1p(1 / lambda) - Math.log1p(lambda)
+    );
+  };
+  const guess = Math.max(least, (epsilon - c * rho * (2 * m - 1)) / (2 * c * c * rho));
+  const lambda = Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
+  const x = mulUp(lambda, c);
+  const grown = mulUp(rho, addUp(mulUp(x, x), mulUp(x, 2 * m - 1)));
+  const logMoment = addUp(grown, log1pUp(mulUp(nodes - 1, expUp(-grown))));
+  const off = mulDown(lambda, epsilon) + mulDown(lambda, log1pDown(1 / lambda - 2 ** -52)) + logDown(lambda + 1 - 2 ** -51);
+  return Math.min(1, expUp(subUp(logMoment, off * (1 - 2 ** -50))));
+}
+
+/** Where a function with one valley is lowest between two places. */
+function lowest(f: (t: number) => number, from: number, to: number): number {
+  const golden = 0.6180339887498949;
+  let [low, high] = [from, to];
+  let a = high - golden * (high - low);
+  let b = low + golden * (high - low);
+  let [fa, fb] = [f(a), f(b)];
+  for (let k = 0; k < 40; k++)
+    if (fa <= fb) {
+      [high, b, fb] = [b, a, fa];
+      a = high - golden * (high - low);
+      fa = f(a);
+    } else {
+      [low, a, fa] = [a, b, fb];
+      b = low + golden * (high - low);
+      fb = f(b);
+    }
+  return (low + high) / 2;
+}
+
+/** A base so small that push(B, D) is within a part in 2^45 of its slope for every B in a component; see the proof note. */
+const small = 2 ** -20;
+/** What `levels` pushes, one inside the other, can have lost against their slopes. */
+const slopeOf = (leak: number, base: number, levels: number): number =>
+  mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
+
+function* componentReaches(graph: FactorGraph, used: Uint8Array | undefined): Iterable<Reach> {
+  const walked = walk(graph);
+  const counts = countsOf(graph, walked, used);
+  const base = small / counts.reduce((m, k) => Math.max(m, k), 1);
+  const { leaks } = informed(graph, spread(graph, used, base), walked);
+  for (let c = 0; c < walked.components; c++) {
+    const [from, to] = [walked.componentStart[c]!, walked.componentStart[c + 1]!];
+    let worst = 0;
+    for (let x = from; x < to; x++) if (walked.order[x]! < graph.records) worst = Math.max(worst, leaks[walked.order[x]!]!);
+    yield { amplification: slopeOf(worst, base, to - from), records: counts[c]!, nodes: to - from };
+  }
+}
+
+/** Beyond a record's own ties all is independent of it and may be taken as known: what is left is a star. */
+function* directReaches(graph: FactorGraph, used: Uint8Array | undefined): Iterable<Reach> {
+  const isUsed = (u: number) => !used || used[u] === 1;
+  const sizes = Uint32Array.from({ length: graph.records }, (_, u) => {
+    let size = isUsed(u) ? 1 : 0;
+    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) if (isUsed(graph.neighbour[x]!)) size++;
+    return size;
+  });
+  const base = small / sizes.reduce((m, k) => Math.max(m, k), 1);
+  const leaks = direct(graph, spread(graph, used, base));
+  for (let u = 0; u < leaks.length; u++) yield { amplification: slopeOf(leaks[u]!, base, 2), records: sizes[u]!, nodes: 2 };
+}
+
+const spread = (graph: FactorGraph, used: Uint8Array | undefined, base: number): Float64Array =>
+  Float64Array.from({ length: graph.records }, (_, u) => (!used || used[u] === 1 ? base : 0));
+
+function countsOf(graph: FactorGraph, w: Walk, used: Uint8Array | undefined): Uint32Array {
+  const counts = new Uint32Array(w.components);
+  for (let c = 0; c < w.components; c++)
+    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) {
+      const u = w.order[x]!;
+      if (u < graph.records && (!used || used[u] === 1)) counts[c]!++;
+    }
+  return counts;
+}
+
+/** Most components are alike, and what bounds the worst bounds all. */
+function withoutLesser(list: Iterable<Reach>): Reach[] {
+  let different = new Map<string, Reach>();
+  for (const reach of list) {
+    different.set(keyOf(reach), reach);
+    if (different.size > mostDifferent) different = new Map(largest([...different.values()]).map((r) => [keyOf(r), r]));
+  }
+  return largest([...different.values()]);
+}
+
+const keyOf = (r: Reach): string => `${r.amplification}:${r.records}:${r.nodes}`;
+
+function largest(different: readonly Reach[]): Reach[] {
+  const kept: Reach[] = [];
+  const covers = (a: Reach, b: Reach) => a.amplification >= b.amplification && a.records >= b.records && a.nodes >= b.nodes;
+  for (const reach of [...different].sort((a, b) => b.amplification - a.amplification))
+    if (!kept.some((k) => covers(k, reach))) kept.push(reach);
+  return kept;
+}
+/** Held before the lesser ones are thrown away. */
+const mostDifferent = 100_000;

@@ -1,0 +1,214 @@
+import { Fault } from '../../errors.js';
+import { addUp } from '../../exact/outward.js';
+
+/**
+ * Who is tied to whom, and how strongly, for up to millions of records. A factor is a set of records; an incidence is one record's place in
+ * one factor. Only D(f,u) matters to the informed theorem, so that is all a graph holds. Nodes from `records` on are hidden types: they have no
+ * profile of their own and nobody can know them.
+ */
+export interface FactorGraph {
+  readonly records: number;
+  readonly nodes: number;
+  readonly factors: number;
+  /** Incidences of factor f are start[f] .. start[f+1]. */
+  readonly start: Uint32Array;
+  /** The node of an incidence, and D(factor, node): Infinity for copies. */
+  readonly member: Uint32Array;
+  readonly logOdds: Float64Array;
+  /** The factor of an incidence. */
+  readonly factorOf: Uint32Array;
+  /** Incidences of node u are incidence[nodeStart[u] .. nodeStart[u+1]]. */
+  readonly nodeStart: Uint32Array;
+  readonly incidence: Uint32Array;
+  /** Every factor joins exactly two nodes: the other end of incidence p is p ^ 1. */
+  readonly pairwise: boolean;
+  /** In pairwise graphs, the node at the other end of each entry of `incidence`; empty otherwise. */
+  readonly neighbour: Uint32Array;
+  /** The D of every incidence when they are all equal (and there is one). */
+  readonly commonOdds: number | undefined;
+}
+
+const most = 2 ** 31;
+
+/** Assembles a graph from factor starts, members and D per incidence, all owned by the graph from here on. */
+export function assemble(
+  records: number,
+  nodes: number,
+  start: Uint32Array,
+  member: Uint32Array,
+  logOdds: Float64Array,
+): FactorGraph {
+  const factors = start.length - 1;
+  const incidences = member.length;
+  if (incidences >= most || nodes >= most)
+    throw new Fault('MODEL_TOO_LARGE', 'The tie graph is too large.', 'Declare fewer ties, or groups instead of their pairs.', {
+      details: { incidences, limit: most },
+    });
+  const factorOf = new Uint32Array(incidences);
+  const nodeStart = new Uint32Array(nodes + 1);
+  let pairwise = true;
+  for (let f = 0; f < factors; f++) {
+    if (start[f + 1]! - start[f]! !== 2) pairwise = false;
+    for (let p = start[f]!; p < start[f + 1]!; p++) factorOf[p] = f;
+  }
+  for (let p = 0; p < incidences; p++) {
+    if (!(member[p]! < nodes)) throw new RangeError('a tie names a record that is not there');
+    if (!(logOdds[p]! >= 0)) throw new RangeError('a log odds ratio is negative or not a number');
+    nodeStart[member[p]! + 1]!++;
+  }
+  for (let u = 0; u < nodes; u++) nodeStart[u + 1]! += nodeStart[u]!;
+  const next = nodeStart.slice(0, nodes);
+  const incidence = new Uint32Array(incidences);
+  for (let p = 0; p < incidences; p++) incidence[next[member[p]!]!++] = p;
+  const neighbour = new Uint32Array(pairwise ? incidences : 0);
+  for (let k = 0; k < neighbour.length; k++) neighbour[k] = member[incidence[k]! ^ 1]!;
+  const commonOdds = common(logOdds);
+  return { records, nodes, factors, start, member, logOdds, factorOf, nodeStart, incidence, pairwise, neighbour, commonOdds };
+}
+
+function common(logOdds: Float64Array): number | undefined {
+  const first = logOdds[0];
+  for (let p = 1; p < logOdds.length; p++) if (logOdds[p] !== first) return undefined;
+  return first;
+}
+
+export const untied = (records: number): FactorGraph =>
+  assemble(records, records, new Uint32Array(1), new Uint32Array(0), new Float64Array(0));
+
+/**
+ * Ties between pairs, one common D or one per pair. A pair that is listed twice, in either order, is one tie with the larger D; a record's
+ * tie to itself is nothing. The graph is a function of the set of pairs: in whatever order they are listed, ties come by their lesser and then their greater end.
+ */
+export function fromPairs(records: number, left: Uint32Array, right: Uint32Array, logOdds: number | Float64Array): FactorGraph {
+  const pairs = left.length;
+  if (right.length !== pairs || (typeof logOdds !== 'number' && logOdds.length !== pairs))
+    throw new RangeError('a tie list has columns of different lengths');
+  const oddsOf = typeof logOdds === 'number' ? () => logOdds : (k: number) => logOdds[k]!;
+  const { order, begin } = sortedByEnds(records, left, right);
+  // seen[w] = 1 + the place of the pair {u, w} in the output, valid while the smaller end is u.
+  const seen = new Uint32Array(records);
+  const member = new Uint32Array(2 * order.length);
+  const odds = new Float64Array(2 * order.length);
+  let size = 0;
+  for (let u = 0; u < records; u++) {
+    const first = size;
+    for (let k = begin[u]!; k < begin[u + 1]!; k++) {
+      const pair = order[k]!;
+      const w = left[pair]! === u ? right[pair]! : left[pair]!;
+      const d = oddsOf(pair);
+      if (seen[w]! > first) {
+        const p = 2 * (seen[w]! - 1);
+        if (d > odds[p]!) odds[p] = odds[p + 1] = d;
+        continue;
+      }
+      member[2 * size] = u;
+      member[2 * size + 1] = w;
+      odds[2 * size] = odds[2 * size + 1] = d;
+      seen[w] = ++size;
+    }
+  }
+  const start = new Uint32Array(size + 1);
+  for (let f = 1; f <= size; f++) start[f] = 2 * f;
+  const whole = size === order.length;
+  return assemble(records, records, start, whole ? member : member.slice(0, 2 * size), whole ? odds : odds.slice(0, 2 * size));
+}
+
+/** Pairs by their lesser end, those of one lesser end by the greater; begin[u] is where the pairs of lesser end u start. */
+function sortedByEnds(records: number, left: Uint32Array, right: Uint32Array) {
+  const all = new Uint32Array(left.length);
+  let kept = 0;
+  for (let k = 0; k < left.length; k++) {
+    if (left[k]! >= records || right[k]! >= records) throw new RangeError('a tie names a record that is not there');
+    if (left[k] !== right[k]) all[kept++] = k;
+  }
+  const byGreater = countingSort(records, all.subarray(0, kept), (k) => Math.max(left[k]!, right[k]!));
+  return countingSort(records, byGreater.order, (k) => Math.min(left[k]!, right[k]!));
+}
+
+/** Stable. */
+export function countingSort(keys: number, items: Uint32Array, keyOf: (item: number) => number) {
+  const begin = new Uint32Array(keys + 1);
+  for (const item of items) begin[keyOf(item) + 1]!++;
+  for (let u = 0; u < keys; u++) begin[u + 1]! += begin[u]!;
+  const next = begin.slice(0, keys);
+  const order = new Uint32Array(items.length);
+  for (const item of items) order[next[keyOf(item)]!++] = item;
+  return { order, begin };
+}
+
+/** A small graph by hand: factors as member lists, each with one D for all members or one per member. */
+export interface FactorSpec {
+  readonly members: readonly number[];
+  readonly logOdds: number | readonly number[];
+}
+export function fromFactors(records: number, factors: readonly FactorSpec[], hidden = 0): FactorGraph {
+  const kept = factors.filter((f) => f.members.length > 1);
+  const start = new Uint32Array(kept.length + 1);
+  for (const [f, { members }] of kept.entries()) start[f + 1] = start[f]! + members.length;
+  const member = Uint32Array.from(kept.flatMap((f) => f.members));
+  const odds = Float64Array.from(
+    kept.flatMap((f) => (typeof f.logOdds === 'number' ? f.members.map(() => f.logOdds as number) : f.logOdds)),
+  );
+  return assemble(records, records + hidden, start, member, odds);
+}
+
+/** A Map has no more entries than this. */
+const mostPairs = 2 ** 24 - 1;
+
+/**
+ * Several declared kinds over the same records. Two factors that join the same two records become one whose D is the sum: their product is a
+ * factor of that D, and one push of a sum is at most the sum of the pushes.
+ */
+export function combine(graphs: readonly FactorGraph[]): FactorGraph {
+  const [first, ...others] = graphs;
+  if (!first) throw new RangeError('nothing to combine');
+  if (others.length === 0) return first;
+  if (others.some((g) => g.records !== first.records)) throw new RangeError('graphs over different records');
+  const incidences = graphs.reduce((s, g) => s + g.member.length, 0);
+  if (incidences / 2 > mostPairs)
+    throw new Fault(
+      'MODEL_TOO_LARGE',
+      `Ties of several kinds are joined up to ${mostPairs} pairs, and the declared ones have more.`,
+      'Declare fewer ties, or one kind of them.',
+      { details: { pairs: incidences / 2, limit: mostPairs } },
+    );
+  const factors = graphs.reduce((s, g) => s + g.factors, 0);
+  const start = new Uint32Array(factors + 1);
+  const member = new Uint32Array(incidences);
+  const odds = new Float64Array(incidences);
+  const pairAt = new Map<number, number>();
+  let nodes = first.records;
+  let size = 0;
+  let f = 0;
+  for (const g of graphs) {
+    const shift = nodes - g.records;
+    for (let k = 0; k < g.factors; k++) {
+      const from = g.start[k]!;
+      const to = g.start[k + 1]!;
+      if (to - from === 2 && g.member[from]! < g.records && g.member[from + 1]! < g.records) {
+        const a = Math.min(g.member[from]!, g.member[from + 1]!);
+        const key = a * g.records + g.member[from]! + g.member[from + 1]! - a;
+        const at = pairAt.get(key);
+        if (at !== undefined) {
+          odds[at] = odds[at + 1] = addUp(odds[at]!, g.logOdds[from]!);
+          continue;
+        }
+        pairAt.set(key, size);
+      }
+      for (let p = from; p < to; p++) {
+        const u = g.member[p]!;
+        member[size] = u < g.records ? u : u + shift;
+        odds[size++] = g.logOdds[p]!;
+      }
+      start[++f] = size;
+    }
+    nodes += g.nodes - g.records;
+  }
+  return assemble(first.records, nodes, start.slice(0, f + 1), member.slice(0, size), odds.slice(0, size));
+}
+
+/** The same ties with every D replaced; for what-if questions. */
+export function withOdds(graph: FactorGraph, change: (logOdds: number) => number): FactorGraph {
+  const logOdds = graph.logOdds.map(change);
+  return { ...graph, logOdds, commonOdds: common(logOdds) };
+}

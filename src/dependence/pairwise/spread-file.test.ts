@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { pairwiseLeakage, pairwiseSpread } from './leakage.js';
+import { pairTablesOfJoint } from './pair-tables.js';
+import { readSpread, writeSpread } from './spread-file.js';
+
+describe('a pairwise file', () => {
+  const spread = pairwiseSpread([pairTablesOfJoint(['a', 'b', 'c'], [2, 2, 2], [9, 1, 2, 8, 3, 7, 4, 6])], { confidence: 0.95 });
+  const levels = ['a', 'b', 'c'].map(() => [['yes'], ['no', null]]);
+  const declared = { spread, levels, resolution: 'digest', known: ['form'], origin: { kind: 'unpaid' } as const };
+  const text = writeSpread(declared);
+
+  it('is read back with the same leakage and the same voucher', () => {
+    const again = readSpread(text, 'p.json')!;
+    expect(again).toEqual(declared);
+    expect(pairwiseLeakage(again.spread, 0.3)).toBe(pairwiseLeakage(spread, 0.3));
+  });
+
+  it('holds no count', () => {
+    expect(Object.keys(JSON.parse(text))).toEqual([
+      'format',
+      'origin',
+      'columns',
+      'levels',
+      'resolution',
+      'known',
+      'confidence',
+      'tilts',
+    ]);
+  });
+
+  it('is told apart from a network, and refused when damaged', () => {
+    expect(readSpread('{"format":"fugu-network/1"}', 'n.json')).toBeUndefined();
+    expect(() => readSpread(text.replace('"spread"', '"sprawl"'), 'p.json')).toThrow(/not in the expected form/);
+    expect(() => readSpread(`${text}}`, 'p.json')).toThrow(/not in the expected form/);
+  });
+
+  it.each([
+    ['fewer levels than columns', { levels: levels.slice(1) }],
+    ['a column twice', { columns: ['a', 'a', 'b'] }],
+    ['a secret that is no level', { secrets: [[[0], [2]], [[0, 1]], [[0, 1]]] }],
+    ['a level in two secrets', { secrets: [[[0], [0, 1]], [[0, 1]], [[0, 1]]] }],
+    ['a level in no secret', { secrets: [[[0]], [[0, 1]], [[0, 1]]] }],
+  ])('is refused with %s', (_, more) => {
+    expect(() => readSpread(JSON.stringify({ ...JSON.parse(text), ...more }), 'p.json')).toThrow(/not in the expected form/);
+    expect(
+      readSpread(JSON.stringify({ ...JSON.parse(text), secrets: [[[1], [0]], [[0, 1]], [[0, 1]]] }), 'p.json'),
+    ).toBeDefined();
+  });
+
+  it('is refused when it does not say what its tables were about', () => {
+    expect(() => readSpread('{"format":"fugu-pairwise/1"}', 'p.json')).toThrow(/does not say what values/);
+  });
+});

@@ -1,0 +1,68 @@
+import type { Statement } from '../engine.js';
+import type { ScanColumn } from './scan.js';
+import { name } from './scan.js';
+
+/** What statements see as `fugu_data`: each column as an expression over what follows FROM. */
+export interface Shown {
+  readonly from: string;
+  readonly columns: readonly ShownColumn[];
+}
+export interface ShownColumn {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** DuckDB plans in a time that grows with the square of the columns it meets: beyond this many, work is done in blocks. */
+export const blockOfColumns = 1000;
+
+export function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonly T[]> {
+  for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
+}
+
+/** The same cells under the same names, from where they are held. */
+export const heldIn = (table: string, { columns }: Shown): Shown => ({
+  from: table,
+  columns: columns.map((c) => ({ name: c.name, expression: name(c.name) })),
+});
+
+export const selectAll = ({ from, columns }: Shown): string => `SELECT ${listed(columns)} FROM ${from}`;
+const listed = (columns: readonly ShownColumn[]): string =>
+  columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ') || '1 AS fugu_nothing';
+
+/** Under this name every row is seen by a statement that brings a `fugu_data` of its own. */
+export const allRows = 'fugu_all_rows';
+
+/** Gives statements the data: to each the columns that it names and no others. A star, which names none, brings them all. */
+export function shower(shown: Shown): (statement: Statement) => Statement {
+  const byName = new Map<string, ShownColumn[]>();
+  for (const column of shown.columns) {
+    const key = column.name.toLowerCase();
+    byName.set(key, [...(byName.get(key) ?? []), column]);
+  }
+  return (statement) => {
+    const words = wordsIn(statement.sql);
+    const data = words.has(allRows) ? allRows : words.has('fugu_data') ? 'fugu_data' : undefined;
+    if (data === undefined) return statement;
+    const columns = everything.test(statement.sql) ? shown.columns : [...words].flatMap((word) => byName.get(word) ?? []);
+    const seen = `${data} AS NOT MATERIALIZED (${selectAll({ ...shown, columns })})`;
+    const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
+    return { ...statement, sql: `WITH ${seen}${rest}` };
+  };
+}
+
+const everything = /\* FROM fugu_data\b/i;
+
+/** Names and bare words, in lower case; text between single quotes names nothing. */
+function wordsIn(sql: string): ReadonlySet<string> {
+  const words = new Set<string>();
+  for (const [, quoted, bare] of sql.matchAll(/'(?:[^']|'')*'|"((?:[^"]|"")*)"|([\p{L}_][\p{L}\p{N}_]*)/gu)) {
+    const word = quoted?.replaceAll('""', '"') ?? bare;
+    if (word !== undefined) words.add(word.toLowerCase());
+  }
+  return words;
+}
+
+/** Reads every cell. Text in a Parquet file that is no UTF-8, or a view that fails on a row, must show now and not in a release. */
+export function* readingsOf(from: string, columns: readonly ScanColumn[]): Iterable<string> {
+  for (const block of blocks(columns)) yield `SELECT bit_xor(hash(${block.map((c) => c.expression).join(', ')})) FROM ${from}`;
+}

@@ -1,0 +1,57 @@
+import { Fault } from '../../errors.js';
+import { type Rational, toNumber, toText } from '../../exact/rational.js';
+import { everyRecord, pureProfile } from '../../mechanism/profile.js';
+import { cryptoBits } from '../../noise/bits.js';
+import { objectiveTerms } from './budget.js';
+import { length } from './gradient.js';
+import { minimise } from './minimise.js';
+import type { Setting, Trainer } from './trainer.js';
+
+/** A uniform double in (0, 1): floating-point noise, which is why this method is not certified. */
+const uniform = (): number => (cryptoBits.below(2 ** 53) + 0.5) / 2 ** 53;
+const exponential = (): number => -Math.log(uniform());
+const normal = (): number => Math.sqrt(2 * exponential()) * Math.cos(2 * Math.PI * uniform());
+
+/** Length Gamma(width, 2 / epsilon), any direction alike. */
+function linearTerm(width: number, epsilon: number): Float64Array {
+  const direction = Float64Array.from({ length: width }, normal);
+  let size = 0;
+  for (let k = 0; k < width; k++) size += exponential();
+  const scale = ((2 / epsilon) * size) / length(direction);
+  return direction.map((x) => x * scale);
+}
+
+/**
+ * Objective perturbation as published: the minimiser of the objective plus a random linear term. Its proof is about real numbers and the exact
+ * minimiser; a computer has neither, so this is for comparison only and has to be asked for by name.
+ */
+export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
+  const { map, loss, regularisation, records, each } = setting;
+  if (each !== 1)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Objective perturbation is published for one row per record only.',
+      'Use the method "output" or "sgd", or protect rows.',
+    );
+  const terms = objectiveTerms({ rows: records, regularisation, curvature: loss.curvature, epsilon: toNumber(epsilon) });
+  const penalty = regularisation + terms.penalty;
+  return {
+    method: 'objective',
+    noise: 'gamma',
+    certified: false,
+    why: `The minimiser of the objective with a random linear term (epsilon ${terms.epsilon.toPrecision(3)} of it for the term, extra penalty ${terms.penalty.toPrecision(3)}).`,
+    profile: pureProfile([[everyRecord, epsilon]]),
+    measures: [
+      {
+        name: `linear term of length Gamma(${map.width}, 2/${toText(epsilon)}) or more`,
+        cells: map.width,
+        noise: { kind: 'none' },
+      },
+    ],
+    blur: (2 * map.width) / (terms.epsilon * records * penalty),
+    train: (examples) => {
+      const linear = linearTerm(map.width, terms.epsilon);
+      return minimise({ examples, loss, records, radius: map.radius, regularisation: penalty, linear }, 1e-9);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { viewColumn } from '../../count/column-view.js';
+import { compileStream } from '../../count/compile.js';
+import { type Grid, gridOf } from '../../count/grid.js';
+import type { Engine } from '../../engine/engine.js';
+import { Exact } from '../../engine/exact.js';
+import { Fault } from '../../errors.js';
+import { add, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
+import type { NumberColumn, Policy } from '../../policy/policy.js';
+import { bindBatch } from '../../query/bind.js';
+
+/**
+ * Rows as integer points in the public box. Coordinate c of a row at grid position p is 2p - last, so it lies in [-last, last]:
+ * centred, whole, and at most `last` in size. Rows with a missing coordinate are left out.
+ */
+export interface Points {
+  readonly dimensions: number;
+  readonly count: number;
+  /** Row by row. */
+  readonly coordinates: Int32Array;
+}
+
+export interface Box {
+  readonly names: readonly string[];
+  readonly grids: readonly Grid[];
+}
+
+export function boxOf(policy: Policy, names: readonly string[]): Box {
+  if (names.length === 0)
+    throw new Fault('QUERY_INVALID', 'No columns were given.', 'List number columns, for example {"columns": ["x", "y"]}.');
+  const grids = names.map((name) => {
+    const column = policy.columns.get(name);
+    if (!column)
+      throw new Fault(
+        'COLUMN_UNKNOWN',
+        `There is no declared column "${name}".`,
+        `Declared: ${[...policy.columns.keys()].slice(0, 12).join(', ')}.`,
+      );
+    if (column.type !== 'number' && column.type !== 'integer')
+      throw new Fault(
+        'QUERY_INVALID',
+        `Column "${name}" is not a number.`,
+        'Use integer or number columns with declared bounds.',
+      );
+    const grid = gridOf(column as NumberColumn);
+    if (grid.last < 1)
+      throw new Fault(
+        'QUERY_INVALID',
+        `The box is empty: column "${name}" has only one value.`,
+        'Declare bounds with the low one below the high one.',
+      );
+    if (grid.last >= 2 ** 30)
+      throw new Fault('QUERY_INVALID', `The grid of column "${name}" is too fine.`, 'Declare a coarser step.');
+    return grid;
+  });
+  // What binding would refuse is refused here, before anything is spent.
+  bindBatch({ queries: names.map((column) => ({ kind: 'sum', column })) }, policy);
+  return { names, grids };
+}
+
+export async function readPoints(engine: Engine, policy: Policy, box: Box): Promise<Exact<Points>> {
+  const d = box.names.length;
+  const { measures } = bindBatch({ queries: box.names.map((column) => ({ kind: 'sum', column })) }, policy);
+  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
+  const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
+  const blocks: Int32Array[] = [];
+  let count = 0;
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    columns.forEach((name, c) => {
+      views.get(name)!.turn(chunk.columns[c]!, chunk.rows);
+    });
+    const positions = box.names.map((name) => views.get(name)!.indices());
+    const block = new Int32Array(chunk.rows * d);
+    let kept = 0;
+    for (let r = 0; r < chunk.rows; r++) {
+      if (positions.some((p) => p[r]! < 0)) continue;
+      for (let c = 0; c < d; c++) block[kept * d + c] = 2 * positions[c]![r]! - box.grids[c]!.last;
+      kept++;
+    }
+    blocks.push(block.subarray(0, kept * d));
+    count += kept;
+  }
+  const coordinates = new Int32Array(count * d);
+  let at = 0;
+  for (const block of blocks) {
+    coordinates.set(block, at);
+    at += block.length;
+  }
+  return new Exact({ dimensions: d, count, coordinates });
+}
+
+/** A centred coordinate back in the column's own unit: low + step (v + last) / 2. */
+export const fromCentred = (grid: Grid, value: number): number => {
+  const half: Rational = multiply(grid.step, rational(1, 2));
+  return toNumber(add(grid.low, multiply(grid.step, rational(grid.last, 2)))) + value * toNumber(half);
+};

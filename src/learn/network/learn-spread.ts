@@ -1,0 +1,173 @@
+import { categoryNamed, codesOf } from '../../count/domain.js';
+import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise/leakage.js';
+import type { AttackFigure, SpreadTables } from '../../dependence/pairwise/spread-file.js';
+import type { Engine } from '../../engine/engine.js';
+import { Fault } from '../../errors.js';
+import { divide, rational, toNumber, toText } from '../../exact/rational.js';
+import { roundUp } from '../../mechanism/law.js';
+import { everyRecord, pureProfile } from '../../mechanism/profile.js';
+import { laplaceSampler } from '../../noise/discrete-laplace.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Receipt } from '../../release/receipt.js';
+import { column } from '../../release/relied.js';
+import type { Session } from '../../release/session.js';
+import { type CodedTable, chooseRows } from './coded.js';
+import { pairTables } from './contingency.js';
+import { type SpreadTerms, spreadSensitivity, worstSpread } from './private-spread.js';
+import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
+
+export interface SpreadLearning {
+  readonly confidence: number;
+  /** Answers rarer than this count as one secret together, where the policy's column says nothing else. */
+  readonly pool: number;
+  /** Judges the release this spread allows at `epsilon` on the very rows, for the reader of the file. */
+  readonly judge?: (table: CodedTable, costs: readonly number[]) => { readonly inSample: number; readonly heldOut: number };
+  readonly epsilon: number;
+}
+
+/** Only the three numbers the pairwise bound needs (and how an attack fared) leave this function. Public columns are strata the attacker knows. */
+export async function learnSpread(
+  engine: Engine,
+  policy: Policy,
+  options: SpreadLearning,
+): Promise<SpreadTables & { readonly attack?: AttackFigure }> {
+  const { open, known } = askedColumns(policy);
+  const survey = await readSurvey(engine, policy, open, known);
+  const table = survey.table.open();
+  const whole = pairTables(table);
+  const secrets = commonAnswers(whole, (i) => {
+    const column = policy.columns.get(open[i]!);
+    return (column?.type === 'category' ? column.pool : undefined) ?? options.pool;
+  });
+  const forms = survey.forms.open();
+  const spread = pairwiseSpread(forms.length > 1 ? forms.map((rows) => pairTables(chooseRows(table, rows))) : [whole], {
+    confidence: options.confidence,
+    secrets,
+    ...(forms.length > 1 && { forms: true }),
+  });
+  const tables = spreadTables(spread, survey, known);
+  if (!options.judge) return tables;
+  const base = largestPairwiseBase(spread, options.epsilon);
+  const found = options.judge(
+    pooledTable(table, secrets),
+    open.map(() => base),
+  );
+  const share = (loss: number): number => loss / options.epsilon;
+  return { ...tables, attack: { epsilon: options.epsilon, inSample: share(found.inSample), heldOut: share(found.heldOut) } };
+}
+
+const spreadTables = (spread: PairwiseSpread, { levels, resolution }: SurveyLevels, known: readonly string[]): SpreadTables => ({
+  spread,
+  levels,
+  resolution,
+  known,
+});
+
+/**
+ * The questions, and the public columns that everybody knows of a person. The tables must be those within each public answer: the attacker's law is that
+ * one. Numbers, weights and multi-select columns have too many answers for that.
+ */
+function askedColumns(policy: Policy): { readonly open: readonly string[]; readonly known: readonly string[] } {
+  const open = surveyColumns(policy).filter((name) => policy.columns.get(name)?.public !== true);
+  const known = [...policy.columns.values()].filter((c) => c.public === true && c.name !== policy.protect.unit);
+  const other = known.find((c) => c.type !== 'category');
+  if (other)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The public column "${other.name}" is known of everybody, and two-column tables would be needed for each of its values.`,
+      'Leave it out of the policy if it is not needed, declare it as a category of few codes, or let it be a secret.',
+    );
+  return { open, known: known.map((c) => c.name) };
+}
+
+export interface PaidSpread {
+  readonly epsilon: string;
+  readonly confidence: number;
+  /** Answers at least this many people gave are covered; public. */
+  readonly least: number;
+  readonly fresh?: boolean;
+}
+
+/** One private number, the worst spread, booked before any row is read; the rest of the file is public arithmetic. */
+export async function learnSpreadPaid(
+  session: Session,
+  { epsilon, confidence, least, fresh = false }: PaidSpread,
+): Promise<SpreadTables & { readonly receipt: Receipt }> {
+  const { policy } = session;
+  refuseRepeatedRows(policy);
+  const { open, known } = askedColumns(policy);
+  const survey = surveyLevels(policy, open, known);
+  const levels = survey.values.map((labels) => labels.length);
+  const terms: SpreadTerms = {
+    least,
+    failure: (4 / 5) * (1 - confidence),
+    strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
+  };
+  const reach = Math.ceil(spreadGrid * spreadSensitivity(levels, terms) * (1 + 1e-9)) + 2;
+  const allowance = await session.allowance({ epsilon, fresh });
+  if (!allowance.pure)
+    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  const scale = roundUp(divide(rational(reach), allowance.pure));
+  const off = surely(toNumber(scale), (1 / 5) * (1 - confidence));
+  const profile = pureProfile([[everyRecord, allowance.pure]]);
+  const plan = session.frame({
+    label: `learn the spread of ${open.length} columns`,
+    share: allowance.share,
+    spent: allowance.spent,
+    route: allowance.route,
+    profile,
+    reading: allowance.reading,
+    mechanism: 'laplace',
+    why: 'One number with Laplace noise.',
+    measures: [
+      {
+        name: 'spread',
+        cells: 1,
+        noise: { kind: 'laplace', scale: toText(scale) },
+        error95: (Math.log(20) * toNumber(scale)) / spreadGrid,
+      },
+    ],
+    errors: [],
+    candidates: [],
+  });
+  const { result, receipt } = await session.analyse<string>({
+    kind: 'learn spread',
+    allowance,
+    canonical: JSON.stringify([open, known, confidence, least]),
+    plan,
+    profile,
+    relied: known.map(column),
+    execute: async (engine) => {
+      const noise = laplaceSampler(scale)();
+      const rows = await readSurvey(engine, policy, open, known);
+      const table = rows.table.open();
+      const tables = rows.forms.open().map((form) => pairTables(chooseRows(table, form)));
+      const score = tables.length > 0 ? worstSpread(tables, terms) : 0;
+      return `${BigInt(Math.floor(score * spreadGrid)) + noise}`;
+    },
+  });
+  const others = open.length - 1;
+  const bound = Math.min(1, Math.max(0, (Number(result) + off + 1) / spreadGrid));
+  const spread = { columns: open.length, names: open, tilts: [{ tilt: 1, spread: bound * others }], confidence, least };
+  return { ...spreadTables(spread, survey, known), receipt };
+}
+
+const spreadGrid = 2 ** 20;
+/** Smallest whole c with P(noise <= -c - 1) = q^(c+1)/(1+q) <= miss. */
+const surely = (scale: number, miss: number): number =>
+  Math.max(0, Math.ceil(scale * Math.log(1 / ((1 + Math.exp(-1 / scale)) * miss))) - 1);
+
+/** The table with each column's secrets as its levels. */
+function pooledTable(table: CodedTable, secrets: readonly (readonly (readonly number[])[])[]): CodedTable {
+  return {
+    ...table,
+    levels: secrets.map((groups) => groups.length),
+    columns: table.columns.map((codes, c) => {
+      const place = new Uint16Array(table.levels[c]!);
+      secrets[c]!.forEach((group, g) => {
+        for (const a of group) place[a] = g;
+      });
+      return Uint16Array.from(codes, (code) => place[code]!);
+    }),
+  };
+}

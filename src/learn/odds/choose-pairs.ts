@@ -1,0 +1,24 @@
+import { createHmac } from 'node:crypto';
+
+export type NamedPair = readonly [string, string];
+
+/**
+ * Tied pairs such that nobody is in more than `most` of them. Looks at the ties and the names only, like ties/used-records.ts. Pairs of people with few ties
+ * come first, which leaves more of them; equals in the order of a keyed hash.
+ */
+export function choosePairs(pairs: readonly NamedPair[], most: number, key: string): NamedPair[] {
+  const degree = new Map<string, number>();
+  for (const pair of pairs) for (const name of pair) degree.set(name, (degree.get(name) ?? 0) + 1);
+  const order = pairs.map((pair) => ({
+    pair,
+    busy: Math.max(...pair.map((name) => degree.get(name)!)),
+    hash: createHmac('sha256', key).update(JSON.stringify(pair)).digest('hex'),
+  }));
+  order.sort((a, b) => a.busy - b.busy || (a.hash < b.hash ? -1 : 1));
+  const taken = new Map<string, number>();
+  return order.flatMap(({ pair }) => {
+    if (pair.some((name) => (taken.get(name) ?? 0) >= most)) return [];
+    for (const name of pair) taken.set(name, (taken.get(name) ?? 0) + 1);
+    return [pair];
+  });
+}

@@ -1,0 +1,186 @@
+import { viewColumn } from '../../count/column-view.js';
+import { Binder, dialectNamed } from '../../count/dialect.js';
+import { codesOf, trimCode } from '../../count/domain.js';
+import { keptRows } from '../../count/kept-rows.js';
+import { rawCell, sourceColumn } from '../../count/read-column.js';
+import type { Engine } from '../../engine/engine.js';
+import { Exact } from '../../engine/exact.js';
+import { quoteName, readStructure } from '../../engine/structure.js';
+import { Fault } from '../../errors.js';
+import { divide, rational, toNumber, toText } from '../../exact/rational.js';
+import { roundUp } from '../../mechanism/law.js';
+import { halfWidth } from '../../mechanism/law-width.js';
+import { everyRecord, pureProfile } from '../../mechanism/profile.js';
+import { laplaceSampler } from '../../noise/discrete-laplace.js';
+import type { CategoryColumn, Policy, Relation } from '../../policy/policy.js';
+import type { Receipt } from '../../release/receipt.js';
+import { relation as relied } from '../../release/relied.js';
+import type { AskOptions, Session } from '../../release/session.js';
+import { choosePairs, type NamedPair } from './choose-pairs.js';
+import { type OddsInterval, oddsInterval } from './odds-interval.js';
+import { cellCount, countPairs, poolRare } from './pair-table.js';
+
+export interface TiesRequest {
+  readonly relation: string;
+  readonly column: string;
+  /** In how many pairs one record may be counted; 1 makes the pairs disjoint, so that they say most per unit of noise. */
+  readonly pairsEach: number;
+  readonly confidence: number;
+  /** Values rarer than this share are one value. */
+  readonly pool: number;
+}
+
+export interface LearnedTies {
+  readonly interval: OddsInterval;
+  /** Values too rare to be judged. */
+  readonly unjudged: readonly string[];
+  /** Scale of the noise in every count. */
+  readonly scale: number;
+  readonly receipt: Receipt;
+}
+
+/** The odds ratio of a relation's ties from the protected table, paid for: a noisy table of the values of tied pairs (learn-ties.proof.md). */
+export async function learnTies(session: Session, request: TiesRequest, options: AskOptions): Promise<LearnedTies> {
+  const { policy } = session;
+  const relation = publicRelation(policy, request.relation);
+  const column = categoryOf(policy, request.column);
+  refuseSecret(policy);
+  const allowance = await session.allowance(options);
+  if (!allowance.pure)
+    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  const directed = !relation.symmetric;
+  const k = column.values.length;
+  const scale = roundUp(divide(rational(2 * request.pairsEach), allowance.pure));
+  const label = `odds ratio of ${request.relation} in ${request.column}`;
+  const width = (alpha: number) => halfWidth({ kind: 'laplace', scale: toNumber(scale) }, alpha);
+  const profile = pureProfile([[everyRecord, allowance.pure]]);
+  const plan = session.frame({
+    label,
+    share: allowance.share,
+    spent: allowance.spent,
+    route: allowance.route,
+    profile,
+    reading: allowance.reading,
+    mechanism: 'laplace',
+    why: `One noisy table of the values of tied pairs, every record in at most ${request.pairsEach}.`,
+    measures: [
+      {
+        name: label,
+        cells: cellCount(k, directed),
+        noise: { kind: 'laplace', scale: toText(scale) },
+        error95: width(0.05),
+      },
+    ],
+    errors: [],
+    candidates: [],
+  });
+  const { result, receipt } = await session.analyse<readonly number[]>({
+    kind: 'learn ties',
+    allowance,
+    canonical: JSON.stringify([request.relation, request.column, request.pairsEach]),
+    plan,
+    profile,
+    ...(!relation.private && { relied: [relied(relation.name)] }),
+    execute: async (engine) => {
+      const pairs = choosePairs(await readPairs(engine, relation), request.pairsEach, policy.population);
+      const values = (await readValues(engine, policy, column)).open();
+      const exact = countPairs(
+        pairs.map(([a, b]) => [values.get(a), values.get(b)] as const),
+        k,
+        directed,
+      );
+      const draw = laplaceSampler(scale);
+      return exact.map((n) => Number(BigInt(n) + draw()));
+    },
+  });
+  // From here on only noisy counts: half of what may go wrong is noise, half is chance.
+  const wrong = (1 - request.confidence) / 2;
+  const { table, unjudged, merged } = poolRare({ values: column.values, directed, counts: result }, request.pool);
+  const slack = merged * width(wrong / result.length);
+  const interval = { ...oddsInterval(table, 1 - wrong, slack), confidence: request.confidence };
+  return { interval, unjudged, scale: toNumber(scale), receipt };
+}
+
+/** Each tie once: a symmetric relation lists both directions. */
+async function readPairs(engine: Engine, { name, symmetric }: Relation): Promise<NamedPair[]> {
+  const pairs: NamedPair[] = [];
+  const sql = `SELECT c0, c1 FROM ${quoteName(`fugu_relation_${name}`)}`;
+  for await (const [a, b] of readStructure(engine, { sql, values: [] })) {
+    const [x, y] = [`${a}`, `${b}`];
+    if (x < y || (!symmetric && x !== y)) pairs.push([x, y]);
+  }
+  return pairs;
+}
+
+/** The value of every named record, as a position in the declared list. A name that several rows share has none. */
+async function readValues(engine: Engine, policy: Policy, column: CategoryColumn): Promise<Exact<ReadonlyMap<string, number>>> {
+  const source = await engine.columns();
+  const dialect = dialectNamed(engine.dialect);
+  const binder = new Binder();
+  const unit = sourceColumn(source, policy.protect.unit!);
+  const sql = keptRows(dialect, binder, policy, source, [
+    [dialect.name(rawCell(dialect, unit), unit.type), 'who'],
+    [rawCell(dialect, sourceColumn(source, column.name)), 'what'],
+  ]);
+  const view = viewColumn(column);
+  const place = codesOf(column).map((code) => column.values.findIndex((value) => trimCode(value) === code));
+  const found = new Map<string, number>();
+  const seen = new Set<string>();
+  for await (const chunk of engine.stream({ sql, values: binder.values })) {
+    const { rows, columns } = chunk.open();
+    view.turn(columns[1]!, rows);
+    const indices = view.indices();
+    for (let r = 0; r < rows; r++) {
+      const who = columns[0]![r];
+      if (who === null || who === undefined) continue;
+      if (seen.has(`${who}`)) found.delete(`${who}`);
+      else if (indices[r]! >= 0) found.set(`${who}`, place[indices[r]!]!);
+      seen.add(`${who}`);
+    }
+  }
+  return new Exact(found);
+}
+
+function publicRelation(policy: Policy, name: string): Relation {
+  const relation = policy.relations.get(name);
+  if (!relation)
+    throw new Fault('RELATION_UNKNOWN', `The policy declares no relation "${name}".`, 'Declare it under relations:.');
+  if (relation.columns.length !== 2)
+    throw new Fault('POLICY_INVALID', 'Ties need a relation between two records.', 'Its columns: list has two names.');
+  const declared = policy.dependence.some((d) => d.kind === 'ties' && d.relation === name);
+  if (!declared && relation.private)
+    throw new Fault(
+      'POLICY_INVALID',
+      `Who is tied to whom in "${name}" is private, so pairs cannot be picked by it.`,
+      `Declare the ties first (dependence: {kind: ties, relation: ${name}}, without a strength they count as copies), or write private: false.`,
+    );
+  return relation;
+}
+
+function categoryOf(policy: Policy, name: string): CategoryColumn {
+  const column = policy.columns.get(name);
+  if (!column)
+    throw new Fault(
+      'COLUMN_UNKNOWN',
+      `The policy declares no column "${name}".`,
+      `Declared: ${[...policy.columns.keys()].join(', ')}.`,
+    );
+  if (column.type !== 'category' || column.values.length < 2)
+    throw new Fault('QUERY_UNSUPPORTED', `Column "${name}" is not a category with at least two values.`, 'Declare it as one.');
+  return column;
+}
+
+function refuseSecret({ protect }: Policy): void {
+  if (protect.unit === undefined)
+    throw new Fault(
+      'POLICY_INVALID',
+      'Ties name records, but no column says how the records are named.',
+      'Add unit: COLUMN under protect:.',
+    );
+  if (protect.secret === 'edge' || protect.secret === 'step' || protect.maxRows > 1)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'The values of tied pairs can be counted only when one row is one record.',
+      'Protect rows, or persons with maxRows: 1.',
+    );
+}

@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import type { AdditiveNoise } from '../query/bound.js';
+import { combinedHalfWidth, noiseSum, type Part } from './law-sum.js';
+import { scaledNormalTail } from './law-width.js';
+
+const laplace = (scale: number): AdditiveNoise => ({ kind: 'laplace', scale });
+const gaussian = (scale: number): AdditiveNoise => ({ kind: 'gaussian', scale });
+const miss = 0.05;
+const normalTail = (x: number) => Math.exp((-x * x) / 2) * scaledNormalTail(x);
+
+/** P(k) of a discrete noise, k = -far .. far. */
+function massOf({ kind, scale }: AdditiveNoise): { readonly far: number; readonly mass: readonly number[] } {
+  const far = Math.ceil(kind === 'laplace' ? 16 * scale + 8 : 6 * scale + 4);
+  const weight = (k: number) => Math.exp(kind === 'laplace' ? -Math.abs(k) / scale : -(k * k) / (2 * scale * scale));
+  const raw = Array.from({ length: 2 * far + 1 }, (_, i) => weight(i - far));
+  const total = raw.reduce((a, b) => a + b);
+  return { far, mass: raw.map((w) => w / total) };
+}
+/** P(|sum of factor x discrete noise| > h), added up over every outcome. */
+function outside(parts: readonly Part[], h: number): number {
+  const laws = parts.map(({ noise }) => massOf(noise));
+  const walk = (i: number, at: number, probability: number): number => {
+    if (probability < 1e-9) return 0;
+    const law = laws[i];
+    if (!law) return Math.abs(at) > h ? probability : 0;
+    const { factor } = parts[i]!;
+    let sum = 0;
+    for (let k = -law.far; k <= law.far; k++) sum += walk(i + 1, at + factor * k, probability * law.mass[k + law.far]!);
+    return sum;
+  };
+  return walk(0, 0, 1);
+}
+
+describe('a sum of noises', () => {
+  it.each<[string, readonly Part[], number]>([
+    [
+      'two Laplace of one scale',
+      [
+        { factor: 1, noise: laplace(10) },
+        { factor: 1, noise: laplace(10) },
+      ],
+      0.044,
+    ],
+    [
+      'two Laplace, factors apart',
+      [
+        { factor: 1, noise: laplace(12) },
+        { factor: 2.5, noise: laplace(3) },
+      ],
+      0.042,
+    ],
+    [
+      'two Laplace nearly alike',
+      [
+        { factor: 1, noise: laplace(9) },
+        { factor: 1.00001, noise: laplace(9) },
+      ],
+      0.04,
+    ],
+    [
+      'two Gaussian',
+      [
+        { factor: 1, noise: gaussian(9) },
+        { factor: -0.7, noise: gaussian(14) },
+      ],
+      0.042,
+    ],
+    [
+      'a Laplace and a Gaussian',
+      [
+        { factor: 1, noise: laplace(8) },
+        { factor: 0.8, noise: gaussian(15) },
+      ],
+      0.043,
+    ],
+    [
+      'a Gaussian far wider than the Laplace',
+      [
+        { factor: 1, noise: laplace(1) },
+        { factor: 1.5, noise: gaussian(40) },
+      ],
+      0.043,
+    ],
+    [
+      'three Laplace',
+      [
+        { factor: 1, noise: laplace(3) },
+        { factor: 0.7, noise: laplace(2) },
+        { factor: 0.3, noise: laplace(5) },
+      ],
+      0.033,
+    ],
+    [
+      'small scales',
+      [
+        { factor: 0.6, noise: laplace(0.5) },
+        { factor: 0.4, noise: laplace(0.5) },
+      ],
+      0.001,
+    ],
+  ])('passes its half width one time in twenty or little less: %s', (_, parts, least) => {
+    const half = combinedHalfWidth(parts, miss);
+    expect(outside(parts, half)).toBeLessThanOrEqual(miss);
+    expect(outside(parts, half)).toBeGreaterThan(least);
+    expect(outside(parts, (least > 0.01 ? 0.85 : 0.5) * half)).toBeGreaterThan(miss);
+  });
+
+  it.each([
+    [3, 0.4],
+    [4, 3],
+    [12, 7],
+    [40, 2],
+  ])('holds for %i discrete Laplace noises of scale %f added up, and not by far', (n, scale) => {
+    const q = Math.exp(-1 / scale);
+    const far = Math.ceil(60 * scale + 12 * scale * Math.sqrt(2 * n));
+    const one = Array.from({ length: 2 * far + 1 }, (_, i) => ((1 - q) / (1 + q)) * q ** Math.abs(i - far));
+    // Adding a discrete Laplace noise is two first-order recursions, one from each side.
+    let law = one;
+    for (let k = 1; k < n; k++) {
+      const right = [...law];
+      for (let i = 1; i < right.length; i++) right[i]! += q * right[i - 1]!;
+      for (let i = right.length - 2; i >= 0; i--) right[i]! += q * right[i + 1]!;
+      law = right.map((x) => x * (1 - q) ** 2);
+    }
+    const over = (h: number) => law.reduce((sum, p, i) => (Math.abs(i - far) > h ? sum + p : sum), 0);
+    const half = combinedHalfWidth(
+      Array.from({ length: n }, () => ({ factor: 1, noise: laplace(scale) })),
+      miss,
+    );
+    expect(over(half)).toBeLessThanOrEqual(miss);
+    expect(over(half - 2)).toBeGreaterThan(miss);
+  });
+
+  it('of many Gaussian noises alike is on their grid', () => {
+    const many = (n: number) =>
+      combinedHalfWidth(
+        Array.from({ length: n }, () => ({ factor: 3, noise: gaussian(100) })),
+        miss,
+      );
+    expect(many(50)).toBe(3 * Math.ceil(1.959964 * Math.sqrt(50 * (100 ** 2 + 1 / 4))));
+  });
+
+  it('falls back to the union bound for more Laplace scales than can be told apart', () => {
+    const parts = [1, 2, 3, 4, 5].map((scale) => ({ factor: scale / 3, noise: laplace(scale) }));
+    expect(combinedHalfWidth(parts, miss)).toBeGreaterThan(combinedHalfWidth(parts.slice(1), miss));
+  });
+
+  it('tells which x pass its half width without working it out', () => {
+    const laws = [
+      [laplace(7), laplace(3)],
+      [gaussian(7), gaussian(3), gaussian(5)],
+      [laplace(7), gaussian(3), laplace(2)],
+      [laplace(7), { kind: 'none', scale: 0 } as const],
+      [1, 2, 3, 4, 5].map(laplace),
+    ];
+    for (const noises of laws)
+      for (const factors of [
+        [1, -0.3],
+        [0, 2],
+        [1e-9, 1],
+        [5, 5.0001],
+      ].map((f) => noises.map((_, i) => f[i % 2]!))) {
+        const { half, beyond } = noiseSum(noises, miss);
+        const h = half(factors);
+        if (h === 0) continue;
+        expect(beyond(factors, h * (1 + 1e-9))).toBeGreaterThan(0);
+        expect(beyond(factors, h * (1 - 1e-9))).toBeLessThan(0);
+        expect(Number.isFinite(beyond(factors, 1e9))).toBe(true);
+      }
+  });
+
+  it('has a half width that is a norm of the factors', () => {
+    let state = 3;
+    const uniform = () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return state / 2 ** 31 - 1;
+    };
+    const worst = (norm: (f: readonly number[]) => number, size: number) => {
+      let most = Number.NEGATIVE_INFINITY;
+      for (let k = 0; k < 300; k++) {
+        const [a, b] = [0, 0].map(() => Array.from({ length: size }, () => uniform() * 10 ** (2 * uniform())));
+        const both = a!.map((x, i) => x + b![i]!);
+        most = Math.max(most, norm(both) / (norm(a!) + norm(b!)) - 1);
+      }
+      return most;
+    };
+    for (const noises of [
+      [laplace(4), laplace(1)],
+      [laplace(4), laplace(3), laplace(0.4)],
+      [gaussian(4), laplace(9)],
+      [gaussian(2), gaussian(5)],
+    ]) {
+      // Scales closer than one in ten thousand are pulled apart.
+      expect(worst(noiseSum(noises, miss).half, noises.length)).toBeLessThan(2e-4);
+      // The test sees what is no norm.
+      expect(worst((f) => noiseSum(noises, miss).half(f) ** 1.1, noises.length)).toBeGreaterThan(0.01);
+    }
+  });
+
+  /** How much likelier a noise that is spread evenly over its steps passes t than a continuous one, at its worst. */
+  const excess = (noise: AdditiveNoise, tail: (t: number) => number): number => {
+    const { far, mass } = massOf(noise);
+    let beyond = 0;
+    let most = 0;
+    for (let k = far; k >= 0; k--) {
+      const p = mass[far + k]!;
+      for (let j = 0; j <= 20; j++) {
+        const t = k + 0.5 - j / 20;
+        if (t >= 0 && tail(t) > 1e-6) most = Math.max(most, (beyond + (p * j) / 20) / (tail(t) / 2) - 1);
+      }
+      beyond += p;
+    }
+    return most;
+  };
+  it('strays no less than its discrete noises spread evenly over their steps', () => {
+    let narrower = 0;
+    for (const scale of [0.15, 0.3, 0.5, 0.7, 1, 1.6, 3, 10, 40]) {
+      // With one factor 0, the half width at e^-1 is the scale of the continuous noise, plus half a step; at one deviation its sigma.
+      const smooth = noiseSum([laplace(scale), laplace(scale)], Math.exp(-1)).half([1, 0]) - 0.5;
+      expect(excess(laplace(scale), (t) => Math.exp(-t / smooth))).toBeLessThan(1e-5);
+      const sigma = noiseSum([gaussian(scale), gaussian(scale)], 2 * normalTail(1)).half([1, 0]) - 0.5;
+      expect(excess(gaussian(scale), (t) => 2 * normalTail(t / sigma))).toBeLessThan(1e-5);
+      const less = Math.sqrt(scale * scale + 1 / 12);
+      narrower = Math.max(
+        narrower,
+        excess(gaussian(scale), (t) => 2 * normalTail(t / less)),
+        excess(laplace(scale), (t) => Math.exp(-t / scale)),
+      );
+    }
+    expect(narrower).toBeGreaterThan(0.01);
+  });
+});

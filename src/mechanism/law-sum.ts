@@ -1,0 +1,178 @@
+import type { AdditiveNoise } from './law.js';
+import { halfWidth, normalQuantile, scaledNormalTail } from './law-width.js';
+
+/** Sums of independent noises and how far they stray. See law-sum.proof.md. */
+
+/** A noise times a factor. */
+export interface Part {
+  readonly factor: number;
+  readonly noise: AdditiveNoise;
+}
+
+/** Noises whose factors are not fixed yet; `half` is a norm of the factors (proof note, 4), which is what solving for them rests on. */
+export interface NoiseSum {
+  /** Half width: the sum with these factors, one per noise, passes it with probability alpha at most. */
+  half(factors: readonly number[]): number;
+  /** Above 0 where x >= 0 passes it, below 0 where it does not; near a straight line in x, and quicker than working out the half width. */
+  beyond(factors: readonly number[], x: number): number;
+}
+
+const isNoisy = ({ kind, scale }: AdditiveNoise): boolean => kind !== 'none' && scale > 0;
+
+export function noiseSum(noises: readonly AdditiveNoise[], alpha: number): NoiseSum {
+  const noisy = noises.filter(isNoisy);
+  const laplaces = noisy.filter(({ kind }) => kind === 'laplace').length;
+  if (noisy.length <= 1 || laplaces > mostTogether)
+    return apart(noises.map((noise) => halfWidth(noise, alpha / Math.max(1, noisy.length))));
+  const smooth = noises.map(smoothed);
+  const gaussian = noises.map(({ kind }) => kind === 'gaussian');
+  /** Half a step of every noise: what spreading them evenly over their steps adds. */
+  const edge = (factors: readonly number[]): number => {
+    let sum = 0;
+    for (let i = 0; i < factors.length; i++) if (smooth[i]! > 0) sum += Math.abs(factors[i]!) / 2;
+    return sum;
+  };
+  const lawWith = (factors: readonly number[]): SmoothLaw => {
+    let variance = 0;
+    const scales: number[] = [];
+    for (let i = 0; i < factors.length; i++) {
+      const spread = Math.abs(factors[i]!) * smooth[i]!;
+      if (spread === 0) continue;
+      if (gaussian[i]) variance += spread * spread;
+      else scales.push(spread);
+    }
+    return { scales: pullApart(scales), sigma: Math.sqrt(variance) };
+  };
+  return {
+    half: (factors) => smoothHalf(lawWith(factors), alpha) + edge(factors),
+    beyond: (factors, x) => smoothBeyond(lawWith(factors), alpha, x - edge(factors)),
+  };
+}
+
+/** One noise as it is; many by the union bound. */
+const apart = (halves: readonly number[]): NoiseSum => {
+  const half = (factors: readonly number[]) => factors.reduce((sum, factor, i) => sum + Math.abs(factor) * halves[i]!, 0);
+  return { half, beyond: (factors, x) => x - half(factors) };
+};
+
+/** Half width of a sum with given factors: exact for one noise; where all factors are alike the sum lives on their grid and needs no allowance for it. */
+export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
+  const parts = all.filter(({ factor, noise }) => factor !== 0 && isNoisy(noise));
+  const [first, second] = parts;
+  if (!first) return 0;
+  const step = Math.abs(first.factor);
+  if (!second) return step * halfWidth(first.noise, alpha);
+  if (parts.every(({ factor }) => Math.abs(factor) === step)) {
+    const scales = parts.filter(({ noise }) => noise.kind === 'laplace').map(({ noise }) => noise.scale);
+    const sigma = Math.hypot(...parts.filter(({ noise }) => noise.kind === 'gaussian').map(({ noise }) => smoothed(noise)));
+    const alike = scales.every((scale) => scale === scales[0]);
+    if (alike && scales.length > 0 && sigma === 0) return step * Math.ceil(manyLaplaces(scales.length, scales[0]!, alpha));
+    if (scales.length <= mostTogether) return step * Math.ceil(smoothHalf({ scales: pullApart(scales), sigma }, alpha));
+  }
+  const sum = noiseSum(
+    parts.map(({ noise }) => noise),
+    alpha,
+  );
+  return sum.half(parts.map(({ factor }) => factor));
+}
+
+/** Laplace scales and the deviation of a Gaussian, all independent and continuous. */
+interface SmoothLaw {
+  /** Rising, and apart by `separation`. */
+  readonly scales: readonly number[];
+  readonly sigma: number;
+}
+
+/** Spread of a continuous noise that strays no less than the discrete one spread evenly over its steps (proof note, 2). */
+function smoothed({ kind, scale }: AdditiveNoise): number {
+  if (kind === 'none' || scale <= 0) return 0;
+  return kind === 'laplace' ? 1 / (2 * Math.tanh(1 / (2 * scale))) : Math.sqrt(scale * scale + 1 / 4);
+}
+
+/** More Laplace noises than this are not told apart by partial fractions in double precision. */
+const mostTogether = 4;
+/** Scales closer than this are pulled apart, the larger one up: partial fractions of equal ones do not exist. */
+const separation = 1e-4;
+
+/**
+ * P(|S| > h) is `sum` x e^-`rate`, kept apart so that it never vanishes. The characteristic function 1 / prod (1 + b_i^2 t^2) of the Laplace part
+ * is sum A_i / (1 + b_i^2 t^2) with A_i = prod over j of b_i^2 / (b_i^2 - b_j^2): the tail is that of single Laplace noises, each with the Gaussian,
+ * weighted by A_i.
+ */
+function smoothTail({ scales, sigma }: SmoothLaw, h: number): { sum: number; rate: number } {
+  const rate = sigma === 0 ? h / scales[scales.length - 1]! : 0;
+  let sum = 0;
+  for (let i = 0; i < scales.length; i++) {
+    const b = scales[i]!;
+    let share = 1;
+    for (let j = 0; j < scales.length; j++) if (j !== i) share *= (b * b) / ((b - scales[j]!) * (b + scales[j]!));
+    sum += share * (sigma === 0 ? Math.exp(rate - h / b) : tailWithGaussian(b, sigma, h));
+  }
+  return { sum, rate };
+}
+
+/** In place, from small to large. */
+function pullApart(scales: number[]): number[] {
+  for (let i = 1; i < scales.length; i++)
+    for (let j = i; j > 0 && scales[j - 1]! > scales[j]!; j--) [scales[j - 1], scales[j]] = [scales[j]!, scales[j - 1]!];
+  for (let i = 1; i < scales.length; i++) scales[i] = Math.max(scales[i]!, scales[i - 1]! * (1 + separation));
+  return scales;
+}
+
+/** P(|L + G| > h) for a Laplace noise of scale b and a Gaussian of deviation sigma. */
+function tailWithGaussian(b: number, sigma: number, h: number): number {
+  const a = sigma / b;
+  const z = h / sigma;
+  const bell = Math.exp((-z * z) / 2);
+  const near = a >= z ? bell * scaledNormalTail(a - z) : Math.exp(a * (a / 2 - z)) - bell * scaledNormalTail(z - a);
+  return bell * (2 * scaledNormalTail(z) - scaledNormalTail(z + a)) + near;
+}
+
+/** As NoiseSum.beyond: log (alpha / tail), or for Gaussian noise alone the distance to its half width. */
+function smoothBeyond(law: SmoothLaw, alpha: number, h: number): number {
+  if (law.scales.length === 0) return h - normalQuantile(1 - alpha / 2) * law.sigma;
+  if (h <= 0) return Math.log(alpha);
+  const { sum, rate } = smoothTail(law, h);
+  return Math.log(alpha) - Math.log(Math.max(sum, Number.MIN_VALUE)) + rate;
+}
+
+function smoothHalf(law: SmoothLaw, alpha: number): number {
+  if (law.scales.length === 0) return normalQuantile(1 - alpha / 2) * law.sigma;
+  return crossing((h) => smoothBeyond(law, alpha, h), law.sigma + law.scales.reduce((a, b) => a + b));
+}
+
+/** Where a rising function of h > 0 passes 0, from above. */
+function crossing(beyond: (h: number) => number, guess: number): number {
+  let low = 0;
+  let high = guess;
+  while (beyond(high) <= 0) high *= 2;
+  while (high - low > 1e-13 * high) {
+    const middle = (low + high) / 2;
+    if (beyond(middle) <= 0) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/**
+ * h with P(|X_1 + … + X_n| > h) = alpha for Laplace noises of one scale. Their sum is a difference of two Gamma(n) variables, so
+ * P(S > h) = sum over j < n of Poisson(j; h) sum over m < n - j of C(n+m-1, m) 2^-(n+m), in units of the scale.
+ */
+function manyLaplaces(n: number, scale: number, alpha: number): number {
+  const below = new Float64Array(n + 1);
+  let logTerm = -n * Math.LN2;
+  for (let m = 0; m < n; m++) {
+    below[m + 1] = below[m]! + Math.exp(logTerm);
+    logTerm += Math.log((n + m) / (2 * (m + 1)));
+  }
+  const tail = (h: number): number => {
+    let logPoisson = -h;
+    let sum = 0;
+    for (let j = 0; j < n; j++) {
+      sum += Math.exp(logPoisson) * below[n - j]!;
+      logPoisson += Math.log(h / (j + 1));
+    }
+    return 2 * sum;
+  };
+  return scale * crossing((h) => alpha - tail(h), Math.sqrt(2 * n) + 1);
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { deviation, halfWidth, normalQuantile, scaledNormalTail } from './law-width.js';
+
+/** Straight sums over the probability mass, as a second opinion. */
+function masses(kind: 'laplace' | 'gaussian', scale: number): (k: number) => number {
+  return kind === 'laplace' ? (k) => Math.exp(-Math.abs(k) / scale) : (k) => Math.exp(-(k * k) / (2 * scale * scale));
+}
+function brute(kind: 'laplace' | 'gaussian', scale: number, alpha: number) {
+  const mass = masses(kind, scale);
+  const far = Math.ceil(60 * scale + 60);
+  let total = 0;
+  let second = 0;
+  for (let k = -far; k <= far; k++) {
+    total += mass(k);
+    second += k * k * mass(k);
+  }
+  let outside = total;
+  let half = -1;
+  while (outside > alpha * total * (1 + 1e-12)) {
+    half += 1;
+    outside -= half === 0 ? mass(0) : 2 * mass(half);
+  }
+  return { deviation: Math.sqrt(second / total), half };
+}
+
+describe('the law of the noise', () => {
+  it.each([0.3, 1, 7.5, 120])('gives the discrete Laplace its own deviation and quantiles (scale %d)', (scale) => {
+    for (const alpha of [0.05, 0.025, 0.01]) {
+      const slow = brute('laplace', scale, alpha);
+      expect(halfWidth({ kind: 'laplace', scale }, alpha)).toBe(slow.half);
+      expect(deviation({ kind: 'laplace', scale })).toBeCloseTo(slow.deviation, 9);
+    }
+  });
+  it.each([0.3, 1, 7.5, 120])('gives the discrete Gaussian its own quantiles (sigma %d)', (scale) => {
+    for (const alpha of [0.05, 0.025]) {
+      const slow = brute('gaussian', scale, alpha);
+      expect(Math.abs(halfWidth({ kind: 'gaussian', scale }, alpha) - slow.half)).toBeLessThanOrEqual(0);
+      expect(deviation({ kind: 'gaussian', scale })).toBeGreaterThanOrEqual(slow.deviation - 1e-12);
+    }
+  });
+  it('tells Laplace from Gaussian at the same deviation', () => {
+    const laplace = halfWidth({ kind: 'laplace', scale: 1000 / Math.SQRT2 }, 0.05);
+    const gaussian = halfWidth({ kind: 'gaussian', scale: 1000 }, 0.05);
+    expect(gaussian).toBe(1960);
+    expect(laplace).toBeGreaterThan(2110);
+  });
+  it('is silent without noise', () => {
+    expect(halfWidth({ kind: 'none', scale: 0 }, 0.05)).toBe(0);
+    expect(deviation({ kind: 'none', scale: 0 })).toBe(0);
+  });
+  it('knows the normal quantiles', () => {
+    expect(normalQuantile(0.975)).toBeCloseTo(1.959963985, 7);
+    expect(normalQuantile(0.9995)).toBeCloseTo(3.290526731, 7);
+    expect(normalQuantile(0.5)).toBe(0);
+  });
+  it('knows the normal tail from its quantiles, near and far', () => {
+    expect(scaledNormalTail(0)).toBe(0.5);
+    for (const tail of [0.4, 0.1, 0.025, 0.0014, 0.0013, 1e-5, 1e-9]) {
+      const x = normalQuantile(1 - tail);
+      expect(scaledNormalTail(x) * Math.exp((-x * x) / 2)).toBeCloseTo(tail, 9);
+      expect((scaledNormalTail(x) * Math.exp((-x * x) / 2)) / tail).toBeCloseTo(1, 6);
+    }
+    // Both sides of where the series hands over to the fraction.
+    expect(scaledNormalTail(3 - 1e-12)).toBeCloseTo(scaledNormalTail(3), 10);
+  });
+});

@@ -1,0 +1,36 @@
+import { leastScale } from '../../audit/exact-calibration.js';
+import type { Adversary } from '../../audit/exact-loss.js';
+import { zhu } from '../correlated-sensitivity/zhu.js';
+import { dpm14, dpm18 } from '../dependent-tuples/dpm.js';
+import { componentGroup, independentLaplace, pairwiseGroup } from '../group-dp/group.js';
+import { kappa } from '../group-dp/kappa.js';
+import { markovQuilt } from '../pufferfish/quilt-network.js';
+import { wasserstein } from '../pufferfish/wasserstein.js';
+import type { Calibration, Setting } from './mechanism.js';
+
+/** Least noise for this one release; see exact-loss.proof.md. */
+export const exactCalibration = ({ joint, answers, epsilon }: Setting, adversary: Adversary): Calibration => ({
+  name: adversary === 'informed' ? 'exact-informed' : 'exact',
+  scale: leastScale(joint, answers, epsilon, { adversary }),
+  certified: true,
+  against: adversary,
+  composes: false,
+  assumption: 'The declared distribution is the true one, and nothing else about these records is ever released.',
+});
+
+/** Everything this room can calibrate on a small model, in the order people meet it. */
+export const mechanisms: readonly ((setting: Setting) => Calibration)[] = [
+  independentLaplace,
+  pairwiseGroup,
+  zhu,
+  dpm14,
+  dpm18,
+  (setting) => dpm18(setting, 'all'),
+  markovQuilt,
+  componentGroup,
+  kappa,
+  (setting) => wasserstein(setting, 'uninformed'),
+  (setting) => wasserstein(setting, 'informed'),
+  (setting) => exactCalibration(setting, 'uninformed'),
+  (setting) => exactCalibration(setting, 'informed'),
+];

@@ -1,0 +1,72 @@
+import { readAdditive } from '../../audit/workload.js';
+import { componentsOf } from '../../dependence/model/joint.js';
+import type { Model } from '../../dependence/model/model.js';
+import { Fault } from '../../errors.js';
+import { robustScale } from '../markov-leakage/zhao.js';
+import { quiltOnChain } from '../pufferfish/markov-quilt.js';
+import { leakageScale } from './calculus.js';
+import { chainOf } from './chain-of.js';
+import { type Comparison, judge } from './judge.js';
+import { type Calibration, largest, total } from './mechanism.js';
+import { SumLaws } from './sum-law.js';
+import { SumLoss } from './sum-loss.js';
+
+/** Laws of sums are kept exactly; beyond this their digits cost more than anyone waits. */
+const longest = 400;
+
+/** Sums and counts on forests too large to enumerate. Undefined for other queries; the informed loss stays open. */
+export function compareSums(model: Model, query: string, epsilon: number): Comparison | undefined {
+  const contribution = readAdditive(query, model.ids.length);
+  if (!contribution || model.ids.length > longest) return undefined;
+  const effects = model.values.map((values, j) => {
+    const parts = values.map((v) => contribution(j, v));
+    return Math.max(...parts) - Math.min(...parts);
+  });
+  const unit = largest(effects);
+  const laws = new SumLaws(model, contribution);
+  const loss = new SumLoss(laws, model.ids.length);
+  const chain = chainOf(model);
+  const left = ['Losses to an informed adversary are not known here; certified bounds cover them where they say so.'];
+  const published = {
+    certified: false,
+    against: null,
+    composes: true,
+    assumption: 'The records are independent of one another.',
+  } as const;
+  const group = {
+    certified: true,
+    against: 'informed',
+    composes: true,
+    assumption: 'Records in different components are independent.',
+  } as const;
+  const declared = {
+    certified: true,
+    against: 'uninformed',
+    assumption: 'The declared distribution is the true one, and the adversary knows no record.',
+  } as const;
+  const found: Calibration[] = [
+    { name: 'laplace', scale: unit / epsilon, ...published },
+    { name: 'group', scale: largest(componentsOf(model).map((c) => total(c.map((j) => effects[j]!)))) / epsilon, ...group },
+    { name: 'wasserstein', scale: largest(model.ids.map((_, j) => laws.distance(j))) / epsilon, ...declared, composes: false },
+    { name: 'exact', scale: loss.least(epsilon), ...declared, composes: false },
+    leakageScale(model, effects, epsilon, 'uninformed'),
+    leakageScale(model, effects, epsilon, 'informed'),
+  ];
+  if (chain) {
+    const robust = {
+      certified: true,
+      against: 'informed',
+      composes: true,
+      assumption: 'The declared transition is the true one.',
+    } as const;
+    found.splice(1, 0, { name: 'markov-quilt', scale: quiltOnChain(chain, epsilon).scale * unit, ...declared, composes: true });
+    found.splice(2, 0, { name: 'zhao-robust', scale: robustScale(chain, epsilon).value * unit, ...robust });
+  } else left.push('Markov quilts are computed on chains and on models small enough to enumerate.');
+  const assumptions = (model.anyPrior ?? []).map(
+    (r) => `The own weights of ${model.ids[r]} are left open: equal weights stand for the class in the losses.`,
+  );
+  if (!found.every((c) => c.scale > 0)) throw nothingToNoise();
+  return { query, epsilon, mechanisms: found.map((c) => judge(c, loss.at(c.scale), null, epsilon)), left, assumptions };
+}
+
+const nothingToNoise = () => new Fault('QUERY_INVALID', 'No record moves this query.', 'Ask for something the records decide.');

@@ -1,0 +1,80 @@
+import { rational, toNumber } from '../../exact/rational.js';
+import { canTransport, lesser } from './transport.js';
+
+/** A distribution on points with exact weights (up to a common multiplier). */
+export interface Law {
+  readonly points: readonly (readonly number[])[];
+  readonly weights: readonly bigint[];
+}
+
+export function lawOf(entries: Iterable<readonly [point: readonly number[], weight: bigint]>): Law {
+  const merged = new Map<string, { point: readonly number[]; weight: bigint }>();
+  for (const [point, weight] of entries) {
+    if (weight === 0n) continue;
+    const key = point.join();
+    merged.set(key, { point, weight: weight + (merged.get(key)?.weight ?? 0n) });
+  }
+  const all = [...merged.values()].sort((a, b) => (a.point[0] ?? 0) - (b.point[0] ?? 0));
+  return { points: all.map((e) => e.point), weights: all.map((e) => e.weight) };
+}
+
+const sum = (weights: readonly bigint[]) => weights.reduce((total, w) => total + w, 0n);
+const apart = (x: readonly number[], y: readonly number[]) => x.reduce((d, v, k) => d + Math.abs(v - y[k]!), 0);
+
+/**
+ * The least r such that mass can be moved from one law to the other with no unit travelling further than r (L1).
+ * Weights are exact: rounding a cumulative sum near one would invent or hide a strip of mass, and the distance with it.
+ */
+export function infinityDistance(from: Law, to: Law): number {
+  const [left, right] = [sum(from.weights), sum(to.weights)];
+  const supply = from.weights.map((w) => w * right);
+  const demand = to.weights.map((w) => w * left);
+  return (from.points[0]?.length ?? 1) === 1 ? onTheLine(from, to, supply, demand) : inSpace(from, to, supply, demand);
+}
+
+/** One dimension: the monotone coupling is optimal. */
+function onTheLine(from: Law, to: Law, supply: bigint[], demand: bigint[]): number {
+  let furthest = 0;
+  for (const [s, d] of sweep(supply, demand)) furthest = Math.max(furthest, Math.abs(from.points[s]![0]! - to.points[d]![0]!));
+  return furthest;
+}
+
+/** Pairs of positions and the mass that moves between them when two sorted laws of equal total are matched from the left. */
+function* sweep(supply: bigint[], demand: bigint[]): Generator<readonly [from: number, to: number, mass: bigint]> {
+  for (let s = 0, d = 0; s < supply.length && d < demand.length; ) {
+    const moved = lesser(supply[s]!, demand[d]!);
+    yield [s, d, moved];
+    supply[s]! -= moved;
+    demand[d]! -= moved;
+    if (supply[s] === 0n) s++;
+    if (demand[d] === 0n) d++;
+  }
+}
+
+/** The monotone plan between two laws on the line. */
+export function monotonePlan(from: Law, to: Law): { readonly from: number; readonly to: number; readonly share: number }[] {
+  const [left, right] = [sum(from.weights), sum(to.weights)];
+  const pairs = sweep(
+    from.weights.map((w) => w * right),
+    to.weights.map((w) => w * left),
+  );
+  return [...pairs].map(([s, d, mass]) => ({
+    from: from.points[s]![0]!,
+    to: to.points[d]![0]!,
+    share: toNumber(rational(mass, left * right)),
+  }));
+}
+
+/** More dimensions: the answer is one of the pairwise distances; search them with a transport test. */
+function inSpace(from: Law, to: Law, supply: bigint[], demand: bigint[]): number {
+  const between = from.points.map((x) => to.points.map((y) => apart(x, y)));
+  const radii = [...new Set(between.flat())].sort((a, b) => a - b);
+  let low = 0;
+  let high = radii.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (canTransport(supply, demand, (s, d) => between[s]![d]! <= radii[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  return radii[high] ?? 0;
+}

@@ -1,0 +1,66 @@
+import { type Rational, toNumber } from '../exact/rational.js';
+import { ladderError, type PatternCandidate, pureGuarantee } from './candidates.js';
+import type { PatternAnalysis } from './query/analyse.js';
+import { choose, type Ladder, truncationLadder } from './query/ladders.js';
+import { domainSize } from './query/lambda.js';
+import { largestUnderDegree } from './query/residual.js';
+import { everyVariable, smaller, ways } from './query/sensitivity.js';
+import { type Shape, shapeOf } from './query/shape.js';
+
+/**
+ * Patterns when everything about one person is the secret. Ties are shared by two people, so one person can move a count by far more than one tuple can:
+ * either people with more than a public number of ties are set aside (truncation), or, when each result belongs to exactly one person, everybody's part is cut
+ * at levels that race for the best answer (R2T).
+ */
+
+/** The most occurrences (or assignments) one person can take part in when nobody has more than `degree` ties. */
+export function perPerson(a: PatternAnalysis, degree: number): bigint {
+  const shape = shapeOf(a.pattern);
+  const known = shape && shapePerPerson(shape, BigInt(degree));
+  if (known !== undefined) return (known * BigInt(a.automorphisms.count)) / a.divisor;
+  const q = a.pattern;
+  const part = [...q.goals.keys()];
+  // A directed relation may also hold a person's tie to themselves. Nothing limits how often a value occurs in a public relation.
+  const fanOut = (r: number): bigint => {
+    const { private: secret, symmetric, domain, columns } = q.relations[r]!;
+    return secret ? BigInt(symmetric ? degree : degree + 1) : BigInt(domain) ** BigInt(columns.length - 1);
+  };
+  const secretSymbols = [...new Set(q.goals.filter((g) => q.relations[g.relation]!.private).flatMap((g) => g.symbols))];
+  // The person may stand at any variable of the private goals, or be one of their constants.
+  const placed = secretSymbols.reduce(
+    (sum, s) => sum + largestUnderDegree(q, { part, boundary: s < q.constants.length ? [] : [s] }, fanOut),
+    0n,
+  );
+  return smaller(placed, ways(q, everyVariable(q), [])) / a.divisor;
+}
+
+function shapePerPerson(shape: Shape, d: bigint): bigint | undefined {
+  if (shape.kind === 'edge') return d;
+  if (shape.kind === 'clique') return choose(d, shape.k - 1);
+  if (shape.kind === 'star') return choose(d, shape.k) + d * choose(d - 1n, shape.k - 1);
+  // A corner of a 4-cycle: two neighbours, then one of the others of either.
+  if (shape.kind === 'cycle') return choose(d, 2) * (d > 1n ? d - 1n : 0n);
+  return undefined;
+}
+
+/** What is known before the data: nobody near the threshold. */
+export function foreseenTruncation(a: PatternAnalysis, degree: number): Ladder {
+  return truncationLadder(perPerson(a, degree), () => 0, domainSize(a.pattern));
+}
+
+export function personCandidates(a: PatternAnalysis, epsilon: Rational, degree: number): readonly PatternCandidate[] {
+  const e = toNumber(epsilon);
+  const whole = Number(perPerson(a, domainSize(a.pattern) - 1));
+  const ladder = foreseenTruncation(a, degree);
+  return [
+    { mechanism: 'laplace', scale: whole / e, expectedError: whole / e, guarantee: pureGuarantee, meets: true },
+    {
+      mechanism: 'truncation-ladder',
+      scale: (2 * Number(ladder.width(0))) / e,
+      expectedError: ladderError(ladder, e / 2),
+      guarantee: pureGuarantee,
+      meets: true,
+      note: `people with more than ${degree} ties are left out; if few are near that number`,
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+import { Fault } from '../../errors.js';
+import { within } from '../../input/limits.js';
+import { readNamedText, whyNot } from '../../input/named-file.js';
+import { codeText } from '../code.js';
+import { didYouMean } from '../suggest.js';
+import { detectDelimiter, parseCsv } from './csv.js';
+
+/** What the codebook says about one column. */
+export interface CodebookEntry {
+  readonly label?: string;
+  readonly values: readonly string[];
+  readonly labels: ReadonlyMap<string, string>;
+  readonly missing: readonly string[];
+  /** Public share of each code (an earlier wave, a census), where the codebook gives them. */
+  readonly shares?: ReadonlyMap<string, number>;
+}
+export type Codebook = ReadonlyMap<string, CodebookEntry>;
+
+const needed = ['name', 'value', 'label'] as const;
+const known = [...needed, 'missing', 'share'];
+const yes = new Set(['1', 'true', 'yes', 'y', 'x', 'missing', 'na']);
+const no = new Set(['', '0', 'false', 'no', 'n']);
+
+/** A CSV with the columns name, value, label and perhaps missing and share: one line per code; a line without a value labels the column itself. */
+export async function readCodebook(file: string): Promise<Codebook> {
+  const text = readNamedText(
+    file,
+    'codebookBytes',
+    (why) =>
+      new Fault(
+        'DATA_NOT_FOUND',
+        `The codebook ${whyNot[why]}.`,
+        'Check data.codebook in the policy; it is relative to the policy.',
+        { place: { file } },
+      ),
+  );
+  return parseCodebook(text, file);
+}
+
+export function parseCodebook(text: string, file: string): Codebook {
+  const malformed = (message: string, hint: string, line?: number) =>
+    new Fault('DATA_MALFORMED', message, hint, { place: { file, ...(line && { line }) } });
+  const rows = parseCsv(text, detectDelimiter(text.split(/\r?\n/, 1)[0] ?? ''));
+  if (!rows) throw malformed('A quote in the codebook is never closed.', 'Every " needs its partner.');
+  const [head, ...lines] = rows;
+  if (!head) throw malformed('The codebook is empty.', 'Its first line is name,value,label,missing.');
+  const header = head.cells.map((c) => c.trim().toLowerCase());
+  for (const name of needed)
+    if (!header.includes(name))
+      throw malformed(
+        `The codebook has no column "${name}".`,
+        'Its first line is name,value,label,missing (missing may be left out).',
+        head.line,
+      );
+  for (const name of header)
+    if (!known.includes(name))
+      throw malformed(`The codebook has an unknown column "${name}".`, didYouMean(name, known), head.line);
+  const at = (cells: readonly string[], name: string) => (cells[header.indexOf(name)] ?? '').trim();
+
+  interface Draft {
+    label?: string;
+    values: string[];
+    codes: Set<string>;
+    labels: Map<string, string>;
+    missing: string[];
+    shares?: Map<string, number>;
+  }
+  const entries = new Map<string, Draft>();
+  for (const { line, cells } of lines) {
+    if (cells.length > header.length)
+      throw malformed('A codebook line has more cells than its header.', 'Put quotes around a label that holds a comma.', line);
+    const name = at(cells, 'name');
+    if (name === '') throw malformed('A codebook line has no name.', 'Every line starts with the name of a column.', line);
+    const entry: Draft = entries.get(name) ?? { values: [], codes: new Set(), labels: new Map(), missing: [] };
+    entries.set(name, entry);
+    const value = codeText(at(cells, 'value'));
+    const label = at(cells, 'label');
+    if (value === '') {
+      if (label !== '') entry.label = label;
+      continue;
+    }
+    within('nameLength', name.length, { file, line });
+    within('nameLength', value.length, { file, line });
+    if (entry.codes.has(value))
+      throw malformed(`The codebook lists a code of "${name}" twice.`, 'Each code of a column stands on one line.', line);
+    const mark = at(cells, 'missing').toLowerCase();
+    if (!yes.has(mark) && !no.has(mark))
+      throw malformed('The missing mark is not understood.', 'Write yes or leave it empty.', line);
+    (yes.has(mark) ? entry.missing : entry.values).push(value);
+    entry.codes.add(value);
+    within('categories', entry.codes.size, { file, line });
+    if (label !== '') entry.labels.set(value, label);
+    const share = at(cells, 'share');
+    if (share === '') continue;
+    const size = /^(0|1|0?\.\d+|1\.0+)$/.test(share) ? Number(share) : Number.NaN;
+    if (!(size >= 0 && size <= 1))
+      throw malformed('A share is not a number from 0 to 1.', 'Write 0.03 for three percent, or leave it empty.', line);
+    entry.shares ??= new Map();
+    entry.shares.set(value, size);
+  }
+  within('columns', entries.size, { file });
+  return entries;
+}

@@ -1,0 +1,52 @@
+import type { Expr, PGNode } from 'pgsql-ast-parser';
+import { Fault } from '../../errors.js';
+
+/** The text asked, to tell places in it. */
+export class SqlText {
+  readonly text: string;
+  readonly #names: readonly string[];
+  constructor(text: string, names: Iterable<string> = []) {
+    this.text = text;
+    this.#names = [...names];
+  }
+  /** SQL folds names without quotes to small letters: the one declared name that differs in case only is meant. */
+  named(name: string): string {
+    return unfolded(this.#names, name);
+  }
+  where(offset: number): string {
+    const before = this.text.slice(0, offset).split('\n');
+    return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
+  }
+  at(node: PGNode | undefined): string {
+    return this.where(node?._location?.start ?? 0);
+  }
+}
+
+export const refuse = (
+  sql: SqlText,
+  construct: string,
+  node: PGNode | undefined,
+  hint = 'Supported: SELECT keys, COUNT, SUM, AVG, VARIANCE, MEDIAN FROM one table WHERE conditions joined by AND GROUP BY keys.',
+): Fault => new Fault('QUERY_UNSUPPORTED', `SQL: ${construct} is not supported (${sql.at(node)}).`, hint);
+
+/** Refuses the first of the named parts a node has. */
+export function refuseAll<N extends PGNode>(sql: SqlText, node: N, parts: Readonly<Record<string, string>>, suffix = ''): void {
+  for (const [key, construct] of Object.entries(parts)) {
+    const found = (node as unknown as Record<string, unknown>)[key];
+    if (found === undefined || found === null || (Array.isArray(found) && found.length === 0)) continue;
+    const first = (Array.isArray(found) ? found[0] : found) as PGNode | string;
+    throw refuse(sql, `${construct}${suffix}`, typeof first === 'object' && first._location ? first : node);
+  }
+}
+
+export function unfolded(names: readonly string[], name: string): string {
+  if (names.includes(name)) return name;
+  const alike = names.filter((n) => n.toLowerCase() === name.toLowerCase());
+  return alike.length === 1 ? alike[0]! : name;
+}
+
+/** The column a reference names; a table prefix is allowed, since there is one table. */
+export function columnName(sql: SqlText, expr: Expr): string {
+  if (expr.type === 'ref' && expr.name !== '*') return sql.named(expr.name);
+  throw refuse(sql, expr.type === 'ref' ? '*' : `an expression in place of a column`, expr);
+}

@@ -1,0 +1,73 @@
+import { parse, type Statement } from 'pgsql-ast-parser';
+import { Fault } from '../../errors.js';
+import { limits, within } from '../../input/limits.js';
+
+/**
+ * The statements of an SQL text, with their places. The parser takes time and memory that grow faster than the text, so the text is measured by a
+ * glance at its characters first. Syntax errors are the parser's own; the caller tells them.
+ */
+export function sqlStatements(text: string): Statement[] {
+  within('sqlBytes', Buffer.byteLength(text));
+  const { tokens, depth, signs, parts, dollars } = measure(text);
+  within('sqlTokens', tokens);
+  within('sqlDepth', depth);
+  within('sqlSigns', signs);
+  within('sqlParts', parts);
+  if (dollars)
+    throw new Fault('QUERY_UNSUPPORTED', 'SQL: $ is not supported.', "Texts are written 'like this', values are written out.");
+  return parse(text, { locationTracking: true });
+}
+
+const isWord = (c: number): boolean =>
+  (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || c === 0x5f || c > 0x7f;
+
+interface Measured {
+  readonly tokens: number;
+  readonly depth: number;
+  /** Operators in a row. */
+  readonly signs: number;
+  /** What the parser goes through once more for each of them. */
+  readonly parts: number;
+  /** A text between two $$ that is never closed is searched without end. */
+  readonly dollars: boolean;
+}
+const repeated = /^(?:select|case|union)$/i;
+const operators = new Set('+-*/<>=~!@#%^&|?:');
+
+/** Words, numbers, quoted texts and marks are one token each; blanks and comments none. Every character is looked at once. */
+export function measure(text: string): Measured {
+  let tokens = 0;
+  let open = 0;
+  let depth = 0;
+  let run = 0;
+  let signs = 0;
+  let parts = 0;
+  let dollars = false;
+  const after = (end: string, from: number): number => {
+    const at = text.indexOf(end, from);
+    return at < 0 ? text.length : at + end.length;
+  };
+  for (let i = 0; i < text.length && tokens <= limits.sqlTokens.most; ) {
+    const c = text.charCodeAt(i);
+    if (c <= 0x20) i++;
+    else if (text.startsWith('--', i)) i = after('\n', i);
+    else if (text.startsWith('/*', i)) i = after('*/', i);
+    else {
+      tokens++;
+      run = operators.has(text[i]!) ? run + 1 : 0;
+      signs = Math.max(signs, run);
+      if (c === 0x27 || c === 0x22) i = after(text[i]!, i + 1);
+      else if (isWord(c)) {
+        const start = i;
+        while (i < text.length && isWord(text.charCodeAt(i))) i++;
+        if (i - start <= 6 && repeated.test(text.slice(start, i))) parts++;
+      } else {
+        if (c === 0x28 || c === 0x5b) depth = Math.max(depth, ++open);
+        if (c === 0x29 || c === 0x5d) open--;
+        dollars ||= c === 0x24;
+        i++;
+      }
+    }
+  }
+  return { tokens, depth, signs, parts, dollars };
+}

@@ -1,0 +1,17 @@
+import { basename } from 'node:path';
+import type { QName } from 'pgsql-ast-parser';
+import type { Policy } from '../../policy/policy.js';
+
+/** What the data of a policy may be called in FROM: its table, its file with or without the ending, or `data`. */
+export function tableNames({ source, table }: Policy['data']): readonly string[] {
+  const file = basename(source);
+  const stem = file.replace(/(\.(csv|tsv|txt)(\.gz)?|\.parquet|\.pq|\.duckdb|\.ddb|\.db)$/i, '');
+  const own = table === undefined ? [] : [table, table.split('.').at(-1)!];
+  return [...new Set([...own, stem, file, 'data'])];
+}
+
+/** Names without quotes are folded by SQL, so letters are compared without their case. */
+export const isNamed = (names: readonly string[], { schema, name }: QName): boolean => {
+  const asked = (schema === undefined ? name : `${schema}.${name}`).toLowerCase();
+  return names.some((known) => known.toLowerCase() === asked);
+};

@@ -1,0 +1,91 @@
+import { combine, type FactorGraph } from '../dependence/graph/factor-graph.js';
+import { fromGroups, noGroup } from '../dependence/graph/group-graph.js';
+import { after, boundless, combinedBytes, type Room } from '../dependence/graph/room.js';
+import { Fault } from '../errors.js';
+import { logUp, mulUp } from '../exact/outward.js';
+import type { GroupsDependence } from '../policy/policy.js';
+import { noName, type RecordTable } from './records.js';
+
+/** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
+export function groupsGraph(dependence: GroupsDependence, records: RecordTable, room: Room = boundless): FactorGraph {
+  if (dependence.maxSize !== undefined) return boundedGroups(dependence, records, dependence.maxSize);
+  const beside: Room = { need: (bytes) => room.need(records.bytes + bytes) };
+  const graphs: FactorGraph[] = [];
+  for (const name of dependence.by) {
+    const { group, each } = groupOf(records, name);
+    // Joined groups have one hidden type, the list of their types; a member of several is tied to as many of them.
+    const odds = strength(dependence.oddsRatio);
+    const own = dependence.hidden && odds > 0 ? mulUp(each, odds) : odds;
+    graphs.push(fromGroups(group, own, tieOf(dependence), after(graphs, beside)));
+  }
+  if (graphs.length > 1) after(graphs, beside).need(combinedBytes(graphs));
+  return combine(graphs);
+}
+
+/** With a public bound on the size the graph is one group of the largest size allowed, so the noise reveals nothing about the groups there are. */
+function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSize: number): FactorGraph {
+  if (dependence.by.length > 1)
+    throw new Fault(
+      'POLICY_INVALID',
+      'maxSize bounds one grouping, but several columns are listed.',
+      'Declare one groups entry per column.',
+    );
+  const { group: groups, each, names } = groupOf(records, dependence.by[0]!);
+  if (dependence.hidden && each > 1)
+    throw new Fault(
+      'DOMAIN_EXCEEDED',
+      `Some records are in several groups of "${dependence.by[0]}", but their number is not bounded.`,
+      'Leave hidden or maxSize out.',
+    );
+  const sizes = new Uint32Array(names);
+  for (const group of groups)
+    if (group !== noGroup && ++sizes[group]! > maxSize)
+      throw new Fault(
+        'DOMAIN_EXCEEDED',
+        `Some groups of "${dependence.by[0]}" are larger than the declared maxSize ${maxSize}.`,
+        'Raise maxSize, or leave it out to take the groups themselves as public knowledge.',
+      );
+  return fromGroups(new Uint32Array(maxSize), strength(dependence.oddsRatio), tieOf(dependence));
+}
+
+/** "pairs": the declared ratio holds between any two members, everything else fixed. Copies make one joint factor. */
+const tieOf = (d: GroupsDependence) => (d.hidden ? 'hidden' : d.oddsRatio === Number.POSITIVE_INFINITY ? 'together' : 'pairs');
+export const strength = (oddsRatio: number): number =>
+  oddsRatio === Number.POSITIVE_INFINITY ? oddsRatio : oddsRatio === 1 ? 0 : logUp(oddsRatio);
+
+interface GroupOf {
+  /** The group of every record. */
+  readonly group: Uint32Array;
+  /** The most groups one record names. */
+  readonly each: number;
+  /** Groups are numbers below this. */
+  readonly names: number;
+}
+
+/** A person whose rows name several groups joins them: more ties than there are, never fewer. */
+function groupOf(records: RecordTable, name: string): GroupOf {
+  const names = records.namesIn(name);
+  const parent = new Uint32Array(1 + names.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0));
+  for (let g = 0; g < parent.length; g++) parent[g] = g;
+  const find = (g: number): number => {
+    let root = g;
+    while (parent[root]! !== root) root = parent[root] = parent[parent[root]!]!;
+    return root;
+  };
+  const group = new Uint32Array(records.count).fill(noGroup);
+  const several = new Map<number, Set<number>>();
+  for (let r = 0; r < names.length; r++) {
+    const id = names[r]!;
+    if (id === noName) continue;
+    const record = records.recordOf[r]!;
+    if (group[record] === noGroup) group[record] = id;
+    else if (group[record] !== id) {
+      several.set(record, (several.get(record) ?? new Set([group[record]!])).add(id));
+      parent[find(group[record]!)] = find(id);
+    }
+  }
+  let each = 1;
+  for (const named of several.values()) each = Math.max(each, named.size);
+  for (let record = 0; record < group.length; record++) if (group[record] !== noGroup) group[record] = find(group[record]!);
+  return { group, each, names: parent.length };
+}

@@ -1,0 +1,218 @@
+import { countingSort } from '../dependence/graph/factor-graph.js';
+import { boundless, type Room, refuseBeyondHeap } from '../dependence/graph/room.js';
+import type { Cell, Engine, Statement } from '../engine/engine.js';
+import { nameReader } from '../engine/name.js';
+import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
+import { Fault } from '../errors.js';
+import type { Policy } from '../policy/policy.js';
+import { NameList, sorted } from './name-list.js';
+
+/**
+ * The records of a table as numbers 0..count-1, with the columns that ties speak about: one per person (secret `person`), else one per row.
+ * What is read here is structure the attacker is declared to know, and rows stand in the order of what was read of them, not in that of the table: the
+ * result is a function of the set of rows read (rows that read the same are interchangeable), so no bound shows how the table is stored.
+ */
+export interface RecordTable {
+  readonly count: number;
+  /** Record of each table row. */
+  readonly recordOf: Uint32Array;
+  /** Where the database had each table row; nothing that bounds rest on may depend on it. */
+  readonly placeOf: Uint32Array;
+  /** Names in a column as their places among all its names in order, one per table row; `noName` where there is none. */
+  readonly namesIn: (column: string) => Uint32Array;
+  /** Cells of a column, one per table row. */
+  readonly cellsOf: (column: string) => readonly Cell[];
+  /** The first record with this name in the unit column. */
+  readonly firstNamed: (name: string) => number | undefined;
+  /** The one record with this name; undefined when there is none. */
+  readonly named: (name: string | undefined) => number | undefined;
+  readonly nameOf: (record: number) => string | undefined;
+  /** Bytes that all this holds. */
+  readonly bytes: number;
+}
+export const noName = 0xffffffff;
+
+/** What to read: names of groups and owners, and cells that name nobody. */
+export interface RecordColumns {
+  readonly names: readonly string[];
+  readonly cells?: readonly string[];
+}
+
+/** `least`: bytes that will be needed for so many records besides, whatever their ties. */
+export async function readRecords(
+  policy: Policy,
+  engine: Engine,
+  columns: RecordColumns,
+  room: Room = boundless,
+  least: (records: number) => number = () => 0,
+): Promise<RecordTable> {
+  const { secret, unit } = policy.protect;
+  const named = [...new Set([...(unit === undefined ? [] : [unit]), ...columns.names])];
+  const shown = [...new Set(columns.cells ?? [])];
+  const statement = await statementFor(policy, engine, named, shown);
+  const rows = await countStructure(engine, statement);
+  // Numbers of names in the table's order and in ours, who is whose, and what sorting takes.
+  const own = rows * (8 * named.length + 28);
+  // Said before anything is read, where it can be.
+  room.need(own + least(secret === 'person' ? 0 : rows));
+  if (shown.length > 0) refuseBeyondHeap(80 * shown.length * rows);
+  const lists: NameList[] = [];
+  const held = () => lists.reduce((sum, list) => sum + list.bytes, own);
+  for (const _ of named) {
+    const list: NameList = new NameList((bytes) => room.need(held() - list.bytes + bytes));
+    lists.push(list);
+  }
+  const names = named.map(() => new Uint32Array(rows));
+  const cells = shown.map(() => new Array<Cell>(rows));
+  let at = 0;
+  for await (const block of readBlocks(engine, statement)) {
+    for (let c = 0; c < lists.length; c++) {
+      const column = block.columns[c]!;
+      for (let r = 0; r < block.rows; r++) {
+        const cell = column[r] ?? null;
+        names[c]![at + r] = cell === null ? noName : lists[c]!.add(cell as string);
+      }
+    }
+    cells.forEach((list, c) => {
+      const column = block.columns[lists.length + c]!;
+      for (let r = 0; r < block.rows; r++) list[at + r] = column[r] ?? null;
+    });
+    at += block.rows;
+  }
+  const ranks = lists.map((list) => list.ranks());
+  names.forEach((list, c) => {
+    for (let r = 0; r < rows; r++) if (list[r] !== noName) list[r] = ranks[c]![list[r]!]!;
+  });
+  const placeOf = inOrderOf([...names.map((list, c) => ({ list, size: lists[c]!.size })), ...cells.map(ranked)], rows);
+  const namesIn = new Map(named.map((column, c) => [column, placeOf.map((place) => names[c]![place]!)]));
+  const cellsOf = new Map(shown.map((column, c) => [column, Array.from(placeOf, (place) => cells[c]![place]!)]));
+  const units = unit === undefined ? undefined : { list: lists[0]!, rank: ranks[0]!, at: namesIn.get(unit)! };
+  const { recordOf, firstRow, first, repeated } = numberRecords(units?.at, units?.list.size ?? 0, rows, secret === 'person');
+  const firstNamed = (name: string): number | undefined => {
+    const id = units?.list.find(name);
+    return id === undefined ? undefined : first[units!.rank[id]!];
+  };
+  const idAt = units && inverse(units.rank);
+  return {
+    count: firstRow.length,
+    recordOf,
+    placeOf,
+    namesIn: (column) => namesIn.get(column)!,
+    cellsOf: (column) => cellsOf.get(column)!,
+    firstNamed,
+    named: (name) => {
+      const record = name === undefined ? undefined : firstNamed(name);
+      if (record !== undefined && secret !== 'person' && repeated[units!.at[firstRow[record]!]!] === 1) throw severalRows(unit!);
+      return record;
+    },
+    nameOf: (record) => {
+      const place = units?.at[firstRow[record]!] ?? noName;
+      return place === noName ? undefined : units!.list.text(idAt![place]!);
+    },
+    bytes: held(),
+  };
+}
+
+/**
+ * What is read of the rows. How many rows a person has is nobody's knowledge: of those that read the same one is enough, except where rows are steps. Rows
+ * that name nobody are records of their own.
+ */
+async function statementFor(
+  policy: Policy,
+  engine: Engine,
+  named: readonly string[],
+  cells: readonly string[],
+): Promise<Statement> {
+  const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
+  const typeOf = (column: string) => {
+    const type = types.get(column);
+    if (type !== undefined) return type;
+    throw new Fault(
+      'COLUMN_UNKNOWN',
+      `The data has no column "${column}", which the declared ties need.`,
+      'Check the names under protect: and dependence:.',
+    );
+  };
+  const name = nameReader(engine.dialect);
+  const select = [
+    ...named.map((c, i) => `${name(quoteName(c), typeOf(c))} AS n${i}`),
+    ...cells.map((c, i) => typeOf(c) && `${quoteName(c)} AS v${i}`),
+  ];
+  const all = `SELECT ${select.join(', ') || '1 AS nothing'} FROM fugu_data`;
+  if (policy.protect.secret !== 'person' || cells.length > 0) return { sql: all, values: [] };
+  return {
+    sql: `SELECT DISTINCT * FROM (${all}) WHERE n0 IS NOT NULL UNION ALL SELECT * FROM (${all}) WHERE n0 IS NULL`,
+    values: [],
+  };
+}
+
+/** Records by the rows in order: with `together`, rows of one name are one. */
+function numberRecords(units: Uint32Array | undefined, names: number, rows: number, together: boolean) {
+  const recordOf = new Uint32Array(rows);
+  const firstRow = new Uint32Array(rows);
+  const first = new Uint32Array(names).fill(noName);
+  const repeated = new Uint8Array(names);
+  let count = 0;
+  for (let r = 0; r < rows; r++) {
+    const name = units?.[r] ?? noName;
+    const known = name === noName ? noName : first[name]!;
+    if (known !== noName) repeated[name] = 1;
+    if (together && known !== noName) {
+      recordOf[r] = known;
+      continue;
+    }
+    firstRow[count] = r;
+    recordOf[r] = count++;
+    if (name !== noName && known === noName) first[name] = recordOf[r]!;
+  }
+  return { recordOf, firstRow: firstRow.slice(0, count), first, repeated };
+}
+
+/** The places of rows in the order of their cells, first column first: sorted by the last column, then by the one before it, and so on. */
+function inOrderOf(columns: readonly Ranked[], rows: number): Uint32Array {
+  let place = Uint32Array.from({ length: rows }, (_, r) => r);
+  for (const { list, size } of columns.toReversed()) place = countingSort(size + 1, place, (r) => Math.min(list[r]!, size)).order;
+  return place;
+}
+
+/** What is as large stands at the same place; nothing stands last. */
+interface Ranked {
+  readonly list: Uint32Array;
+  readonly size: number;
+}
+
+function ranked(cells: readonly Cell[]): Ranked {
+  const order = sorted(cells.length, (a, b) => compareCells(cells[a]!, cells[b]!));
+  const list = new Uint32Array(cells.length);
+  let size = 0;
+  for (let k = 0; k < order.length; k++) {
+    if (k > 0 && compareCells(cells[order[k - 1]!]!, cells[order[k]!]!) !== 0) size++;
+    list[order[k]!] = size;
+  }
+  return { list, size: size + 1 };
+}
+
+function inverse(ranks: Uint32Array): Uint32Array {
+  const ids = new Uint32Array(ranks.length);
+  for (let id = 0; id < ranks.length; id++) ids[ranks[id]!] = id;
+  return ids;
+}
+
+/** Zero for the same cell only: texts by code unit, not by a language's or a database's idea of equal letters. */
+const compareCells = (a: Cell, b: Cell): number => {
+  if (a === b) return 0;
+  if (a !== null && b !== null) {
+    if (a < b) return -1;
+    if (a > b) return 1;
+  }
+  return unordered(a) - unordered(b);
+};
+const unordered = (cell: Cell): number => (cell === null ? 2 : Number.isNaN(cell) ? 1 : 0);
+
+/** A tie to "Ann" would miss all but one of Ann's rows. */
+const severalRows = (unit: string): Fault =>
+  new Fault(
+    'DATA_MALFORMED',
+    `A tie names a record, but several rows have that name in the unit column "${unit}".`,
+    'Protect persons (secret: person) if one person has several rows, or name each row once.',
+  );

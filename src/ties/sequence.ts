@@ -1,0 +1,79 @@
+import { countingSort, type FactorGraph, fromPairs } from '../dependence/graph/factor-graph.js';
+import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
+import { logOddsRatio } from '../dependence/model/odds.js';
+import type { Cell } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import { add, floor, one, subtract, toNumber } from '../exact/rational.js';
+import type { Column, Policy, SequenceDependence } from '../policy/policy.js';
+import { noName, type RecordTable } from './records.js';
+import { readTransitions, type Transition } from './transitions.js';
+
+/**
+ * Steps of one person in order: each is tied to the next by the transition matrix. Of a set of matrices any may be the true one, and the chain of
+ * each lies in the class of the largest odds ratio. Where a chain starts only tilts its first step.
+ */
+export function sequenceGraph(
+  dependence: SequenceDependence,
+  policy: Policy,
+  records: RecordTable,
+  room: Room = boundless,
+): FactorGraph {
+  const transitions = readTransitions(dependence.transition);
+  refuseOtherStates(transitions[0]!, policy.columns.get(dependence.state), dependence);
+  const logOdds = Math.max(...transitions.map((m) => logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0)));
+  const when = records.cellsOf(dependence.order);
+  const owners = records.namesIn(dependence.by);
+  room.need(records.bytes + 16 * owners.length + graphBytes(records.count, 2 * owners.length));
+  const left = new Uint32Array(owners.length);
+  const right = new Uint32Array(owners.length);
+  let size = 0;
+  for (const rows of rowsBy(owners)) {
+    const order = inOrder(rows, when, dependence);
+    for (let k = 1; k < order.length; k++) {
+      left[size] = records.recordOf[order[k - 1]!]!;
+      right[size++] = records.recordOf[order[k]!]!;
+    }
+  }
+  return fromPairs(records.count, left.subarray(0, size), right.subarray(0, size), logOdds);
+}
+
+/** The rows of each owner, in the table's order; rows without one belong to no sequence. */
+function* rowsBy(owners: Uint32Array): Iterable<readonly number[]> {
+  const names = 1 + owners.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0);
+  const all = Uint32Array.from({ length: owners.length }, (_, r) => r);
+  const { order, begin } = countingSort(names + 1, all, (r) => Math.min(owners[r]!, names));
+  for (let own = 0; own < names; own++)
+    if (begin[own + 1]! > begin[own]!) yield [...order.subarray(begin[own]!, begin[own + 1]!)];
+}
+
+/** By number when all are numbers, else by text (which puts ISO dates in order). Two steps at one time have no order to form a chain in. */
+function inOrder(rows: readonly number[], when: readonly Cell[], dependence: SequenceDependence): readonly number[] {
+  const times = rows.map((row) => ({ row, at: when[row] ?? null }));
+  const numeric = times.every(({ at }) => at !== null && `${at}`.trim() !== '' && !Number.isNaN(Number(at)));
+  const keyed = times.map(({ row, at }) => ({ row, missing: at === null, key: numeric ? Number(at) : `${at}` }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  if (keyed.some(({ missing, key }, k) => missing || (k > 0 && key === keyed[k - 1]!.key)))
+    throw new Fault(
+      'DATA_MALFORMED',
+      `Some steps of one "${dependence.by}" have no "${dependence.order}", or share one, so they are in no order.`,
+      'Every step of a sequence needs a time of its own.',
+    );
+  return keyed.map(({ row }) => row);
+}
+
+/** A state the matrix does not know would be tied by nothing. */
+function refuseOtherStates(transition: Transition, state: Column | undefined, dependence: SequenceDependence): void {
+  const states = state && statesOf(state);
+  if (states !== undefined && states !== transition.length)
+    throw new Fault(
+      'MODEL_INVALID',
+      `The column "${dependence.state}" has ${states} values, but the transition matrix has ${transition.length} states.`,
+      'One row and one column per declared value, in the order declared.',
+      { place: { file: dependence.transition } },
+    );
+}
+const statesOf = (column: Column): number | undefined => {
+  if (column.type === 'category') return column.values.length;
+  if (column.type === 'integer') return toNumber({ num: floor(add(subtract(column.bounds[1], column.bounds[0]), one)), den: 1n });
+  return undefined;
+};

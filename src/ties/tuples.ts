@@ -1,0 +1,99 @@
+import type { Amplifier } from '../dependence/amplifier.js';
+import { push } from '../dependence/graph/push.js';
+import { largestBelow } from '../dependence/largest-below.js';
+import { directAssumption } from '../dependence/uninformed/direct.js';
+import { Fault } from '../errors.js';
+import { addUp, logUp, mulUp } from '../exact/outward.js';
+import { toNumberDown, toNumberUp } from '../exact/rational.js';
+import type { Policy, TiesDependence } from '../policy/policy.js';
+
+/**
+ * Tuples that influence one another: friends of friends befriend. A record is one possible tuple (there or not); each is tied to at most `maxTies` others of
+ * its relation, a public bound, by pairs of odds ratio at most `oddsRatio`. See tuples.proof.md.
+ */
+export interface TupleTies {
+  readonly logOdds: number;
+  readonly ties: number;
+  readonly reach: 'any' | 'direct';
+}
+
+/** What an attacker gains about one tuple when every tuple spends `base`; rounded up. */
+export function tupleLeakage(base: number, { logOdds, ties, reach }: TupleTies): number {
+  if (base === 0 || ties === 0) return base;
+  if (reach === 'direct') return addUp(base, mulUp(ties, push(base, logOdds)));
+  // Messages from above: every iterate is a valid bound, so stopping early is safe.
+  let message = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 1000; round++) {
+    const next = addUp(base, mulUp(ties - 1, push(message, logOdds)));
+    if (!(next < message)) break;
+    const settled = message - next <= 1e-12 * next;
+    message = next;
+    if (settled) break;
+  }
+  return addUp(base, mulUp(ties, push(message, logOdds)));
+}
+
+export function tupleAmplifier(policy: Policy): Amplifier {
+  const declared = policy.dependence.map((d) => tiesOf(d, policy));
+  const names = policy.dependence.map((d) => (d as TiesDependence).relation);
+  const repeated = names.find((n, i) => names.indexOf(n) !== i);
+  if (repeated !== undefined)
+    throw new Fault(
+      'POLICY_INVALID',
+      `The ties of "${repeated}" are declared twice.`,
+      'Declare them once, with the larger odds ratio and the sum of maxTies.',
+    );
+  const relations = new Set([...policy.relations.values()].filter((r) => r.private).map((r) => r.name));
+  const worst = (base: number, change = (t: TupleTies): TupleTies => t): number =>
+    Math.max(base, ...declared.map((t) => tupleLeakage(base, change(t))));
+  return {
+    name: 'tied tuples',
+    scope: (record) => relations.has(record),
+    leakage: (base) => worst(toNumberUp(base)),
+    largestBase: (epsilon) => largestBelow((base) => worst(base), toNumberDown(epsilon), toNumberDown(epsilon)),
+    gaussian: [],
+    conditions: [],
+    whatIf: (base) => {
+      const at = (change: (t: TupleTies) => TupleTies) => worst(toNumberUp(base), change);
+      return [
+        { change: 'odds ratios were twice as large', leakage: at((t) => ({ ...t, logOdds: addUp(t.logOdds, logUp(2)) })) },
+        { change: 'odds ratios were four times as large', leakage: at((t) => ({ ...t, logOdds: addUp(t.logOdds, logUp(4)) })) },
+        { change: 'every tuple had one more tie', leakage: at((t) => ({ ...t, ties: t.ties + 1 })) },
+      ];
+    },
+    factoredOnly: false,
+    assumptions: [
+      ...policy.dependence.map((d) => words(d as TiesDependence)),
+      'Tuples of different relations are independent; a tie that is not declared is not protected.',
+    ],
+    how: 'Dependence calculus on tuples with a public bound on their ties.',
+  };
+}
+
+function tiesOf(d: Policy['dependence'][number], policy: Policy): TupleTies {
+  const wrong = (message: string, hint: string) => new Fault('POLICY_INVALID', message, hint);
+  if (d.kind !== 'ties')
+    throw wrong(
+      `With secret: edge, dependence of kind "${d.kind}" says nothing about tuples.`,
+      'Declare { kind: ties, relation: friend, oddsRatio: 2, maxTies: 50 }, or none.',
+    );
+  if (!policy.relations.get(d.relation)?.private)
+    throw wrong(
+      `The tied tuples must belong to a private relation, and "${d.relation}" is none.`,
+      'Name a private relation under relations:.',
+    );
+  if (d.maxTies === undefined)
+    throw wrong(
+      `How many other tuples a tuple of "${d.relation}" may depend on is not said.`,
+      'Add maxTies: a public bound; it cannot be read from the secret tuples.',
+    );
+  if (d.reach === 'direct' && policy.protect.adversary !== 'uninformed')
+    throw wrong(
+      'reach: direct holds against an uninformed attacker only.',
+      'Write adversary: uninformed under protect:, or leave reach out.',
+    );
+  return { logOdds: logUp(d.oddsRatio), ties: d.maxTies, reach: d.reach };
+}
+
+const words = (d: TiesDependence): string =>
+  `Each possible tuple of "${d.relation}" depends on at most ${d.maxTies} others, with an odds ratio of at most ${d.oddsRatio}.${d.reach === 'direct' ? ` ${directAssumption.independent}` : ''}`;

@@ -1,0 +1,63 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { FactorGraph } from '../dependence/graph/factor-graph.js';
+import { contraction } from '../dependence/graph/push.js';
+
+/** How many used neighbours a record may have over these ties: `most` when it is used itself, `most + spare` when it is left out. */
+export interface TieLimit {
+  readonly graph: FactorGraph;
+  readonly most: number;
+  readonly spare: number;
+}
+
+/**
+ * A record that is left out spends nothing of its own, e, and one tie brings at most t e (t the contraction of the strongest tie): it has room for 1/t more
+ * used neighbours before it gains as much as a used one. Over several relations the room is shared.
+ */
+export function spareTies(graph: FactorGraph, relations: number): number {
+  const strongest = graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
+  return strongest === 0 ? graph.records : Math.floor(1 / (relations * contraction(strongest)));
+}
+
+/**
+ * Which records releases may use so that nobody has more used neighbours than the limits allow. Looks at the ties and the names and at
+ * nothing else, so the choice is as public as the ties are (used-records.proof.md). Greedy: first those whose busiest neighbour has fewest ties, so that
+ * a place beside a hub goes to a record only when it would lose nothing elsewhere; equals in the order of a keyed hash of their names.
+ */
+export function usedRecords(limits: readonly TieLimit[], nameOf: (record: number) => string, key: string): Uint8Array {
+  const records = limits[0]!.graph.records;
+  const used = new Uint8Array(records).fill(1);
+  const busiest = new Uint32Array(records);
+  for (const { graph } of limits)
+    for (let u = 0; u < records; u++) {
+      const degree = graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
+      for (const w of neighbours(graph, u)) if (degree > busiest[w]!) busiest[w] = degree;
+    }
+  const waiting: { record: number; hash: string }[] = [];
+  for (let u = 0; u < records; u++)
+    if (busiest[u]! > 0) waiting.push({ record: u, hash: createHmac('sha256', key).update(nameOf(u)).digest('hex') });
+  waiting.sort((a, b) => busiest[a.record]! - busiest[b.record]! || (a.hash < b.hash ? -1 : 1));
+  const taken = limits.map(() => new Uint32Array(records));
+  const admitted = new Uint8Array(records);
+  for (const { record } of waiting) {
+    const room = limits.every(
+      ({ graph, most, spare }, k) =>
+        taken[k]![record]! <= most && neighbours(graph, record).every((w) => taken[k]![w]! < (admitted[w] ? most : most + spare)),
+    );
+    used[record] = admitted[record] = room ? 1 : 0;
+    if (room)
+      limits.forEach(({ graph }, k) => {
+        for (const w of neighbours(graph, record)) taken[k]![w]!++;
+      });
+  }
+  return used;
+}
+
+const neighbours = (graph: FactorGraph, u: number): Uint32Array =>
+  graph.neighbour.subarray(graph.nodeStart[u]!, graph.nodeStart[u + 1]!);
+
+/** One text for one choice: costs booked under it were paid by the used records alone. */
+export const markOf = (leftOut: Iterable<string>): string =>
+  `used:${createHash('sha256')
+    .update(JSON.stringify([...leftOut].sort()))
+    .digest('hex')
+    .slice(0, 32)}`;
