@@ -1,18 +1,11 @@
 import type { Measure } from '../count/measure.js';
-import { sqrtDown } from '../exact/outward.js';
-import { divide, fromNumber, isPositive, multiply, type Rational, rational, toNumber, toNumberDown } from '../exact/rational.js';
-import { type Noise, roundUp, varianceOf } from '../mechanism/law.js';
-import {
-  addProfiles,
-  emptyPure,
-  emptyZcdp,
-  type Profile,
-  pureProfile,
-  type RecordClass,
-  type Spent,
-  spend,
-  zcdpProfile,
-} from '../mechanism/profile.js';
+import { isFactored, type MechanismOf, noised } from '../count/noised.js';
+import { isPositive, multiply, type Rational, toNumber } from '../exact/rational.js';
+import { type Allotment, pureInside } from '../mechanism/allotment.js';
+import { largest, type Scope } from '../mechanism/effect.js';
+import { varianceOf } from '../mechanism/law.js';
+import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
+import { type Profile, type Spent, spend } from '../mechanism/profile.js';
 import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
 import { meets } from './reading.js';
@@ -22,7 +15,7 @@ export interface NoisePlan {
   readonly route: Route;
   readonly kind: 'laplace' | 'gaussian';
   /** One per measure. */
-  readonly noise: readonly Noise[];
+  readonly mechanisms: readonly MechanismOf[];
   readonly profile: Profile;
   /** Sum over cells of the noise variance in units of what one record can move: comparable between measures. */
   readonly error: number;
@@ -58,84 +51,35 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
   );
 }
 
-/** The pure epsilon that rho pays for inside a zCDP account: epsilon costs epsilon^2/2. */
-export const pureInside = (rho: Rational): Rational => rootDown(multiply(rho, two));
-const rootDown = (x: Rational): Rational => fromNumber(sqrtDown(toNumberDown(x)));
-
-interface Law {
-  readonly kind: 'laplace' | 'gaussian';
-  readonly size: 'l1' | 'l2squared';
-  /** Shares that minimise the total squared error, in units of each measure's own effect. */
+/** The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own effect. */
+interface Kind {
+  readonly name: 'laplace' | 'gaussian';
+  readonly noise: Allotment['noise'];
   readonly weight: (cells: number) => number;
-  readonly additive: (effect: Rational, part: Rational) => Noise;
-  readonly sharpness: (effect: Rational, part: Rational) => Rational;
-  readonly profile: (costs: readonly (readonly [RecordClass, Rational])[], factored: boolean) => Profile;
-  readonly start: Profile;
 }
-const two = rational(2);
-/** epsilon = effect / scale; a selection costs 2 x sharpness x effect. */
-const laplace: Law = {
-  kind: 'laplace',
-  size: 'l1',
-  weight: Math.cbrt,
-  additive: (effect, epsilon) => ({ kind: 'laplace', scale: roundUp(divide(effect, epsilon)) }),
-  sharpness: (effect, epsilon) => divide(epsilon, multiply(two, effect)),
-  profile: pureProfile,
-  start: emptyPure,
-};
-/** rho = effect^2 / (2 variance); a selection costs sharpness^2 x effect^2 / 2 (an epsilon-DP selection is epsilon^2/8-zCDP). */
-const gaussian: Law = {
-  kind: 'gaussian',
-  size: 'l2squared',
-  weight: Math.sqrt,
-  additive: (effect, rho) => ({ kind: 'gaussian', variance: roundUp(divide(effect, multiply(two, rho))) }),
-  sharpness: (effect, rho) => rootDown(divide(multiply(two, rho), effect)),
-  profile: zcdpProfile,
-  start: emptyZcdp,
-};
+const laplace: Kind = { name: 'laplace', noise: 'pure', weight: Math.cbrt };
+const gaussian: Kind = { name: 'gaussian', noise: 'zcdp', weight: Math.sqrt };
 
-function under(law: Law, measures: readonly Measure[], route: Route, budget: Rational): Omit<NoisePlan, 'fits'> {
+function under(
+  { name, noise, weight }: Kind,
+  measures: readonly Measure[],
+  route: Route,
+  budget: Rational,
+): Omit<NoisePlan, 'fits'> {
   const { scope } = route.amplifier;
-  const parts = allocate(measures, scope, (m) => law.weight(entering(m))).map((share) => multiply(budget, share));
-  const noise = measures.map((m, k): Noise => {
-    const effect = largest(m, scope, law.size);
-    if (effect === 0n) return { kind: 'none' };
-    if (m.mechanism === 'exponential') return { kind: 'selection', sharpness: law.sharpness(rational(effect), parts[k]!) };
-    return law.additive(rational(effect), parts[k]!);
-  });
-  const profile = measures.reduce(
-    (total, m, k) => addProfiles(total, law.profile(costs(m, scope, law.size, parts[k]!), isFactored(m))),
-    law.start,
+  const mechanisms = allocate(measures, scope, (m) => weight(entering(m))).map((share, k) =>
+    noised(measures[k]!, { noise, amount: multiply(budget, share) }, scope),
   );
-  return { route, kind: law.kind, noise, profile, error: expectedError(measures, noise, scope) };
+  return { route, kind: name, mechanisms, profile: costTogether(mechanisms), error: expectedError(measures, mechanisms, scope) };
 }
 
 /** Noisy cells over all the tables that are read off a measure. */
 const entering = (m: Measure): number => m.cells.length * ((m.mechanism === 'additive' ? m.tables : undefined) ?? 1);
 
-type Scope = (record: RecordClass) => boolean;
-const largest = (m: Measure, scope: Scope, size: 'l1' | 'l2squared'): bigint => {
-  let most = 0n;
-  for (const [name, effect] of m.effects) if (scope(name) && effect[size] > most) most = effect[size];
-  return most;
-};
-/** A measure is its own factor when only one column's answers can move it. */
-const isFactored = (m: Measure): boolean => [...m.effects.keys()].filter((name) => name !== '*').length <= 1;
-
-/**
- * What the noise costs every class the measure touches, also those outside the route that chose it: the part allotted, in proportion to the effect.
- * (Scales were rounded up, so this is at least the true cost; booking the allotment keeps the ledger's fractions short.)
- */
-const costs = (m: Measure, scope: Scope, size: 'l1' | 'l2squared', part: Rational): [RecordClass, Rational][] => {
-  const most = largest(m, scope, size);
-  if (most === 0n) return [];
-  return [...m.effects].map(([name, effect]) => [name, multiply(part, rational(effect[size], most))]);
-};
-
-function expectedError(measures: readonly Measure[], noise: readonly Noise[], scope: Scope): number {
+function expectedError(measures: readonly Measure[], mechanisms: readonly Mechanism[], scope: Scope): number {
   return measures.reduce((total, m, k) => {
-    const law = noise[k]!;
-    const effect = Number(largest(m, scope, 'l1'));
+    const { law } = mechanisms[k]!;
+    const effect = Number(largest(m.effects, 'l1', scope));
     if (law.kind === 'none') return total;
     if (law.kind === 'selection') return total + m.cells.length / (effect * toNumber(law.sharpness)) ** 2;
     return total + (entering(m) * varianceOf(law)) / effect ** 2;

@@ -1,9 +1,10 @@
 import { Fault } from '../errors.js';
+import type { Effect, Effects } from '../mechanism/effect.js';
 import { everyRecord, type RecordClass } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { numberNamed, weightNamed } from './domain.js';
 import { gridOf, unitsAt } from './grid.js';
-import { type Counting, columnsOfKey, type Effect, type RowValue } from './measure.js';
+import { type Counting, columnsOfKey, type RowValue } from './measure.js';
 
 /** Closed interval of integers. */
 interface Interval {
@@ -122,7 +123,7 @@ export function columnsOf({ filter, keys, value }: Counting): readonly string[] 
   return [...new Set(names)];
 }
 
-function perClass(policy: Policy, shape: Shape): ReadonlyMap<RecordClass, Effect> {
+function perClass(policy: Policy, shape: Shape): Effects {
   const { secret } = policy.protect;
   if (secret === 'edge')
     throw new Fault(
@@ -145,7 +146,7 @@ function perClass(policy: Policy, shape: Shape): ReadonlyMap<RecordClass, Effect
 }
 
 /** Replace-one effects of a vector of sums. Proofs in effects.proof.md. */
-export function sumEffects(policy: Policy, counting: Counting): ReadonlyMap<RecordClass, Effect> {
+export function sumEffects(policy: Policy, counting: Counting): Effects {
   const { value } = counting;
   const row = reachOf(valueInterval(policy, value));
   const weight = weightInterval(policy, value.kind === 'one' ? undefined : value.weight);
@@ -159,7 +160,7 @@ export function sumEffects(policy: Policy, counting: Counting): ReadonlyMap<Reco
 }
 
 /** Replace-one effects of the penalties of a quantile num/den, chosen once per group (all keys but the last, which is the grid). */
-export function rankEffects(policy: Policy, counting: Counting, num: bigint, den: bigint): ReadonlyMap<RecordClass, Effect> {
+export function rankEffects(policy: Policy, counting: Counting, num: bigint, den: bigint): Effects {
   const groups = counting.keys.slice(0, -1);
   const grid = counting.keys.at(-1)!;
   const cells = groups.reduce((n, key) => n * BigInt(key.size), 1n);

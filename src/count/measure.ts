@@ -1,5 +1,5 @@
 import type { Rational } from '../exact/rational.js';
-import type { RecordClass } from '../mechanism/profile.js';
+import type { Effects } from '../mechanism/effect.js';
 
 /**
  * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
@@ -16,14 +16,10 @@ export interface CountedMeasure {
    * Effect of replacing one record of a class, in integer units. Classes that are absent do not move the measure;
    * a measure without classes depends on no secret (the number of rows when the secret is an answer) and needs no noise.
    */
-  readonly effects: ReadonlyMap<RecordClass, Effect>;
+  readonly effects: Effects;
   readonly counting: Counting;
   /** How many of the batch's tables are read off it, every cell entering each of them; 1 when absent. For sharing the budget, not for costs. */
   readonly tables?: number;
-}
-export interface Effect {
-  readonly l1: bigint;
-  readonly l2squared: bigint;
 }
 
 /**
@@ -38,7 +34,7 @@ export interface SelectedMeasure {
   /** Labels of the groups; one group with no label when there are no keys. */
   readonly cells: readonly (readonly string[])[];
   readonly candidates: readonly Rational[];
-  readonly effects: ReadonlyMap<RecordClass, Effect>;
+  readonly effects: Effects;
   /** Integer penalties (0 is best) of one group's candidates from its counts. */
   readonly penalties: (at: readonly bigint[]) => bigint[];
   /** Penalty units per row of rank error. */

@@ -1,12 +1,12 @@
-import type { AdditiveNoise } from './law.js';
-import { halfWidth, normalQuantile, scaledNormalTail } from './law-width.js';
+import type { AdditiveLaw } from './law.js';
+import { halfWidth, normalQuantile, scaledNormalTail, widthOf } from './law-width.js';
 
 /** Sums of independent noises and how far they stray. See law-sum.proof.md. */
 
 /** A noise times a factor. */
 export interface Part {
   readonly factor: number;
-  readonly noise: AdditiveNoise;
+  readonly noise: AdditiveLaw<number>;
 }
 
 /** Noises whose factors are not fixed yet; `half` is a norm of the factors (proof note, 4), which is what solving for them rests on. */
@@ -17,9 +17,9 @@ export interface NoiseSum {
   beyond(factors: readonly number[], x: number): number;
 }
 
-const isNoisy = ({ kind, scale }: AdditiveNoise): boolean => kind !== 'none' && scale > 0;
+const isNoisy = (law: AdditiveLaw<number>): boolean => widthOf(law) > 0;
 
-export function noiseSum(noises: readonly AdditiveNoise[], alpha: number): NoiseSum {
+export function noiseSum(noises: readonly AdditiveLaw<number>[], alpha: number): NoiseSum {
   const noisy = noises.filter(isNoisy);
   const laplaces = noisy.filter(({ kind }) => kind === 'laplace').length;
   if (noisy.length <= 1 || laplaces > mostTogether)
@@ -63,7 +63,7 @@ export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
   const step = Math.abs(first.factor);
   if (!second) return step * halfWidth(first.noise, alpha);
   if (parts.every(({ factor }) => Math.abs(factor) === step)) {
-    const scales = parts.filter(({ noise }) => noise.kind === 'laplace').map(({ noise }) => noise.scale);
+    const scales = parts.filter(({ noise }) => noise.kind === 'laplace').map(({ noise }) => widthOf(noise));
     const sigma = Math.hypot(...parts.filter(({ noise }) => noise.kind === 'gaussian').map(({ noise }) => smoothed(noise)));
     const alike = scales.every((scale) => scale === scales[0]);
     if (alike && scales.length > 0 && sigma === 0) return step * Math.ceil(manyLaplaces(scales.length, scales[0]!, alpha));
@@ -84,9 +84,10 @@ interface SmoothLaw {
 }
 
 /** Spread of a continuous noise that strays no less than the discrete one spread evenly over its steps (proof note, 2). */
-function smoothed({ kind, scale }: AdditiveNoise): number {
-  if (kind === 'none' || scale <= 0) return 0;
-  return kind === 'laplace' ? 1 / (2 * Math.tanh(1 / (2 * scale))) : Math.sqrt(scale * scale + 1 / 4);
+function smoothed(law: AdditiveLaw<number>): number {
+  const scale = widthOf(law);
+  if (scale <= 0) return 0;
+  return law.kind === 'laplace' ? 1 / (2 * Math.tanh(1 / (2 * scale))) : Math.sqrt(scale * scale + 1 / 4);
 }
 
 /** More Laplace noises than this are not told apart by partial fractions in double precision. */

@@ -1,17 +1,22 @@
-import type { AdditiveNoise } from './law.js';
+import type { AdditiveLaw } from './law.js';
+
+/** Laplace scale or Gaussian sigma, in integer units. */
+export const widthOf = (law: AdditiveLaw<number>): number =>
+  law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? Math.sqrt(law.variance) : 0;
 
 /** Standard deviation of the noise, in integer units. */
-export function deviation({ kind, scale }: AdditiveNoise): number {
-  if (kind === 'none' || scale <= 0) return 0;
+export function deviation(law: AdditiveLaw<number>): number {
+  const width = widthOf(law);
+  if (width <= 0) return 0;
   // Discrete Laplace: variance 2q/(1-q)^2 with q = exp(-1/scale). A discrete Gaussian's is at most sigma^2.
-  return kind === 'laplace' ? Math.SQRT1_2 / Math.sinh(1 / (2 * scale)) : scale;
+  return law.kind === 'laplace' ? Math.SQRT1_2 / Math.sinh(1 / (2 * width)) : width;
 }
 
 /** Smallest integer k with P(|noise| > k) <= alpha. */
-export function halfWidth(noise: AdditiveNoise, alpha: number): number {
-  const { kind, scale } = noise;
-  if (kind === 'none' || scale <= 0) return 0;
-  return kind === 'laplace' ? laplaceHalfWidth(scale, alpha) : gaussianHalfWidth(scale, alpha);
+export function halfWidth(law: AdditiveLaw<number>, alpha: number): number {
+  const width = widthOf(law);
+  if (width <= 0) return 0;
+  return law.kind === 'laplace' ? laplaceHalfWidth(width, alpha) : gaussianHalfWidth(width, alpha);
 }
 
 function laplaceHalfWidth(scale: number, alpha: number): number {

@@ -1,7 +1,8 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
+import type { AdditiveLaw, Law } from '../mechanism/law.js';
 import { combinedHalfWidth, type Part } from '../mechanism/law-sum.js';
 import { deviation } from '../mechanism/law-width.js';
-import type { AdditiveNoise, AnswerRow, AnswerTable, ErrorKind, Foreseen, NoiseLaw, NoisyCounts, NoisyMeasure } from './bound.js';
+import type { AnswerRow, AnswerTable, ErrorKind, Foreseen, NoisyCounts, NoisyMeasure } from './bound.js';
 import { answerName } from './label.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
@@ -27,9 +28,10 @@ const counts = (noisy: readonly NoisyMeasure[], index: number): NoisyCounts => {
   if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no counts`);
   return found;
 };
-const additive = (noise: readonly NoiseLaw[], index: number): AdditiveNoise => {
+const additive = (noise: readonly Law<number>[], index: number): AdditiveLaw<number> => {
   const found = noise[index];
-  if (!found || found.kind === 'selection') throw new RangeError(`measure ${index} has no additive noise`);
+  if (found?.kind !== 'laplace' && found?.kind !== 'gaussian' && found?.kind !== 'none')
+    throw new RangeError(`measure ${index} has no additive noise`);
   return found;
 };
 
@@ -55,7 +57,7 @@ export function noisySum(terms: readonly Term[], noisy: readonly NoisyMeasure[],
 }
 
 /** The noise of the terms in answer cell i, before any value is known. */
-export const noiseOf = (terms: readonly Term[], noise: readonly NoiseLaw[], i = 0): Omit<Noisy, 'value'> =>
+export const noiseOf = (terms: readonly Term[], noise: readonly Law<number>[], i = 0): Omit<Noisy, 'value'> =>
   spread(
     terms.flatMap(({ measure, factor, cells }) =>
       cells(i).map(() => ({ factor: Math.abs(toNumber(factor)), noise: additive(noise, measure) })),

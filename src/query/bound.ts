@@ -1,8 +1,5 @@
-import type { AdditiveNoise, NoiseLaw } from '../mechanism/law.js';
-
-export type { AdditiveNoise, NoiseLaw, SelectionNoise } from '../mechanism/law.js';
-
 import type { Measure } from '../count/measure.js';
+import type { AdditiveLaw, Law } from '../mechanism/law.js';
 import type { Query } from './query.js';
 
 /** Queries tied to a policy: the integers to be noised, and how noisy integers become answers. Made by query/bind.ts. */
@@ -13,17 +10,17 @@ export interface BoundBatch {
   /** One table per query, in order. `noisy` is parallel to `measures`. Public arithmetic only: safe on whatever post-processing made of the values. */
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
   /** What can be said about the errors before any data is read; parallel to `queries`. */
-  foresee(noise: readonly NoiseLaw[]): readonly Foreseen[];
+  foresee(noise: readonly Law<number>[]): readonly Foreseen[];
 }
 
 export type NoisyMeasure = NoisyCounts | NoisySelection;
 export interface NoisyCounts {
-  readonly noise: AdditiveNoise;
+  readonly noise: AdditiveLaw<number>;
   /** One integer per cell of the measure. */
   readonly values: readonly bigint[];
 }
 export interface NoisySelection {
-  readonly noise: NoiseLaw;
+  readonly noise: Law<number>;
   /** Index of the chosen candidate, per group. */
   readonly chosen: readonly number[];
 }

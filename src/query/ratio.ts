@@ -1,5 +1,5 @@
+import type { AdditiveLaw } from '../mechanism/law.js';
 import { type NoiseSum, noiseSum, type Part } from '../mechanism/law-sum.js';
-import type { AdditiveNoise } from './bound.js';
 
 /**
  * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when
@@ -35,7 +35,7 @@ export function quotients(noises: readonly (readonly Part[])[], alpha: number): 
 
 /** The sum of several numbers' noises, by the numbers' factors. */
 export function sumOf(noises: readonly (readonly Part[])[], alpha: number): NoiseSum {
-  const laws: AdditiveNoise[] = noises.flatMap((parts) => parts.map(({ noise }) => noise));
+  const laws: AdditiveLaw<number>[] = noises.flatMap((parts) => parts.map(({ noise }) => noise));
   const { half, beyond } = noiseSum(laws, alpha);
   const own = noises.flatMap((parts, k) => parts.map(({ factor }) => [factor, k] as const));
   const spread = (factors: readonly number[]): readonly number[] => own.map(([factor, k]) => factor * factors[k]!);

@@ -4,9 +4,10 @@ import { gridOf } from '../count/grid.js';
 import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
 import { impliesPresent, textOf } from '../count/measure.js';
 import { one, type Rational } from '../exact/rational.js';
+import type { Law } from '../mechanism/law.js';
 import type { Policy } from '../policy/policy.js';
 import { sameCell, type Term } from './answer.js';
-import type { AnswerTable, Foreseen, NoiseLaw, NoisyMeasure } from './bound.js';
+import type { AnswerTable, Foreseen, NoisyMeasure } from './bound.js';
 import { filterOf, present, tidy } from './filter.js';
 import { cellsOf, keysOf, type LabelledKey, mostCellsTogether, refuseManyCells } from './keys.js';
 import type { Query } from './query.js';
@@ -14,7 +15,7 @@ import type { Query } from './query.js';
 /** One query tied to the measures it needs. */
 export interface BoundQuery {
   finish(noisy: readonly NoisyMeasure[]): AnswerTable;
-  foresee(noise: readonly NoiseLaw[]): Foreseen;
+  foresee(noise: readonly Law<number>[]): Foreseen;
 }
 
 /** The rows a query is about. */

@@ -3,7 +3,8 @@ import type { Reading } from '../accounting/reading.js';
 import type { Engine } from '../engine/engine.js';
 import { Fault, type FaultCode, type Outcome } from '../errors.js';
 import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
-import type { Profile } from '../mechanism/profile.js';
+import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
+import { Paid } from '../mechanism/paid.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
 import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
@@ -33,7 +34,8 @@ export interface Request<T> {
   readonly canonical: string;
   /** For the ledger's list; from the request's own text only. */
   readonly label: string;
-  readonly profile: Profile;
+  /** Everything that will be drawn: what is booked is their cost, and they draw for nobody else. */
+  readonly mechanisms: readonly Mechanism[];
   readonly reading: Reading;
   /** What it takes for known to everybody, and so pays nothing for; in the words of release/relied.ts. */
   readonly relied?: readonly string[];
@@ -44,8 +46,8 @@ export interface Request<T> {
    * is filled up to, as room on a disk depends on it.
    */
   readonly resumable?: { readonly length: number };
-  /** Reads the data and adds the noise; runs only after the profile is durably booked. */
-  readonly execute: (engine: Engine) => Promise<T>;
+  /** Reads the data and adds the noise; runs only after the cost is durably booked. */
+  readonly execute: (engine: Engine, paid: Paid) => Promise<T>;
 }
 
 export interface Charged<T> {
@@ -78,7 +80,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation 
     ...(as !== undefined && { as }),
     key,
     label: request.label,
-    profile: account.book(request.profile, request.reading),
+    profile: account.book(costTogether(request.mechanisms), request.reading),
     relied: request.relied ?? [],
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
@@ -99,7 +101,7 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation)
   if (entry.settled) return sayingOutcome(notSpent, () => meanwhile<T>(desk, entry));
   const spent = spentOn(entry, reservation);
   const made = await paidFor(spent, async () => {
-    const answer = await request.execute(desk.engine);
+    const answer = await request.execute(desk.engine, new Paid(request.mechanisms));
     // Another session on the same engine may have had newer data read meanwhile: what was answered must be bounded by its ties, too.
     if (desk.tiesOf !== undefined) await presentAccount(desk);
     return { answer, text: JSON.stringify(answer).padEnd(request.resumable?.length ?? 0) };

@@ -8,7 +8,7 @@ import {
   spentUnder,
   usedShare,
 } from '../accounting/account.js';
-import { chooseNoise, type NoisePlan, pureInside } from '../accounting/choose.js';
+import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
 import { guarantee } from '../accounting/guarantee.js';
 import { meets, type Reading } from '../accounting/reading.js';
 import { columnsOf } from '../count/effects.js';
@@ -18,7 +18,10 @@ import { type EngineSource, reads } from '../engine/source.js';
 import { Fault, type Outcome } from '../errors.js';
 import { compare, isPositive, isZero, multiply, type Rational, toNumber, zero } from '../exact/rational.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { lawOf } from '../mechanism/law.js';
+import { type Allotment, pure as pureAllotment, pureInside, zcdp } from '../mechanism/allotment.js';
+import { inDoubles } from '../mechanism/law.js';
+import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
+import type { Paid } from '../mechanism/paid.js';
 import {
   everyRecord,
   nothingSpent,
@@ -41,7 +44,7 @@ import { systemAnalyst } from './analyst.js';
 import { answerBatch, finishBatch, type NoisyAnswer, widestAnswer } from './answer.js';
 import { type Charged, charge, type Desk, type Request } from './charge.js';
 import { notSpent, type Outcomes, sayingOutcome } from './outcome.js';
-import { explainChoice, type Plan, planMeasure } from './plan.js';
+import { explainChoice, type Plan, planned } from './plan.js';
 import { quotaFor, quotaUse } from './quota.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import { type Relied, reliedOn } from './relied.js';
@@ -148,12 +151,12 @@ export class Session {
     const { answer, ...paid } = await this.charge<Recorded>({
       canonical,
       label: plan.label,
-      profile: best.profile,
+      mechanisms: best.mechanisms,
       reading: { measures: bound.measures },
       relied: reliedOn(bound.measures, this.policy),
       ...(options.fresh && { fresh: true }),
-      resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.noise))).length },
-      execute: async (engine) => recorded(await answerBatch(engine, this.policy, bound, best.noise)),
+      resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
+      execute: async (engine, paid) => recorded(await answerBatch(engine, this.policy, bound, best.mechanisms, paid)),
     });
     return sayingOutcome(outcomeOf(paid), () => ({
       tables: finishBatch(bound, answer.noisy, options.tidy === true),
@@ -206,12 +209,11 @@ export class Session {
       spent: standing,
       ...(completes !== undefined && { completes }),
       route: best.route,
-      profile: best.profile,
+      mechanisms: best.mechanisms,
       reading: { measures: bound.measures },
       mechanism: best.kind,
       why: explainChoice(plans),
-      measures: bound.measures.map((m, k) => planMeasure(m, best.noise[k]!)),
-      errors: bound.foresee(best.noise.map(lawOf)),
+      errors: bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law))),
       candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
     });
   }
@@ -219,15 +221,16 @@ export class Session {
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
   frame(own: OwnPlan): Plan {
     const { account, policy } = this;
-    const { share, spent, route, profile, reading, ...rest } = own;
+    const { share, spent, route, mechanisms, reading, ...rest } = own;
     const total = toNumber(account.epsilon);
     const used = toNumber(usedShare(account, spent)) * total;
     // Rows are cut for every release that reads rows, whichever route proves it.
     const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
     return {
       ...rest,
+      measures: mechanisms.map(planned),
       // What was booked already needs no more room.
-      fits: own.completes !== undefined || this.admits(profile, reading, spent),
+      fits: own.completes !== undefined || this.admits(costTogether(mechanisms), reading, spent),
       ...(spent.own && { quota: quotaUse(account, quotaFor(this.desk)!, spent.own.spent) }),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
@@ -286,8 +289,8 @@ export class Session {
       spent,
       route,
       reading,
-      ...(pure && isPositive(pure) && { pure }),
-      ...(rho && isPositive(rho) && { rho }),
+      ...(pure && isPositive(pure) && { pure: pureAllotment(pure) }),
+      ...(rho && isPositive(rho) && { rho: zcdp(rho) }),
     };
   }
 
@@ -297,14 +300,14 @@ export class Session {
     const { answer, ...paid } = await this.charge<{ plan: Plan; profile: StoredProfile; result: T }>({
       canonical: JSON.stringify([request.kind, asked, request.canonical, readingOf(this.policy)]),
       label: request.plan.label,
-      profile: request.profile,
+      mechanisms: request.mechanisms,
       reading,
       ...(request.relied && { relied: request.relied }),
       ...(fresh && { fresh: true }),
-      execute: async (engine) => ({
+      execute: async (engine, paid) => ({
         plan: request.plan,
-        profile: toStored(request.profile),
-        result: await request.execute(engine),
+        profile: toStored(costTogether(request.mechanisms)),
+        result: await request.execute(engine, paid),
       }),
     });
     return sayingOutcome(outcomeOf(paid), () => ({
@@ -332,12 +335,15 @@ const outcomeOf = ({ entry, recorded }: Pick<Charged<unknown>, 'entry' | 'record
 /** How much was asked for, in words that stay the same while the budget shrinks. */
 export const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
-export type OwnPlan = Omit<Plan, 'epsilon' | 'budget' | 'quota' | 'fits' | 'route' | 'whatIf' | 'records' | 'guarantee'> & {
+export type OwnPlan = Omit<
+  Plan,
+  'measures' | 'epsilon' | 'budget' | 'quota' | 'fits' | 'route' | 'whatIf' | 'records' | 'guarantee'
+> & {
   readonly share: Rational;
   readonly spent: Standing;
   readonly route: Route;
-  /** What would be booked; whether it fits follows from it. */
-  readonly profile: Profile;
+  /** What would be drawn: what it costs, whether it fits and what is told of it follow. */
+  readonly mechanisms: readonly Mechanism[];
   readonly reading: Reading;
 };
 
@@ -349,9 +355,9 @@ export interface Allowance {
   readonly route: Route;
   readonly reading: Reading;
   /** Base epsilon one record may spend on pure noise. */
-  readonly pure?: Rational;
+  readonly pure?: Allotment;
   /** rho one record may spend on Gaussian noise. */
-  readonly rho?: Rational;
+  readonly rho?: Allotment;
 }
 
 export interface Analysis<T> {
@@ -360,9 +366,9 @@ export interface Analysis<T> {
   /** Canonical text of the parameters. */
   readonly canonical: string;
   readonly plan: Plan;
-  readonly profile: Profile;
+  readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
-  readonly execute: (engine: Engine) => Promise<T>;
+  readonly execute: (engine: Engine, paid: Paid) => Promise<T>;
 }
 
 /** What the ledger keeps for replay. */

@@ -4,8 +4,9 @@ import { gridOf, numberAt } from '../../count/grid.js';
 import type { Counting, RowKey, SelectedMeasure } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
 import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
+import type { Law, SelectionLaw } from '../../mechanism/law.js';
 import { foreseen, miss, table } from '../answer.js';
-import type { AnswerRow, NoiseLaw, NoisyMeasure, SelectionNoise } from '../bound.js';
+import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { present } from '../filter.js';
 import { mostCells, refuseManyCells } from '../keys.js';
 import { valueName } from '../label.js';
@@ -36,18 +37,18 @@ const odds = (1 - miss) / miss;
  * Largest rank error, with 95 %, whatever the data (quantile.proof.md, 2): penalties are whole and the best is 0, so no data make it likelier to pass t
  * than one good candidate among equals at t + 1. Some data do: nothing that is made of the answer alone can promise less (3).
  */
-const rankError = ({ sharpness }: SelectionNoise, { candidates, perRank }: SelectedMeasure): number => {
+const rankError = ({ sharpness }: SelectionLaw<number>, { candidates, perRank }: SelectedMeasure): number => {
   const others = candidates.length - 1;
   if (others === 0 || sharpness === Number.POSITIVE_INFINITY) return 0;
   return Math.max(0, Math.ceil(Math.log(odds * others) / sharpness) - 1) / perRank;
 };
 /** The same if rows lie evenly: as many to every candidate, or as many candidates to every row (4). */
-const evenRankError = (law: SelectionNoise, measure: SelectedMeasure): number => {
+const evenRankError = (law: SelectionLaw<number>, measure: SelectedMeasure): number => {
   const penalty = -Math.log(Math.hypot(odds, 1) - odds) / law.sharpness + measure.perRank / 2;
   return Math.min(rankError(law, measure), Math.floor(penalty) / measure.perRank);
 };
 /** Largest root mean square of the penalty over all data: sqrt(u (u - 2)) / sharpness where u - 2 = 2 (candidates - 1) e^-u (5). */
-const rankDeviation = ({ sharpness }: SelectionNoise, { candidates, perRank }: SelectedMeasure): number => {
+const rankDeviation = ({ sharpness }: SelectionLaw<number>, { candidates, perRank }: SelectedMeasure): number => {
   let u = 2;
   // The right side falls as u grows: what u - 2 exceeds it by rises, and is concave, so Newton's steps from below stay below.
   for (let k = 0; k < 60; k++) {
@@ -56,7 +57,7 @@ const rankDeviation = ({ sharpness }: SelectionNoise, { candidates, perRank }: S
   }
   return Math.sqrt(u * (u - 2)) / sharpness / perRank;
 };
-const selection = (noise: NoiseLaw | undefined): SelectionNoise => {
+const selection = (noise: Law<number> | undefined): SelectionLaw<number> => {
   // A quantile of public columns is chosen without noise.
   if (noise?.kind === 'none') return { kind: 'selection', sharpness: Number.POSITIVE_INFINITY };
   if (noise?.kind !== 'selection') throw new RangeError('a quantile needs selection noise');

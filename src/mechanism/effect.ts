@@ -1,0 +1,19 @@
+import type { RecordClass } from './profile.js';
+
+/** How far replacing one record moves a vector of whole numbers, whatever the record was and becomes. */
+export interface Effect {
+  readonly l1: bigint;
+  readonly l2squared: bigint;
+}
+/** Classes that are absent do not move it at all. */
+export type Effects = ReadonlyMap<RecordClass, Effect>;
+export type Scope = (record: RecordClass) => boolean;
+
+export const effectOn = (classes: Iterable<RecordClass>, effect: Effect): Effects =>
+  new Map([...classes].map((name) => [name, effect] as const));
+
+export const largest = (effects: Effects, size: keyof Effect, scope: Scope = () => true): bigint => {
+  let most = 0n;
+  for (const [name, effect] of effects) if (scope(name) && effect[size] > most) most = effect[size];
+  return most;
+};

@@ -1,0 +1,38 @@
+import type { Law } from './law.js';
+import { addProfiles, emptyPure, emptyZcdp, type Profile } from './profile.js';
+
+/**
+ * A way to let a number out: the law of its noise, what drawing it costs, and the draw itself, all read off one value. It draws only for whoever holds the
+ * receipt of what was booked for it (paid.ts).
+ */
+export interface Mechanism {
+  readonly law: Law;
+  /** What is booked for all its draws together. */
+  readonly cost: Profile;
+  /** How often it may be drawn from. */
+  readonly draws: number;
+  /** What plans and receipts say of it. */
+  readonly told: Told;
+}
+
+export interface Told {
+  readonly name: string;
+  readonly cells: number;
+  /** Half width of the 95 % interval of one cell, in the answer's own unit; absent for selections and for noise that follows the data. */
+  readonly error95?: number;
+  /** How many tables are read off it, when more than one. */
+  readonly tables?: number;
+}
+
+/** Costs add, adaptively chosen or not; pure and zCDP costs are kept apart, so a list is of one kind. */
+export function costTogether(mechanisms: readonly Mechanism[]): Profile {
+  const noise = mechanisms.find(({ cost }) => cost.perRecord.size > 0)?.cost.noise ?? 'pure';
+  return mechanisms.reduce<Profile>(
+    (total, { cost }) => {
+      if (cost.perRecord.size === 0) return total;
+      if (cost.noise !== noise) throw new RangeError('pure and zCDP costs cannot be one profile');
+      return addProfiles(total, cost);
+    },
+    noise === 'pure' ? emptyPure : emptyZcdp,
+  );
+}

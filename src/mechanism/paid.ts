@@ -1,0 +1,37 @@
+import { compare, zero } from '../exact/rational.js';
+import type { Mechanism } from './mechanism.js';
+import type { Profile } from './profile.js';
+
+/**
+ * The right to draw what was booked. Only `charge` makes one, after the ledger has taken the cost of exactly these mechanisms; none draws without it, and none
+ * more often than was booked. So what is drawn and what is paid cannot differ.
+ */
+export class Paid {
+  readonly #left = new Map<Mechanism, number>();
+
+  constructor(booked: readonly Mechanism[]) {
+    for (const mechanism of booked) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
+  }
+
+  /** Before noise is drawn. */
+  take(mechanism: Mechanism, draws: number): void {
+    const left = this.#left.get(mechanism) ?? 0;
+    if (draws > left) throw new RangeError('more noise would be drawn than was booked');
+    this.#left.set(mechanism, left - draws);
+  }
+
+  /** A step whose noise follows what was published before it: all that was booked for one mechanism goes to another that costs no more. */
+  exchange(booked: Mechanism, instead: Mechanism): void {
+    if (!costsNoMore(instead.cost, booked.cost)) throw new RangeError('a noise would cost more than is booked for it');
+    this.take(booked, booked.draws);
+    this.#left.set(instead, instead.draws);
+  }
+
+  /** The one door: what goes in is exact, what comes out is noisy. */
+  release<In, Out>(_mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
+    return noisy(exact);
+  }
+}
+
+const costsNoMore = (a: Profile, b: Profile): boolean =>
+  a.noise === b.noise && [...a.perRecord].every(([name, cost]) => compare(cost, b.perRecord.get(name) ?? zero) <= 0);

@@ -1,0 +1,62 @@
+import { divide, multiply, type Rational, rational } from '../exact/rational.js';
+import { type Enclosure, slowExp } from '../exact/slow.js';
+import { type Bits, cryptoBits } from '../noise/bits.js';
+import type { Rungs } from '../noise/ladder.js';
+import { quarticSampler } from '../noise/quartic.js';
+import type { Allotment } from './allotment.js';
+import { booked, quarticSlide } from './cost.js';
+import { effectOn } from './effect.js';
+import { type Followed, oneStep } from './ladder.js';
+import type { SmoothLaw } from './law.js';
+import type { Mechanism } from './mechanism.js';
+import type { Paid } from './paid.js';
+
+export interface Smooth extends Mechanism {
+  readonly law: SmoothLaw;
+  climb(paid: Paid, exact: bigint, rungs: Rungs): bigint;
+}
+
+/** Half of epsilon for sliding, half for stretching. */
+export const smoothLaw = (epsilon: Rational): SmoothLaw => ({
+  kind: 'smooth',
+  scale: divide(multiply(rational(2), quarticSlide), epsilon),
+  beta: divide(epsilon, rational(6)),
+});
+
+/** Pure noise at the smooth sensitivity of the data (noise/quartic.proof.md). */
+export function smooth({ name, classes }: Followed, allotment: Allotment): Smooth {
+  const law = smoothLaw(allotment.amount);
+  const mechanism: Smooth = {
+    law,
+    cost: booked(law, effectOn(classes, oneStep), allotment),
+    draws: 1,
+    told: { name, cells: 1 },
+    climb: (paid, exact, rungs) => {
+      paid.take(mechanism, 1);
+      return paid.release(mechanism, { exact, rungs }, (given) => given.exact + drawSmooth(law, given.rungs));
+    },
+  };
+  return mechanism;
+}
+
+export const drawSmooth = (law: SmoothLaw, rungs: Rungs, bits: Bits = cryptoBits): bigint =>
+  quarticSampler((digits) => smoothScale(law, rungs, digits), bits)();
+
+/** `scale` times S, S = max over t of e^(-beta t) width(t), enclosed to about `digits` binary digits. */
+export function smoothScale({ scale, beta }: SmoothLaw, rungs: Rungs, digits: number): Enclosure {
+  const bits = BigInt(digits + 64);
+  const unit = 1n << bits;
+  const e = slowExp({ num: -beta.num, den: beta.den }, digits + 64);
+  const stepLow = (e.low.num << bits) / e.low.den;
+  const stepHigh = (e.high.num << bits) / e.high.den + 1n;
+  let [low, high] = [0n, 0n];
+  let [powerLow, powerHigh] = [unit, unit];
+  for (let t = 0; t === 0 || rungs.widest * powerHigh > low; t++) {
+    const width = rungs.width(t) || 1n;
+    if (width * powerLow > low) low = width * powerLow;
+    if (width * powerHigh > high) high = width * powerHigh;
+    powerLow = (powerLow * stepLow) >> bits;
+    powerHigh = ((powerHigh * stepHigh) >> bits) + 1n;
+  }
+  return { low: { num: low * scale.num, den: unit * scale.den }, high: { num: high * scale.num, den: unit * scale.den } };
+}
