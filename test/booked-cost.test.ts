@@ -7,7 +7,7 @@ import { fromPairs, untied } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import type { Cell } from '../src/engine/engine.js';
 import { add, compare, divide, multiply, parseRational, type Rational, rational, toText, zero } from '../src/exact/rational.js';
-import type { Noise } from '../src/mechanism/law.js';
+import type { Law } from '../src/mechanism/law.js';
 import { everyRecord, nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../src/mechanism/profile.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
@@ -108,21 +108,24 @@ function moves(m: Measure, before: readonly bigint[], after: readonly bigint[]):
 }
 
 /** What noise loses over such a move: epsilon, or rho; nothing may move where there is no noise. */
-function lostBy(noise: Noise, kind: NoisePlan['kind'], moved: readonly bigint[]): Rational {
+function lostBy(noise: Law, kind: NoisePlan['kind'], moved: readonly bigint[]): Rational {
   if (noise.kind === 'laplace') return divide(total(moved), noise.scale);
   if (noise.kind === 'gaussian') return divide(total(squares(moved)), multiply(rational(2), noise.variance));
   if (noise.kind === 'none') {
     expect(moved.every((d) => d === 0n)).toBe(true);
     return zero;
   }
+  if (noise.kind !== 'selection') throw new RangeError('not of a measure');
   const { sharpness } = noise;
   return kind === 'laplace'
     ? multiply(multiply(rational(2), sharpness), total(moved))
     : multiply(multiply(sharpness, sharpness), divide(total(squares(moved)), rational(2)));
 }
 type Counted = readonly (readonly bigint[])[];
-const loss = ({ measures }: BoundBatch, { noise, kind }: NoisePlan, before: Counted, after: Counted): Rational =>
-  measures.map((m, k) => lostBy(noise[k]!, kind, moves(m, before[k]!, after[k]!))).reduce((sum, part) => add(sum, part), zero);
+const loss = ({ measures }: BoundBatch, { mechanisms, kind }: NoisePlan, before: Counted, after: Counted): Rational =>
+  measures
+    .map((m, k) => lostBy(mechanisms[k]!.law, kind, moves(m, before[k]!, after[k]!)))
+    .reduce((sum, part) => add(sum, part), zero);
 
 /** Rows as one record, answers tied in a ring, and a route for releases that noise every column on its own. */
 function accountOf(policy: Policy): Account {

@@ -93,7 +93,7 @@ async function forgetful(policy: string, queries: readonly object[]): Promise<re
   );
   const { measures } = bindBatch(parseBatch({ queries }), read);
   const [best] = chooseNoise(measures, account, one, nothingSpent);
-  return best!.noise.map((n) => (n.kind === 'laplace' ? toNumber(n.scale) : Number.NaN));
+  return best!.mechanisms.map(({ law }) => (law.kind === 'laplace' ? toNumber(law.scale) : Number.NaN));
 }
 
 const rows = 12_000;

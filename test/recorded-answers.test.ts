@@ -5,9 +5,9 @@ import { register } from '../src/cli/release.js';
 import { parseRational, rational } from '../src/exact/rational.js';
 import { Fault } from '../src/index.js';
 import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
-import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
 import { type AskOptions, Session } from '../src/release/session.js';
 import { runCommand } from './command.js';
+import { costing } from './costing.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /**
@@ -114,7 +114,7 @@ const stories: Readonly<Record<string, Story>> = {
         s.charge({
           canonical: 'slow',
           label: 'slow',
-          profile: pureProfile([[everyRecord, rational(1, 2)]]),
+          mechanisms: [costing(rational(1, 2))],
           reading: {},
           execute: async () => {
             become();
@@ -148,7 +148,7 @@ describe('whether one record has changed does not show', () => {
           const paid = await s.charge({
             canonical: JSON.stringify([histogram, snapshot]),
             label: 'party',
-            profile: pureProfile([[everyRecord, parseRational(epsilon!)]]),
+            mechanisms: [costing(parseRational(epsilon!))],
             reading: {},
             execute: async () => 'answer',
           });
@@ -298,7 +298,7 @@ describe('whatever goes wrong once the budget is booked', () => {
       const request = {
         canonical: what,
         label: what,
-        profile: pureProfile([[everyRecord, rational(1)]]),
+        mechanisms: [costing(rational(1))],
         reading: {},
         execute: async () => wrong(),
       };

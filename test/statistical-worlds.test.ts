@@ -6,6 +6,7 @@ import type { Chunk, Engine, Statement } from '../src/engine/engine.js';
 import type { Exact } from '../src/engine/exact.js';
 import { one } from '../src/exact/rational.js';
 import type { Entry, Ledger } from '../src/ledger/ledger.js';
+import { Paid } from '../src/mechanism/paid.js';
 import { nothingSpent, spend } from '../src/mechanism/profile.js';
 import { cryptoBits } from '../src/noise/bits.js';
 import { releasePattern } from '../src/pattern/pattern.js';
@@ -78,7 +79,7 @@ const batch =
     const [best] = chooseNoise(bound.measures, account, one, nothingSpent);
     expect(best).toMatchObject({ kind: mechanism, fits: true });
     return async () => {
-      const { measures } = await answerBatch(engine, policy, bound, best!.noise);
+      const { measures } = await answerBatch(engine, policy, bound, best!.mechanisms, new Paid(best!.mechanisms));
       return read(measures.map(({ values }) => values!.map(Number)));
     };
   };

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../src/exact/rational.js';
 import type { Engine, Ledger, Session } from '../src/index.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../src/index.js';
-import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
+import { everyRecord } from '../src/mechanism/profile.js';
+import { costing } from './costing.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** Several sessions on one engine, each under its own policy: what one leaves out is no business of another. */
@@ -89,7 +90,7 @@ describe('sessions on one engine', () => {
     const request = {
       canonical: 'rows',
       label: 'rows',
-      profile: pureProfile([[everyRecord, rational(1)]]),
+      mechanisms: [costing(rational(1))],
       reading: {},
       execute: async (mine: Engine) => {
         shop.write('people.csv', rows('p99,h9,dem,30,1,tv\n'));

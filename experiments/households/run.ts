@@ -60,7 +60,7 @@ function planned(graph: FactorGraph): number {
     relations: new Map(),
   } as unknown as Policy;
   const plans = chooseNoise([tables], openAccount(policy, [amplifier]), one, nothingSpent);
-  return Math.min(...plans.filter((p) => p.kind === 'gaussian').map((p) => Math.sqrt(varianceOf(p.noise[0]!))));
+  return Math.min(...plans.filter((p) => p.kind === 'gaussian').map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));
 }
 
 /** Gaussian noise under household ties: what is planned, beside what percolation alone and group noise would take. */

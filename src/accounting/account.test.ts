@@ -279,7 +279,9 @@ describe('the choice of noise', () => {
           const [plan] = chooseNoise(measures, account, share, nothingSpent);
           const booked = plan!.profile.perRecord.get('*')!;
           const used = sum(
-            plan!.noise.map((n): Rational => (n.kind === 'laplace' ? { num: 2n * n.scale.den, den: n.scale.num } : one)),
+            plan!.mechanisms.map(
+              ({ law }): Rational => (law.kind === 'laplace' ? { num: 2n * law.scale.den, den: law.scale.num } : one),
+            ),
           );
           expect(compare(used, booked)).toBeLessThanOrEqual(0);
           expect(compare(booked, multiply(account.routes[0]!.pureCapacity, share))).toBeLessThanOrEqual(0);

@@ -1,7 +1,7 @@
 import type { Amplifier } from '../dependence/amplifier.js';
 import { Fault } from '../errors.js';
 import { one, parseRational, type Rational, rational, toNumber } from '../exact/rational.js';
-import { lawOf } from '../mechanism/law.js';
+import { inDoubles } from '../mechanism/law.js';
 import { normalQuantile } from '../mechanism/law-width.js';
 import { nothingSpent } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
@@ -60,7 +60,7 @@ export function errorWith(
   const account = openAccount({ ...policy, budget: { epsilon, delta: policy.budget.delta } }, amplifiers);
   const best = chooseNoise(bound.measures, account, one, nothingSpent)[0];
   if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
-  const errors = bound.foresee(best.noise.map(lawOf)).map((f) => {
+  const errors = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law))).map((f) => {
     if (f.perRow && rows === undefined)
       throw new Fault(
         'USAGE',

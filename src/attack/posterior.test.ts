@@ -47,7 +47,7 @@ describe('the posterior of one unknown value', () => {
             prior: weights.map((w) => w / total),
             answerIf: (v) => [Number(v)],
             answer: [answer],
-            noise: kind === 'laplace' ? { kind, scale: 0.1 } : { kind: 'gaussian', sigma: 0.1 },
+            noise: kind === 'laplace' ? { kind, scale: 0.1 } : { kind: 'gaussian', variance: 0.01 },
           });
           expect(rows.reduce((s, r) => s + r.posterior, 0)).toBeCloseTo(1, 9);
           expect(rows.every((r) => r.posterior >= 0)).toBe(true);
@@ -61,7 +61,7 @@ describe('the posterior of one unknown value', () => {
     ['a prior that does not add up', { prior: [0.2, 0.2] }],
     ['a prior of another length', { prior: [1] }],
     ['no noise', { noise: { kind: 'laplace', scale: 0 } as const }],
-    ['noise that is no number', { noise: { kind: 'gaussian', sigma: Number.NaN } as const }],
+    ['noise that is no number', { noise: { kind: 'gaussian', variance: Number.NaN } as const }],
     ['an answer that is no number', { answer: [Number.NaN] }],
     ['an answer of another shape', { answer: [1, 2] }],
   ])('refuses %s and says what is needed', (_what, over) => {

@@ -2,11 +2,11 @@ import { answersOf, type ReadTable, readWorkload } from '../audit/workload.js';
 import { enumerate, type Joint } from '../dependence/model/joint.js';
 import type { Model } from '../dependence/model/model.js';
 import { Fault } from '../errors.js';
+import type { AdditiveLaw } from '../mechanism/law.js';
+import { widthOf } from '../mechanism/law-width.js';
 
 /** The noise an attacker knows was added, independently to every number of the answer. Constants cancel, so the discrete laws give the same beliefs. */
-export type KnownNoise =
-  | { readonly kind: 'laplace'; readonly scale: number }
-  | { readonly kind: 'gaussian'; readonly sigma: number };
+type Known = AdditiveLaw<number>;
 
 /** One value the attacker considers, and what the answer makes of it. */
 export interface PosteriorRow {
@@ -27,7 +27,7 @@ export interface Suspicion {
   readonly prior?: readonly number[];
   readonly answerIf: (value: number | string) => readonly number[];
   readonly answer: readonly number[];
-  readonly noise: KnownNoise;
+  readonly noise: Known;
 }
 
 const invalid = (message: string, hint: string) => new Fault('QUERY_INVALID', message, hint);
@@ -56,8 +56,8 @@ function checkedPrior(prior: readonly number[], length: number): readonly number
   return prior;
 }
 
-function logDensity(noise: KnownNoise, answer: readonly number[]): (expected: readonly number[]) => number {
-  const spread = noise.kind === 'laplace' ? noise.scale : noise.sigma;
+function logDensity(noise: Known, answer: readonly number[]): (expected: readonly number[]) => number {
+  const spread = widthOf(noise);
   if (!(spread > 0 && Number.isFinite(spread)))
     throw invalid('The noise scale is not a positive number.', 'Take it from the plan or the receipt of the release.');
   if (answer.length === 0 || !answer.every(Number.isFinite))
@@ -90,7 +90,7 @@ export interface ModelSuspicion {
   readonly about: string;
   readonly query: string;
   readonly answer: readonly number[];
-  readonly noise: KnownNoise;
+  readonly noise: Known;
   /** Exact values the attacker knows, by record. */
   readonly known?: Readonly<Record<string, number>>;
   readonly readTable?: ReadTable;

@@ -1,13 +1,8 @@
 import type { Command } from 'commander';
-import {
-  type KnownNoise,
-  type ModelPosterior,
-  type PosteriorRow,
-  posteriorOnModel,
-  posteriorTable,
-} from '../attack/posterior.js';
+import { type ModelPosterior, type PosteriorRow, posteriorOnModel, posteriorTable } from '../attack/posterior.js';
 import { Fault } from '../errors.js';
 import { within, withinMagnitude } from '../input/limits.js';
+import type { AdditiveLaw } from '../mechanism/law.js';
 import { bold, dim, emit, figure, table } from './output.js';
 import { readModelFile } from './workbench.js';
 
@@ -51,12 +46,12 @@ function numbers(text: string, what: string): number[] {
   return list;
 }
 
-function noiseOf({ scale, sigma }: Words): KnownNoise {
+function noiseOf({ scale, sigma }: Words): AdditiveLaw<number> {
   if ((scale === undefined) === (sigma === undefined))
     throw usage('Say how much noise was added.', 'Use --scale S (Laplace) or --sigma S (Gaussian); both are on the receipt.');
   const size = Number(scale ?? sigma);
   if (Number.isFinite(size)) withinMagnitude(size, 'The noise');
-  return scale !== undefined ? { kind: 'laplace', scale: size } : { kind: 'gaussian', sigma: size };
+  return scale !== undefined ? { kind: 'laplace', scale: size } : { kind: 'gaussian', variance: size ** 2 };
 }
 
 const queries: Record<string, (values: readonly number[]) => number> = {

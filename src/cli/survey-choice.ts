@@ -1,11 +1,11 @@
 import { chooseNoise } from '../accounting/choose.js';
 import type { AttackFigure } from '../dependence/pairwise/spread-file.js';
-import { parseRational, toNumber } from '../exact/rational.js';
+import { inDoubles, lawFromText } from '../mechanism/law.js';
 import { bindBatch } from '../query/bind.js';
 import type { PlannedMeasure } from '../release/plan.js';
 import type { AskOptions, Session } from '../release/session.js';
 import { chooseSurvey, type SurveyChoice } from '../survey/choice.js';
-import { type CellNoise, type ReleaseError, releaseError } from '../survey/error.js';
+import { type NoisyCells, type ReleaseError, releaseError } from '../survey/error.js';
 import { surveyForms } from '../survey/plan.js';
 import { declaredSpread } from '../ties/spread.js';
 import { bold, dim, figure, table } from './output.js';
@@ -57,11 +57,9 @@ export function surveyText(choice: SurveyChoice & { readonly attack?: AttackFigu
 /** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. */
 export function surveyError(measures: readonly PlannedMeasure[]): ReleaseError {
   return releaseError(
-    measures.flatMap(({ noise, cells, tables = 1 }): CellNoise[] => {
-      if (noise.kind === 'laplace') return [{ kind: 'laplace', scale: toNumber(parseRational(noise.scale)), cells, tables }];
-      if (noise.kind === 'gaussian')
-        return [{ kind: 'gaussian', scale: Math.sqrt(toNumber(parseRational(noise.variance))), cells, tables }];
-      return [];
+    measures.flatMap(({ noise, cells, tables = 1 }): NoisyCells[] => {
+      const law = inDoubles(lawFromText(noise));
+      return law.kind === 'laplace' || law.kind === 'gaussian' ? [{ law, cells, tables }] : [];
     }),
   );
 }

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { category, multi, number, samplePolicy, weight } from '../../test/sample-policy.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
+import type { Effect } from '../mechanism/effect.js';
 import type { Column, Policy, Protect } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
-import type { Effect, Measure } from './measure.js';
+import type { Measure } from './measure.js';
 import { rowCounter } from './rows.js';
 
 type Row = readonly Cell[];

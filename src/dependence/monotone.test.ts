@@ -71,7 +71,7 @@ function costs(amplifier: Amplifier): Record<string, number> {
   const account = openAccount({ ...samplePolicy([]), budget }, [amplifier]);
   const plans = chooseNoise([histogram], account, one, nothingSpent);
   const noiseOf = (kind: string) =>
-    Math.min(...plans.filter((p) => p.kind === kind).map((p) => Math.sqrt(varianceOf(p.noise[0]!))));
+    Math.min(...plans.filter((p) => p.kind === kind).map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));
   return {
     leakage: amplifier.leakage(rational(1, 20)),
     pure: 1 / toNumber(amplifier.largestBase(budget.epsilon)),

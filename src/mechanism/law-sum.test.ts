@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { AdditiveNoise } from '../query/bound.js';
+import type { AdditiveLaw } from './law.js';
 import { combinedHalfWidth, noiseSum, type Part } from './law-sum.js';
-import { scaledNormalTail } from './law-width.js';
+import { scaledNormalTail, widthOf } from './law-width.js';
 
-const laplace = (scale: number): AdditiveNoise => ({ kind: 'laplace', scale });
-const gaussian = (scale: number): AdditiveNoise => ({ kind: 'gaussian', scale });
+const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
+const gaussian = (scale: number): AdditiveLaw<number> => ({ kind: 'gaussian', variance: scale ** 2 });
 const miss = 0.05;
 const normalTail = (x: number) => Math.exp((-x * x) / 2) * scaledNormalTail(x);
 
 /** P(k) of a discrete noise, k = -far .. far. */
-function massOf({ kind, scale }: AdditiveNoise): { readonly far: number; readonly mass: readonly number[] } {
+function massOf(law: AdditiveLaw<number>): { readonly far: number; readonly mass: readonly number[] } {
+  const { kind } = law;
+  const scale = widthOf(law);
   const far = Math.ceil(kind === 'laplace' ? 16 * scale + 8 : 6 * scale + 4);
   const weight = (k: number) => Math.exp(kind === 'laplace' ? -Math.abs(k) / scale : -(k * k) / (2 * scale * scale));
   const raw = Array.from({ length: 2 * far + 1 }, (_, i) => weight(i - far));
@@ -150,7 +152,7 @@ describe('a sum of noises', () => {
       [laplace(7), laplace(3)],
       [gaussian(7), gaussian(3), gaussian(5)],
       [laplace(7), gaussian(3), laplace(2)],
-      [laplace(7), { kind: 'none', scale: 0 } as const],
+      [laplace(7), { kind: 'none' } as const],
       [1, 2, 3, 4, 5].map(laplace),
     ];
     for (const noises of laws)
@@ -198,7 +200,7 @@ describe('a sum of noises', () => {
   });
 
   /** How much likelier a noise that is spread evenly over its steps passes t than a continuous one, at its worst. */
-  const excess = (noise: AdditiveNoise, tail: (t: number) => number): number => {
+  const excess = (noise: AdditiveLaw<number>, tail: (t: number) => number): number => {
     const { far, mass } = massOf(noise);
     let beyond = 0;
     let most = 0;

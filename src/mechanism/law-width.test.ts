@@ -34,19 +34,19 @@ describe('the law of the noise', () => {
   it.each([0.3, 1, 7.5, 120])('gives the discrete Gaussian its own quantiles (sigma %d)', (scale) => {
     for (const alpha of [0.05, 0.025]) {
       const slow = brute('gaussian', scale, alpha);
-      expect(Math.abs(halfWidth({ kind: 'gaussian', scale }, alpha) - slow.half)).toBeLessThanOrEqual(0);
-      expect(deviation({ kind: 'gaussian', scale })).toBeGreaterThanOrEqual(slow.deviation - 1e-12);
+      expect(Math.abs(halfWidth({ kind: 'gaussian', variance: scale ** 2 }, alpha) - slow.half)).toBeLessThanOrEqual(0);
+      expect(deviation({ kind: 'gaussian', variance: scale ** 2 })).toBeGreaterThanOrEqual(slow.deviation - 1e-12);
     }
   });
   it('tells Laplace from Gaussian at the same deviation', () => {
     const laplace = halfWidth({ kind: 'laplace', scale: 1000 / Math.SQRT2 }, 0.05);
-    const gaussian = halfWidth({ kind: 'gaussian', scale: 1000 }, 0.05);
+    const gaussian = halfWidth({ kind: 'gaussian', variance: 1000 ** 2 }, 0.05);
     expect(gaussian).toBe(1960);
     expect(laplace).toBeGreaterThan(2110);
   });
   it('is silent without noise', () => {
-    expect(halfWidth({ kind: 'none', scale: 0 }, 0.05)).toBe(0);
-    expect(deviation({ kind: 'none', scale: 0 })).toBe(0);
+    expect(halfWidth({ kind: 'none' }, 0.05)).toBe(0);
+    expect(deviation({ kind: 'none' })).toBe(0);
   });
   it('knows the normal quantiles', () => {
     expect(normalQuantile(0.975)).toBeCloseTo(1.959963985, 7);

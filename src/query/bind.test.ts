@@ -3,10 +3,12 @@ import { category, number, samplePolicy, surveyColumns } from '../../test/sample
 import { rowCounter } from '../count/rows.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
+import type { AdditiveLaw } from '../mechanism/law.js';
+import { widthOf } from '../mechanism/law-width.js';
 import type { Policy } from '../policy/policy.js';
 import { surveyBatch } from '../survey/query.js';
 import { bindBatch } from './bind.js';
-import type { AdditiveNoise, AnswerTable, BoundBatch, NoisyMeasure } from './bound.js';
+import type { AnswerTable, BoundBatch, NoisyMeasure } from './bound.js';
 import { parseBatch } from './parse.js';
 import { parseSql } from './sql/sql.js';
 
@@ -29,7 +31,7 @@ function exactCounts(bound: BoundBatch, rows: readonly Row[], p: Policy = policy
   counter.add({ columns: names.map((name) => rows.map((row) => row[name] ?? null)), rows: rows.length });
   return counter.totals();
 }
-const quiet: AdditiveNoise = { kind: 'none', scale: 0 };
+const quiet: AdditiveLaw<number> = { kind: 'none' };
 /** The answers without any noise. */
 function plainAnswers(query: unknown, rows: readonly Row[], p: Policy = policy): readonly AnswerTable[] {
   const bound = bind(query, p);
@@ -259,7 +261,7 @@ describe('error bars', () => {
     const truth = plainAnswers(query, rows)[0]!.rows[0]!.value!;
     const laplace = sampler(99);
     const noise = bound.measures.map(
-      (m): AdditiveNoise => ({ kind: 'laplace', scale: Number([...m.effects.values()][0]!.l1) * 4 }),
+      (m): AdditiveLaw<number> => ({ kind: 'laplace', scale: Number([...m.effects.values()][0]!.l1) * 4 }),
     );
     const draws = 2000;
     let covered = 0;
@@ -267,7 +269,7 @@ describe('error bars', () => {
     let told = 0;
     for (let d = 0; d < draws; d++) {
       const noisy = bound.measures.map(
-        (_m, i): NoisyMeasure => ({ noise: noise[i]!, values: counts[i]!.map((x) => x + laplace(noise[i]!.scale)) }),
+        (_m, i): NoisyMeasure => ({ noise: noise[i]!, values: counts[i]!.map((x) => x + laplace(widthOf(noise[i]!))) }),
       );
       const [table] = bound.finish(noisy);
       expect(table!.error).toBe(error);
@@ -287,7 +289,7 @@ describe('error bars', () => {
 
   it('stay within the public bounds when the noise drowns the count', () => {
     const bound = bind({ kind: 'mean', column: 'age' });
-    const wide: AdditiveNoise = { kind: 'laplace', scale: 1e6 };
+    const wide: AdditiveLaw<number> = { kind: 'laplace', scale: 1e6 };
     const [table] = bound.finish(bound.measures.map(() => ({ noise: wide, values: [-5n] })));
     expect(table!.rows[0]).toEqual({ keys: [], value: null, standardError: null, low: 17, high: 90 });
   });

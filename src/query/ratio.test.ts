@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { AdditiveLaw } from '../mechanism/law.js';
 import { noiseSum } from '../mechanism/law-sum.js';
 import { normalQuantile } from '../mechanism/law-width.js';
-import type { AdditiveNoise } from './bound.js';
 import { type Asked, farthest, quotients } from './ratio.js';
 
 const miss = 0.05;
-const laplace = (scale: number): AdditiveNoise => ({ kind: 'laplace', scale });
-const gaussian = (scale: number): AdditiveNoise => ({ kind: 'gaussian', scale });
-const solver = (...noises: AdditiveNoise[]) =>
+const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
+const gaussian = (scale: number): AdditiveLaw<number> => ({ kind: 'gaussian', variance: scale ** 2 });
+const solver = (...noises: AdditiveLaw<number>[]) =>
   quotients(
     noises.map((noise) => [{ factor: 1, noise }]),
     miss,
@@ -17,7 +17,7 @@ const share = (r: number) => [1 - r, r];
 
 /** Every possible r of a fine grid, by the half width itself. */
 function scanner(
-  noises: readonly AdditiveNoise[],
+  noises: readonly AdditiveLaw<number>[],
   points: number,
   { factors, within: [least, most] }: Pick<Asked, 'factors' | 'within'>,
 ) {
@@ -74,7 +74,7 @@ describe('the interval of a quotient', () => {
   });
 
   it('is a single number without noise, and one noise wide with one', () => {
-    const none: AdditiveNoise = { kind: 'none', scale: 0 };
+    const none: AdditiveLaw<number> = { kind: 'none' };
     expect(solver(none, none)({ top: 1, bottom: 3, factors: mean, within: [-2, 2] })).toEqual({
       value: 1 / 3,
       low: 1 / 3,

@@ -1,17 +1,19 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../test/sample-policy.js';
+import type { CountedMeasure } from '../count/measure.js';
+import { noised } from '../count/noised.js';
 import { rowCounter } from '../count/rows.js';
 import { rational } from '../exact/rational.js';
-import { lawOf, type Noise } from '../mechanism/law.js';
+import { pure, zcdp } from '../mechanism/allotment.js';
+import { type AdditiveLaw, inDoubles, type Law, lawText } from '../mechanism/law.js';
 import { noiseSum } from '../mechanism/law-sum.js';
 import { Bits } from '../noise/bits.js';
 import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
-import type { AdditiveNoise, AnswerRow, AnswerTable, BoundBatch, NoiseLaw } from '../query/bound.js';
+import type { AnswerRow, AnswerTable, BoundBatch } from '../query/bound.js';
 import type { Query } from '../query/query.js';
 import { finishBatch, type NoisyVector } from './answer.js';
-import { planMeasure, storeNoise } from './plan.js';
 
 /** More draws, and the table of coverages: FUGU_COVERAGE=20000 npx vitest run src/release/coverage.test.ts */
 const asked = Number(process.env.FUGU_COVERAGE ?? 0);
@@ -50,7 +52,7 @@ function seeded(seed: number): Bits {
 }
 
 /** The noise of measure k whose effect is (l1, l2squared). */
-type Strength = (k: number, l1: bigint, l2squared: bigint) => Noise;
+type Strength = (k: number, l1: bigint, l2squared: bigint) => AdditiveLaw;
 const laplace =
   (times: (k: number) => bigint): Strength =>
   (k, l1) => ({ kind: 'laplace', scale: rational(l1 * times(k)) });
@@ -67,7 +69,7 @@ const strengths = {
   'both kinds': (k, l1, l2squared) => (k % 2 === 0 ? laplace(() => 2n) : gaussian(3n))(k, l1, l2squared),
 } satisfies Record<string, Strength>;
 
-function samplerOf(noise: Noise, bits: Bits): () => bigint {
+function samplerOf(noise: AdditiveLaw, bits: Bits): () => bigint {
   if (noise.kind === 'laplace') return laplaceSampler(noise.scale, bits);
   if (noise.kind === 'gaussian') return gaussianSampler(noise.variance, bits);
   throw new RangeError('not additive');
@@ -75,8 +77,8 @@ function samplerOf(noise: Noise, bits: Bits): () => bigint {
 
 interface World {
   readonly bound: BoundBatch;
-  readonly noises: readonly Noise[];
-  readonly laws: readonly NoiseLaw[];
+  readonly noises: readonly AdditiveLaw[];
+  readonly laws: readonly Law<number>[];
   readonly truth: readonly AnswerTable[];
   readonly noisy: () => NoisyVector[];
 }
@@ -87,17 +89,17 @@ function world(queries: readonly Query[], shape: Shape, strength: Strength): Wor
   const counter = rowCounter(bound.measures, names, policy);
   counter.add({ columns: names.map((name) => rows.map((row) => row[name])), rows: rows.length });
   const exact = counter.totals();
-  const quiet: AdditiveNoise = { kind: 'none', scale: 0 };
+  const quiet: AdditiveLaw<number> = { kind: 'none' };
   const bits = seeded(7);
   const noises = bound.measures.map((m, k) => {
     const { l1, l2squared } = [...m.effects.values()][0]!;
     return strength(k, l1, l2squared);
   });
-  const sources = noises.map((noise) => ({ noise: storeNoise(noise), draw: samplerOf(noise, bits) }));
+  const sources = noises.map((noise) => ({ noise: lawText(noise), draw: samplerOf(noise, bits) }));
   return {
     bound,
     noises,
-    laws: noises.map(lawOf),
+    laws: noises.map((law) => inDoubles(law)),
     truth: bound.finish(exact.map((values) => ({ noise: quiet, values }))),
     noisy: () => sources.map(({ noise, draw }, k) => ({ noise, values: exact[k]!.map((x) => `${x + draw()}`) })),
   };
@@ -167,7 +169,7 @@ afterAll(() => {
 
 /**
  * Where intervals are wider than 95 % needs. A variance: the error of the mean is added, squared and in full, which shows in small groups. Near the end of
- * what is possible one side of an interval cannot miss, and under noise as large as the number the interval is all that is possible. Noise of a few
+ * what is possible one side of an interval cannot miss, and under noise as large as the number the interval is all that is possible. AdditiveLaw of a few
  * steps passes its half width less often than 5 %.
  */
 const mayBeWide = ({ query, group }: Tally, shape: Shape, strength: Strength): boolean =>
@@ -211,10 +213,12 @@ describe('95 % intervals', () => {
   });
 
   it('of a count is the error planned for its measure', () => {
-    for (const strength of [strengths.Laplace, strengths['Gaussian, weak']]) {
-      const of = world([plain[0]!], 'end', strength);
+    const [counted] = bindBatch({ queries: [plain[0]!] }, policy).measures;
+    for (const allotment of [pure(rational(1)), zcdp(rational(1, 128))]) {
+      const { law, told } = noised(counted as CountedMeasure, allotment, () => true);
+      const of = world([plain[0]!], 'end', () => law);
       const { low, high } = plainly(of, of.noisy())[0]!.rows[0]!;
-      expect((high! - low!) / 2).toBeCloseTo(planMeasure(of.bound.measures[0]!, of.noises[0]!).error95!, 9);
+      expect((high! - low!) / 2).toBeCloseTo(told.error95!, 9);
     }
   });
 
@@ -255,7 +259,7 @@ describe('the coverage test catches', () => {
   it('a kinked function interpolated between 65 points of the range', () => {
     const points = 65;
     const of = world([plain[2]!], 'middle', strengths['Laplace, weak']);
-    const { half } = noiseSum(of.laws as AdditiveNoise[], 0.05);
+    const { half } = noiseSum(of.laws as AdditiveLaw<number>[], 0.05);
     const grid = Array.from({ length: points }, (_, k) => -36.5 + (73 * k) / (points - 1)).map((r) => ({
       r,
       half: half([1, r]),

@@ -14,7 +14,7 @@ import { largestPairwiseBase, pairwiseSpread } from '../dependence/pairwise/leak
 import { pairTablesOfJoint } from '../dependence/pairwise/pair-tables.js';
 import { fromNumber, one, parseRational, type Rational, toNumber } from '../exact/rational.js';
 import { pairTables } from '../learn/network/contingency.js';
-import type { Noise } from '../mechanism/law.js';
+import type { AdditiveLaw, Law } from '../mechanism/law.js';
 import { nothingSpent } from '../mechanism/profile.js';
 import type { Column, Protect } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
@@ -53,8 +53,11 @@ function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [
   return { way, choice: chooseSurvey([way], way, policy.protect) };
 }
 
+const lawOf = (kind: 'laplace' | 'gaussian', width: number): AdditiveLaw<number> =>
+  kind === 'laplace' ? { kind, scale: width } : { kind, variance: width ** 2 };
+
 /** Everything there is to say about the errors of planned noise, by summing up variances. */
-const l2Of = (noise: readonly Noise[], cells: readonly number[]): number =>
+const l2Of = (noise: readonly Law[], cells: readonly number[]): number =>
   Math.sqrt(
     noise.reduce((sum, n, k) => {
       if (n.kind === 'gaussian') return sum + cells[k]! * toNumber(n.variance);
@@ -87,14 +90,14 @@ describe('the choice of a survey release', () => {
     ['answers', { protect: { secret: 'answer' } }, 2],
   ])('tells the error of the noise that is planned: %s', (_, told, moves) => {
     const { choice, way } = survey(told);
-    const planned = way.plans[0]!.noise;
+    const planned = way.plans[0]!.mechanisms.map(({ law }) => law);
     const cells = way.measures.map((m) => m.cells.length);
     expect(choice.chosen.error.l2).toBeCloseTo(l2Of(planned, cells), 6);
     expect(choice.chosen.parts.map((p) => p.scale)).toEqual(planned.map((n) => toNumber((n as { scale: Rational }).scale)));
     // what one record moves in a table is the planner's to know
     expect(choice.chosen.parts.reduce((sum, part) => sum + moves / part.scale, 0)).toBeCloseTo(1, 5);
     if (moves !== 2) {
-      const twoCells = choice.chosen.parts.map((p): Noise => ({ kind: 'laplace', scale: fromNumber((p.scale * 2) / moves) }));
+      const twoCells = choice.chosen.parts.map((p): Law => ({ kind: 'laplace', scale: fromNumber((p.scale * 2) / moves) }));
       expect(choice.chosen.error.l2).toBeGreaterThan(2 * l2Of(twoCells, cells));
     }
   });
@@ -152,10 +155,10 @@ describe('the error of a whole release', () => {
     '%s: L1 and maximum hold in at least 95 %% of draws and are not far above',
     (kind) => {
       const parts = [
-        { kind, scale: 20, cells: 60 },
-        { kind, scale: 35, cells: 30 },
+        { scale: 20, cells: 60 },
+        { scale: 35, cells: 30 },
       ];
-      const error = releaseError(parts);
+      const error = releaseError(parts.map(({ scale, cells }) => ({ law: lawOf(kind, scale), cells })));
       let l1Broken = 0;
       let maximumBroken = 0;
       let meanL1 = 0;
@@ -176,15 +179,15 @@ describe('the error of a whole release', () => {
   );
 
   it('grows with the number of cells, which the published Theorem 6 denies', () => {
-    const one = releaseError([{ kind: 'laplace', scale: 10, cells: 10 }]);
-    const ten = releaseError([{ kind: 'laplace', scale: 10, cells: 1000 }]);
+    const one = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 10 }]);
+    const ten = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 1000 }]);
     expect(ten.l1).toBeGreaterThan(30 * one.l1);
     expect(releaseError([]).l1).toBe(0);
   });
 
   it('bounds tables read off a joint histogram, which share their noise', () => {
-    const joint = releaseError([{ kind: 'laplace', scale: 10, cells: 40, tables: 5 }]);
-    const apart = releaseError([{ kind: 'laplace', scale: 10, cells: 200 }]);
+    const joint = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 40, tables: 5 }]);
+    const apart = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 200 }]);
     expect(joint.l2).toBeCloseTo(apart.l2, 9);
     expect(joint.l1).toBeGreaterThan(apart.l1);
     expect(joint.maximum).toBeGreaterThan(apart.maximum);
@@ -202,7 +205,7 @@ describe.skipIf(!existsSync(new URL('anes/', dataFolder)))('ANES 2020 (needs the
   });
 
   const l2 = (kind: 'laplace' | 'gaussian', levels: readonly number[], scale: (c: number) => number): number =>
-    releaseError(levels.map((cells, c) => ({ kind, scale: scale(c), cells }))).l2;
+    releaseError(levels.map((cells, c) => ({ law: lawOf(kind, scale(c)), cells }))).l2;
 
   it('Gaussian noise for whole rows: at most 0.2 of Laplace 2n/epsilon at epsilon 1, delta 1e-6', () => {
     const { levels } = survey;

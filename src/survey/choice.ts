@@ -2,10 +2,11 @@ import type { NoisePlan } from '../accounting/choose.js';
 import { columnsOf } from '../count/effects.js';
 import type { Measure } from '../count/measure.js';
 import { divide, multiply, rational, toNumber } from '../exact/rational.js';
-import { lawOf, type Noise } from '../mechanism/law.js';
+import { type AdditiveLaw, inDoubles, type Law, lawWords } from '../mechanism/law.js';
+import { scaled, widthOf } from '../mechanism/law-width.js';
 import { everyRecord } from '../mechanism/profile.js';
 import type { Protect, SecretKind } from '../policy/policy.js';
-import { type CellNoise, type ReleaseError, releaseError } from './error.js';
+import { type ReleaseError, releaseError } from './error.js';
 
 /** The tables of a survey in one form (each by itself, or some read off a joint one), with every noise that was planned for them. */
 export interface SurveyWay {
@@ -65,7 +66,10 @@ function draft(way: SurveyWay, plan: NoisePlan, protect: Protect): Draft {
     plan,
     name: nameOf(way, plan),
     noise: plan.kind,
-    ...told(way.measures, plan.noise),
+    ...told(
+      way.measures,
+      plan.mechanisms.map(({ law }) => law),
+    ),
     protects: whole ? wholeRecord[protect.secret] : `one answer, against an attacker who ${knows(plan, protect)}`,
     assumes: [...(whole ? [] : amplifier.assumptions), ...(way.merged ? [fromCodebook] : [])],
     keeps: plan.fits,
@@ -88,7 +92,7 @@ const fromCodebook =
   'The policy lists every combination of answers the merged questions allow; a row with any other counts as missing in their tables (no privacy rests on it).';
 
 function nameOf({ merged }: SurveyWay, { kind, route: { amplifier } }: NoisePlan): string {
-  const law = kind === 'laplace' ? 'Laplace' : 'Gaussian';
+  const law = lawWords(kind);
   const more = merged ? ', merged' : '';
   if (amplifier.factoredOnly) return `${law}, pairwise bound${more}`;
   if (!amplifier.scope(everyRecord)) return `${law}, declared network${more}`;
@@ -101,7 +105,7 @@ function evenly(way: SurveyWay, protect: Protect): readonly Draft[] {
   const cost = plan?.profile.perRecord.get(everyRecord);
   if (!plan || !cost) return [];
   const noisy = way.measures.filter((m) => m.effects.has(everyRecord)).length;
-  const noise = way.measures.map((m): Noise => {
+  const noise = way.measures.map((m): AdditiveLaw => {
     const effect = m.effects.get(everyRecord);
     return effect ? { kind: 'laplace', scale: divide(multiply(rational(effect.l1), rational(noisy)), cost) } : { kind: 'none' };
   });
@@ -109,21 +113,16 @@ function evenly(way: SurveyWay, protect: Protect): readonly Draft[] {
   return [{ ...like, name: 'Laplace, equal', ...told(way.measures, noise) }];
 }
 
-/** Parts and error, read off the noise itself. */
-function told(measures: readonly Measure[], noise: readonly Noise[]): Pick<Draft, 'parts' | 'error'> {
+/** Parts and error, read off the laws themselves. */
+function told(measures: readonly Measure[], laws: readonly Law[]): Pick<Draft, 'parts' | 'error'> {
   const parts = measures.flatMap((m, k) => {
-    const law = lawOf(noise[k]!);
-    if (m.mechanism !== 'additive' || law.kind === 'none' || law.kind === 'selection') return [];
-    const cells: CellNoise = {
-      kind: law.kind,
-      scale: law.scale * toNumber(m.grid),
-      cells: m.cells.length,
-      tables: m.tables ?? 1,
-    };
+    const law = laws[k]!;
+    if (m.mechanism !== 'additive' || (law.kind !== 'laplace' && law.kind !== 'gaussian')) return [];
+    const cells = { law: scaled(inDoubles(law), toNumber(m.grid)), cells: m.cells.length, tables: m.tables ?? 1 };
     return [{ columns: columnsOf(m.counting), cells }];
   });
   return {
-    parts: parts.map(({ columns, cells }) => ({ columns, cells: cells.cells, scale: cells.scale })),
+    parts: parts.map(({ columns, cells }) => ({ columns, cells: cells.cells, scale: widthOf(cells.law) })),
     error: releaseError(parts.map(({ cells }) => cells)),
   };
 }

@@ -1,7 +1,9 @@
-/** Noise on `cells` cells with one law; scale is Laplace's b or Gaussian's sigma, in counts. */
-export interface CellNoise {
-  readonly kind: 'laplace' | 'gaussian';
-  readonly scale: number;
+import type { AdditiveLaw } from '../mechanism/law.js';
+import { deviation, widthOf } from '../mechanism/law-width.js';
+
+/** Noise on `cells` cells with one law, in counts. */
+export interface NoisyCells {
+  readonly law: AdditiveLaw<number>;
   readonly cells: number;
   /** A joint histogram from which this many tables are read by adding cells up: every noisy cell enters each of them. 1 when absent. */
   readonly tables?: number;
@@ -20,8 +22,8 @@ export interface ReleaseError {
   readonly confidence: number;
 }
 
-export function releaseError(noise: readonly CellNoise[], confidence = 0.95): ReleaseError {
-  const active = noise.filter((part) => part.scale > 0 && part.cells > 0);
+export function releaseError(noise: readonly NoisyCells[], confidence = 0.95): ReleaseError {
+  const active = noise.filter((part) => widthOf(part.law) > 0 && part.cells > 0);
   const failure = 1 - confidence;
   return {
     l2: Math.sqrt(active.reduce((sum, part) => sum + (part.tables ?? 1) * part.cells * variance(part), 0)),
@@ -32,21 +34,22 @@ export function releaseError(noise: readonly CellNoise[], confidence = 0.95): Re
 }
 
 /** Of the discrete laws; for Laplace exactly, for Gaussian an upper bound. */
-const variance = ({ kind, scale }: CellNoise): number => {
-  if (kind === 'gaussian') return scale * scale;
-  const q = Math.exp(-1 / scale);
-  return (2 * q) / (1 - q) ** 2;
-};
+const variance = ({ law }: NoisyCells): number => deviation(law) ** 2;
 
 /** P(|error| >= k) of one published cell, at most. */
-const tail = (part: CellNoise, k: number): number => ((part.tables ?? 1) > 1 ? tailOfSum(part, k) : tailOfOne(part, k));
+const tail = (part: NoisyCells, k: number): number => ((part.tables ?? 1) > 1 ? tailOfSum(part, k) : tailOfOne(part, k));
 
-const tailOfOne = ({ kind, scale }: CellNoise, k: number): number =>
-  kind === 'laplace' ? (2 * Math.exp(-k / scale)) / (1 + Math.exp(-1 / scale)) : 2 * Math.exp((-k * k) / (2 * scale * scale));
+const tailOfOne = ({ law }: NoisyCells, k: number): number => {
+  const scale = widthOf(law);
+  return law.kind === 'laplace'
+    ? (2 * Math.exp(-k / scale)) / (1 + Math.exp(-1 / scale))
+    : 2 * Math.exp((-k * k) / (2 * scale * scale));
+};
 
 /** A published cell adds up at most all joint cells: Chernoff on the signed sum. */
-function tailOfSum({ kind, scale, cells }: CellNoise, k: number): number {
-  if (kind === 'gaussian') return 2 * Math.exp((-k * k) / (2 * cells * scale * scale));
+function tailOfSum({ law, cells }: NoisyCells, k: number): number {
+  const scale = widthOf(law);
+  if (law.kind === 'gaussian') return 2 * Math.exp((-k * k) / (2 * cells * scale * scale));
   const q = Math.exp(-1 / scale);
   let least = 1;
   for (let step = 1; step < 60; step++) {
@@ -58,7 +61,7 @@ function tailOfSum({ kind, scale, cells }: CellNoise, k: number): number {
 }
 
 /** Union bound over all cells, whole counts. */
-function largestCell(noise: readonly CellNoise[], failure: number): number {
+function largestCell(noise: readonly NoisyCells[], failure: number): number {
   const beyond = (k: number): number => noise.reduce((sum, part) => sum + (part.tables ?? 1) * part.cells * tail(part, k + 1), 0);
   let high = 1;
   while (beyond(high) > failure) high *= 2;
@@ -72,8 +75,8 @@ function largestCell(noise: readonly CellNoise[], failure: number): number {
 }
 
 /** Chernoff: sum |Z| <= [ sum log E exp(u |Z|) + log(1/failure) ] / u for every u > 0; the best u by golden section on log u. */
-function largestSum(noise: readonly CellNoise[], failure: number): number {
-  const widest = Math.max(...noise.map((part) => part.scale * (part.tables ?? 1)));
+function largestSum(noise: readonly NoisyCells[], failure: number): number {
+  const widest = Math.max(...noise.map((part) => widthOf(part.law) * (part.tables ?? 1)));
   const bound = (u: number): number =>
     (noise.reduce((sum, part) => sum + part.cells * logMoment(part, u * (part.tables ?? 1)), 0) - Math.log(failure)) / u;
   let low = Math.log(1e-6 / widest);
@@ -89,8 +92,9 @@ function largestSum(noise: readonly CellNoise[], failure: number): number {
 }
 
 /** log E exp(u |Z|). */
-function logMoment({ kind, scale }: CellNoise, u: number): number {
-  if (kind === 'laplace') {
+function logMoment({ law }: NoisyCells, u: number): number {
+  const scale = widthOf(law);
+  if (law.kind === 'laplace') {
     const q = Math.exp(-1 / scale);
     const grown = Math.exp(u - 1 / scale);
     return Math.log(((1 - q) / (1 + q)) * (1 + (2 * grown) / (1 - grown)));

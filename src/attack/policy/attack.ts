@@ -2,6 +2,7 @@ import { viewColumn } from '../../count/column-view.js';
 import { missingLabel } from '../../count/measure.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
+import { deviation as deviationOf } from '../../mechanism/law-width.js';
 import type { CategoryColumn, Policy } from '../../policy/policy.js';
 import { readRecords } from '../../ties/records.js';
 import { type BeliefChange, type Believer, believe, believers, type Scene, tiedTo } from './beliefs.js';
@@ -133,7 +134,7 @@ function positions(
 
 /** A table of part of the rows would be read as one of all of them. Twelve deviations of the total rule out noise. */
 function refuseFiltered(table: ReleasedTable, counts: Float64Array): void {
-  const deviation = table.noise.kind === 'laplace' ? Math.SQRT2 * table.noise.scale : table.noise.sigma;
+  const deviation = deviationOf(table.noise);
   const off = table.noisy.reduce((s, n) => s + n, 0) - counts.reduce((s, n) => s + n, 0);
   if (Math.abs(off) > 12 * deviation * Math.sqrt(counts.length))
     throw new Fault(

@@ -1,7 +1,8 @@
 import type { FactorGraph } from '../../dependence/graph/factor-graph.js';
 import { enumerate } from '../../dependence/model/joint.js';
 import type { TableFactor } from '../../dependence/model/model.js';
-import type { KnownNoise } from '../posterior.js';
+import type { AdditiveLaw } from '../../mechanism/law.js';
+import { widthOf } from '../../mechanism/law-width.js';
 
 /** Everything an attack on one table works with; values are positions in the table, -1 outside it. */
 export interface Scene {
@@ -11,7 +12,7 @@ export interface Scene {
   readonly shown: Uint8Array;
   readonly width: number;
   readonly noisy: readonly number[];
-  readonly noise: KnownNoise;
+  readonly noise: AdditiveLaw<number>;
   /** How many shown records hold each value; the attacker takes the shares for what is common. */
   readonly counts: Float64Array;
   /** Laws of unknown records by the shape of their ties: households of one shape share one. */
@@ -168,8 +169,8 @@ function likelihood(
 ): (state: number) => number {
   // States count the last unknown record fastest.
   const counted = Uint8Array.from(unknown.toReversed(), (r) => shown[r]!);
-  const log = (off: number) =>
-    noise.kind === 'laplace' ? -Math.abs(off) / noise.scale : -(off * off) / (2 * noise.sigma * noise.sigma);
+  const scale = widthOf(noise);
+  const log = (off: number) => (noise.kind === 'laplace' ? -Math.abs(off) / scale : -(off * off) / (2 * scale * scale));
   const gain = Array.from({ length: width }, (_, c) =>
     Float64Array.from({ length: unknown.length + 1 }, (_, k) => log(noisy[c]! - rest[c]! - k) - log(noisy[c]! - rest[c]!)),
   );

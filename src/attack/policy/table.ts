@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { missingLabel } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
+import type { AdditiveLaw } from '../../mechanism/law.js';
 import { parseCsv } from '../../policy/codebook/csv.js';
 import type { Policy } from '../../policy/policy.js';
-import type { KnownNoise } from '../posterior.js';
 
 const receiptShape = z.object({
   label: z.string(),
@@ -19,7 +19,7 @@ export interface ReleasedTable {
   /** Codes in the order of the table; the last may be "(missing)". */
   readonly values: readonly string[];
   readonly noisy: readonly number[];
-  readonly noise: KnownNoise;
+  readonly noise: AdditiveLaw<number>;
   readonly promised: z.infer<typeof receiptShape>['guarantee'];
   readonly label: string;
   /** Records that the answer is not about. */
@@ -56,7 +56,7 @@ export function releasedTable(
     );
   return {
     ...table,
-    noise: noiseFrom(kind as KnownNoise['kind'], table.error),
+    noise: noiseFrom(kind as 'laplace' | 'gaussian', table.error),
     promised: guarantee,
     label,
     leftOut: records?.leftOut ?? 0,
@@ -85,5 +85,5 @@ function histogramIn(name: string, text: string, policy: Policy) {
 }
 
 /** The law from its standard deviation: discrete Laplace noise of scale b has deviation 1 / (sqrt 2 sinh(1 / 2b)). */
-const noiseFrom = (kind: KnownNoise['kind'], deviation: number): KnownNoise =>
-  kind === 'gaussian' ? { kind, sigma: deviation } : { kind, scale: 1 / (2 * Math.asinh(Math.SQRT1_2 / deviation)) };
+const noiseFrom = (kind: 'laplace' | 'gaussian', deviation: number): AdditiveLaw<number> =>
+  kind === 'gaussian' ? { kind, variance: deviation ** 2 } : { kind, scale: 1 / (2 * Math.asinh(Math.SQRT1_2 / deviation)) };

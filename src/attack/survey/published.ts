@@ -122,7 +122,7 @@ const answered = (table: CodedTable): CodedTable => {
 
 const finite = (x: number | undefined): number | null => (x !== undefined && Number.isFinite(x) ? x : null);
 const l2Of = (table: CodedTable, scales: readonly number[]): number =>
-  releaseError(scales.map((scale, c) => ({ kind: 'laplace', scale, cells: table.levels[c]! }))).l2;
+  releaseError(scales.map((scale, c) => ({ law: { kind: 'laplace', scale }, cells: table.levels[c]! }))).l2;
 
 function asPrinted(noise: () => TabularNoise): TabularNoise | { readonly refused: string } {
   try {

@@ -5,9 +5,9 @@ import { compileMeasures, readCounts } from '../../count/compile.js';
 import type { Measure } from '../../count/measure.js';
 import { rowCounter } from '../../count/rows.js';
 import type { Cell, SourceColumn } from '../../engine/engine.js';
+import type { AdditiveLaw } from '../../mechanism/law.js';
 import type { Cluster, Policy, Protect } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
-import type { AdditiveNoise } from '../bound.js';
 import { parseBatch } from '../parse.js';
 
 const names = ['served', 'branch', 'years'];
@@ -60,7 +60,7 @@ const counted = (measures: readonly Measure[], rows: readonly Row[]): bigint[][]
   }
   return counter.totals();
 };
-const none: AdditiveNoise = { kind: 'none', scale: 0 };
+const none: AdditiveLaw<number> = { kind: 'none' };
 const tables = (queries: readonly object[], rows: readonly Row[]) => {
   const bound = bindBatch(parseBatch(queries), policy);
   return bound

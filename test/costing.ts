@@ -1,0 +1,10 @@
+import type { Rational } from '../src/exact/rational.js';
+import { additive } from '../src/mechanism/additive.js';
+import { pure } from '../src/mechanism/allotment.js';
+import { effectOn } from '../src/mechanism/effect.js';
+import type { Mechanism } from '../src/mechanism/mechanism.js';
+import { everyRecord } from '../src/mechanism/profile.js';
+
+/** One noisy number that costs every record this much. */
+export const costing = (epsilon: Rational): Mechanism =>
+  additive({ name: 'one number', cells: 1, effects: effectOn([everyRecord], { l1: 1n, l2squared: 1n }) }, pure(epsilon));
