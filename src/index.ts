@@ -9,7 +9,7 @@ export { type KmeansResult, planKmeans, releaseKmeans } from './learn/kmeans/kme
 export type { Ledger } from './ledger/ledger.js';
 export { openLedger } from './ledger/open.js';
 export { planDegrees, releaseDegrees } from './pattern/degrees/release.js';
-export { planPattern, releasePattern } from './pattern/pattern.js';
+export { planPattern, releasePattern } from './pattern/release.js';
 export type { Policy } from './policy/policy.js';
 export { readPolicy } from './policy/read.js';
 export type { AnswerRow, AnswerTable } from './query/bound.js';

@@ -3,7 +3,7 @@ import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openLedger, readPolicy } from '../src/index.js';
 import { emptyPure } from '../src/mechanism/profile.js';
-import { releasePattern } from '../src/pattern/pattern.js';
+import { releasePattern } from '../src/pattern/release.js';
 import { amendTerms } from '../src/release/amend.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

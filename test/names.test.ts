@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { toNumber } from '../src/exact/rational.js';
 import type { Session } from '../src/index.js';
 import { releaseDegrees } from '../src/pattern/degrees/release.js';
-import { releasePattern } from '../src/pattern/pattern.js';
+import { releasePattern } from '../src/pattern/release.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** One person, one name: whatever a release rests on, and however the files spell it. */

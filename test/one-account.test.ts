@@ -18,7 +18,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { register as registerCheck } from '../src/cli/check.js';
 import { createSession, openEngine, openLedger, readPolicy, type Session } from '../src/index.js';
-import { releasePattern } from '../src/pattern/pattern.js';
+import { releasePattern } from '../src/pattern/release.js';
 import { accountDoubts } from '../src/policy/population.js';
 import { amendTerms } from '../src/release/amend.js';
 import { runCommand } from './command.js';

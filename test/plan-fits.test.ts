@@ -6,7 +6,7 @@ import { planClassify, releaseClassify } from '../src/learn/classify/classify.js
 import { planKmeans, releaseKmeans } from '../src/learn/kmeans/kmeans.js';
 import { planClustering, releaseClustering } from '../src/pattern/clustering.js';
 import { planDegrees, releaseDegrees } from '../src/pattern/degrees/release.js';
-import { planPattern, releasePattern } from '../src/pattern/pattern.js';
+import { planPattern, releasePattern } from '../src/pattern/release.js';
 import type { Plan } from '../src/release/plan.js';
 import type { AskOptions, Session } from '../src/release/session.js';
 import { runCommand } from './command.js';

@@ -9,7 +9,7 @@ import { readPolicy, type Session } from '../src/index.js';
 import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
 import { nothingSpent, pureProfile, spend } from '../src/mechanism/profile.js';
 import { releaseDegrees } from '../src/pattern/degrees/release.js';
-import { releasePattern } from '../src/pattern/pattern.js';
+import { releasePattern } from '../src/pattern/release.js';
 import { bindBatch } from '../src/query/bind.js';
 import { amendTerms } from '../src/release/amend.js';
 import { category, samplePolicy } from './sample-policy.js';

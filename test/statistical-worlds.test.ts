@@ -9,7 +9,7 @@ import type { Entry, Ledger } from '../src/ledger/ledger.js';
 import { Paid } from '../src/mechanism/paid.js';
 import { nothingSpent, spend } from '../src/mechanism/profile.js';
 import { cryptoBits } from '../src/noise/bits.js';
-import { releasePattern } from '../src/pattern/pattern.js';
+import { releasePattern } from '../src/pattern/release.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { answerBatch } from '../src/release/answer.js';

@@ -4,26 +4,22 @@ import { join } from 'node:path';
 import type { Engine } from '../../src/engine/engine.js';
 import { openEngine } from '../../src/engine/open.js';
 import { divide, parseRational, type Rational, rational, toNumber } from '../../src/exact/rational.js';
+import { smoothLaw, smoothScale } from '../../src/mechanism/smooth.js';
 import { bernoulli } from '../../src/noise/bernoulli.js';
 import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
 import { ladderSampler } from '../../src/noise/ladder.js';
 import { quarticSampler } from '../../src/noise/quartic.js';
 import { uniformBelow } from '../../src/noise/uniform.js';
-import {
-  adversarialGuarantee,
-  approximateGuarantee,
-  hasKnownLadder,
-  patternCandidates,
-  pureGuarantee,
-} from '../../src/pattern/candidates.js';
+import { patternCandidates } from '../../src/pattern/candidates.js';
 import { residualLadderOf, shapeLadder } from '../../src/pattern/data-ladder.js';
-import { smoothScale } from '../../src/pattern/draw.js';
 import { countShape, exactAnswer } from '../../src/pattern/exact-answer.js';
 import { degreeOf } from '../../src/pattern/graph/csr.js';
+import { hasKnownLadder } from '../../src/pattern/imagined-ladder.js';
 import { analysePattern, type PatternAnalysis, schemaFromText } from '../../src/pattern/query/analyse.js';
 import type { Ladder } from '../../src/pattern/query/ladders.js';
 import { coin } from '../../src/pattern/query/lambda.js';
 import { shapeOf } from '../../src/pattern/query/shape.js';
+import { adversarialGuarantee, approximateGuarantee, pureGuarantee } from '../../src/pattern/ways/way.js';
 import type { NamedGraph } from './graphs.js';
 
 export const epsilons = [0.1, 1, 10] as const;
@@ -124,7 +120,7 @@ function errors(g: NamedGraph, query: string, a: PatternAnalysis, count: bigint,
     ] as const) {
       if (!ladder) continue;
       add(names[0], pureGuarantee, off(ladderSampler(ladder, divide(epsilon, rational(2)))));
-      add(names[1], pureGuarantee, off(quarticSampler((digits) => smoothScale(ladder, epsilon, digits))));
+      add(names[1], pureGuarantee, off(quarticSampler((digits) => smoothScale(smoothLaw(epsilon), ladder, digits))));
     }
     const busiest = degreeOf(g.graph, g.graph.nodes - 1);
     const elastic = patternCandidates(a, { epsilon, delta: rational(1, 1_000_000), degree: busiest }).find(

@@ -1,5 +1,4 @@
 import { Fault } from '../errors.js';
-import type { Rational } from '../exact/rational.js';
 import type { Plan } from '../release/plan.js';
 import type { Session } from '../release/session.js';
 import type { PatternAnalysis } from './query/analyse.js';
@@ -21,20 +20,19 @@ export async function refuseSecondBatch(session: Session, label: string): Promis
     );
 }
 
-export function adversarialPromise(plan: Plan, a: PatternAnalysis, epsilon: Rational, gamma: string): Plan['guarantee'] {
+export function adversarialPromise(plan: Plan, a: PatternAnalysis, epsilon: number, gamma: string): Plan['guarantee'] {
   const m = domainSize(a.pattern);
   const { known, marginal } = boundedAdversary(m);
-  const e = Number(epsilon.num) / Number(epsilon.den);
   return {
     ...plan.guarantee,
     certified: false,
-    epsilon: e,
+    epsilon,
     assumptions: [
       `The attacker's belief about the tuples has only negative correlations, knows the sizes of the relations, is certain of at most ${known} tuples and gives every other one less than ${marginal.toPrecision(2)}.`,
     ],
     how: 'Algorithm 2.1 of paper 004, corrected (papers/relationship-privacy/algorithm21.proof.md).',
     sentences: [
-      `Protected: the presence of one tuple; belief in it grows at most to e^${e} times what it was, plus ${gamma}.`,
+      `Protected: the presence of one tuple; belief in it grows at most to e^${epsilon} times what it was, plus ${gamma}.`,
       'This is (epsilon, gamma)-adversarial privacy, not differential privacy: it does not limit what is learned about absent tuples, and it does not compose.',
       'It is kept apart from the budget: one such query per population.',
     ],

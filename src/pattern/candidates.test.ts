@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { rational } from '../exact/rational.js';
-import {
-  adversarialGuarantee,
-  chooseCandidate,
-  ladderError,
-  patternCandidates,
-  pureGuarantee,
-  smoothBound,
-} from './candidates.js';
+import { chooseCandidate, patternCandidates } from './candidates.js';
 import { analysePattern, schemaFromText } from './query/analyse.js';
+import { ladderError, smoothBound } from './ways/expected.js';
+import { adversarialGuarantee, pureGuarantee } from './ways/way.js';
 
 const plan = (
   text: string,

@@ -1,17 +1,13 @@
 import { Fault } from '../errors.js';
-import { addProfiles, type PureProfile } from '../mechanism/profile.js';
-import type { Plan } from '../release/plan.js';
+import { add } from '../exact/rational.js';
+import type { Mechanism } from '../mechanism/mechanism.js';
 import type { Receipt } from '../release/receipt.js';
 import { askedText, type Session } from '../release/session.js';
-import {
-  answerPattern,
-  isAdversarial,
-  type PatternOptions,
-  type PatternResult,
-  type PreparedPattern,
-  preparePattern,
-} from './pattern.js';
+import { ownPlan, type PatternPlan, planOf } from './plan.js';
+import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { clusteringParts } from './query/shortcut.js';
+import { answerPattern, type PatternResult } from './release.js';
+import { isAdversarial } from './ways/way.js';
 
 export interface ClusteringResult {
   /** Null when the noise left no 2-paths. */
@@ -21,8 +17,8 @@ export interface ClusteringResult {
 }
 
 /** 3 triangles / 2-paths, each paid with half, booked together: both are answered or neither is paid. */
-export async function planClustering(session: Session, text: string, options: PatternOptions = {}): Promise<Plan> {
-  return planOf(session, text, await prepareBoth(session, text, options));
+export async function planClustering(session: Session, text: string, options: PatternOptions = {}): Promise<PatternPlan> {
+  return planBoth(session, text, await prepareBoth(session, text, options));
 }
 
 export async function releaseClustering(
@@ -36,12 +32,12 @@ export async function releaseClustering(
     kind: 'clustering coefficient',
     allowance: { ...triangles.allowance, asked: askedText(options) },
     canonical: JSON.stringify(both.map((p) => p.canonical)),
-    plan: planOf(session, text, both),
-    profile: together(both),
+    plan: planBoth(session, text, both),
+    mechanisms: together(both),
     relied: [...new Set(both.flatMap((p) => p.relied))],
-    execute: async (engine) => {
-      const closed = await answerPattern(engine, session, triangles);
-      const open = await answerPattern(engine, session, paths);
+    execute: async (engine, paid) => {
+      const closed = await answerPattern(engine, triangles, paid);
+      const open = await answerPattern(engine, paths, paid);
       return { value: coefficient(Number(closed.value), Number(open.value)), triangles: closed, paths: open };
     },
   });
@@ -58,7 +54,7 @@ async function prepareBoth(session: Session, text: string, options: PatternOptio
   const [closed, open] = clusteringParts;
   const part = (what: string) => preparePattern(session, of ? `${what} of ${of}` : what, half);
   const both = [await part(closed), await part(open)] as const;
-  if (both.some((p) => isAdversarial(p.chosen)))
+  if (both.some((p) => isAdversarial(p.drawn)))
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'A clustering coefficient is two counts, and adversarial privacy gives a population one.',
@@ -73,16 +69,19 @@ async function halfOf(session: Session, options: PatternOptions): Promise<string
   return `${share.num * epsilon.num}/${2n * share.den * epsilon.den}`;
 }
 
-/** Patterns cost pure epsilon. */
-const together = ([a, b]: Both): PureProfile => addProfiles(a.profile as PureProfile, b.profile as PureProfile);
+const together = (both: Both): readonly Mechanism[] => both.flatMap((p) => p.drawn.mechanisms);
 
-function planOf(session: Session, text: string, both: Both): Plan {
-  const [{ plan: first, allowance }, { plan: second }] = both;
+function planBoth(session: Session, text: string, both: Both): PatternPlan {
+  const [first, second] = [ownPlan(both[0]), ownPlan(both[1])];
   return {
-    ...first,
-    label: text,
-    epsilon: first.epsilon + second.epsilon,
-    fits: session.admits(together(both), allowance.reading, allowance.spent),
-    why: `Two counts that share the budget. Triangles: ${first.why} 2-paths: ${second.why}`,
+    ...planOf(session, both[0]),
+    ...session.frame({
+      ...first,
+      label: text,
+      share: add(first.share, second.share),
+      mechanisms: together(both),
+      why: `Two counts that share the budget. Triangles: ${first.why} 2-paths: ${second.why}`,
+      errors: [...first.errors, ...second.errors],
+    }),
   };
 }

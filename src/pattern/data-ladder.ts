@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
-import { residualOf, scaleLadder } from './candidates.js';
+import { residualOf, scaleLadder } from './counted-ladder.js';
 import { scalar } from './exact-answer.js';
 import type { Graph } from './graph/csr.js';
 import { commonPairs, degreePairs, largestCliqueLocal, largestDiamondLocal, mostCommon } from './graph/local.js';

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEngine } from '../engine/open.js';
 import type { Relation } from '../policy/policy.js';
-import { residualOf } from './candidates.js';
+import { residualOf } from './counted-ladder.js';
 import { residualLadderOf } from './data-ladder.js';
 import { cumulate, tieEffect } from './degrees/distribution.js';
 import { degreeCounts } from './degrees/projection.js';
 import { exactAnswer } from './exact-answer.js';
 import { buildGraph } from './graph/csr.js';
-import { personLadder, truncated } from './person.js';
-import { perPerson } from './person-candidates.js';
+import { perPerson } from './per-person.js';
 import { analysePattern, type PatternAnalysis } from './query/analyse.js';
 import type { Ladder } from './query/ladders.js';
 import { type ResidualPart, residualParts, residualTerms } from './query/residual.js';
+import { personLadder, truncated } from './truncated.js';
 
 /**
  * What a person or a tuple can move, tried on every small graph with ties to oneself, against what noise is made for. A graph is what a file says; `load` is

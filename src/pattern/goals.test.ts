@@ -7,7 +7,7 @@ import { ladderSampler } from '../noise/ladder.js';
 import { shapeLadder } from './data-ladder.js';
 import { buildGraph } from './graph/csr.js';
 
-const folder = new URL('../../../shared/data/graphs', import.meta.url);
+const folder = new URL('../../../shared/data/graphs/', import.meta.url);
 const draws = 2001;
 const median = (draw: () => bigint): number => {
   const errors = Array.from({ length: draws }, () => Math.abs(Number(draw()))).sort((a, b) => a - b);

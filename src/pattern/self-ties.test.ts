@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { exactAnswer } from './exact-answer.js';
-import { planPattern } from './pattern.js';
-import { truncated } from './person.js';
 import { analysePattern } from './query/analyse.js';
 import type { Ladder } from './query/ladders.js';
+import { planPattern } from './release.js';
+import { truncated } from './truncated.js';
 
 /** A person with eight friends, and perhaps with themselves, against the same person without any: the exact loss of a whole release at epsilon 1. */
 let shop: Workshop;

@@ -174,7 +174,7 @@ const targets = {
     const { as, ask, options: told } = readJson(text) ?? {};
     const { planKmeans } = await load('learn/kmeans/kmeans.js');
     const { planClassify } = await load('learn/classify/classify.js');
-    const { planPattern } = await load('pattern/pattern.js');
+    const { planPattern } = await load('pattern/release.js');
     const { planDegrees } = await load('pattern/degrees/release.js');
     const { session: open } = as === 'pattern' || as === 'degrees' ? await edges() : await session();
     // Texts and flags come from the command line as such; numbers may be any.

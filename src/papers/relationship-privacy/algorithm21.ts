@@ -1,4 +1,8 @@
 import { compare, divide, one, type Rational, rational, toText } from '../../exact/rational.js';
+import type { PublishedLaw } from '../../mechanism/law.js';
+import type { Mechanism } from '../../mechanism/mechanism.js';
+import type { Paid } from '../../mechanism/paid.js';
+import { onceOnly } from '../../mechanism/profile.js';
 import { bernoulli } from '../../noise/bernoulli.js';
 import { type Bits, cryptoBits } from '../../noise/bits.js';
 import { laplaceSampler } from '../../noise/discrete-laplace.js';
@@ -10,13 +14,42 @@ import { uniformBelow } from '../../noise/uniform.js';
  */
 export interface Algorithm21 {
   readonly epsilon: Rational;
-  /** Noise parameter: lambda, or global sensitivity when that is no larger (then `coin` is zero). */
+  /** Noise parameter: lambda. */
   readonly spread: bigint;
   /** Probability of an answer that ignores the data. */
   readonly coin: Rational;
   /** Answers lie in 0 … most. */
   readonly most: bigint;
 }
+
+/** It has no epsilon to add to a budget, and no composition is known for it: its price is that a population may have it once. */
+export interface AdversarialNoise extends Mechanism {
+  readonly law: PublishedLaw;
+  /** Of the branch that looks at the data. */
+  readonly scale: Rational;
+  answer(paid: Paid, exact: bigint): bigint;
+}
+
+export function algorithm21(name: string, terms: Algorithm21): AdversarialNoise {
+  refuseCoin(terms);
+  const mechanism: AdversarialNoise = {
+    law: { kind: 'published' },
+    cost: onceOnly('adversarial privacy'),
+    draws: 1,
+    told: { name, cells: 1 },
+    scale: scaleOf(terms),
+    answer: (paid, exact) => {
+      paid.take(mechanism, 1);
+      return paid.release(mechanism, exact, (answer) => drawAlgorithm21(answer, terms));
+    },
+  };
+  return mechanism;
+}
+
+const scaleOf = ({ spread, epsilon }: Algorithm21): Rational => divide(rational(spread), epsilon);
+const refuseCoin = ({ coin }: Algorithm21): void => {
+  if (coin.num < 0n || compare(coin, one) > 0) throw new RangeError(`no probability: ${toText(coin)}`);
+};
 
 /** Draws one answer. Which branch was taken is not told to anybody, not even to the caller. */
 export function drawAlgorithm21(answer: bigint, terms: Algorithm21, bits: Bits = cryptoBits): bigint {
@@ -28,14 +61,12 @@ export function drawAlgorithm21(answer: bigint, terms: Algorithm21, bits: Bits =
  * batch), each with its own part of epsilon. The printed rule, full epsilon for each, loses privacy linearly in the number of queries.
  */
 export function drawBatch21(batch: readonly { answer: bigint; terms: Algorithm21 }[], bits: Bits = cryptoBits): bigint[] {
-  const coin = batch[0]!.terms.coin;
-  if (coin.num < 0n || compare(coin, one) > 0) throw new RangeError(`no probability: ${toText(coin)}`);
+  const { terms: first } = batch[0]!;
+  refuseCoin(first);
   // Both branches are drawn, so that the time taken does not tell which one is used.
   const uniform = batch.map(({ terms }) => uniformBelow(terms.most + 1n, bits));
-  const noisy = batch.map(({ answer, terms }) =>
-    clamp(answer + laplaceSampler(divide(rational(terms.spread), terms.epsilon), bits)(), terms.most),
-  );
-  const ignore = coin.num > 0n && bernoulli(coin, bits);
+  const noisy = batch.map(({ answer, terms }) => clamp(answer + laplaceSampler(scaleOf(terms), bits)(), terms.most));
+  const ignore = first.coin.num > 0n && bernoulli(first.coin, bits);
   return ignore ? uniform : noisy;
 }
 

@@ -144,7 +144,7 @@ describe('the graph kernel', () => {
   });
 });
 
-const folder = new URL('../../../../shared/data/graphs', import.meta.url);
+const folder = new URL('../../../../shared/data/graphs/', import.meta.url);
 const files = existsSync(folder) ? readdirSync(folder).filter((f) => f.endsWith('.txt.gz') || f.endsWith('.parquet')) : [];
 describe.skipIf(files.length === 0)('on the public graphs', () => {
   const read = async (file: string): Promise<Edge[]> => {

@@ -4,11 +4,11 @@ import { type Automorphisms, automorphisms } from './automorphism.js';
 import { type BoundPattern, bindPattern, canonicalText, type PatternSchema } from './bind.js';
 import { type Lambda, type LogReading, lambda } from './lambda.js';
 import { type Parameters, parsePattern } from './parse.js';
-import type { Pattern } from './pattern.js';
 import { type Bounds, bounds, privateRelations } from './sensitivity.js';
 import { shortcut } from './shortcut.js';
 import { patternFromSql } from './sql.js';
 import { type Stability, stability } from './stability.js';
+import type { Pattern } from './written.js';
 
 /** Everything that follows from the text of a pattern and the public declarations; no data was read. */
 export interface PatternAnalysis {

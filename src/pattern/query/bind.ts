@@ -1,7 +1,7 @@
 import { nameText } from '../../engine/name.js';
 import { Fault, type FaultCode } from '../../errors.js';
 import type { Column, Relation } from '../../policy/policy.js';
-import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './pattern.js';
+import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './written.js';
 
 /** What a pattern is bound against: the declared relations, and the declared columns their columns share a name with. */
 export interface PatternSchema {

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.js';
 import { within } from '../../input/limits.js';
-import type { Position } from './pattern.js';
+import type { Position } from './written.js';
 
 export interface Token {
   readonly kind: 'name' | 'number' | 'text' | 'parameter' | 'mark' | 'pragma' | 'end';

@@ -1,6 +1,6 @@
 import { within } from '../../input/limits.js';
 import { syntaxFault, type Token, tokens } from './lexer.js';
-import type { Atom, Comparator, Comparison, Constant, Pattern, SumHead, Term, Variable } from './pattern.js';
+import type { Atom, Comparator, Comparison, Constant, Pattern, SumHead, Term, Variable } from './written.js';
 
 export type Parameters = Readonly<Record<string, string | number>>;
 

@@ -3,7 +3,7 @@ import { Fault } from '../../errors.js';
 import type { Relation } from '../../policy/policy.js';
 import { refuse, refuseAll, SqlText, unfolded } from '../../query/sql/refuse.js';
 import { sqlStatements } from '../../query/sql/statements.js';
-import type { Atom, Comparator, Comparison, Constant, Pattern, Position, Term, Variable } from './pattern.js';
+import type { Atom, Comparator, Comparison, Constant, Pattern, Position, Term, Variable } from './written.js';
 
 /**
  * SQL over declared relations to the pattern form: SELECT COUNT(*), COUNT(DISTINCT columns) or SUM(column) FROM relations joined by equality WHERE conditions

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Relation } from '../policy/policy.js';
-import { perPerson } from './person-candidates.js';
+import { perPerson } from './per-person.js';
 import { analysePattern } from './query/analyse.js';
 
 const relation = (name: string, more: Partial<Relation> = {}): [string, Relation] => [

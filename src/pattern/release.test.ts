@@ -10,8 +10,8 @@ import { readPolicy } from '../policy/read.js';
 import { createSession, type Session } from '../release/session.js';
 import { degreeRelation, releaseDegrees } from './degrees/release.js';
 import { exactAnswer } from './exact-answer.js';
-import { type PatternOptions, planPattern, releasePattern } from './pattern.js';
 import { analysePattern } from './query/analyse.js';
+import { type PatternOptions, planPattern, releasePattern } from './release.js';
 
 let folder: string;
 const people = 60;

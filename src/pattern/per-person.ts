@@ -1,8 +1,5 @@
-import { type Rational, toNumber } from '../exact/rational.js';
-import { ladderError, type PatternCandidate, pureGuarantee } from './candidates.js';
 import type { PatternAnalysis } from './query/analyse.js';
-import { choose, type Ladder, truncationLadder } from './query/ladders.js';
-import { domainSize } from './query/lambda.js';
+import { choose } from './query/ladders.js';
 import { largestUnderDegree } from './query/residual.js';
 import { everyVariable, smaller, ways } from './query/sensitivity.js';
 import { type Shape, shapeOf } from './query/shape.js';
@@ -41,26 +38,4 @@ function shapePerPerson(shape: Shape, d: bigint): bigint | undefined {
   // A corner of a 4-cycle: two neighbours, then one of the others of either.
   if (shape.kind === 'cycle') return choose(d, 2) * (d > 1n ? d - 1n : 0n);
   return undefined;
-}
-
-/** What is known before the data: nobody near the threshold. */
-export function foreseenTruncation(a: PatternAnalysis, degree: number): Ladder {
-  return truncationLadder(perPerson(a, degree), () => 0, domainSize(a.pattern));
-}
-
-export function personCandidates(a: PatternAnalysis, epsilon: Rational, degree: number): readonly PatternCandidate[] {
-  const e = toNumber(epsilon);
-  const whole = Number(perPerson(a, domainSize(a.pattern) - 1));
-  const ladder = foreseenTruncation(a, degree);
-  return [
-    { mechanism: 'laplace', scale: whole / e, expectedError: whole / e, guarantee: pureGuarantee, meets: true },
-    {
-      mechanism: 'truncation-ladder',
-      scale: (2 * Number(ladder.width(0))) / e,
-      expectedError: ladderError(ladder, e / 2),
-      guarantee: pureGuarantee,
-      meets: true,
-      note: `people with more than ${degree} ties are left out; if few are near that number`,
-    },
-  ];
 }

@@ -1,0 +1,47 @@
+import type { Engine } from '../../engine/engine.js';
+import type { Exact } from '../../engine/exact.js';
+import { limits } from '../../input/limits.js';
+import { ladder as ladderNoise } from '../../mechanism/ladder.js';
+import { smooth as smoothNoise } from '../../mechanism/smooth.js';
+import { knownLadder, residualLadderOf } from '../data-ladder.js';
+import { exactAnswer } from '../exact-answer.js';
+import { hasKnownLadder, imaginedResidual, imaginedShape } from '../imagined-ladder.js';
+import type { PatternAnalysis } from '../query/analyse.js';
+import type { Ladder } from '../query/ladders.js';
+import { expectedOfLadder, expectedOfSmooth } from './expected.js';
+import { type Asked, type Drawn, type Offer, offer, type Way } from './way.js';
+
+/** Noise that is narrow where the data lets it be: along the ladder of the shape, or along the residual ladder that every pattern has. */
+export const alongShape: Way<'ladder' | 'smooth'> = (asked) => {
+  const imagined = imaginedShape(asked.analysis, asked.degree);
+  return imagined ? along(asked, imagined, knownLadder, ['ladder', 'smooth']) : [];
+};
+
+export const alongResidual: Way<'residual-ladder' | 'residual-smooth'> = (asked) => {
+  const { analysis: a, degree } = asked;
+  // A shape that is known has its own ladder, however large it is.
+  if (hasKnownLadder(a) && a.pattern.goals.length > limits.privateGoals.most) return [];
+  return along(asked, imaginedResidual(a, degree), residualLadderOf, ['residual-ladder', 'residual-smooth']);
+};
+
+type Read = (engine: Engine, a: PatternAnalysis) => Promise<Exact<Ladder>>;
+
+function along<L extends string, S extends string>(
+  { analysis: a, hidden: { classes }, allotment, degree }: Asked,
+  imagined: Ladder,
+  read: Read,
+  [stepped, smoothed]: readonly [L, S],
+): readonly Offer<L | S>[] {
+  const followed = { name: a.title, classes };
+  const steps = ladderNoise(followed, allotment);
+  const curve = smoothNoise(followed, allotment);
+  const drawn = (noise: typeof steps | typeof curve): Drawn => ({
+    mechanisms: [noise],
+    answer: async (paid, engine) => noise.climb(paid, (await exactAnswer(engine, a)).open(), (await read(engine, a)).open()),
+  });
+  const note = `if nobody has more than ${degree} ties`;
+  return [
+    offer({ mechanism: stepped, ...expectedOfLadder(steps.law, imagined), note }, drawn(steps)),
+    offer({ mechanism: smoothed, ...expectedOfSmooth(curve.law, imagined), note }, drawn(curve)),
+  ];
+}
