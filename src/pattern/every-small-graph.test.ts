@@ -2,140 +2,42 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  analyse,
+  bit,
+  counted,
+  counter,
+  directed,
+  graphOf,
+  graphsOf,
+  load,
+  nodes,
+  residualIn,
+  rewired,
+  slotsOf,
+  steps,
+  toggled,
+  undirected,
+  type World,
+  widthsOf,
+  withoutHubs,
+} from '../../test/small-graphs.js';
 import { openEngine } from '../engine/open.js';
-import type { Relation } from '../policy/policy.js';
-import { residualOf } from './counted-ladder.js';
+import { compare, divide, multiply, rational, zero } from '../exact/rational.js';
+import { pure } from '../mechanism/allotment.js';
+import type { Mechanism } from '../mechanism/mechanism.js';
+import { everyRecord } from '../mechanism/profile.js';
 import { residualLadderOf } from './data-ladder.js';
 import { cumulate, tieEffect } from './degrees/distribution.js';
 import { degreeCounts } from './degrees/projection.js';
 import { exactAnswer } from './exact-answer.js';
-import { buildGraph } from './graph/csr.js';
+import { type Hidden, onePerson, oneTuple } from './hidden.js';
 import { perPerson } from './per-person.js';
-import { analysePattern, type PatternAnalysis } from './query/analyse.js';
-import type { Ladder } from './query/ladders.js';
-import { type ResidualPart, residualParts, residualTerms } from './query/residual.js';
+import type { PatternAnalysis } from './query/analyse.js';
 import { personLadder, truncated } from './truncated.js';
+import { offersFor, type PatternMechanism } from './ways/ways.js';
 
-/**
- * What a person or a tuple can move, tried on every small graph with ties to oneself, against what noise is made for. A graph is what a file says; `load` is
- * what the engine makes of it (held to it below).
- */
-interface World {
-  readonly n: number;
-  readonly slots: readonly (readonly [number, number])[];
-  readonly relation: Relation;
-}
-const relation = (symmetric: boolean, domain: number): Relation => ({
-  name: 'R',
-  table: 'ties.csv',
-  columns: ['a', 'b'],
-  domain,
-  symmetric,
-  private: true,
-});
-const directed: World = {
-  n: 3,
-  slots: [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => [i, j] as const)),
-  relation: relation(false, 3),
-};
-const undirected: World = {
-  n: 4,
-  slots: [0, 1, 2, 3].flatMap((i) => [0, 1, 2, 3].slice(i).map((j) => [i, j] as const)),
-  relation: relation(true, 4),
-};
-const graphsOf = ({ slots }: World): number => 1 << slots.length;
-const slotsOf = ({ slots }: World, g: number) => slots.filter((_, s) => g & (1 << s));
-
-/** A set of tuples: bit i n + j says that i is tied to j. */
-const bit = (n: number, i: number, j: number): number => 1 << (i * n + j);
-
-/** The tuples of a relation as goals see them; `loops`: also where it is symmetric. */
-function load(
-  { n, relation: { symmetric } }: World,
-  pairs: readonly (readonly [number, number])[],
-  closed: boolean,
-  loops = false,
-): number {
-  let tuples = 0;
-  for (const [i, j] of pairs) {
-    if (i === j && (symmetric || closed) && !loops) continue;
-    tuples |= bit(n, i, j);
-    if (symmetric || closed) tuples |= bit(n, j, i);
-  }
-  return tuples;
-}
-const nodes = (n: number) => Array.from({ length: n }, (_, v) => v);
-const others = (n: number, tuples: number, v: number): number =>
-  nodes(n).filter((w) => w !== v && tuples & (bit(n, v, w) | bit(n, w, v))).length;
-const withoutHubs = (n: number, tuples: number, degree: number): number =>
-  nodes(n)
-    .filter((v) => others(n, tuples, v) > degree)
-    .reduce((left, v) => nodes(n).reduce((rest, w) => rest & ~bit(n, v, w) & ~bit(n, w, v), left), tuples);
-
-interface Assignment {
-  readonly key: string;
-  readonly needs: number;
-}
-/** The pattern's own definition: every assignment of the symbols of its goals, the tuples it needs, and what it is on `by`. */
-function assignments({ pattern: q }: PatternAnalysis, n: number, part: readonly number[], by: readonly number[]): Assignment[] {
-  const goals = part.map((g) => q.goals[g]!.symbols);
-  const symbols = [...new Set(goals.flat())].filter((s) => s >= q.constants.length);
-  const found: Assignment[] = [];
-  const walk = (at: ReadonlyMap<number, number>): void => {
-    const next = symbols[at.size];
-    if (next !== undefined) {
-      for (let v = 0; v < n; v++) walk(new Map(at).set(next, v));
-      return;
-    }
-    const value = (s: number) => (s < q.constants.length ? Number(q.constants[s]) : at.get(s)!);
-    const here = (s: number) => s < q.constants.length || at.has(s);
-    if (q.unequal.some(([a, b]) => here(a) && here(b) && value(a) === value(b))) return;
-    const needs = goals.reduce((mask, [a, b]) => mask | bit(n, value(a!), value(b!)), 0);
-    found.push({ key: by.map(value).join(), needs });
-  };
-  walk(new Map());
-  return found;
-}
-const met = (list: readonly Assignment[], tuples: number) => list.filter(({ needs }) => (tuples & needs) === needs);
-/** Distinct bindings of the head. */
-function counter(a: PatternAnalysis, n: number): (tuples: number) => number {
-  const all = assignments(a, n, [...a.pattern.goals.keys()], a.pattern.head);
-  return (tuples) => new Set(met(all, tuples).map(({ key }) => key)).size / Number(a.divisor);
-}
-
-/** Everything that may take the place of one person's ties, theirs to themselves too. */
-function* rewired({ n, slots }: World, g: number): Generator<number> {
-  for (let v = 0; v < n; v++) {
-    const mine = slots.reduce((mask, [i, j], s) => (i === v || j === v ? mask | (1 << s) : mask), 0);
-    for (let sub = mine; ; sub = (sub - 1) & mine) {
-      yield (g & ~mine) | sub;
-      if (sub === 0) break;
-    }
-  }
-}
-function* toggled({ slots }: World, g: number): Generator<number> {
-  for (let s = 0; s < slots.length; s++) yield g ^ (1 << s);
-}
-/** The farthest that a figure of a graph moves. */
-function farthest(world: World, figure: readonly number[], neighbours: typeof toggled): number {
-  let most = 0;
-  for (let g = 0; g < figure.length; g++)
-    for (const h of neighbours(world, g)) most = Math.max(most, Math.abs(figure[g]! - figure[h]!));
-  return most;
-}
-const steps = [0, 1, 2, 3];
-function brokenLadders(world: World, counts: readonly number[], widths: readonly number[][], neighbours: typeof toggled): number {
-  let broken = 0;
-  for (let g = 0; g < counts.length; g++)
-    for (const h of neighbours(world, g)) {
-      if (Math.abs(counts[g]! - counts[h]!) > widths[g]![0]!) broken++;
-      if (steps.some((t) => widths[h]![t]! > widths[g]![t + 1]!)) broken++;
-    }
-  return broken;
-}
-
-const analyse = (world: World, text: string): PatternAnalysis =>
-  analysePattern(text, { relations: new Map([['R', world.relation]]) });
+/** What a person or a tuple can move, tried on every small graph with ties to oneself, against what noise is made for. */
 const onPairs = [
   '3-stars', '4-cycles', 'edges', '2-paths', 'q(x, y) :- R(x, y)', 'q(x) :- R(x, y)', 'triangles', 'q() :- R(x, y), R(y, z), R(z, x)',
   "q(y) :- R('0', x), R(x, y)", "q(x, y) :- R('0', x), R('1', y), x != y", 'q() :- R(x, y), R(z, w)',
@@ -149,32 +51,33 @@ const cases: readonly (readonly [kind: string, text: string, world: World])[] = 
   ),
 ];
 
-/** A pattern, and what is stored of every graph with its count. */
-function counted(world: World, text: string, loops = false) {
-  const a = analyse(world, text);
-  const closed = a.pattern.closed.length > 0;
-  const tuples = Array.from({ length: graphsOf(world) }, (_, g) => load(world, slotsOf(world, g), closed, loops));
-  const count = counter(a, world.n);
-  return { a, tuples, count, counts: tuples.map(count) };
+/** The farthest that a figure of a graph moves. */
+function farthest(world: World, figure: readonly number[], neighbours: typeof toggled): number {
+  let most = 0;
+  for (let g = 0; g < figure.length; g++)
+    for (const h of neighbours(world, g)) most = Math.max(most, Math.abs(figure[g]! - figure[h]!));
+  return most;
 }
-/** The residual ladder of a pattern in any set of tuples; where everything is fixed there is one way, as in data-ladder.ts. */
-function residualIn(a: PatternAnalysis, n: number): (tuples: number) => Ladder {
-  const parts = residualParts(a.pattern);
-  const lists = new Map(parts.map((p) => [p, assignments(a, n, p.part, p.boundary)]));
-  const free = ({ part, boundary }: ResidualPart) =>
-    new Set(part.flatMap((g) => a.pattern.goals[g]!.symbols).filter((s) => s >= a.pattern.constants.length)).size >
-    boundary.length;
-  return (tuples) => {
-    const terms = residualTerms(parts, (part) => {
-      if (!free(part)) return 1n;
-      const groups = new Map<string, number>();
-      for (const { key } of met(lists.get(part)!, tuples)) groups.set(key, (groups.get(key) ?? 0) + 1);
-      return BigInt(Math.max(0, ...groups.values()));
-    });
-    return residualOf(a, terms);
-  };
+function brokenLadders(world: World, counts: readonly number[], widths: readonly number[][], neighbours: typeof toggled): number {
+  let broken = 0;
+  for (let g = 0; g < counts.length; g++)
+    for (const h of neighbours(world, g)) {
+      if (Math.abs(counts[g]! - counts[h]!) > widths[g]![0]!) broken++;
+      if (steps.some((t) => widths[h]![t]! > widths[g]![t + 1]!)) broken++;
+    }
+  return broken;
 }
-const widthsOf = ({ width }: Ladder) => [...steps, steps.length].map((t) => Number(width(t)));
+
+/** What a way would draw from, at epsilon 1. */
+const drawnBy = (a: PatternAnalysis, hidden: Hidden, name: PatternMechanism, degree = 1): Mechanism =>
+  offersFor({ analysis: a, hidden, allotment: pure(rational(1)), degree }).find((o) => o.candidate.mechanism === name)!.drawn!
+    .mechanisms[0]!;
+/** What it books for a class, less what a record that moves the answer so far loses by its law. */
+function left({ law, cost }: Mechanism, record: string, moved: number): number {
+  const loss =
+    law.kind === 'laplace' ? divide(rational(moved), law.scale) : law.kind === 'ladder' ? multiply(rational(2 * moved), law.decay) : undefined; // biome-ignore format: one line
+  return compare(cost.perRecord.get(record) ?? zero, loss!);
+}
 
 describe('over every small graph, ties to oneself included,', () => {
   it.each(cases)('in %s, %j moves by no more than one tuple and one person may', (_kind, text, world) => {
@@ -182,17 +85,16 @@ describe('over every small graph, ties to oneself included,', () => {
     const most = farthest(world, counts, toggled);
     expect(most).toBeLessThanOrEqual(Number(a.bounds.globalSensitivity));
     expect(most).toBeGreaterThan(0);
-    expect(farthest(world, counts, rewired)).toBeLessThanOrEqual(Number(perPerson(a, world.n - 1)));
+    expect(left(drawnBy(a, oneTuple(a), 'laplace'), 'R', most)).toBeGreaterThanOrEqual(0);
+    const rewiring = farthest(world, counts, rewired);
+    expect(rewiring).toBeLessThanOrEqual(Number(perPerson(a, world.n - 1)));
+    expect(left(drawnBy(a, onePerson(a), 'laplace'), everyRecord, rewiring)).toBeGreaterThanOrEqual(0);
     for (const degree of [1, 2]) {
-      const widths = tuples.map((t) => {
-        const pairs = nodes(world.n).flatMap((i) =>
-          nodes(world.n).flatMap((j) => (t & bit(world.n, i, j) ? [[i, j] as const] : [])),
-        );
-        const graph = buildGraph(world.n, Uint32Array.from(pairs, ([i]) => i), Uint32Array.from(pairs, ([, j]) => j)); // biome-ignore format: one line
-        return widthsOf(personLadder(graph, perPerson(a, degree), degree, world.n));
-      });
+      const widths = tuples.map((t) => widthsOf(personLadder(graphOf(world, t), perPerson(a, degree), degree, world.n)));
       const kept = tuples.map((t) => count(withoutHubs(world.n, t, degree)));
       expect(brokenLadders(world, kept, widths, rewired)).toBe(0);
+      // A person is one step of an unbroken ladder.
+      expect(left(drawnBy(a, onePerson(a), 'truncation-ladder', degree), everyRecord, 1)).toBe(0);
     }
   });
 
@@ -200,6 +102,7 @@ describe('over every small graph, ties to oneself included,', () => {
     const { a, counts, tuples } = counted(directed, text);
     const residual = residualIn(a, directed.n);
     expect(brokenLadders(directed, counts, tuples.map((t) => widthsOf(residual(t))), toggled)).toBe(0); // biome-ignore format: one line
+    expect(left(drawnBy(a, oneTuple(a), 'residual-ladder'), 'R', 1)).toBe(0);
   });
 
   it.each([directed, undirected])('degrees move by no more than one tie may', (world) => {

@@ -4,17 +4,24 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../engine/engine.js';
 import { openEngine } from '../engine/open.js';
+import { rational } from '../exact/rational.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
+import type { Mechanism } from '../mechanism/mechanism.js';
+import { Paid } from '../mechanism/paid.js';
 import { readPolicy } from '../policy/read.js';
 import { createSession, type Session } from '../release/session.js';
+import { planClustering, releaseClustering } from './clustering.js';
 import { degreeRelation, releaseDegrees } from './degrees/release.js';
 import { exactAnswer } from './exact-answer.js';
+import { type PatternOptions, preparePattern } from './prepare.js';
 import { analysePattern } from './query/analyse.js';
-import { type PatternOptions, planPattern, releasePattern } from './release.js';
+import { answerPattern, planPattern, releasePattern } from './release.js';
 
 let folder: string;
 const people = 60;
+/** Distinct places of everybody. */
+const visits = BigInt(Array.from({ length: people }, (_, i) => (i % 7 === i % 5 ? 1 : 2)).reduce<number>((a, b) => a + b, 0));
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-pattern-'));
   const id = (i: number) => `p${i % people}`;
@@ -56,6 +63,7 @@ relations:
   friend: { table: friends.csv, columns: [a, b], domain: ${domain}, symmetric: true }
   knows: { table: knows.csv, columns: [a, b], domain: ${domain} }
   visit: { table: visits.csv, columns: [id, place], domain: ${domain} }
+  near: { table: knows.csv, columns: [a, b], domain: ${domain}, private: false }
   aged: { table: people.csv, columns: [id, age], domain: 200, private: false }
 dependence: ${more || 'none'}
 `,
@@ -71,7 +79,92 @@ const release = async (s: Session, text: string, options: PatternOptions = {}) =
   return { value: Number(result.value), mechanism: result.mechanism, receipt };
 };
 
+/** Sees everything that goes through the door. */
+class Watched extends Paid {
+  readonly seen: [Mechanism, unknown][] = [];
+  override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
+    this.seen.push([mechanism, exact]);
+    return super.release(mechanism, exact, noisy);
+  }
+}
+
+describe('what is drawn for a pattern', () => {
+  const ways = [
+    ['edge', 'triangles of friend', 'laplace', people],
+    ['edge', 'triangles of friend', 'ladder', people],
+    ['edge', 'triangles of friend', 'smooth', people],
+    ['edge', 'triangles of friend', 'residual-ladder', people],
+    ['edge', 'triangles of friend', 'residual-smooth', people],
+    ['person, unit: id, maxRows: 1', 'triangles of friend', 'laplace', people],
+    ['person, unit: id, maxRows: 1', 'triangles of friend', 'truncation-ladder', people],
+  ] as const;
+  it.each(ways)('with secret %s, %s by %s comes from its own mechanism and is booked', async (secret, text, mechanism, exact) => {
+    const s = await session(`{ secret: ${secret} }`);
+    const prepared = await preparePattern(s, text, { epsilon: '1', mechanism, degree: 8 });
+    const paid = new Watched(prepared.drawn.mechanisms);
+    await answerPattern(s.desk.engine, prepared, paid);
+    expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
+    const [, given] = paid.seen[0]!;
+    expect(Array.isArray(given) ? given[0] : (given as { exact: bigint }).exact).toBe(BigInt(exact));
+    for (const nothing of [new Paid([]), paid])
+      await expect(answerPattern(s.desk.engine, prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
+    const plan = await planPattern(s, text, { epsilon: '1', mechanism, degree: 8 });
+    expect(plan.measures.map((m) => m.noise.kind)).toEqual(prepared.drawn.mechanisms.map(({ law }) => law.kind));
+    expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+  });
+
+  it('with each result one person’s, is every level of the race', async () => {
+    const s = await session('{ secret: person, unit: id, maxRows: 1 }');
+    const prepared = await preparePattern(s, 'q(x, p) :- visit(x, p)', { epsilon: '1' });
+    const paid = new Watched(prepared.drawn.mechanisms);
+    await answerPattern(s.desk.engine, prepared, paid);
+    expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
+    expect(paid.seen.map(([, exact]) => exact)).toEqual(prepared.drawn.mechanisms.map(() => [visits]));
+  });
+
+  it('is one question of the paper for adversarial privacy', async () => {
+    const s = await session('{ secret: edge }', '', 100_000);
+    const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
+    const prepared = await preparePattern(s, text, { gamma: '0.1', mechanism: 'algorithm-2.1' });
+    const paid = new Watched(prepared.drawn.mechanisms);
+    await answerPattern(s.desk.engine, prepared, paid);
+    expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
+    expect(prepared.drawn.mechanisms[0]!.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));
+    await expect(answerPattern(s.desk.engine, prepared, paid)).rejects.toThrow(/more noise would be drawn/);
+  });
+});
+
 describe('releasing a pattern', () => {
+  it.each(['0', '-0.1'])('refuses a gamma of %s before anything is paid', async (gamma) => {
+    const s = await session('{ secret: edge }', '', 100_000);
+    const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
+    await expect(release(s, text, { gamma, mechanism: 'algorithm-2.1' })).rejects.toMatchObject({ code: 'BUDGET_INVALID' });
+    expect(await s.desk.ledger.entries(s.policy.population)).toEqual([]);
+  });
+
+  it('counts occurrences by the race, too, when occurrences are asked for', async () => {
+    const s = await session('{ secret: person, unit: id, maxRows: 1 }');
+    const text = 'q(x, p, a, b) :- visit(x, p), near(x, a), near(x, b), a != b';
+    for (const [occurrences, each] of [
+      [true, 1],
+      [false, 2],
+    ] as const) {
+      const { value, mechanism } = await release(s, text, { epsilon: '450', occurrences });
+      expect(mechanism).toBe('r2t');
+      expect(Math.abs(value - each * Number(visits))).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it('plans a clustering coefficient as both its counts', async () => {
+    const s = await session('{ secret: edge }');
+    const plan = await planClustering(s, 'clustering coefficient of friend', { epsilon: '10' });
+    expect(plan).toMatchObject({ epsilon: 10, fits: true, label: 'clustering coefficient of friend' });
+    expect(plan.measures.map((m) => m.noise)).toEqual(new Array(2).fill({ kind: 'ladder', decay: '5/2' }));
+    expect(plan.errors.map((e) => e.name)).toEqual(['triangles', '2-paths']);
+    const { receipt } = await releaseClustering(s, 'clustering coefficient of friend', { epsilon: '10' });
+    expect(receipt.profile.perRecord).toEqual({ friend: '10' });
+  });
+
   it('counts undirected triangles with the ladder, near the truth at a large epsilon', async () => {
     const s = await session('{ secret: edge }');
     const { value, mechanism, receipt } = await release(s, 'triangles of friend');

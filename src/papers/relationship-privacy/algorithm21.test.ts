@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { rational } from '../../exact/rational.js';
+import { Paid } from '../../mechanism/paid.js';
 import { Bits } from '../../noise/bits.js';
-import { drawAlgorithm21, drawBatch21 } from './algorithm21.js';
+import { algorithm21, drawAlgorithm21, drawBatch21 } from './algorithm21.js';
 
 function seeded(seed: number): Bits {
   let a = seed >>> 0;
@@ -61,5 +62,16 @@ describe('Algorithm 2.1', () => {
 
   it('refuses a coin that is no probability', () => {
     expect(() => drawAlgorithm21(1n, { ...terms, coin: rational(3, 2) })).toThrow(RangeError);
+    expect(() => algorithm21('pairs', { ...terms, coin: rational(-1, 2) })).toThrow(RangeError);
+  });
+
+  it('answers once for whoever booked that it was had', () => {
+    const noise = algorithm21('pairs', { ...terms, coin: rational(1) });
+    expect(noise).toMatchObject({ law: { kind: 'published' }, scale: rational(3), draws: 1 });
+    expect(noise.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));
+    const paid = new Paid([noise]);
+    const answer = noise.answer(paid, 7n);
+    expect(answer >= 0n && answer <= terms.most).toBe(true);
+    expect(() => noise.answer(paid, 7n)).toThrow(RangeError);
   });
 });
