@@ -38,6 +38,22 @@ describe('fugu pattern', () => {
     expect(found.candidates.map((c: { mechanism: string }) => c.mechanism)).not.toContain('algorithm-2.1');
   });
 
+  it('protects absence and positive correlations when asked to', async () => {
+    const paper = async (...words: string[]) => {
+      const found = await pattern(...words, '--epsilon', '1', '--gamma', '0.1');
+      return found.candidates.find((c: { mechanism: string }) => c.mechanism === 'algorithm-2.1');
+    };
+    const paths = ['q(x,y,z) :- R(x,y), R(y,z), x != y, y != z, z != x', '--domain', '1000000'];
+    expect(await paper(...paths)).toMatchObject({ meets: true });
+    expect(await paper(...paths, '--together', '2')).toMatchObject({ meets: false });
+    expect(await paper(...paths, '--absence')).toBeUndefined();
+    const [one, two] = [
+      await paper(triangle, '--domain', '10000'),
+      await paper(triangle, '--domain', '10000', '--together', '2'),
+    ];
+    expect(two.scale).toBe(2 * one.scale);
+  });
+
   it('plans the clustering coefficient as two counts', async () => {
     const found = await pattern('clustering coefficient', '--domain', '1000', '--epsilon', '1', '--symmetric');
     expect(found.parts).toHaveLength(2);
@@ -47,6 +63,7 @@ describe('fugu pattern', () => {
     [['q(x) :- R(x,y', '--domain', '100', '--epsilon', '1'], 'PATTERN_SYNTAX'],
     [[triangle, '--domain', '1.5', '--epsilon', '1'], 'USAGE'],
     [[triangle, '--domain', '100', '--epsilon', '0'], 'BUDGET_INVALID'],
+    [[triangle, '--domain', '100', '--epsilon', '1', '--together', '0'], 'USAGE'],
     [[triangle, '--domain', '100', '--epsilon', '1', '--gamma', '0.001'], 'BUDGET_INVALID'],
     [[triangle, '--domain', '100', '--epsilon', '1', '--log', 'ten'], 'USAGE'],
     [['q(x) :- R(x,y), x != x', '--domain', '100', '--epsilon', '1'], 'PATTERN_UNSATISFIABLE'],

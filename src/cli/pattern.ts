@@ -67,6 +67,7 @@ function describe(text: string, options: Options, shares: number) {
   const schema = schemaFromText(text, domain, { symmetric: options.symmetric === true });
   const a = analysePattern(text, schema, { log: options.log, ...(options.occurrences && { occurrences: true }) });
   const degree = options.degree === undefined ? undefined : wholeNumber(options.degree, 'degree', 1);
+  const together = options.together === undefined ? undefined : wholeNumber(options.together, 'together', 1);
   if (gamma && toNumber(coin(a.pattern.goals.length, domainSize(a.pattern), gamma)) >= 1)
     throw new Fault(
       'BUDGET_INVALID',
@@ -78,6 +79,8 @@ function describe(text: string, options: Options, shares: number) {
     ...(gamma && { gamma }),
     ...(delta && { delta }),
     ...(degree && { degree }),
+    ...(options.absence && { absence: true }),
+    ...(together && { together }),
   });
   const chosen = chooseCandidate(candidates);
   const document = {
