@@ -151,7 +151,10 @@ function ledgerOn(store: Store): Ledger {
             addLink(store, on, { kind: 'open', population, at, digest, summary, reason });
           } else throw noAccount(population, place);
         },
-        () => undefined,
+        () => ({
+          doubt: 'The terms may have been changed all the same: "fugu ledger POLICY" shows them.',
+          unheard: 'The terms were changed, and the witness has not heard of it.',
+        }),
       );
     },
     close: async () => {
