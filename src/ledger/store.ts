@@ -1,4 +1,15 @@
-import { accessSync, closeSync, constants, existsSync, lstatSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { makeFolder, syncFolder } from '../files/folder.js';
@@ -55,15 +66,38 @@ export function realPlace(place: string): string {
   return place;
 }
 
+/** SQLite would wait for ever for what a device, a pipe or a file of the system has to say. */
+export function checkKinds(place: string): void {
+  for (const path of [place, `${place}-wal`, `${place}-shm`, `${place}-journal`]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found && !found.isFile()) throw noLedgerFile(path);
+  }
+  // Files of /proc and its like say that they are empty; nothing can be made beside them.
+  if (statSync(place, { throwIfNoEntry: false })?.size !== 0 || existsSync(chainPath(place))) return;
+  const beside = `${place}.${process.pid}.tmp`;
+  rmSync(beside, { force: true });
+  try {
+    closeSync(openSync(beside, 'wx', 0o600));
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? noLedgerFile(place) : error;
+  }
+  rmSync(beside, { force: true });
+}
+
+const noLedgerFile = (path: string): Fault =>
+  new Fault('READ_ONLY', `${basename(path)} is no file that a ledger can be kept in.`, 'Name an ordinary file after ledger:.', {
+    place: { file: path },
+  });
+
 /**
  * Readable by its owner only from the first byte on. A file that is there is never opened here: closing it would drop every lock this process holds
  * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
  */
 function makeFile(place: string): void {
+  checkKinds(place);
   if (existsSync(place)) {
     accessSync(place, constants.R_OK | constants.W_OK);
-    const found = statSync(place);
-    if (found.isFile() && found.nlink > 1) throw severalNames(place);
+    if (statSync(place).nlink > 1) throw severalNames(place);
     return;
   }
   makeFolder(dirname(place), 0o700);
