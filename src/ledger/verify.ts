@@ -2,6 +2,7 @@ import { emptyBooks, follow, stateHash } from './accounts.js';
 import { answerHash, Broken, beginning, type Link, type Stored, sha256 } from './chain.js';
 import { type ChainFile, chainPath, openChainFile } from './chain-file.js';
 import { inChild } from './child.js';
+import { faultOfDisk } from './faults.js';
 import { indexOn, linkIn } from './index-tables.js';
 import type { Verification } from './ledger.js';
 import { checkSchema } from './schema.js';
@@ -14,7 +15,7 @@ export async function verifyInChild(place: string): Promise<Verification> {
     : (JSON.parse(said) as Verification);
 }
 
-/** Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result, not an error. */
+/** Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result, not an error; a disk that fails is one. */
 export const verifyPlace = (place: string): Promise<Verification> =>
   inTurn(place, () => {
     const counted = { entries: 0 };
@@ -31,6 +32,8 @@ export const verifyPlace = (place: string): Promise<Verification> =>
       return { ok: true, entries: counted.entries, head };
     } catch (error) {
       if ((error as { rawCode?: number }).rawCode === 5) throw error;
+      const disk = faultOfDisk(error, place);
+      if (disk) throw disk;
       const reason = error instanceof Broken ? error.message : 'one of its files cannot be read to its end';
       const at = error instanceof Broken ? error.at : undefined;
       return { ok: false, entries: counted.entries, reason, ...(at !== undefined && { brokenAt: at }) };
