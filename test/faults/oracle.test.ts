@@ -154,5 +154,10 @@ describe('the oracle of a ledger that is rebuilt', () => {
     expect(again(killed, state([booked(2, true), booked(3, false)]))).toEqual([]);
     expect(again(fault(5, {}), state([booked(2, true), booked(3, false)]))).toHaveLength(1);
     expect(again(killed, damaged)).toHaveLength(1);
+    const refused = (code: string, after: State) =>
+      judgeRebuiltAgain({ before: damaged, said: killed, after, planted: rebuilding }, fault(2, { code }), after);
+    expect(refused('LEDGER_MISMATCH', whole)).toEqual([]);
+    expect(refused('LEDGER_MISMATCH', state([booked(2, true)]))).not.toEqual([]);
+    expect(refused('LEDGER_CORRUPT', whole)).toHaveLength(1);
   });
 });

@@ -294,16 +294,14 @@ function missingFrom(after: State, sound: State, texts: boolean): Broken[] {
   return broken;
 }
 
-/** Tried again on a sound disk it is rebuilt; answers may be lost to a process that was killed, and only to that. */
-export const judgeRebuiltAgain: JudgeAgain = (first, said, after) =>
-  said.code !== 0 || after.ledger === undefined || after.ledger.wrong !== undefined
-    ? [
-        {
-          promise: 'lost',
-          what: `cannot be rebuilt any more: exit ${said.code} ${documentOf(said)?.error?.code ?? ''} ${after.ledger?.wrong ?? ''}`,
-        },
-      ]
-    : missingFrom(after, first.planted.sound, !killed(first.said));
+/** Tried again on a sound disk it is rebuilt, or refused because it is; answers may be lost to a process that was killed, and only to that. */
+export const judgeRebuiltAgain: JudgeAgain = (first, said, after) => {
+  const code = documentOf(said)?.error?.code;
+  const stands = after.ledger !== undefined && after.ledger.wrong === undefined;
+  return stands && (said.code === 0 || code === 'LEDGER_MISMATCH')
+    ? missingFrom(after, first.planted.sound, !killed(first.said))
+    : [{ promise: 'lost', what: `cannot be rebuilt any more: exit ${said.code} ${code ?? ''} ${after.ledger?.wrong ?? ''}` }];
+};
 
 export const both =
   (...judges: readonly Judge[]): Judge =>

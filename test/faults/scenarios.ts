@@ -219,8 +219,11 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'chart',
-    words: ['epsilon', '--prior', '0.1', '--posterior', '0.3', '--chart', 'chart.svg', '--json'],
-    prepare: async (folder) => writeFileSync(join(folder, 'chart.svg'), 'old'),
+    words: ['epsilon', 'policy.yaml', '--query', JSON.stringify(parties), '--error', '5', '--chart', 'chart.svg', '--json'],
+    prepare: async (folder) => {
+      people(folder);
+      writeFileSync(join(folder, 'chart.svg'), 'old');
+    },
     judge: both(judgeSpeech, judgeFiles(['chart.svg'])),
   },
   {
