@@ -230,6 +230,19 @@ int unlinkat(int base, const char *path, int flags) { ON_PATH("unlink", base, pa
 DECLARE(mkdir);
 int mkdir(const char *path, mode_t mode) { ON_PATH("mkdir", AT_FDCWD, path, REAL(mkdir)(path, mode)) }
 
+DECLARE(rmdir);
+int rmdir(const char *path) { ON_PATH("unlink", AT_FDCWD, path, REAL(rmdir)(path)) }
+DECLARE(mkdtemp);
+char *mkdtemp(char *path) {
+  char place[PATH_MAX];
+  int kept = errno, fate = place_at(AT_FDCWD, path, place) ? turn("mkdir", place, 0) : 0;
+  errno = kept;
+  if (fate == 1) return errno = error_number, NULL;
+  char *made = REAL(mkdtemp)(path);
+  if (fate == 4) die();
+  return made;
+}
+
 /* Opening counts where it may make or empty a file. */
 #define OPENED(name, base, call) \
   mode_t mode = 0; \
