@@ -83,9 +83,9 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
     timeout: 120_000,
   }, async (context) => {
     context.skip(disk.reaches !== 'every call', 'needs a C compiler');
-    const faults = slice([{ how: 'fail', errno: 'EIO' }, { how: 'kill' }], 2);
+    const faults = slice([{ how: 'fail', errno: 'EIO' }, { how: 'kill' }], 3);
     const runs = await sweep(disk, named('recover from the index, reading'), { faults, again: (at) => at < 3, lanes: 2 });
-    expect(runs.filter((r) => r.end === 'told').length).toBeGreaterThan(2);
+    expect(runs.filter((r) => r.end === 'told').length).toBeGreaterThan(1);
     expect(unkept(runs)).toEqual([]);
   });
 
