@@ -4,9 +4,10 @@ import { type AccountState, type Books, requestOf } from './accounts.js';
 import { answerHash, Broken, type SpendLink, type Stored } from './chain.js';
 import { type Adding, addLink, writing } from './commit.js';
 import { asFault, corrupt, ending } from './faults.js';
+import { linkIn } from './index-tables.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
 import { inTurn, transaction } from './sqlite.js';
-import { openStore, type Store } from './store.js';
+import { openStore, type Standing, type Store } from './store.js';
 import { book, paidBy, spentFromText } from './total.js';
 import { verifyInChild } from './verify.js';
 import type { Witness } from './witness.js';
@@ -54,14 +55,15 @@ function ledgerOn(store: Store): Ledger {
       store,
       (on) => {
         const { sequence, hash, population } = entry;
-        const found = index.link(sequence);
-        if (found?.hash !== hash) throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
+        const found = on.last?.stored.sequence === sequence ? on.last : linkAt(store, sequence);
+        if (found?.stored.hash !== hash) throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
         const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
         unanswered = pending;
         const recorded = pending ? undefined : index.answer(sequence);
         if (typeof recorded === 'string') return { text: recorded, pending, unsynced: false };
         // Only what the chain pins says that nobody was answered: an answer that the index does not find may be one that it lost.
-        const lapsed = !pending && (JSON.parse(found.body) as SpendLink).resumable !== undefined;
+        const { resumable, boot } = found.link as SpendLink;
+        const lapsed = !pending && resumable !== undefined;
         if (recorded === null || lapsed) throw textLost(place, sequence);
         addLink(
           store,
@@ -70,7 +72,7 @@ function ledgerOn(store: Store): Ledger {
           answer,
         );
         // What nobody can take up after the machine went down may lose its answer then; a witness must not know more than the disk.
-        const unsynced = !store.witness && (!pending || (store.boot !== undefined && takenUpHere(store, found)));
+        const unsynced = !store.witness && (!pending || (store.boot !== undefined && boot === store.boot));
         return { text: answer, pending, unsynced };
       },
       ({ pending, unsynced }) => ({
@@ -161,6 +163,7 @@ function ledgerOn(store: Store): Ledger {
         // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
         store.checkFiles();
         store.chain.flush();
+        store.bringRowsUp();
         db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
       } catch {}
       try {
@@ -192,7 +195,7 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   const profile = toStored(reservation.profile);
   const answered = reservation.unlessRecorded && known ? recordedFor(store, population, key) : undefined;
   if (answered) return answered.entry;
-  if (resumable && known) {
+  if (resumable && known && known.pending.length > 0) {
     const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest, store.boot));
     if (unanswered) return unanswered;
   }
@@ -233,6 +236,11 @@ function takeUp({ index, chain }: Store, { pending }: AccountState, request: str
   const stored = index.link(found[0]);
   if (!stored || !chain.holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
   return { ...toEntry(stored, 'no'), resumed: true };
+}
+
+function linkAt({ index }: Store, sequence: number): Standing['last'] {
+  const stored = index.link(sequence);
+  return stored && { link: linkIn(stored), stored };
 }
 
 /** Whether it was booked in this run of the machine, or in none in particular. */
