@@ -1,7 +1,7 @@
 import { fromStored, nothingSpent, toStored } from '../dependence/profile.js';
 import { Fault } from '../errors.js';
 import { type AccountState, type Books, requestOf } from './accounts.js';
-import { answerHash, Broken, type SpendLink, type Stored } from './chain.js';
+import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain.js';
 import { type Adding, addLink, writing } from './commit.js';
 import { asFault, corrupt, ending } from './faults.js';
 import { linkIn } from './index-tables.js';
@@ -19,14 +19,18 @@ function ledgerOn(store: Store): Ledger {
   const { place, db, index } = store;
   let gone = false;
 
-  const read = <T>(work: (books: Books) => T): Promise<T> =>
+  const read = <T>(work: (books: Books, end: End) => T): Promise<T> =>
     inTurn(place, () => {
       store.checkFiles();
       const seen = transaction(db, 'DEFERRED', () => {
         const standing = store.agreed();
-        return standing && { value: work(standing.books) };
+        return standing && { value: work(standing.books, standing.end) };
       });
-      return seen ? seen.value : caughtUp(() => work(store.reconciled().books));
+      if (seen) return seen.value;
+      return caughtUp(() => {
+        const { books, end } = store.reconciled();
+        return work(books, end);
+      });
     });
   /** What was read counts also where the index cannot be written: the chain file has it. */
   const caughtUp = <T>(work: () => T): T => {
@@ -106,7 +110,7 @@ function ledgerOn(store: Store): Ledger {
       }
     },
     settle,
-    replay: (population, key) => read(() => recordedFor(store, well(population), key)),
+    replay: (population, key) => read((_books, end) => recordedFor(store, end, well(population), key)),
     unanswered: (population, key) =>
       read((books) => {
         const pending = books.account(well(population))?.pending ?? [];
@@ -193,7 +197,7 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   const at = Date.now();
   const known = accountUnder(store.place, on.books, reservation);
   const profile = toStored(reservation.profile);
-  const answered = reservation.unlessRecorded && known ? recordedFor(store, population, key) : undefined;
+  const answered = reservation.unlessRecorded && known ? recordedFor(store, on.end, population, key) : undefined;
   if (answered) return answered.entry;
   if (resumable && known && known.pending.length > 0) {
     const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest, store.boot));
@@ -220,9 +224,18 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   return { sequence, population, analyst, ...named, key, label, profile: reservation.profile, relied, at, settled: false, hash };
 }
 
-function recordedFor({ index, chain, place }: Store, population: string, key: string) {
+/** What was asked for last in vain: a release asks before it books, and again when it does. */
+const inVain = new WeakMap<Store, { readonly head: string; readonly population: string; readonly key: string }>();
+
+function recordedFor(store: Store, { hash: head }: End, population: string, key: string) {
+  const { index, chain, place } = store;
+  const before = inVain.get(store);
+  if (before?.head === head && before.population === population && before.key === key) return undefined;
   const found = index.replay(key, population);
-  if (!found) return undefined;
+  if (!found) {
+    inVain.set(store, { head, population, key });
+    return undefined;
+  }
   const entry = toEntry(found.of, 'kept');
   if (!chain.holds(found.of) || entry.population !== population || entry.key !== key)
     throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
@@ -272,7 +285,7 @@ function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lo
 }
 
 /** Half of a surrogate pair is no text and would not come back as it went in. */
-const well = (text: string): string => Buffer.from(text, 'utf8').toString('utf8');
+const well = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text);
 const wellFormed = (asked: Reservation): Reservation => ({
   ...asked,
   population: well(asked.population),
