@@ -51,7 +51,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       askWitness(store);
       const result = work(on);
       if (on.lines.length > 0) {
-        on.books.flushIfDue();
+        on.books.flushIfDue(store.crowded());
         ends = late(result);
         checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
         store.chain.room(on.end.offset + 1);

@@ -28,8 +28,8 @@ export interface IndexBooks extends Books {
   readonly behind: () => boolean;
   /** Writes what was kept. */
   readonly flush: () => void;
-  /** The same where it may not wait: the rows are `rowsBehind` links behind, or terms have changed. */
-  readonly flushIfDue: () => void;
+  /** The same where it may not wait: others are booking too and would have to follow, the rows are `rowsBehind` links behind, or terms have changed. */
+  readonly flushIfDue: (crowded: boolean) => void;
 }
 /** The rows of accounts are always as one of so many last links pins them: writing them each time would cost more than following some links now and then. */
 export const rowsBehind = 32;
@@ -201,8 +201,8 @@ export function indexOn(db: Connection): Index {
       },
       behind: () => changed.links > 0,
       flush,
-      flushIfDue: () => {
-        if (changed.links >= rowsBehind || changed.terms || changed.mark) flush();
+      flushIfDue: (crowded) => {
+        if (crowded || changed.links >= rowsBehind || changed.terms || changed.mark) flush();
       },
     };
     if (missed.length > 0 && !made.advance(missed)) throw unpinned();

@@ -7,7 +7,7 @@ import { bootOf } from './boot.js';
 import { Broken, beginning, type End, endOf, type Link, lineOf, type Stored } from './chain.js';
 import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain-file.js';
 import { asFault, corrupt, severalNames } from './faults.js';
-import { type Index, type IndexBooks, indexOn, linkIn, rowsBehind } from './index-tables.js';
+import { type Index, type IndexBooks, indexOn, linkIn } from './index-tables.js';
 import { mend } from './mend.js';
 import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './schema.js';
 import { type Connection, connect, inTurn, transaction } from './sqlite.js';
@@ -29,6 +29,8 @@ export interface Store {
   readonly agreed: () => Standing | undefined;
   /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
   readonly remember: (standing: Standing | undefined) => void;
+  /** Whether somebody else has booked while this one did lately. */
+  readonly crowded: () => boolean;
   /** Writes the rows of accounts that still wait to be written; nothing depends on it. */
   readonly bringRowsUp: () => void;
   /** Refuses files that were replaced or deleted while they were open. */
@@ -137,13 +139,15 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   let remembered: Standing | undefined;
   /** Which of the commits of others `remembered` and `checked` are after. */
   let after: number | undefined;
+  /** How many times in a row nobody else had booked since the last look. */
+  let alone = 0;
   const standingAt = (last: Stored | undefined): Standing => {
     if (!last) return { end: beginning, books: index.books(undefined), last: undefined };
     const link = linkIn(last);
     const known = remembered;
     remembered = undefined;
     const missed = known ? last.sequence - known.end.sequence : 0;
-    const near = missed > 0 && missed <= rowsBehind;
+    const near = missed > 0 && missed <= nearby;
     const followed = known && near && known.books.advance(index.linksAfter(known.end.sequence).map(linkIn));
     return { end: endOf(last, link), books: followed ? known.books : index.books(link), last: { link, stored: last } };
   };
@@ -156,6 +160,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     const held = last ? chain.holds(last) : chain.blank() && 'last';
     if (last && !held) throw new Broken(`its two files differ at entry ${last.sequence}`);
     if (remembered?.end.hash !== (last ?? beginning).hash) remembered = standingAt(last);
+    alone = after === undefined || now === after ? alone + 1 : 0;
     after = now;
     return { found: remembered, whole: held === 'last' };
   };
@@ -190,6 +195,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       remember: (standing) => {
         remembered = standing;
       },
+      crowded: () => alone < quiet,
       bringRowsUp: () => {
         if (!remembered?.books.behind()) return;
         transaction(db, 'IMMEDIATE', () => agreed()?.books.flush());
@@ -210,6 +216,11 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     throw error;
   }
 }
+
+/** Looks without anybody else's bookings after which rows may wait. */
+const quiet = 4;
+/** As many links are followed in memory; reading the rows anew is quicker than following more. */
+const nearby = 4;
 
 /** Kept from the garbage collector, which would close them. */
 const abandoned = new Map<string, Connection>();
