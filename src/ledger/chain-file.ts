@@ -61,7 +61,7 @@ function writeAll(fd: number, bytes: Buffer, offset: number): void {
 }
 
 function read(fd: number, offset: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
+  const bytes = Buffer.allocUnsafe(length);
   let held = 0;
   while (held < length) {
     const more = readSync(fd, bytes, held, length - held, offset + held);

@@ -8,6 +8,7 @@ import { askWitness, type Standing, type Store } from './store.js';
 /** A transaction that is adding links: where the chain stands, and the lines to be made durable before the index is committed. */
 export interface Adding extends Standing {
   end: End;
+  last: Standing['last'];
   readonly lines: Stored[];
 }
 
@@ -37,6 +38,7 @@ export function addLink({ index }: Store, on: Adding, draft: Draft, answer?: str
   on.lines.push(stored);
   index.keepLink(link, stored, answer);
   on.end = endOf(stored, link);
+  on.last = { link, stored };
   return stored;
 }
 
@@ -58,7 +60,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       askWitness(store);
       const result = work(on);
       if (on.lines.length > 0) {
-        on.books.flush();
+        on.books.flushIfDue(store.crowded());
         ends = late(result);
         checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
         store.chain.room(on.end.offset + 1);
