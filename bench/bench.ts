@@ -58,6 +58,34 @@ export async function inTurns(
   return best;
 }
 
+/**
+ * The medians of single runs of two pieces of work, taken in turns: where a disk decides, the best run is luck. The first tenth is not counted; `once` is one
+ * run, in seconds where the work takes its own time.
+ */
+export async function medians(
+  ours: () => unknown,
+  peer: () => unknown,
+  runs: number,
+  once: (work: () => unknown) => unknown = timed,
+): Promise<{ ours: number; peer: number }> {
+  const times = { ours: [] as number[], peer: [] as number[] };
+  for (let i = 0; i < runs; i++) {
+    times.ours.push((await once(ours)) as number);
+    times.peer.push((await once(peer)) as number);
+  }
+  const middle = (all: number[]) => {
+    const counted = all.slice(Math.floor(all.length / 10)).sort((a, b) => a - b);
+    return counted[Math.floor(counted.length / 2)]!;
+  };
+  return { ours: middle(times.ours), peer: middle(times.peer) };
+}
+
+async function timed(work: () => unknown): Promise<number> {
+  const start = now();
+  await work();
+  return now() - start;
+}
+
 export function formatSeconds(s: number): string {
   if (s < 1e-6) return `${(s * 1e9).toFixed(0)} ns`;
   if (s < 1e-3) return `${(s * 1e6).toFixed(1)} us`;

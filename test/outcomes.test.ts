@@ -214,6 +214,55 @@ describe('a request whose entry was never answered', () => {
     expect(two.map(({ receipt }) => receipt.ledger.entry).sort()).toEqual([3, 4]);
   });
 
+  it('is never told what somebody else completed meanwhile when it must be fresh: it pays for its own', async () => {
+    const { ledger, session } = await open();
+    const query = { kind: 'histogram', column: 'party' };
+    const { desk } = await session();
+    await expect(new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
+    let theirs: Awaited<ReturnType<Session['release']>> | undefined;
+    const overtaken: Ledger = {
+      ...ledger,
+      settle: async (entry, text) => {
+        theirs ??= await (await session({ analyst: 'bob' })).release(query, { epsilon: '1' });
+        return ledger.settle(entry, text);
+      },
+    };
+    const outcomes = new Outcomes();
+    const asked = (options: object) =>
+      new Sessions({ ...desk, ledger: overtaken, outcomes }).release(query, { epsilon: '1', ...options });
+    const own = await asked({ fresh: true });
+    expect(theirs!.receipt.ledger).toMatchObject({ entry: 1, resumed: true });
+    expect(own.receipt.ledger).toMatchObject({ entry: 2, replayed: false });
+    expect(own.tables).not.toEqual(theirs!.tables);
+    expect(outcomes.entries).toEqual([{ state: 'recorded', entry: 2 }]);
+    // What is on record by now is no answer to one that must be fresh, either.
+    expect((await asked({ fresh: true })).receipt.ledger).toMatchObject({ entry: 3, replayed: false });
+    expect((await asked({})).receipt.ledger).toMatchObject({ entry: 3, replayed: true });
+  });
+
+  it.each([
+    ['', {}],
+    ['', { all: true }],
+    ['delta: 1e-6,', {}],
+  ])('is completed under another quota than it was booked under (%s %o)', async (delta, options) => {
+    const quotas = (ann: string) => `{ epsilon: 1, ${delta} analysts: { ann: ${ann} } }`;
+    const { shop, ledger, engine, session } = await open(quotas('0.05'));
+    const query = { kind: 'histogram', column: 'party' };
+    const broken = new Sessions({ ...(await session()).desk, ledger: failing(ledger) });
+    await expect(broken.release(query, options)).rejects.toMatchObject({
+      outcome: { state: 'spent', entry: 1, resumable: true },
+    });
+    for (const ann of ['0.5', '0.01']) {
+      const policy = await readPolicy(shop.write(`${ann}.yaml`, policyYaml({ budget: quotas(ann) })));
+      const later = await createSession({ policy, engine, ledger, analyst: 'ann' });
+      const { completes, epsilon } = await later.plan(query, options);
+      expect(completes).toBe(1);
+      expect(epsilon).toBeCloseTo(0.05, 9);
+      if (ann === '0.01') expect((await later.release(query, options)).receipt.ledger).toMatchObject({ entry: 1, resumed: true });
+    }
+    expect(ledger.kept).toHaveLength(1);
+  });
+
   it('is told what somebody else was answered between looking into the record and booking', async () => {
     const { ledger, session } = await open();
     const first = await session();

@@ -7,6 +7,7 @@ import {
   isPositive,
   isZero,
   maximum,
+  minimum,
   multiply,
   one,
   type Rational,
@@ -217,16 +218,21 @@ const paidTwice = ({ pure }: Spent): boolean =>
 
 /** The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted. */
 export function usedShare(account: Account, spent: Spent): Rational {
-  let best: Rational | undefined;
-  for (const route of account.routes) {
+  const shares = usedShares(account, spent);
+  return shares.length > 0 ? shares.reduce(minimum) : rational(1);
+}
+
+/** The same by every route and noise that speaks about what was spent. */
+export function usedShares(account: Account, spent: Spent): readonly Rational[] {
+  return account.routes.flatMap((route) => {
     const total = spentUnder(route, spent);
-    if (!total) continue;
-    const shares: Rational[] = [];
-    if (spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity)) shares.push(divide(total.pure, route.pureCapacity));
-    if (route.gaussian && isPositive(route.gaussian.capacity)) shares.push(divide(total.rho, route.gaussian.capacity));
-    for (const share of shares) if (!best || compare(share, best) < 0) best = share;
-  }
-  return best ?? rational(1);
+    if (!total) return [];
+    const pure = spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity);
+    return [
+      ...(pure ? [divide(total.pure, route.pureCapacity)] : []),
+      ...(route.gaussian && isPositive(route.gaussian.capacity) ? [divide(total.rho, route.gaussian.capacity)] : []),
+    ];
+  });
 }
 
 /** What an attacker may have gained so far about one record, ties included (epsilon at the account's delta); rounded up. */

@@ -12,7 +12,7 @@ import { readPolicy } from '../policy/read.js';
 import { amendTerms } from '../release/amend.js';
 import { quotaUses } from '../release/quota.js';
 import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
-import { withSession } from './session.js';
+import { closing, withSession } from './session.js';
 
 interface Words {
   readonly json?: boolean;
@@ -72,11 +72,7 @@ async function placeOf(file: string): Promise<Policy> {
 async function withLedger<T>(file: string, { witness }: Words, work: (ledger: Ledger, policy: Policy) => Promise<T>): Promise<T> {
   const policy = await placeOf(file);
   const ledger = await openLedger(policy.ledger, witness === undefined ? {} : { witness });
-  try {
-    return await work(ledger, policy);
-  } finally {
-    await ledger.close();
-  }
+  return closing(ledger, () => work(ledger, policy));
 }
 
 const costs = (profile: Profile): string => {

@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../errors.js';
+import { codeOf } from '../files/unwritten.js';
 
 /** The host is part of the name: a process number means nothing on another machine or in another container. */
 const prefix = () => `fugu-engine-${hostname().replace(/[^A-Za-z0-9]/g, '')}-`;
@@ -40,11 +41,11 @@ export async function makeTempFolder(parent = tmpdir()): Promise<string> {
     listen();
     kept.add(folder);
     return folder;
-  } catch {
+  } catch (error) {
     throw new Fault(
-      'READ_ONLY',
+      codeOf(error),
       'No private folder can be made for temporary data.',
-      'Set TMPDIR to a folder that can be written to.',
+      'Set TMPDIR to a folder that can be written to and has room.',
     );
   }
 }

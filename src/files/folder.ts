@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { errnoOf } from './unwritten.js';
 
 /** What a file system says that keeps its folders in order by itself. */
@@ -18,13 +18,20 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The folder with the folders above it, each flushed into the one that holds it. */
+/**
+ * The folder with the folders above it, each flushed into the one that holds it. One by one: of several at once Node tells that one is not there, and not
+ * why.
+ */
 export function makeFolder(folder: string, mode = 0o777): void {
-  const first = mkdirSync(folder, { recursive: true, mode });
-  if (first === undefined) return;
-  const made = relative(first, resolve(folder));
-  const above = dirname(first);
-  const inside = made === '' ? [] : made.split(sep);
-  const names = [relative(above, first), ...inside];
-  for (let depth = 0; depth < names.length; depth++) syncFolder(resolve(above, ...names.slice(0, depth)));
+  const missing: string[] = [];
+  for (let at = resolve(folder); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const at of missing.length > 0 ? missing : [folder]) {
+    try {
+      mkdirSync(at, { mode });
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST' || !statSync(at).isDirectory()) throw error;
+      continue;
+    }
+    syncFolder(dirname(at));
+  }
 }

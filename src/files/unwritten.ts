@@ -23,6 +23,9 @@ const byErrno: Readonly<Record<string, keyof typeof ways>> = {
 
 export const errnoOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
+/** What a failure of the disk is called. */
+export const codeOf = (error: unknown): FaultCode => ways[byErrno[errnoOf(error)] ?? 'failed'][0];
+
 /** How far writing has come when it fails. */
 export interface Progress {
   /** The file that is being worked on. */

@@ -1,6 +1,7 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
+import { remove } from '../files/draft.js';
 import { syncFolder } from '../files/folder.js';
 import { chainPath, readChain } from './chain-file.js';
 import { boundAnswers, type Copy, readCopy } from './copy.js';
@@ -35,7 +36,7 @@ export async function backupLedger(place: string, named: string, witness?: Witne
   } catch (error) {
     throw asFault(error, file);
   } finally {
-    rmSync(temporary, { force: true });
+    remove(temporary);
   }
 }
 

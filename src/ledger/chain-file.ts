@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { remove } from '../files/draft.js';
 import { syncFolder } from '../files/folder.js';
 import { Broken, beginning, type End, lineOf, type Stored } from './chain.js';
 import { type Ending, type Links, linksFrom } from './chain-lines.js';
@@ -60,7 +61,7 @@ function writeAll(fd: number, bytes: Buffer, offset: number): void {
 }
 
 function read(fd: number, offset: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
+  const bytes = Buffer.allocUnsafe(length);
   let held = 0;
   while (held < length) {
     const more = readSync(fd, bytes, held, length - held, offset + held);
@@ -76,20 +77,22 @@ export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
   rmSync(temporary, { force: true });
   const fd = openSync(temporary, 'wx', 0o600);
   try {
-    let size = 0;
-    for (const line of lines) {
-      writeAll(fd, line, size);
-      size += line.length;
+    try {
+      let size = 0;
+      for (const line of lines) {
+        writeAll(fd, line, size);
+        size += line.length;
+      }
+      writeAll(fd, Buffer.alloc(firstRoom), size);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
     }
-    writeAll(fd, Buffer.alloc(firstRoom), size);
-    fsyncSync(fd);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    remove(temporary);
     throw error;
-  } finally {
-    closeSync(fd);
   }
-  renameSync(temporary, path);
   syncFolder(dirname(path));
 }
 

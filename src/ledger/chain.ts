@@ -80,7 +80,14 @@ export interface Stored {
   readonly hash: string;
   readonly body: string;
 }
-export const lineOf = ({ hash, body }: Pick<Stored, 'hash' | 'body'>): Buffer => Buffer.from(`${hash} ${body}\n`, 'utf8');
+/** The same bytes for the link that was asked for last: what a booking has written, the next one compares. */
+export function lineOf(link: Pick<Stored, 'hash' | 'body'>): Buffer {
+  if (latest?.link === link) return latest.line;
+  const line = Buffer.from(`${link.hash} ${link.body}\n`, 'utf8');
+  latest = { link, line };
+  return line;
+}
+let latest: { readonly link: Pick<Stored, 'hash' | 'body'>; readonly line: Buffer } | undefined;
 
 export interface End {
   readonly sequence: number;

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -282,6 +283,20 @@ describe('a place that cannot hold a ledger', () => {
     expect(await codeOf(ledgerAt(folder))).toBe('READ_ONLY');
     expect(await codeOf(ledgerAt(join(file, 'ledger.db')))).toBe('READ_ONLY');
     expect(await codeOf(ledgerAt('postgres://somewhere/x'))).toBe('POLICY_INVALID');
+  });
+
+  it.skipIf(process.platform !== 'linux')('is refused before it is opened: a pipe, a device, a file of the system', async () => {
+    const pipe = join(folder, 'pipe');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    for (const path of [pipe, '/dev/zero', '/proc/uptime', '/proc/kmsg']) expect(await codeOf(ledgerAt(path))).toBe('READ_ONLY');
+    const beside = join(folder, 'beside.db');
+    for (const end of ['-wal', '-journal']) {
+      writeFileSync(beside, '');
+      renameSync(pipe, `${beside}${end}`);
+      expect(await codeOf(ledgerAt(beside))).toBe('READ_ONLY');
+      renameSync(`${beside}${end}`, pipe);
+    }
+    await ledgerAt(beside);
   });
 
   const root = process.getuid?.() === 0;

@@ -1,12 +1,13 @@
 import { Fault } from '../errors.js';
 import { fromStored, nothingSpent, toStored } from '../mechanism/profile.js';
 import { type AccountState, type Books, requestOf } from './accounts.js';
-import { answerHash, Broken, type SpendLink, type Stored } from './chain.js';
+import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain.js';
 import { type Adding, addLink, writing } from './commit.js';
 import { asFault, corrupt, ending } from './faults.js';
+import { linkIn } from './index-tables.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
 import { inTurn, transaction } from './sqlite.js';
-import { openStore, type Store } from './store.js';
+import { openStore, type Standing, type Store } from './store.js';
 import { book, paidBy, spentFromText } from './total.js';
 import { verifyInChild } from './verify.js';
 import type { Witness } from './witness.js';
@@ -18,14 +19,18 @@ function ledgerOn(store: Store): Ledger {
   const { place, db, index } = store;
   let gone = false;
 
-  const read = <T>(work: (books: Books) => T): Promise<T> =>
+  const read = <T>(work: (books: Books, end: End) => T): Promise<T> =>
     inTurn(place, () => {
       store.checkFiles();
       const seen = transaction(db, 'DEFERRED', () => {
         const standing = store.agreed();
-        return standing && { value: work(standing.books) };
+        return standing && { value: work(standing.books, standing.end) };
       });
-      return seen ? seen.value : caughtUp(() => work(store.reconciled().books));
+      if (seen) return seen.value;
+      return caughtUp(() => {
+        const { books, end } = store.reconciled();
+        return work(books, end);
+      });
     });
   /** What was read counts also where the index cannot be written: the chain file has it. */
   const caughtUp = <T>(work: () => T): T => {
@@ -54,14 +59,15 @@ function ledgerOn(store: Store): Ledger {
       store,
       (on) => {
         const { sequence, hash, population } = entry;
-        const found = index.link(sequence);
-        if (found?.hash !== hash) throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
+        const found = on.last?.stored.sequence === sequence ? on.last : linkAt(store, sequence);
+        if (found?.stored.hash !== hash) throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
         const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
         unanswered = pending;
         const recorded = pending ? undefined : index.answer(sequence);
         if (typeof recorded === 'string') return { text: recorded, pending, unsynced: false };
         // Only what the chain pins says that nobody was answered: an answer that the index does not find may be one that it lost.
-        const lapsed = !pending && (JSON.parse(found.body) as SpendLink).resumable !== undefined;
+        const { resumable, boot } = found.link as SpendLink;
+        const lapsed = !pending && resumable !== undefined;
         if (recorded === null || lapsed) throw textLost(place, sequence);
         addLink(
           store,
@@ -70,7 +76,7 @@ function ledgerOn(store: Store): Ledger {
           answer,
         );
         // What nobody can take up after the machine went down may lose its answer then; a witness must not know more than the disk.
-        const unsynced = !store.witness && (!pending || (store.boot !== undefined && takenUpHere(store, found)));
+        const unsynced = !store.witness && (!pending || (store.boot !== undefined && boot === store.boot));
         return { text: answer, pending, unsynced };
       },
       ({ pending, unsynced }) => ({
@@ -104,7 +110,7 @@ function ledgerOn(store: Store): Ledger {
       }
     },
     settle,
-    replay: (population, key) => read(() => recordedFor(store, well(population), key)),
+    replay: (population, key) => read((_books, end) => recordedFor(store, end, well(population), key)),
     unanswered: (population, key) =>
       read((books) => {
         const pending = books.account(well(population))?.pending ?? [];
@@ -151,7 +157,10 @@ function ledgerOn(store: Store): Ledger {
             addLink(store, on, { kind: 'open', population, at, digest, summary, reason });
           } else throw noAccount(population, place);
         },
-        () => undefined,
+        () => ({
+          doubt: 'The terms may have been changed all the same: "fugu ledger POLICY" shows them.',
+          unheard: 'The terms were changed, and the witness has not heard of it.',
+        }),
       );
     },
     close: async () => {
@@ -161,6 +170,7 @@ function ledgerOn(store: Store): Ledger {
         // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
         store.checkFiles();
         store.chain.flush();
+        store.bringRowsUp();
         db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
       } catch {}
       try {
@@ -190,9 +200,9 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   const at = Date.now();
   const known = accountUnder(store.place, on.books, reservation);
   const profile = toStored(reservation.profile);
-  const answered = reservation.unlessRecorded && known ? recordedFor(store, population, key) : undefined;
+  const answered = reservation.unlessRecorded && known ? recordedFor(store, on.end, population, key) : undefined;
   if (answered) return answered.entry;
-  if (resumable && known) {
+  if (resumable && known && known.pending.length > 0) {
     const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest, store.boot));
     if (unanswered) return unanswered;
   }
@@ -217,9 +227,18 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
   return { sequence, population, analyst, ...named, key, label, profile: reservation.profile, relied, at, settled: false, hash };
 }
 
-function recordedFor({ index, chain, place }: Store, population: string, key: string) {
+/** What was asked for last in vain: a release asks before it books, and again when it does. */
+const inVain = new WeakMap<Store, { readonly head: string; readonly population: string; readonly key: string }>();
+
+function recordedFor(store: Store, { hash: head }: End, population: string, key: string) {
+  const { index, chain, place } = store;
+  const before = inVain.get(store);
+  if (before?.head === head && before.population === population && before.key === key) return undefined;
   const found = index.replay(key, population);
-  if (!found) return undefined;
+  if (!found) {
+    inVain.set(store, { head, population, key });
+    return undefined;
+  }
   const entry = toEntry(found.of, 'kept');
   if (!chain.holds(found.of) || entry.population !== population || entry.key !== key)
     throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
@@ -233,6 +252,11 @@ function takeUp({ index, chain }: Store, { pending }: AccountState, request: str
   const stored = index.link(found[0]);
   if (!stored || !chain.holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
   return { ...toEntry(stored, 'no'), resumed: true };
+}
+
+function linkAt({ index }: Store, sequence: number): Standing['last'] {
+  const stored = index.link(sequence);
+  return stored && { link: linkIn(stored), stored };
 }
 
 /** Whether it was booked in this run of the machine, or in none in particular. */
@@ -264,7 +288,7 @@ function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lo
 }
 
 /** Half of a surrogate pair is no text and would not come back as it went in. */
-const well = (text: string): string => Buffer.from(text, 'utf8').toString('utf8');
+const well = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text);
 const wellFormed = (asked: Reservation): Reservation => ({
   ...asked,
   population: well(asked.population),

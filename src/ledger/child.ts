@@ -1,5 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { Fault, type FaultCode } from '../errors.js';
+
+/** How a child ends that has a fault to tell. */
+export const exitFault = 3;
 
 /** Longer than walking a million entries takes. */
 const deadline = 600_000;
@@ -16,12 +20,30 @@ export interface Told {
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   const here = fileURLToPath(import.meta.url);
   const program = here.replace(/child\.js$/, 'child-main.js').replace(/src(.)ledger.child\.ts$/, 'dist$1ledger$1child-main.js');
-  const { status, stdout } = spawnSync(process.execPath, [program, task, ...words], {
+  const { status, signal, error, stdout } = spawnSync(process.execPath, [program, task, ...words], {
     encoding: 'utf8',
     timeout: deadline,
     killSignal: 'SIGKILL',
     maxBuffer: 1 << 26,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  if (status === exitFault) throw told(stdout);
+  if (signal && stoppers.includes(signal) && (error as NodeJS.ErrnoException | undefined)?.code !== 'ETIMEDOUT')
+    throw stopped(words[0]!);
   return { said: status === 0 ? stdout : undefined };
+}
+
+/** By these a process ends that somebody, or a system short of memory, wants gone; no damage does it. */
+const stoppers: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
+const stopped = (place: string): Fault =>
+  new Fault(
+    'LEDGER_BUSY',
+    'The process that was reading the ledger was stopped.',
+    'Try again; see that there is memory enough.',
+    { place: { file: place } },
+  );
+
+function told(text: string): Fault {
+  const { code, message, hint, file } = JSON.parse(text) as { code: FaultCode; message: string; hint: string; file: string };
+  return new Fault(code, message, hint, { place: { file } });
 }

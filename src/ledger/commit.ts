@@ -8,6 +8,7 @@ import { askWitness, type Standing, type Store } from './store.js';
 /** A transaction that is adding links: where the chain stands, and the lines to be made durable before the index is committed. */
 export interface Adding extends Standing {
   end: End;
+  last: Standing['last'];
   readonly lines: Stored[];
 }
 
@@ -22,12 +23,22 @@ export interface Late {
   readonly unsynced?: boolean;
 }
 
+/** A link that pays for nothing counts once its line is durable: an index that lacks it takes it over with the next transaction. */
+export interface Unpaid {
+  /** What to say where the line may or may not be there. */
+  readonly doubt: string;
+  /** When only the witness did not hear of it. */
+  readonly unheard: string;
+}
+const isUnpaid = (ends: Late | Unpaid | undefined): ends is Unpaid => ends !== undefined && 'doubt' in ends;
+
 /** Adds a link to both copies; its line is written when the transaction ends. */
 export function addLink({ index }: Store, on: Adding, draft: Draft, answer?: string): Stored {
   const { link, stored } = linkFrom(on.books, on.end, draft);
   on.lines.push(stored);
   index.keepLink(link, stored, answer);
   on.end = endOf(stored, link);
+  on.last = { link, stored };
   return stored;
 }
 
@@ -35,56 +46,76 @@ export function addLink({ index }: Store, on: Adding, draft: Draft, answer?: str
  * The one way to write: the lock, where the chain stands, the work, the lines, the index (ledger.proof.md). Before a line is in the chain file every failure
  * leaves nothing behind; after that it is told as `late` says, and the next transaction finds the link there.
  */
-export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result: T) => Late | undefined): Promise<T> =>
+export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result: T) => Late | Unpaid): Promise<T> =>
   inTurn(store.place, () => {
     const { db, place } = store;
     store.checkFiles();
     db.exec('BEGIN IMMEDIATE');
-    let ends: Late | undefined;
+    let ends: Late | Unpaid | undefined;
     let written = false;
-    let outcome: Outcome | undefined;
+    let end: Outcome | string | undefined;
     const lines: Stored[] = [];
     try {
       const on: Adding = { ...store.reconciled(), lines };
       askWitness(store);
       const result = work(on);
       if (on.lines.length > 0) {
-        on.books.flush();
+        on.books.flushIfDue(store.crowded());
         ends = late(result);
         checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
         store.chain.room(on.end.offset + 1);
+        const paying = isUnpaid(ends) ? undefined : ends;
         for (const line of on.lines)
-          putLine(store, line, ends?.unsynced !== true, (unsure) => {
+          putLine(store, line, paying?.unsynced !== true, (unsure) => {
             // An account that was opened, and nothing booked on it yet, is no harm.
             if (line !== on.lines.at(-1)) return;
-            written = true;
-            outcome = unsure && ends?.takenBack && takeBack(store, line) ? ends.takenBack : ends?.spent;
+            const back = unsure && (!paying || paying.takenBack !== undefined) && takeBack(store, line);
+            written = !back || paying !== undefined;
+            end = back ? paying?.takenBack : (paying?.spent ?? (ends as Unpaid).doubt);
           });
       }
       const unheard = written ? tell(store, on.end) : undefined;
+      let behind = false;
       try {
         commit(db);
       } catch (error) {
         const line = on.lines.at(-1);
-        if (written && line && ends?.takenBack && !store.witness && db.inTransaction() && takeBack(store, line))
-          outcome = ends.takenBack;
-        throw error;
+        behind = written && isUnpaid(ends);
+        if (
+          written &&
+          line &&
+          !isUnpaid(ends) &&
+          ends?.takenBack &&
+          !store.witness &&
+          db.inTransaction() &&
+          takeBack(store, line)
+        )
+          end = ends.takenBack;
+        if (!behind) throw error;
+        rollBack(db);
       }
       // Whoever took the files away meanwhile has a ledger without this link: nothing may be told on its account.
       if (written) store.checkChain();
-      store.remember(on);
+      store.remember(behind ? undefined : on);
       if (unheard !== undefined) {
-        outcome = ends?.unwitnessed;
+        end = isUnpaid(ends) ? ends.unheard : ends?.unwitnessed;
         throw unheard;
       }
       return result;
     } catch (error) {
       // Books that nothing was added to are as they were.
       if (lines.length > 0) store.remember(undefined);
-      if (db.inTransaction()) db.exec('ROLLBACK');
-      throw written ? told(asFault(error, place), outcome) : error;
+      rollBack(db);
+      throw written ? told(asFault(error, place), end) : error;
     }
   });
+
+/** What was to be told is told also where this fails: whatever is left open is undone by whoever opens the file next. */
+function rollBack(db: Store['db']): void {
+  try {
+    if (db.inTransaction()) db.exec('ROLLBACK');
+  } catch {}
+}
 
 /** Without a write-ahead log readers can hold up a commit, and by then there is no way back. */
 function commit(db: Store['db']): void {
@@ -146,12 +177,16 @@ function takeBack({ chain }: Pick<Store, 'chain'>, line: Stored): boolean {
   }
 }
 
-function told(error: unknown, outcome: Outcome | undefined): Fault {
-  const more = outcome && { outcome };
-  if (!(error instanceof Fault))
-    return new Fault('DISK_FAILED', 'The ledger could not be written to its end.', 'Run "fugu ledger POLICY verify".', {
-      ...more,
-    });
-  const { code, message, hint, place, details } = error;
-  return new Fault(code, message, hint, { ...(place && { place }), details, ...more });
+function told(error: unknown, end: Outcome | string | undefined): Fault {
+  const more = typeof end === 'object' && { outcome: end };
+  const known =
+    error instanceof Fault
+      ? error
+      : new Fault('DISK_FAILED', 'The ledger could not be written to its end.', 'Run "fugu ledger POLICY verify".');
+  const { code, message, hint, place, details } = known;
+  return new Fault(code, message, typeof end === 'string' ? `${hint} ${end}` : hint, {
+    ...(place && { place }),
+    details: { ...details },
+    ...more,
+  });
 }

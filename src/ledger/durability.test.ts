@@ -9,10 +9,11 @@ import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 
 /** Which call on which kind of file fails, counted from now. */
-const failing = vi.hoisted(() => ({ call: '', after: 0, code: 'EIO', half: false }));
+const failing = vi.hoisted(() => ({ call: '', after: 0, code: 'EIO', half: false, lasting: false }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
-  const due = (call: string): boolean => failing.call === call && failing.after-- === 0;
+  const due = (call: string): boolean =>
+    failing.call === call && (failing.after-- === 0 || (failing.lasting && failing.after < 0));
   const fail = (): never => {
     throw Object.assign(new Error(failing.code), { code: failing.code });
   };
@@ -34,7 +35,7 @@ let place: string;
 beforeEach(() => {
   room = ledgerFolder();
   ({ folder, place } = room);
-  Object.assign(failing, { call: '', after: 0, code: 'EIO', half: false });
+  Object.assign(failing, { call: '', after: 0, code: 'EIO', half: false, lasting: false });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -89,6 +90,21 @@ describe('a booking that fails says what became of the budget', () => {
     expect((await ledger.verify()).ok).toBe(true);
   });
 
+  it('spent, also when what was begun in the index cannot be undone', async () => {
+    const ledger = await ledgerAt();
+    await ledger.reserve(asking());
+    const exec = Database.prototype.exec;
+    vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, sql: string) {
+      if (sql === 'COMMIT' || sql === 'ROLLBACK') throw Object.assign(new Error('disk I/O error'), { rawCode: 10 });
+      return exec.call(this, sql);
+    } as never);
+    const fault = await faultOf(ledger.reserve(asking({ key: 'k2' })));
+    expect(fault).toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent', entry: 3 } });
+    vi.restoreAllMocks();
+    await ledger.close();
+    expect(await spent(await ledgerAt())).toBe('1/5');
+  });
+
   it('not spent, when there is no room for more lines', async () => {
     const ledger = await ledgerAt();
     Object.assign(failing, { call: 'fsync', after: 0, code: 'ENOSPC' });
@@ -119,6 +135,38 @@ describe('a booking that fails says what became of the budget', () => {
     expect((await ledger.replay('town', 'k1'))?.answer).toBe('answer 2');
     expect(await spent(ledger)).toBe('1/10');
     expect((await ledger.verify()).ok).toBe(true);
+  });
+});
+
+describe('a change of terms', () => {
+  const later = { digest: 'd2', summary: 'epsilon 2' };
+  const termsIn = async (ledger: Ledger) => (await ledger.account('town'))?.terms.digest;
+
+  it('is made once its line is durable, whether or not the index can be committed', async () => {
+    const ledger = await ledgerAt();
+    await ledger.reserve(asking());
+    failCommit();
+    await ledger.amend('town', later, 'why');
+    expect(await termsIn(ledger)).toBe('d2');
+    expect(await ledger.reserve(asking({ key: 'k2', terms: later }))).toMatchObject({ sequence: 4 });
+    expect(await termsIn(await ledgerAt())).toBe('d2');
+    expect((await ledger.verify()).ok).toBe(true);
+  });
+
+  it('is taken back where the disk does not confirm it, and said to be in doubt where it goes on failing', async () => {
+    const ledger = await ledgerAt();
+    await ledger.reserve(asking());
+    Object.assign(failing, { call: 'fdatasync', after: 0 });
+    const fault = await faultOf(ledger.amend('town', later, 'why'));
+    expect(fault).toMatchObject({ code: 'DISK_FAILED', hint: expect.not.stringMatching(/changed/) });
+    for (const open of [ledger, await ledgerAt()]) expect(await termsIn(open)).toBe('d1');
+    Object.assign(failing, { call: 'fdatasync', after: 0, lasting: true });
+    const doubt = await faultOf(ledger.amend('town', later, 'why'));
+    expect(doubt).toMatchObject({
+      code: 'DISK_FAILED',
+      hint: expect.stringMatching(/may have been changed.*fugu ledger POLICY/),
+    });
+    expect(doubt.outcome).toBeUndefined();
   });
 });
 

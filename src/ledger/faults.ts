@@ -127,6 +127,18 @@ export function asFault(error: unknown, place: string): unknown {
   return known ? known(place) : error;
 }
 
+/** SQLite read less than it wanted: files that were cut, not a disk that fails. */
+const shortRead = 522;
+const errnosOfDisk = ['EIO', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'ENXIO', 'ENODEV', 'ESTALE', 'EMFILE', 'ENFILE'];
+
+/** The fault where the disk, and not what is on it, is to blame: a file that could not be read this time is no damaged file. */
+export function faultOfDisk(error: unknown, place: string): Fault | undefined {
+  const { rawCode, code = '' } = error as { rawCode?: number; code?: string };
+  const blamed = [8, 10, 13, 14].includes(sqliteCode(error) ?? -1) ? rawCode !== shortRead : errnosOfDisk.includes(code);
+  const fault = blamed ? asFault(error, place) : undefined;
+  return fault instanceof Fault ? fault : undefined;
+}
+
 /** The same fault, saying what became of the budget; what is said already stays. */
 export function ending(error: unknown, outcome: Outcome): unknown {
   if (!(error instanceof Fault) || error.outcome) return error;

@@ -1,19 +1,19 @@
 import type { AccountState, Books, Change, Pending } from './accounts.js';
-import { rootOf, stateHash } from './accounts.js';
+import { changeBy, rootOf, stateHash } from './accounts.js';
 import { answerHash, Broken, type Link, type Stored, sha256 } from './chain.js';
 import { type Connection, integer, type Row, text } from './sqlite.js';
 import { emptyText } from './total.js';
 
 /**
- * The index: every link again, with where it is in the chain file, and the accounts as the last link leaves them. Nothing read from it is believed by
- * itself: an account counts only if all accounts together have the root that the last link pins, and that link is found, byte for byte, in the chain file.
+ * The index: every link again, with where it is in the chain file, and the accounts as one of the newest links leaves them. Nothing read from it is believed
+ * by itself: an account counts only if all accounts together have the root that the last link pins, and that link is found, byte for byte, in the chain file.
  */
 export interface Index {
   readonly last: () => Stored | undefined;
   readonly link: (sequence: number) => Stored | undefined;
   readonly linksAfter: (sequence: number) => readonly Stored[];
   /** The books as `last` pins them. */
-  readonly books: (last: Pick<Link, 'root'> | undefined) => IndexBooks;
+  readonly books: (last: Link | undefined) => IndexBooks;
   readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
   readonly answer: (of: number) => string | null | undefined;
@@ -21,10 +21,18 @@ export interface Index {
   /** Its entries, each fitting the link before it. */
   readonly spends: (population: string) => readonly Spend[];
 }
-/** What is kept is written by `flush`. */
 export interface IndexBooks extends Books {
+  /** Follows these links; whether the accounts are then those that the last of them pins. If not, these books are worth nothing. */
+  readonly advance: (links: readonly Link[]) => boolean;
+  /** Whether something was kept that is not written. */
+  readonly behind: () => boolean;
+  /** Writes what was kept. */
   readonly flush: () => void;
+  /** The same where it may not wait: others are booking too and would have to follow, the rows are `rowsBehind` links behind, or terms have changed. */
+  readonly flushIfDue: (crowded: boolean) => void;
 }
+/** The rows of accounts are always as one of so many last links pins them: writing them each time would cost more than following some links now and then. */
+export const rowsBehind = 32;
 type Share = NonNullable<Change['share']>;
 interface Spend {
   readonly stored: Stored;
@@ -56,6 +64,7 @@ export function indexOn(db: Connection): Index {
     last: db.query(`SELECT ${columns} FROM book.link l ORDER BY l.sequence DESC LIMIT 1`),
     link: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence = ?`),
     linksAfter: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence > ? ORDER BY l.sequence`),
+    bodiesAfter: db.query(blob('SELECT l.~body FROM book.link l WHERE l.sequence > ? ORDER BY l.sequence')),
     accounts: db.query(blob('SELECT ~population, ~state FROM book.account')),
     mark: db.query(`SELECT ${number('incomplete')} FROM book.mark`),
     account: db.query(
@@ -112,14 +121,28 @@ export function indexOn(db: Connection): Index {
     asked.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
   };
 
-  const books = (last: Pick<Link, 'root'> | undefined): IndexBooks => {
+  /** The links after the newest of the last ones that pins this root. */
+  const linksSince = (root: string, last: Link | undefined): readonly Link[] => {
+    if (root === (last ? last.root : rootOf(false, new Map()))) return [];
+    const newest = last ? asked.bodiesAfter.all(last.sequence - rowsBehind).map(([body]) => json(body) as Link) : [];
+    const from = newest.findLastIndex((link) => link.root === root);
+    if (from < 0) throw unpinned();
+    return newest.slice(from + 1);
+  };
+
+  const books = (last: Link | undefined): IndexBooks => {
     const states = new Map(asked.accounts.all().map(([population, state]) => [text(population), text(state)]));
     let incomplete = integer(asked.mark.get()?.[0]) === 1;
-    const root = last ? last.root : rootOf(false, new Map());
-    if (rootOf(incomplete, states) !== root) throw new Broken('the accounts are not those that the last entry pins');
+    const missed = linksSince(rootOf(incomplete, states), last);
     const found = new Map<string, AccountState | undefined>();
     const totals = new Map<string, string>();
-    const changed = { accounts: new Set<string>(), shares: new Map<string, Share>(), mark: false };
+    const changed = { accounts: new Set<string>(), shares: new Map<string, Share>(), mark: false, links: 0, terms: false };
+    const unhashed = new Set<string>();
+    const allStates = (): ReadonlyMap<string, string> => {
+      for (const population of unhashed) states.set(population, stateHash(found.get(population)!));
+      unhashed.clear();
+      return states;
+    };
     const account = (population: string): AccountState | undefined => {
       if (found.has(population)) return found.get(population);
       const state = accountRow(population);
@@ -128,9 +151,18 @@ export function indexOn(db: Connection): Index {
       found.set(population, state);
       return state;
     };
-    return {
+    const flush = (): void => {
+      for (const population of changed.accounts) keepAccount(population, found.get(population)!);
+      for (const share of changed.shares.values())
+        asked.keepShare(share.population, share.analyst, sha256(share.totals), share.totals);
+      if (changed.mark) asked.keepMark(incomplete ? 1 : 0);
+      changed.accounts.clear();
+      changed.shares.clear();
+      Object.assign(changed, { mark: false, links: 0, terms: false });
+    };
+    const made: IndexBooks = {
       incomplete: () => incomplete,
-      states: () => states,
+      states: allStates,
       account,
       share: (population, analyst) => {
         const pin = account(population)?.shares.get(analyst);
@@ -142,9 +174,13 @@ export function indexOn(db: Connection): Index {
         return known;
       },
       keep: (change) => {
+        changed.links++;
         for (const [population, state] of change.accounts) {
-          states.set(population, stateHash(state));
+          const before = found.get(population);
+          if (before === state) continue;
+          changed.terms ||= before?.digest !== state.digest || before.summary !== state.summary || before.closed !== state.closed;
           found.set(population, state);
+          unhashed.add(population);
           changed.accounts.add(population);
         }
         if (change.share) {
@@ -155,16 +191,22 @@ export function indexOn(db: Connection): Index {
         changed.mark ||= change.incomplete !== undefined && change.incomplete !== incomplete;
         incomplete = change.incomplete ?? incomplete;
       },
-      flush: () => {
-        for (const population of changed.accounts) keepAccount(population, found.get(population)!);
-        for (const share of changed.shares.values())
-          asked.keepShare(share.population, share.analyst, sha256(share.totals), share.totals);
-        if (changed.mark) asked.keepMark(incomplete ? 1 : 0);
-        changed.accounts.clear();
-        changed.shares.clear();
-        changed.mark = false;
+      advance: (links) => {
+        try {
+          for (const link of links) made.keep(changeBy(made, link, link.sequence));
+        } catch {
+          return false;
+        }
+        return rootOf(incomplete, allStates()) === links.at(-1)?.root;
+      },
+      behind: () => changed.links > 0,
+      flush,
+      flushIfDue: (crowded) => {
+        if (crowded || changed.links >= rowsBehind || changed.terms || changed.mark) flush();
       },
     };
+    if (missed.length > 0 && !made.advance(missed)) throw unpinned();
+    return made;
   };
 
   return {
@@ -209,6 +251,8 @@ export function indexOn(db: Connection): Index {
       }),
   };
 }
+
+const unpinned = (): Broken => new Broken('the accounts are not those that the last entry pins');
 
 /** By their second column. */
 const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => integer(a[1]) - integer(b[1]));

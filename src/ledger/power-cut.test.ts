@@ -10,8 +10,8 @@ import { sectorsOf } from './chain-lines.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { emptyText } from './total.js';
 
-/** The run of the machine, and how often something was synced in place. */
-const machine = vi.hoisted(() => ({ boot: '', syncs: 0, failing: false }));
+/** The run of the machine, how often something was synced in place, and the texts that were written and synced since they were. */
+const machine = vi.hoisted(() => ({ boot: '', syncs: 0, failing: false, written: [] as string[] }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   const read = fs.readFileSync as (...words: unknown[]) => unknown;
@@ -21,6 +21,10 @@ vi.mock('node:fs', async (original) => {
       if (path !== '/proc/sys/kernel/random/boot_id') return read(path, ...words);
       if (machine.boot === '') throw Object.assign(new Error('none'), { code: 'ENOENT' });
       return `${machine.boot}\n`;
+    },
+    writeSync: (fd: number, bytes: Buffer, ...rest: (number | null)[]) => {
+      machine.written.push(bytes.toString('latin1'));
+      return (fs.writeSync as (...words: unknown[]) => number)(fd, bytes, ...rest);
     },
     fdatasyncSync: (fd: number) => {
       machine.syncs++;
@@ -37,7 +41,7 @@ let place: string;
 beforeEach(() => {
   room = ledgerFolder();
   ({ folder, place } = room);
-  Object.assign(machine, { boot: boots[0], syncs: 0, failing: false });
+  Object.assign(machine, { boot: boots[0], syncs: 0, failing: false, written: [] });
 });
 afterEach(async () => {
   machine.failing = false;
@@ -121,6 +125,23 @@ describe('an answer is recorded without a sync of its own', () => {
     await expect(ledger.settle(entry, 'told')).rejects.toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent' } });
     machine.failing = false;
     expect(await ledger.reserve(asking('k0'))).toMatchObject({ sequence: entry.sequence, resumed: true });
+  });
+});
+
+describe('a line that was taken over from the file', () => {
+  it('is written again and synced before it counts, with the answers before it: the disk may have none of them', async () => {
+    const first = await ledgerAt();
+    await first.settle(await first.reserve(asking('k0')), 'told');
+    machine.failing = true;
+    await expect(first.reserve(asking('k1'))).rejects.toMatchObject({ outcome: { state: 'spent', entry: 4 } });
+    machine.failing = false;
+    const [, , answer, booked] = linesOf();
+    Object.assign(machine, { written: [], syncs: 0 });
+    const second = await ledgerAt();
+    expect(machine.written.join('')).toContain(answer!.body);
+    expect(machine.written.join('')).toContain(booked!.body);
+    expect(machine.syncs).toBe(1);
+    expect(await spent(second)).toBe('1/5');
   });
 });
 

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../errors.js';
+import { remove } from '../files/draft.js';
 import { syncFolder } from '../files/folder.js';
 import { emptyBooks, follow } from './accounts.js';
 import { type Link, lineOf, type Stored } from './chain.js';
@@ -10,7 +11,7 @@ import { asFault, busy } from './faults.js';
 import { salvaged } from './salvaged.js';
 import { createSchema } from './schema.js';
 import { connect, transaction } from './sqlite.js';
-import { realPlace } from './store.js';
+import { checkKinds, realPlace } from './store.js';
 import { begins, continueChain, fillIndex, upgraded } from './upgrade.js';
 import type { Witness } from './witness.js';
 
@@ -41,6 +42,7 @@ interface Found {
 export function recoverLedger(named: string, reason: string, witness?: Witness, backup?: Copy): Recovery {
   const place = realPlace(named);
   try {
+    checkKinds(place);
     for (let attempt = 0; attempt < 5; attempt++) {
       const done = attemptRecovery(place, reason, witness, backup);
       if (done) return done;
@@ -129,7 +131,7 @@ function replaceFiles(
   const fresh = `${place}.${process.pid}.new`;
   const aside = `damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
   const removeFresh = () => {
-    for (const end of ['', '-wal', '-shm', '.chain']) rmSync(`${fresh}${end}`, { force: true });
+    for (const end of ['', '-wal', '-shm', '-journal', '.chain']) remove(`${fresh}${end}`);
   };
   removeFresh();
   try {
@@ -137,26 +139,59 @@ function replaceFiles(
     makeIndex(fresh, links, texts);
     const kept: string[] = [];
     if (existsSync(path)) {
-      keepBeside(path, `${path}.${aside}`);
-      renameSync(chainPath(fresh), path);
-      if (readChain(`${path}.${aside}`).links.at(-1)?.hash !== lastSeen) {
-        renameSync(`${path}.${aside}`, path);
+      const old = `${path}.${aside}`;
+      keepBeside(path, old);
+      try {
+        renameSync(chainPath(fresh), path);
+      } catch (error) {
+        putBack(old, path);
+        throw error;
+      }
+      if (readChain(old).links.at(-1)?.hash !== lastSeen) {
+        renameSync(old, path);
         return undefined;
       }
-      kept.push(`${path}.${aside}`);
+      kept.push(old);
     } else renameSync(chainPath(fresh), path);
     syncFolder(dirname(path));
-    for (const end of ['-wal', '-shm', ''])
-      if (existsSync(`${place}${end}`)) {
-        renameSync(`${place}${end}`, `${place}.${aside}${end}`);
-        kept.push(`${place}.${aside}${end}`);
-      }
-    renameSync(fresh, place);
+    kept.push(...replaceIndex(place, fresh, aside));
     syncFolder(dirname(place));
     return kept;
   } finally {
     removeFresh();
   }
+}
+
+/** Where it fails the old index stays, with its log: it may be all that holds some answers. */
+function replaceIndex(place: string, fresh: string, aside: string): readonly string[] {
+  const moved: (readonly [from: string, to: string])[] = [];
+  const isThere = (end: string) => existsSync(`${place}${end}`);
+  const names = (end: string) => [`${place}${end}`, `${place}.${aside}${end}`] as const;
+  try {
+    // A log would be taken for that of the new file.
+    for (const [from, to] of ['-wal', '-shm', '-journal'].filter(isThere).map(names)) {
+      renameSync(from, to);
+      moved.push([from, to]);
+    }
+    if (isThere('')) {
+      const [from, to] = names('');
+      keepBeside(from, to);
+      moved.push([from, to]);
+    }
+    renameSync(fresh, place);
+    return moved.map(([, to]) => to);
+  } catch (error) {
+    for (const [from, to] of moved.toReversed()) putBack(to, from);
+    throw error;
+  }
+}
+
+/** Undoes `keepBeside`, or a move. */
+function putBack(aside: string, path: string): void {
+  try {
+    if (existsSync(path)) remove(aside);
+    else renameSync(aside, path);
+  } catch {}
 }
 
 /** The same file under a second name; where file systems have none, under that name only. */

@@ -1,5 +1,6 @@
 import { Broken, beginning, endOf, linkAfter, type Stored } from './chain.js';
 import { boundAnswers, writeCopy } from './copy.js';
+import { faultOfDisk } from './faults.js';
 import { formerLinks } from './former.js';
 import { formatOf } from './schema.js';
 import { type Connection, connect, integer, text } from './sqlite.js';
@@ -21,6 +22,7 @@ export function salvage(place: string, out: string): Salvaged {
   try {
     db = connect(place);
   } catch (error) {
+    unlessDisk(error, place);
     writeCopy(out, [], []);
     return { format: 'unknown', sound: false, highest: 0, strayAnswers: 0, why: reason(error) };
   }
@@ -30,6 +32,7 @@ export function salvage(place: string, out: string): Salvaged {
     db.exec('BEGIN');
     format = formatOf(db, place);
   } catch (error) {
+    unlessDisk(error, place);
     found.why = reason(error);
   }
   const links: Stored[] = [];
@@ -41,14 +44,21 @@ export function salvage(place: string, out: string): Salvaged {
       found.answers = step.value;
     } else for (const link of presentLinks(db)) links.push(link);
   } catch (error) {
+    unlessDisk(error, place);
     found.why ??= reason(error);
   }
-  const read = format === 'former' ? found.answers : presentAnswers(db);
+  const read = format === 'former' ? found.answers : presentAnswers(db, place);
   const answers = format === 'former' ? read : boundAnswers(links, read);
   writeCopy(out, links, answers);
   const sound = format !== 'unknown' && found.why === undefined;
   const strayAnswers = read.size - answers.size;
   return { format, sound, highest: highest(db, format), strayAnswers, ...(found.why !== undefined && { why: found.why }) };
+}
+
+/** What the disk did not give this time may be there all the same: nothing is to be rebuilt without it. */
+function unlessDisk(error: unknown, place: string): void {
+  const fault = faultOfDisk(error, place);
+  if (fault) throw fault;
 }
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -66,15 +76,16 @@ function* presentLinks(db: Connection): Generator<Stored> {
   }
 }
 
-function presentAnswers(db: Connection): ReadonlyMap<number, string> {
+function presentAnswers(db: Connection, place: string): ReadonlyMap<number, string> {
   const answers = new Map<number, string>();
   try {
     for (const [of, body] of db
       .query('SELECT CAST(of AS INTEGER), CAST(body AS BLOB) FROM book.answer WHERE body IS NOT NULL')
       .iterate())
       answers.set(integer(of), text(body));
-  } catch {
+  } catch (error) {
     // What was read up to there still counts, if it is what the chain speaks of.
+    unlessDisk(error, place);
   }
   return answers;
 }

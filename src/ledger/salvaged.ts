@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { remove } from '../files/draft.js';
 import { inChild } from './child.js';
 import { type Copy, readCopy } from './copy.js';
 import type { Salvaged } from './salvage.js';
@@ -14,6 +15,6 @@ export function salvaged(place: string, keep?: string): Salvaged & { readonly co
       return { format: 'unknown', sound: false, highest: 0, strayAnswers: 0, why: 'reading it ends the process', copy };
     return { ...(JSON.parse(said) as Salvaged), copy };
   } finally {
-    if (!keep) rmSync(out, { force: true });
+    if (!keep) remove(out);
   }
 }

@@ -62,6 +62,11 @@ export function formatOf(db: Connection, place: string): Format {
   return 'none';
 }
 
+/** Another number whenever another connection has committed something: until then everything read is as this one has left it. */
+export const dataVersion = (db: Connection): (() => number) => {
+  const asked = db.query('PRAGMA book.data_version');
+  return () => integer(asked.get()?.[0]);
+};
 export const schemaVersion = (db: Connection): (() => number) => {
   const asked = db.query('PRAGMA book.schema_version');
   return () => integer(asked.get()?.[0]);

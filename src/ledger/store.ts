@@ -1,15 +1,26 @@
-import { accessSync, closeSync, constants, existsSync, lstatSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { makeFolder, syncFolder } from '../files/folder.js';
 import { follow } from './accounts.js';
 import { bootOf } from './boot.js';
-import { Broken, beginning, type End, endOf, lineOf, type Stored } from './chain.js';
+import { Broken, beginning, type End, endOf, type Link, lineOf, type Stored } from './chain.js';
 import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain-file.js';
 import { asFault, corrupt, severalNames } from './faults.js';
 import { type Index, type IndexBooks, indexOn, linkIn } from './index-tables.js';
 import { mend } from './mend.js';
-import { checkSchema, createSchema, formatOf, schemaVersion } from './schema.js';
+import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './schema.js';
 import { type Connection, connect, inTurn, transaction } from './sqlite.js';
 import { upgrade } from './upgrade.js';
 import type { Witness } from './witness.js';
@@ -29,6 +40,10 @@ export interface Store {
   readonly agreed: () => Standing | undefined;
   /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
   readonly remember: (standing: Standing | undefined) => void;
+  /** Whether somebody else has booked while this one did lately. */
+  readonly crowded: () => boolean;
+  /** Writes the rows of accounts that still wait to be written; nothing depends on it. */
+  readonly bringRowsUp: () => void;
   /** Refuses files that were replaced or deleted while they were open. */
   readonly checkFiles: () => void;
   /** The same for the chain file alone, which is the first that a recovery replaces. */
@@ -38,6 +53,8 @@ export interface Store {
 export interface Standing {
   readonly end: End;
   readonly books: IndexBooks;
+  /** The link at the end, where there is one. */
+  readonly last: { readonly link: Link; readonly stored: Stored } | undefined;
 }
 
 /** The file itself, whatever links lead to it: SQLite keeps its log beside the real name, and so must the chain file be. */
@@ -55,15 +72,38 @@ export function realPlace(place: string): string {
   return place;
 }
 
+/** SQLite would wait for ever for what a device, a pipe or a file of the system has to say. */
+export function checkKinds(place: string): void {
+  for (const path of [place, `${place}-wal`, `${place}-shm`, `${place}-journal`]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found && !found.isFile()) throw noLedgerFile(path);
+  }
+  // Files of /proc and its like say that they are empty; nothing can be made beside them.
+  if (statSync(place, { throwIfNoEntry: false })?.size !== 0 || existsSync(chainPath(place))) return;
+  const beside = `${place}.${process.pid}.tmp`;
+  rmSync(beside, { force: true });
+  try {
+    closeSync(openSync(beside, 'wx', 0o600));
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? noLedgerFile(place) : error;
+  }
+  rmSync(beside, { force: true });
+}
+
+const noLedgerFile = (path: string): Fault =>
+  new Fault('READ_ONLY', `${basename(path)} is no file that a ledger can be kept in.`, 'Name an ordinary file after ledger:.', {
+    place: { file: path },
+  });
+
 /**
  * Readable by its owner only from the first byte on. A file that is there is never opened here: closing it would drop every lock this process holds
  * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
  */
 function makeFile(place: string): void {
+  checkKinds(place);
   if (existsSync(place)) {
     accessSync(place, constants.R_OK | constants.W_OK);
-    const found = statSync(place);
-    if (found.isFile() && found.nlink > 1) throw severalNames(place);
+    if (statSync(place).nlink > 1) throw severalNames(place);
     return;
   }
   makeFolder(dirname(place), 0o700);
@@ -122,6 +162,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   checkSchema(db, place);
   const version = schemaVersion(db);
   let checked = version();
+  const seen = dataVersion(db);
   const index = indexOn(db);
   const chain = openChainFile(chainPath(place));
   const checkTables = () => {
@@ -130,28 +171,43 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     checked = version();
   };
   let remembered: Standing | undefined;
-  const standing = (): Standing & { readonly last: boolean } => {
-    checkTables();
-    const last = index.last();
+  /** Which of the commits of others `remembered` and `checked` are after. */
+  let after: number | undefined;
+  /** How many times in a row nobody else had booked since the last look. */
+  let alone = 0;
+  const standingAt = (last: Stored | undefined): Standing => {
+    if (!last) return { end: beginning, books: index.books(undefined), last: undefined };
+    const link = linkIn(last);
+    const known = remembered;
+    remembered = undefined;
+    const missed = known ? last.sequence - known.end.sequence : 0;
+    const near = missed > 0 && missed <= nearby;
+    const followed = known && near && known.books.advance(index.linksAfter(known.end.sequence).map(linkIn));
+    return { end: endOf(last, link), books: followed ? known.books : index.books(link), last: { link, stored: last } };
+  };
+  const standing = (): { readonly found: Standing; readonly whole: boolean } => {
+    const now = seen();
+    // What this connection has committed last is still the end of the index, unless another one has committed since.
+    const known = now === after ? remembered : undefined;
+    if (!known) checkTables();
+    const last = known ? known.last?.stored : index.last();
     const held = last ? chain.holds(last) : chain.blank() && 'last';
     if (last && !held) throw new Broken(`its two files differ at entry ${last.sequence}`);
-    if (remembered?.end.hash !== (last ?? beginning).hash) {
-      const link = last && linkIn(last);
-      remembered = { end: last && link ? endOf(last, link) : beginning, books: index.books(link) };
-    }
-    const { end } = remembered;
-    return { end, books: remembered.books, last: held === 'last' };
+    if (remembered?.end.hash !== (last ?? beginning).hash) remembered = standingAt(last);
+    alone = after === undefined || now === after ? alone + 1 : 0;
+    after = now;
+    return { found: remembered, whole: held === 'last' };
   };
   const agreed = (): Standing | undefined => {
-    const found = standing();
-    return found.last ? found : undefined;
+    const { found, whole } = standing();
+    return whole ? found : undefined;
   };
   const reconciled = (thorough = false): Standing => {
-    const { end, books, last } = standing();
-    if (last && !thorough) return { end, books };
+    const { found, whole } = standing();
+    if (whole && !thorough) return found;
     // They are about to change, and if the transaction fails they have not.
     remembered = undefined;
-    return { end: catchUp(index, chain, books, end), books };
+    return catchUp(index, chain, found);
   };
   try {
     transaction(db, 'IMMEDIATE', () => {
@@ -173,6 +229,12 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       remember: (standing) => {
         remembered = standing;
       },
+      crowded: () => alone < quiet,
+      bringRowsUp: () => {
+        if (!remembered?.books.behind()) return;
+        transaction(db, 'IMMEDIATE', () => agreed()?.books.flush());
+        remembered = undefined;
+      },
       checkFiles: () => checkFiles('all'),
       checkChain: () => checkFiles('chain'),
       close: () => {
@@ -189,14 +251,20 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   }
 }
 
+/** Looks without anybody else's bookings after which rows may wait. */
+const quiet = 4;
+/** As many links are followed in memory; reading the rows anew is quicker than following more. */
+const nearby = 4;
+
 /** Kept from the garbage collector, which would close them. */
 const abandoned = new Map<string, Connection>();
 
 /** Takes over the links that the index lacks. */
-function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): End {
-  let end = from;
+function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
+  const { books } = from;
+  let { end, last } = from;
   const missed: Stored[] = [];
-  const unsynced = index.linksAfter(from.since);
+  const unsynced = index.linksAfter(end.since);
   const walk = chain.linksFrom(end);
   let step = walk.next();
   for (; !step.done; step = walk.next()) {
@@ -205,6 +273,7 @@ function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): 
     index.keepLink(link, stored);
     missed.push(stored);
     end = endOf(stored, link);
+    last = step.value;
   }
   books.flush();
   const { kind, length, why } = step.value;
@@ -216,7 +285,7 @@ function catchUp(index: Index, chain: ChainFile, books: IndexBooks, from: End): 
   if (missed.length > 0) for (const link of [...unsynced, ...missed]) chain.write(link.offset, lineOf(link));
   if (kind === 'torn' || missed.length > 0) chain.sync();
   chain.room(end.offset + 1);
-  return end;
+  return { end, books, last };
 }
 
 /** `chain` looks only at what a recovery replaces first, and at what carries the lock. */

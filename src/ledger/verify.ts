@@ -1,7 +1,8 @@
 import { emptyBooks, follow, stateHash } from './accounts.js';
-import { answerHash, Broken, beginning, type Link, type Stored, sha256 } from './chain.js';
+import { answerHash, Broken, beginning, type Link, type Stored } from './chain.js';
 import { type ChainFile, chainPath, openChainFile } from './chain-file.js';
 import { inChild } from './child.js';
+import { faultOfDisk } from './faults.js';
 import { indexOn, linkIn } from './index-tables.js';
 import type { Verification } from './ledger.js';
 import { checkSchema } from './schema.js';
@@ -14,7 +15,7 @@ export async function verifyInChild(place: string): Promise<Verification> {
     : (JSON.parse(said) as Verification);
 }
 
-/** Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result, not an error. */
+/** Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result, not an error; a disk that fails is one. */
 export const verifyPlace = (place: string): Promise<Verification> =>
   inTurn(place, () => {
     const counted = { entries: 0 };
@@ -31,6 +32,8 @@ export const verifyPlace = (place: string): Promise<Verification> =>
       return { ok: true, entries: counted.entries, head };
     } catch (error) {
       if ((error as { rawCode?: number }).rawCode === 5) throw error;
+      const disk = faultOfDisk(error, place);
+      if (disk) throw disk;
       const reason = error instanceof Broken ? error.message : 'one of its files cannot be read to its end';
       const at = error instanceof Broken ? error.at : undefined;
       return { ok: false, entries: counted.entries, reason, ...(at !== undefined && { brokenAt: at }) };
@@ -115,17 +118,17 @@ function checkAccounts(db: Connection, walked: ReturnType<typeof emptyBooks>): v
   const books = index.books(last && linkIn(last));
   if (books.incomplete() !== walked.incomplete() || books.states().size !== walked.accounts.size)
     throw new Broken('an account was added or removed behind the chain');
-  for (const [population, state] of walked.accounts)
+  for (const [population, state] of walked.accounts) {
     if (books.states().get(population) !== stateHash(state) || !books.account(population))
       throw new Broken(`the account "${population}" does not agree with its entries`);
-  const shares = db
-    .query('SELECT CAST(population AS BLOB), CAST(analyst AS BLOB), CAST(pin AS BLOB), CAST(totals AS BLOB) FROM book.analyst')
-    .all();
-  const agree = shares.every(([population, analyst, pin, totals]) => {
-    const known = walked.totals.get(JSON.stringify([text(population), text(analyst)]));
-    return known === text(totals) && sha256(known) === text(pin);
-  });
-  if (!agree || shares.length !== walked.totals.size) throw new Broken("an analyst's total does not agree with the entries");
+    for (const analyst of state.shares.keys())
+      if (books.share(population, analyst) !== walked.share(population, analyst))
+        throw new Broken("an analyst's total does not agree with the entries");
+  }
+  const accounts = db
+    .query('SELECT count(*) FROM book.analyst WHERE population NOT IN (SELECT population FROM book.account)')
+    .get();
+  if (accounts?.[0] !== 0) throw new Broken("an analyst's total does not agree with the entries");
 }
 
 function checkAnswers(db: Connection, spends: ReadonlyMap<number, Spent>): void {

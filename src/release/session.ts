@@ -7,6 +7,7 @@ import {
   type Route,
   spentUnder,
   usedShare,
+  usedShares,
 } from '../accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
 import { guarantee } from '../accounting/guarantee.js';
@@ -50,7 +51,7 @@ import { type Receipt, type Release, receiptOf } from './receipt.js';
 import { type Relied, reliedOn } from './relied.js';
 import { readingOf, requestKey } from './request-key.js';
 import { type Asked, chooseShare, type Standing } from './share.js';
-import { unansweredFor } from './unanswered.js';
+import { type Unanswered, unansweredFor } from './unanswered.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -182,24 +183,29 @@ export class Session {
         .join(', ')
         .slice(0, 120);
     const standing = await this.standing();
-    const under = (basis: Standing) => {
-      const share = this.share(options, basis);
-      return { share, plans: chooseNoise(bound.measures, account, share, basis) };
-    };
     const open = await unansweredFor(this.desk, await requestKey(policy, text), options.fresh === true);
-    if (open) {
-      const was = under(open.before);
-      const best = was.plans.find(({ profile }) =>
-        sameProfile(account.book(profile, { measures: bound.measures }), open.entry.profile),
+    for (const was of open ? this.asBooked(open, options) : []) {
+      const plans = chooseNoise(bound.measures, account, was.share, was.basis);
+      const best = plans.find(({ profile }) =>
+        sameProfile(account.book(profile, { measures: bound.measures }), open!.entry.profile),
       );
-      if (best) return { bound, ...was, best, standing, label, canonical: text, completes: open.entry.sequence };
+      if (best)
+        return { bound, share: was.share, plans, best, standing, label, canonical: text, completes: open!.entry.sequence };
     }
-    const now = under(standing);
+    const share = this.share(options, standing);
+    const now = { share, plans: chooseNoise(bound.measures, account, share, standing) };
     // A quota may have room for another noise than the best one.
     const admitted = (p: NoisePlan) => p.fits && this.admits(p.profile, { measures: bound.measures }, standing);
     const best = (standing.own && now.plans.find(admitted)) ?? now.plans[0];
     if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
     return { bound, ...now, best, standing, label, canonical: text };
+  }
+
+  /** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
+  private *asBooked({ entry, before }: Unanswered, options: AskOptions): Iterable<{ share: Rational; basis: Standing }> {
+    yield { share: this.share(options, before), basis: before };
+    if (options.epsilon !== undefined) return;
+    for (const share of usedShares(this.account, spend(nothingSpent, entry.profile))) yield { share, basis: before };
   }
 
   private describe({ bound, plans, best, share, standing, label, completes }: Prepared): Plan {

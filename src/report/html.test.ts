@@ -161,4 +161,27 @@ describe('the CSV of an answer', () => {
     expect(answerCsv(histogram)).toBe('party,count,standard_error,low,high\nd,1204,6,1192,1216\nr,-3,6,-15,9\n(missing),,,,\n');
     expect(answerCsv({ ...histogram, rows: [row(['a,"b"'], 1)] })).toContain('"a,""b""",1');
   });
+
+  it('holds text that no spreadsheet takes for a formula, and no two texts as one; numbers stay numbers', () => {
+    const cellOf = (text: string) =>
+      answerCsv({ ...histogram, rows: [row([text], 1)] })
+        .split('\n')[1]!
+        .split(',1,')[0];
+    expect(['=1+2', '+a', '-a', '@a', "'=1", '＝1'].map(cellOf)).toEqual(["'=1+2", "'+a", "'-a", "'@a", "''=1", "'＝1"]);
+    expect(['-3', '+4.5', '-1e-3', '.5', "'s-Gravenhage", 'a=b'].map(cellOf)).toEqual([
+      '-3',
+      '+4.5',
+      '-1e-3',
+      '.5',
+      "'s-Gravenhage",
+      'a=b',
+    ]);
+    expect(['\t=1', '\u001b[2J', 'a\r\nb', '\u202e@'].map(cellOf)).toEqual([
+      '\\u0009=1',
+      '\\u001b[2J',
+      'a\\u000d\\u000ab',
+      '\\u202e@',
+    ]);
+    expect(answerCsv({ ...histogram, columns: ['=x', 'count'] })).toMatch(/^'=x,/);
+  });
 });

@@ -18,12 +18,20 @@ export interface Call {
   readonly where: string;
 }
 
+export interface Command {
+  readonly words: readonly string[];
+  /** Only the process among those it starts whose command line has this word meets faults. */
+  readonly only?: string;
+  /** A folder in which it keeps what is temporary, so that writing that fails, too. */
+  readonly temporary?: string;
+}
+
 /** A disk that fails on demand: below every library where a C compiler is at hand, else below Node's own functions only. */
 export interface Disk {
   readonly reaches: 'every call' | 'calls of Node';
-  run(folder: string, words: readonly string[], fault?: Fault & { readonly at: number }): Promise<Said>;
+  run(folder: string, command: Command, fault?: Fault & { readonly at: number }): Promise<Said>;
   /** The calls that the command makes, in order. */
-  calls(folder: string, words: readonly string[]): Promise<{ readonly said: Said; readonly calls: readonly Call[] }>;
+  calls(folder: string, command: Command): Promise<{ readonly said: Said; readonly calls: readonly Call[] }>;
   remove(): void;
 }
 
@@ -45,11 +53,20 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'fugu-disk-')));
   const library = wanted === 'every call' ? compiled(home) : undefined;
   const shim: Readonly<Record<string, string>> = library ? { LD_PRELOAD: library } : { NODE_OPTIONS: `--import ${inNode}` };
-  const run = (folder: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> =>
+  const run = (folder: string, { words, only, temporary }: Command, env: Readonly<Record<string, string>>): Promise<Said> =>
     new Promise((done) => {
       const child = spawn(process.execPath, [mainFile, ...words], {
         cwd: folder,
-        env: { ...process.env, NO_COLOR: '1', UV_USE_IO_URING: '0', ...shim, FAULT_FOLDER: realpathSync(folder), ...env },
+        env: {
+          ...process.env,
+          NO_COLOR: '1',
+          UV_USE_IO_URING: '0',
+          ...shim,
+          FAULT_FOLDER: realpathSync(folder),
+          ...(only && { FAULT_ONLY: only }),
+          ...(temporary && { TMPDIR: join(realpathSync(folder), temporary) }),
+          ...env,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let [out, err] = ['', ''];
@@ -63,10 +80,10 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
     });
   return {
     reaches: library ? 'every call' : 'calls of Node',
-    run: (folder, words, fault) =>
+    run: (folder, command, fault) =>
       run(
         folder,
-        words,
+        command,
         fault
           ? {
               FAULT_AT: `${fault.at}`,
@@ -76,10 +93,10 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
             }
           : {},
       ),
-    async calls(folder, words) {
+    async calls(folder, command) {
       const log = join(home, 'calls');
       rmSync(log, { force: true });
-      const said = await run(folder, words, { FAULT_LOG: log });
+      const said = await run(folder, command, { FAULT_LOG: log });
       const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
       const root = realpathSync(folder);
       const calls = text
@@ -87,7 +104,10 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
         .filter((line) => line !== '')
         .map((line) => {
           const [what, place] = [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)];
-          return { what, where: (place.slice(root.length + 1) || '.').replace(/\.fugu-\d+-\d+/, '.fugu-N') };
+          return {
+            what,
+            where: (place.slice(root.length + 1) || '.').replace(/\.fugu-\d+-\d+/, '.fugu-N').replace(/\.\d+\./, '.N.'),
+          };
         });
       return { said, calls };
     },

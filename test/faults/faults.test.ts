@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtOnce } from '../fugu.js';
 import { type Call, type Disk, type Fault, openDisk } from './disk.js';
+import { judgeAgain } from './oracle.js';
 import { scenarios } from './scenarios.js';
 import { faultText, type Run, summary, sweep } from './sweep.js';
 
@@ -78,6 +79,16 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
     expect(unkept(runs)).toEqual([]);
   });
 
+  it('in the process that reads an index for another is not taken for damage: nothing is rebuilt without it', {
+    timeout: 120_000,
+  }, async (context) => {
+    context.skip(disk.reaches !== 'every call', 'needs a C compiler');
+    const faults = slice([{ how: 'fail', errno: 'EIO' }, { how: 'kill' }], 3);
+    const runs = await sweep(disk, named('recover from the index, reading'), { faults, again: (at) => at < 3, lanes: 2 });
+    expect(runs.filter((r) => r.end === 'told').length).toBeGreaterThan(1);
+    expect(unkept(runs)).toEqual([]);
+  });
+
   it('below Node only, where there is no C compiler, is noticed too', { timeout: 120_000 }, async () => {
     const node = openDisk('calls of Node');
     try {
@@ -97,12 +108,16 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
 describe.runIf(torture)('a disk that fails at any call', () => {
   const end = Date.now() + minutes * 60_000;
   it.each(scenarios)('$name', { timeout: 3_600_000 }, async (scenario) => {
-    const spoils = scenario.again ? spoiled : [];
+    const spoils = scenario.again === judgeAgain ? spoiled : [];
     const faults = (_: Call, at: number) => [...failures, ...deaths, ...(at % 5 === 0 ? spoils : [])];
     const left = scenarios.length - scenarios.indexOf(scenario);
     const until = Date.now() + (end - Date.now()) / left;
-    const runs = await sweep(disk, scenario, { faults, again: (at) => at % 3 === 0, lanes: 2, until });
-    all.push(...runs);
+    const onRun = (run: Run) => {
+      all.push(run);
+      for (const line of unkept([run])) process.stderr.write(`${line}\n`);
+    };
+    const runs = await sweep(disk, scenario, { faults, again: (at) => at % 3 === 0, lanes: 2, until, onRun });
+    process.stderr.write(`\n${summary(runs)}\n`);
     expect(runs.length).toBeGreaterThan(0);
     expect(unkept(runs)).toEqual([]);
   });

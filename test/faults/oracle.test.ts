@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Said } from '../fugu.js';
-import { type Booked, judgeAgain, judgeAmend, judgeFiles, judgeRelease, type Planted, type State } from './oracle.js';
+import {
+  type Booked,
+  type First,
+  judgeAgain,
+  judgeAmend,
+  judgeFiles,
+  judgeRebuilt,
+  judgeRebuiltAgain,
+  judgeRelease,
+  type Planted,
+  type State,
+} from './oracle.js';
 
 const booked = (sequence: number, settled: boolean, key = `k${sequence}`): Booked => ({ sequence, settled, key, epsilon: 1 });
 const state = (entries: readonly Booked[], files: Record<string, string> = {}, terms = 'old'): State => ({
@@ -51,8 +62,34 @@ describe('the oracle of a release', () => {
     expect(promises(answer(3), { ...recorded, ledger: { ...recorded.ledger!, told: [2] } })).toEqual(['lost']);
     expect(promises(answer(3), { ...recorded, ledger: { ...recorded.ledger!, wrong: 'entry 3' } })).toEqual(['lost']);
     expect(promises(answer(5), state([2, 3, 4, 5].map((n) => booked(n, true))))).toEqual(['overspent', 'lost']);
-    expect(judgeAgain(before, answer(4), state([2, 3, 4].map((n) => booked(n, true)))).map((b) => b.promise)).toEqual(['twice']);
-    expect(judgeAgain(before, fault(5, {}), before).map((b) => b.promise)).toEqual(['lost']);
+    const first: First = { before, said: fault(5, {}), after: before, planted };
+    const again = (heard: Said, after: State, how: Partial<First> = {}) =>
+      judgeAgain({ ...first, ...how }, heard, after).map((b) => b.promise);
+    const twice = state([2, 3, 4].map((n) => booked(n, true)));
+    expect(again(answer(4), twice)).toEqual(['twice']);
+    expect(again(fault(3, {}), recorded)).toEqual(['twice']);
+    expect(again(fault(5, {}), before)).toEqual(['lost']);
+    const lasting = (resumable: boolean) => ({ said: fault(6, { outcome: { state: 'spent', entry: 3, resumable } }) });
+    expect(again(answer(4), twice, lasting(true))).toEqual(['twice']);
+    expect(again(answer(4), twice, lasting(false))).toEqual([]);
+    expect(again(answer(5), state([2, 3, 5].map((n) => booked(n, true))), lasting(false))).toEqual([]);
+  });
+
+  it('lets a process that was killed pay again between the two copies of its answer, and nowhere else', () => {
+    const lost = state([booked(2, true), { ...booked(3, false), textLost: true }]);
+    const death = (where: string, how: Planted['how'], after: State): First => ({
+      before,
+      said: { code: null, signal: 'SIGKILL', out: '', err: '' },
+      after,
+      planted: { how, call: { what: 'write', where }, sound: before },
+    });
+    const twice = state([2, 3, 4].map((n) => booked(n, true)));
+    const again = (first: First) => judgeAgain(first, answer(4), twice).map((b) => b.promise);
+    expect(again(death('ledger.db-wal', 'kill', lost))).toEqual([]);
+    expect(again(death('ledger.db.chain', 'after', lost))).toEqual([]);
+    expect(again(death('ledger.db.chain', 'kill', lost))).toEqual(['twice']);
+    expect(again(death('ledger.db', 'after', lost))).toEqual(['twice']);
+    expect(again(death('ledger.db-wal', 'kill', unanswered))).toEqual(['twice']);
   });
 });
 
@@ -62,6 +99,14 @@ describe('the oracle of an amendment', () => {
     expect(judgeAmend(before, said(0, {}), changed, planted)).toEqual([]);
     expect(judgeAmend(before, fault(5, {}), changed, planted)).toHaveLength(1);
     expect(judgeAmend(before, said(0, {}), before, planted)).toHaveLength(1);
+  });
+
+  it('takes doubt where the disk goes on failing, and only there', () => {
+    const changed = state([booked(2, true)], {}, 'new');
+    const doubt = fault(5, { hint: 'The terms may have been changed all the same.' });
+    const lasting: Planted = { ...planted, how: 'lasting', call: { what: 'fsync', where: 'ledger.db.chain' } };
+    for (const after of [before, changed]) expect(judgeAmend(before, doubt, after, lasting)).toEqual([]);
+    expect(judgeAmend(before, doubt, changed, planted)).toHaveLength(1);
   });
 });
 
@@ -81,5 +126,38 @@ describe('the oracle of files', () => {
     expect(heard(unchanged, { a: '', b: 'old' })).toEqual(['torn', 'silent', 'torn']);
     expect(heard(unchanged, { a: 'old', b: 'old', '.fugu-1-1.tmp': 'n' })).toEqual(['torn']);
     expect(heard({ code: null, signal: 'SIGKILL', out: '', err: '' }, { a: 'ne', b: 'old' })).toEqual(['torn']);
+  });
+});
+
+describe('the oracle of a ledger that is rebuilt', () => {
+  const whole = state([booked(2, true), booked(3, true)]);
+  const rebuilding: Planted = { ...planted, sound: whole };
+  const damaged: State = { files: new Map(), ledger: { entries: [], terms: undefined, told: [], wrong: 'LEDGER_CORRUPT' } };
+  const heard = (words: Said, after: State) => judgeRebuilt(damaged, words, after, rebuilding).map((b) => b.promise);
+  const killed: Said = { code: null, signal: 'SIGKILL', out: '', err: '' };
+
+  it('accepts all of it, or what was there', () => {
+    expect(heard(said(0, {}), whole)).toEqual([]);
+    for (const words of [fault(5, {}), killed]) {
+      expect(heard(words, damaged)).toEqual([]);
+      expect(heard(words, whole)).toEqual([]);
+    }
+  });
+
+  it('sees a ledger that has forgotten something, and one that is gone', () => {
+    expect(heard(said(0, {}), damaged)).toEqual(['silent']);
+    for (const words of [said(0, {}), fault(5, {}), killed]) expect(heard(words, state([booked(2, true)]))).toContain('lost');
+    expect(heard(fault(5, {}), { files: new Map() })).toEqual(['lost']);
+    expect(heard(said(0, {}), state([booked(2, true), booked(3, false)]))).toEqual(['lost']);
+    const again = (words: Said, after: State) =>
+      judgeRebuiltAgain({ before: damaged, said: words, after: damaged, planted: rebuilding }, said(0, {}), after);
+    expect(again(killed, state([booked(2, true), booked(3, false)]))).toEqual([]);
+    expect(again(fault(5, {}), state([booked(2, true), booked(3, false)]))).toHaveLength(1);
+    expect(again(killed, damaged)).toHaveLength(1);
+    const refused = (code: string, after: State) =>
+      judgeRebuiltAgain({ before: damaged, said: killed, after, planted: rebuilding }, fault(2, { code }), after);
+    expect(refused('LEDGER_MISMATCH', whole)).toEqual([]);
+    expect(refused('LEDGER_MISMATCH', state([booked(2, true)]))).not.toEqual([]);
+    expect(refused('LEDGER_CORRUPT', whole)).toHaveLength(1);
   });
 });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toNumber } from '../../src/exact/rational.js';
 import { Fault, openLedger } from '../../src/index.js';
+import { verifyPlace } from '../../src/ledger/verify.js';
 import { isMark } from '../../src/mechanism/profile.js';
 import type { Said } from '../fugu.js';
 import type { Call, Fault as DiskFault } from './disk.js';
@@ -25,6 +26,8 @@ export type Judge = (before: State, said: Said, after: State, planted: Planted) 
 export interface Booked {
   readonly sequence: number;
   readonly settled: boolean;
+  /** Answered, and the answer cannot be told again. */
+  readonly textLost?: boolean;
   readonly key: string;
   readonly epsilon: number;
 }
@@ -43,18 +46,22 @@ export interface State {
 export const budget = 3;
 export const population = 'town';
 
+const ledgerFile = /^ledger\.db(-wal|-shm|-journal|\.chain)?$/;
+
 export async function stateOf(folder: string): Promise<State> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => statSync(join(folder, f)).isFile());
-  const files = new Map(names.filter((f) => !f.startsWith('ledger.db')).map((f) => [f, readFileSync(join(folder, f), 'utf8')]));
-  if (!names.some((f) => f.startsWith('ledger.db'))) return { files };
+  const files = new Map(names.filter((f) => !ledgerFile.test(f)).map((f) => [f, readFileSync(join(folder, f), 'utf8')]));
+  if (!names.some((f) => ledgerFile.test(f))) return { files };
   const nothing = { entries: [], terms: undefined, told: [] };
   try {
     const ledger = await openLedger(join(folder, 'ledger.db'));
     try {
-      const chain = await ledger.verify();
+      // Here and not in a child, as `ledger.verify` would: no file is damaged so that it ends a process.
+      const chain = await verifyPlace(join(folder, 'ledger.db'));
       const entries = (await ledger.entries(population)).map((e) => ({
         sequence: e.sequence,
         settled: e.settled,
+        ...(e.textLost && { textLost: true }),
         key: e.key,
         epsilon: Math.max(0, ...[...e.profile.perRecord].filter(([name]) => !isMark(name)).map(([, cost]) => toNumber(cost))),
       }));
@@ -97,8 +104,12 @@ function speech(said: Said, { how, errno = 'EIO' }: Planted): Broken[] {
   if (code === 'INTERNAL') return silent('a fault without a name (INTERNAL)');
   // Once the budget is booked, why there is no answer is not told; a spoiled file is no fault of the disk.
   if (code === undefined || how === 'spoil' || document.error.outcome?.state === 'spent') return [];
-  const right = how === 'short' ? [...names.EIO, ...names.ENOSPC] : names[errno];
-  return right.includes(code) ? [] : silent(`${how === 'short' ? 'a short write' : errno} told as ${code}`);
+  const death = how === 'kill' || how === 'tear' || how === 'after';
+  // It lives on where a process died that it had started.
+  const right = death ? ['LEDGER_BUSY'] : how === 'short' ? [...names.EIO, ...names.ENOSPC] : names[errno];
+  return right.includes(code)
+    ? []
+    : silent(`${death ? 'a killed child' : how === 'short' ? 'a short write' : errno} told as ${code}`);
 }
 
 /** The ledger afterwards: sound, with everything that was in it, and no more in it than the budget. */
@@ -131,7 +142,7 @@ export const judgeRelease: Judge = (before, said, after, planted) => {
   if (document === undefined || broken.some((b) => b.promise === 'lost')) return broken;
 
   if (document.error === undefined) {
-    const { entry, recorded, replayed } = document.receipt.ledger;
+    const { entry, recorded, replayed } = (document.receipt ?? document).ledger;
     const found = entries.find((e) => e.sequence === entry);
     if (!found) broken.push({ promise: 'lost', what: `an answer was told and its entry ${entry} is not in the ledger` });
     else if (recorded !== false && !found.settled) broken.push({ promise: 'lost', what: 'told as recorded, and is not' });
@@ -155,20 +166,43 @@ export const judgeRelease: Judge = (before, said, after, planted) => {
   return broken;
 };
 
-/** A request is paid for once, however often it has to be asked. */
-export function judgeAgain(before: State, said: Said, after: State): Broken[] {
+/** How a command ended on a failing disk. */
+export interface First {
+  readonly before: State;
+  readonly said: Said;
+  readonly after: State;
+  readonly planted: Planted;
+}
+/** What must hold when the same command is run again on a sound disk. */
+export type JudgeAgain = (first: First, said: Said, after: State) => Broken[];
+
+/** A request is paid for once, however often it has to be asked, unless it was told that it is not. */
+export const judgeAgain: JudgeAgain = (first, said, after) => {
+  const { before } = first;
   const broken = judgeLedger(before, after);
   const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
   const paid = (after.ledger?.entries ?? []).filter((e) => !known.has(e.sequence));
+  const warned = paysAgain(first);
   // It was the only request that could pay: what is missing, it paid for nothing.
-  if (said.code === 3) broken.push({ promise: 'twice', what: 'there is no budget left to ask again' });
-  else if (said.code !== 0)
+  if (said.code === 3) return warned ? broken : [...broken, { promise: 'twice', what: 'there is no budget left to ask again' }];
+  if (said.code !== 0)
     broken.push({
       promise: 'lost',
       what: `asked again on a sound disk: exit ${said.code} ${documentOf(said)?.error?.code ?? said.err}`,
     });
-  else if (paid.length > 1) broken.push({ promise: 'twice', what: `paid ${paid.length} times` });
+  else if (paid.length > (warned ? 2 : 1)) broken.push({ promise: 'twice', what: `paid ${paid.length} times` });
   return broken;
+};
+
+/**
+ * It said so; or it was killed between the two copies of its answer, so that the chain says it was answered and the text is lost (docs/outcomes.md).
+ */
+function paysAgain({ before, said, after, planted: { call, how } }: First): boolean {
+  if (!killed(said)) return documentOf(said)?.error?.outcome?.resumable === false;
+  const between =
+    call.what === 'write' && (call.where === 'ledger.db-wal' || (call.where === 'ledger.db.chain' && how === 'after'));
+  const old = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
+  return between && (after.ledger?.entries ?? []).some((e) => e.textLost && !old.has(e.sequence));
 }
 
 /** The terms are changed exactly when it says so. */
@@ -176,13 +210,17 @@ export const judgeAmend: Judge = (before, said, after, planted) => {
   const broken = [...judgeLedger(before, after), ...speech(said, planted)];
   const changed = after.ledger?.terms !== before.ledger?.terms;
   if (killed(said) || broken.some((b) => b.promise === 'lost')) return broken;
-  if (changed !== (said.code === 0))
+  const doubted = /may have been changed/.test(documentOf(said)?.error?.hint ?? '');
+  if (changed !== (said.code === 0) && !(doubted && mayDoubt(planted)))
     broken.push({
       promise: 'silent',
       what: changed ? 'changed the terms and says it failed' : 'says it changed the terms and did not',
     });
   return broken;
 };
+
+/** Nobody can know only where a disk that refuses to sync goes on failing. */
+const mayDoubt = ({ how, call }: Planted): boolean => how === 'lasting' && call.where === 'ledger.db.chain';
 
 /** Looking changes nothing. */
 export const judgeLooking: Judge = (before, said, after, planted) => {
@@ -192,10 +230,19 @@ export const judgeLooking: Judge = (before, said, after, planted) => {
   return broken;
 };
 
-/** Files are as they were or as they should be (noisy ones: complete), all of them; drafts stay behind only where the process was killed or nothing can be removed. */
+/** Drafts stay behind only where the process was killed or nothing can be removed. */
+export const judgeLeft: Judge = (before, said, after, { how, call }) => {
+  if (killed(said) || how === 'lasting' || call.what === 'unlink') return [];
+  const draft = /\.fugu-|\.tmp$|\.old$|\.new(-wal|-shm|-journal|\.chain)?$/;
+  const left = [...after.files.keys()].filter((f) => draft.test(f) && !before.files.has(f));
+  return left.length > 0 ? [{ promise: 'torn', what: `${left.length} drafts left behind` }] : [];
+};
+
+/** Files are as they were or as they should be (noisy ones: complete), all of them. */
 export const judgeFiles =
   (names: readonly string[], complete?: (name: string) => RegExp): Judge =>
-  (before, said, after, { how, call, sound }) => {
+  (before, said, after, planted) => {
+    const { how, sound } = planted;
     const broken: Broken[] = [];
     const old = (name: string) => after.files.get(name) === before.files.get(name);
     const fresh = (name: string) => {
@@ -205,9 +252,7 @@ export const judgeFiles =
     for (const name of names)
       if (!old(name) && !fresh(name)) broken.push({ promise: 'torn', what: `${name} is neither old nor new` });
     if (killed(said)) return broken;
-    const left = [...after.files.keys()].filter((f) => f.includes('.fugu-'));
-    if (left.length > 0 && how !== 'lasting' && call.what !== 'unlink')
-      broken.push({ promise: 'torn', what: `${left.length} drafts left behind` });
+    broken.push(...judgeLeft(before, said, after, planted));
     const error = documentOf(said)?.error;
     const moved = names.filter((name) => !old(name));
     if (error === undefined) {
@@ -219,6 +264,44 @@ export const judgeFiles =
     }
     return broken;
   };
+
+/**
+ * A ledger that is rebuilt has every entry that it should have, or is still what it was, which nothing is booked into; `told` tells how many answers it
+ * has then.
+ */
+export const judgeRebuilt: Judge = (before, said, after, planted) => {
+  const broken = [...judgeLeft(before, said, after, planted), ...speech(said, planted)];
+  const untouched = after.ledger === undefined || after.ledger.wrong !== undefined;
+  if (untouched && said.code === 0)
+    broken.push({ promise: 'silent', what: `says it rebuilt the ledger: ${after.ledger?.wrong}` });
+  if (untouched && before.ledger !== undefined && after.ledger === undefined)
+    broken.push({ promise: 'lost', what: 'what was left of the ledger is gone' });
+  return untouched ? broken : [...broken, ...missingFrom(after, planted.sound, said.code === 0)];
+};
+
+function missingFrom(after: State, sound: State, texts: boolean): Broken[] {
+  const { entries, terms, told } = after.ledger!;
+  const broken: Broken[] = [];
+  for (const { sequence } of sound.ledger!.entries)
+    if (!entries.some((e) => e.sequence === sequence))
+      broken.push({ promise: 'lost', what: `entry ${sequence} is not in what was rebuilt` });
+  if (terms !== sound.ledger!.terms) broken.push({ promise: 'lost', what: 'the terms are not in what was rebuilt' });
+  if (texts && told.length < sound.ledger!.told.length)
+    broken.push({
+      promise: 'lost',
+      what: `${sound.ledger!.told.length - told.length} recorded answers are not in what was rebuilt`,
+    });
+  return broken;
+}
+
+/** Tried again on a sound disk it is rebuilt, or refused because it is; answers may be lost to a process that was killed, and only to that. */
+export const judgeRebuiltAgain: JudgeAgain = (first, said, after) => {
+  const code = documentOf(said)?.error?.code;
+  const stands = after.ledger !== undefined && after.ledger.wrong === undefined;
+  return stands && (said.code === 0 || code === 'LEDGER_MISMATCH')
+    ? missingFrom(after, first.planted.sound, !killed(first.said))
+    : [{ promise: 'lost', what: `cannot be rebuilt any more: exit ${said.code} ${code ?? ''} ${after.ledger?.wrong ?? ''}` }];
+};
 
 export const both =
   (...judges: readonly Judge[]): Judge =>

@@ -1,13 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fugu } from '../fugu.js';
 import {
   both,
   budget,
   type Judge,
+  type JudgeAgain,
+  judgeAgain,
   judgeAmend,
   judgeFiles,
+  judgeLeft,
   judgeLooking,
+  judgeRebuilt,
+  judgeRebuiltAgain,
   judgeRelease,
   judgeSpeech,
   population,
@@ -17,10 +22,13 @@ import {
 export interface Scenario {
   readonly name: string;
   readonly words: readonly string[];
+  /** Only this one of the processes that it starts meets the faults. */
+  readonly only?: string;
+  readonly temporary?: string;
   prepare(folder: string): Promise<void>;
   readonly judge: Judge;
-  /** Whether the same command on a sound disk must complete it, paid for once. */
-  readonly again?: boolean;
+  /** What must hold when the same command is run again on a sound disk. */
+  readonly again?: JudgeAgain;
 }
 
 const policy = (epsilon: number, more = '') => `data: { source: people.csv }
@@ -37,7 +45,7 @@ const unconfirmed = '  age: { type: integer, bounds: [0, 99] }\nunconfirmed: [pa
 const people = (folder: string, text = policy(budget)) => {
   writeFileSync(
     join(folder, 'people.csv'),
-    `id,party,age\n${Array.from({ length: 30 }, (_, i) => `p${i},${i % 2 ? 'rep' : 'dem'},${20 + i}\n`).join('')}`,
+    `id,party,age,home\n${Array.from({ length: 30 }, (_, i) => `p${i},${i % 2 ? 'rep' : 'dem'},${20 + i},h${i >> 1}\n`).join('')}`,
   );
   writeFileSync(join(folder, 'policy.yaml'), text);
 };
@@ -64,6 +72,13 @@ const spentOnce = async (folder: string) => {
   await sound(folder, count);
 };
 
+/** Households of two, of whom the attacker knows. */
+const tied = policy(budget).replace(
+  'dependence: none',
+  'dependence: [{ kind: groups, by: home, oddsRatio: 3, maxSize: 2, column: party }]',
+);
+const withAge = policy(budget, '  age: { type: integer, bounds: [0, 99] }\n');
+
 const reportFiles = ['report/receipt.json', 'report/report.html', 'report/party.csv'];
 const whole = (name: string) =>
   name.endsWith('.html')
@@ -72,15 +87,25 @@ const whole = (name: string) =>
       ? /^\{[\s\S]*\}\n$/
       : /^[^\n]+\n[\s\S]*\n$/;
 
+const backup = ['ledger', 'policy.yaml', 'backup', 'copy', '--json'];
+const restore = ['ledger', 'policy.yaml', 'restore', 'copy', '--json'];
+const recover = ['ledger', 'policy.yaml', 'recover', '--reason', 'a bad sector', '--json'];
+const wholeCopy = () => /^fugu-ledger-copy 1\n[\s\S]*\nend \d+\n$/;
+/** Once with faults in the command itself, once in the process that reads the index for it. */
+const inBoth = (scenario: Scenario): readonly Scenario[] => [
+  scenario,
+  { ...scenario, name: `${scenario.name}, reading`, only: 'child-main.js' },
+];
+
 export const scenarios: readonly Scenario[] = [
   {
     name: 'first release',
     words: count,
     prepare: async (folder) => people(folder),
     judge: judgeRelease,
-    again: true,
+    again: judgeAgain,
   },
-  { name: 'next release', words: ask(parties), prepare: spentOnce, judge: judgeRelease, again: true },
+  { name: 'next release', words: ask(parties), prepare: spentOnce, judge: judgeRelease, again: judgeAgain },
   {
     name: 'release into a folder',
     words: ask(parties, '--out', 'report'),
@@ -89,9 +114,48 @@ export const scenarios: readonly Scenario[] = [
       await sound(folder, ask({ ...parties, where: [{ column: 'party', op: '=', value: 'dem' }] }, '--out', 'report'));
     },
     judge: both(judgeRelease, judgeFiles(reportFiles, whole)),
-    again: true,
+    again: judgeAgain,
   },
-  { name: 'told again', words: count, prepare: spentOnce, judge: judgeRelease, again: true },
+  {
+    name: 'release, temporary files',
+    words: ask(parties),
+    temporary: 'temporary',
+    prepare: async (folder) => {
+      mkdirSync(join(folder, 'temporary'));
+      await spentOnce(folder);
+    },
+    judge: judgeRelease,
+    again: judgeAgain,
+  },
+  {
+    name: 'analysis into a folder',
+    words: [
+      'release',
+      'policy.yaml',
+      '--kmeans',
+      '{"columns":["age"],"clusters":2}',
+      '--epsilon',
+      '1',
+      '--out',
+      'report',
+      '--json',
+    ],
+    prepare: async (folder) => people(folder, withAge),
+    judge: both(
+      judgeRelease,
+      judgeFiles(
+        ['receipt.json', 'result.json', 'report.html', 'centres.csv'].map((f) => `report/${f}`),
+        whole,
+      ),
+    ),
+  },
+  {
+    name: 'learn',
+    words: ['learn', 'columns', 'policy.yaml', '--out', 'model.json', '--epsilon', '1', '--json'],
+    prepare: async (folder) => people(folder, withAge),
+    judge: both(judgeRelease, judgeFiles(['model.json'], whole)),
+  },
+  { name: 'told again', words: count, prepare: spentOnce, judge: judgeRelease, again: judgeAgain },
   {
     name: 'amend',
     words: ['ledger', 'policy.yaml', 'amend', '--reason', 'a second wave', '--json'],
@@ -99,15 +163,83 @@ export const scenarios: readonly Scenario[] = [
       await spentOnce(folder);
       writeFileSync(join(folder, 'policy.yaml'), policy(budget - 1));
     },
-    judge: judgeAmend,
+    judge: both(judgeAmend, judgeLeft),
   },
   { name: 'show', words: ['ledger', 'policy.yaml', '--json'], prepare: spentOnce, judge: judgeLooking },
   { name: 'verify', words: ['ledger', 'policy.yaml', 'verify', '--json'], prepare: spentOnce, judge: judgeLooking },
+  ...inBoth({ name: 'backup', words: backup, prepare: spentOnce, judge: both(judgeLooking, judgeFiles(['copy'], wholeCopy)) }),
+  ...inBoth({
+    name: 'recover from the index',
+    words: recover,
+    prepare: async (folder) => {
+      await spentOnce(folder);
+      rmSync(join(folder, 'ledger.db.chain'));
+    },
+    judge: judgeRebuilt,
+    again: judgeRebuiltAgain,
+  }),
+  ...inBoth({
+    name: 'recover from the chain',
+    words: recover,
+    prepare: async (folder) => {
+      await spentOnce(folder);
+      const bytes = readFileSync(join(folder, 'ledger.db'));
+      writeFileSync(join(folder, 'ledger.db'), bytes.fill(0x55, 0, 100));
+    },
+    judge: judgeRebuilt,
+    again: judgeRebuiltAgain,
+  }),
+  {
+    name: 'restore a ledger',
+    words: [...restore, '--reason', 'the disk was lost'],
+    prepare: async (folder) => {
+      await spentOnce(folder);
+      await sound(folder, backup);
+      for (const file of ['ledger.db', 'ledger.db.chain']) rmSync(join(folder, file));
+    },
+    judge: judgeRebuilt,
+    again: judgeRebuiltAgain,
+  },
+  {
+    name: 'restore answers',
+    words: restore,
+    prepare: async (folder) => {
+      await spentOnce(folder);
+      await sound(folder, backup);
+      rmSync(join(folder, 'ledger.db'));
+    },
+    judge: both(judgeLooking, judgeLeft, judgeRebuilt),
+    again: judgeRebuiltAgain,
+  },
   {
     name: 'confirm',
     words: ['confirm', 'policy.yaml', '--all', '--json'],
     prepare: async (folder) => people(folder, policy(budget, unconfirmed)),
     judge: both(judgeSpeech, judgeFiles(['policy.yaml'])),
+  },
+  {
+    name: 'chart',
+    words: ['epsilon', 'policy.yaml', '--query', JSON.stringify(parties), '--error', '5', '--chart', 'chart.svg', '--json'],
+    prepare: async (folder) => {
+      people(folder);
+      writeFileSync(join(folder, 'chart.svg'), 'old');
+    },
+    judge: both(judgeSpeech, judgeFiles(['chart.svg'])),
+  },
+  {
+    name: 'ties',
+    words: ['learn', 'ties', '--affinity', 'alike.csv', '--out', 'ties.csv', '--json'],
+    prepare: async (folder) => writeFileSync(join(folder, 'alike.csv'), 'id,x,y\na,1,2\nb,1,2\nc,2,1\n'),
+    judge: both(judgeSpeech, judgeFiles(['ties.csv'])),
+  },
+  {
+    name: 'attack page',
+    words: ['attack', 'policy.yaml', '--release', 'report', '--json'],
+    prepare: async (folder) => {
+      people(folder, tied);
+      await sound(folder, ask(parties, '--out', 'report'));
+    },
+    judge: both(judgeSpeech, judgeFiles(['report/attack.html'], whole)),
   },
   {
     name: 'init',

@@ -11,6 +11,7 @@
  *                 after   the process dies right after it
  *                 spoil   a byte of FAULT_VICTIM changes before it
  *   FAULT_ERRNO   the number of the error
+ *   FAULT_ONLY    only processes whose command line has this word; all others work on a sound disk and hand the settings on
  *   FAULT_LOG     where every counted call is listed, one line each: what, where
  *
  * The settings are taken out of the environment, so that processes started by this one work on a sound disk.
@@ -41,6 +42,18 @@ static enum how how = FAIL;
 static int error_number = EIO, log_file = -1;
 static atomic_long calls;
 
+static int meant_for_us(void) {
+  const char *word = getenv("FAULT_ONLY");
+  if (!word) return 1;
+  static char line[1 << 16];
+  int opened = syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0);
+  ssize_t length = opened < 0 ? 0 : syscall(SYS_read, opened, line, sizeof line - 1);
+  if (opened >= 0) syscall(SYS_close, opened);
+  for (ssize_t k = 0; k < length; k++)
+    if (!line[k]) line[k] = ' ';
+  return strstr(line, word) != NULL;
+}
+
 static void take(const char *name, char *into) {
   const char *value = getenv(name);
   if (value) snprintf(into, PATH_MAX, "%s", value);
@@ -49,6 +62,8 @@ static void take(const char *name, char *into) {
 
 __attribute__((constructor)) static void begin(void) {
   char text[PATH_MAX] = "";
+  if (!meant_for_us()) return;
+  unsetenv("FAULT_ONLY");
   take("FAULT_FOLDER", folder);
   folder_length = strlen(folder);
   take("FAULT_VICTIM", victim);
@@ -214,6 +229,19 @@ DECLARE(unlinkat);
 int unlinkat(int base, const char *path, int flags) { ON_PATH("unlink", base, path, REAL(unlinkat)(base, path, flags)) }
 DECLARE(mkdir);
 int mkdir(const char *path, mode_t mode) { ON_PATH("mkdir", AT_FDCWD, path, REAL(mkdir)(path, mode)) }
+
+DECLARE(rmdir);
+int rmdir(const char *path) { ON_PATH("unlink", AT_FDCWD, path, REAL(rmdir)(path)) }
+DECLARE(mkdtemp);
+char *mkdtemp(char *path) {
+  char place[PATH_MAX];
+  int kept = errno, fate = place_at(AT_FDCWD, path, place) ? turn("mkdir", place, 0) : 0;
+  errno = kept;
+  if (fate == 1) return errno = error_number, NULL;
+  char *made = REAL(mkdtemp)(path);
+  if (fate == 4) die();
+  return made;
+}
 
 /* Opening counts where it may make or empty a file. */
 #define OPENED(name, base, call) \

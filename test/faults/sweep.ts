@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Said } from '../fugu.js';
 import { fugu } from '../fugu.js';
 import { type Call, copyOf, type Disk, type Fault } from './disk.js';
-import { type Broken, judgeAgain, killed, type Planted, type State, stateOf } from './oracle.js';
+import { type Broken, killed, type Planted, type State, stateOf } from './oracle.js';
 import type { Scenario } from './scenarios.js';
 
 export interface Run {
@@ -25,19 +25,20 @@ export interface Wanted {
   /** When to stop; every call meets one fault all the same. */
   readonly until?: number;
   readonly lanes?: number;
+  /** Told of every run as it ends. */
+  readonly onRun?: (run: Run) => void;
 }
 
 /** Fails the n-th call of a command, for every wanted n and fault, each on a fresh copy of the folder, and judges what is left. */
 export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Promise<readonly Run[]> {
   const home = mkdtempSync(join(tmpdir(), 'fugu-faults-'));
   try {
-    const lanes: (() => string)[] = [];
+    const lanes: Lane[] = [];
     for (let k = 0; k < (wanted.lanes ?? 1); k++) lanes.push(await laneIn(join(home, `lane-${k}`), scenario));
-    const first = lanes[0]!();
-    const { said, calls } = await disk.calls(first, scenario.words);
+    const first = lanes[0]!.fresh();
+    const { said, calls } = await disk.calls(first, scenario);
     const sound = await stateOf(first);
     if (said.code !== 0 || calls.length === 0) throw new Error(`${scenario.name} fails on a sound disk: ${said.out}${said.err}`);
-    const before = await stateOf(lanes[0]!());
     const chosen = calls
       .flatMap((call, k) =>
         turned(wanted.faults(call, k + 1, calls), k).map((fault, round) => ({
@@ -49,10 +50,12 @@ export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Pro
       )
       .sort((a, b) => a.round - b.round);
     const runs: Run[] = [];
-    const work = async (fresh: () => string) => {
+    const work = async ({ fresh, before }: Lane) => {
       for (let next = chosen.shift(); next; next = chosen.shift()) {
         if (next.round > 0 && wanted.until !== undefined && Date.now() > wanted.until) return;
-        runs.push(await one(disk, scenario, fresh(), before, next, wanted.again?.(next.at) ?? false));
+        const run = await one(disk, scenario, fresh(), before, next, wanted.again?.(next.at) ?? false);
+        runs.push(run);
+        wanted.onRun?.(run);
       }
     };
     await Promise.all(lanes.map(work));
@@ -62,12 +65,19 @@ export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Pro
   }
 }
 
+interface Lane {
+  fresh(): string;
+  /** Noise was drawn for this one alone. */
+  readonly before: State;
+}
+
 /** The scene, set once and put back before every run, under one name: answers are recorded for the files they are about. */
-async function laneIn(folder: string, scenario: Scenario): Promise<() => string> {
+async function laneIn(folder: string, scenario: Scenario): Promise<Lane> {
   mkdirSync(folder);
   await scenario.prepare(folder);
   const template = copyOf(folder, `${folder}-template`);
-  return () => copyOf(template, folder);
+  const fresh = () => copyOf(template, folder);
+  return { fresh, before: await stateOf(fresh()) };
 }
 
 /** Every call meets one fault before any meets a second, so that a sweep cut short has still been everywhere. */
@@ -75,17 +85,20 @@ const turned = <T>(list: readonly T[], by: number): readonly T[] => list.map((_,
 
 async function one(
   disk: Disk,
-  { name, words, judge, again }: Scenario,
+  scenario: Scenario,
   folder: string,
   before: State,
   { at, fault, planted }: { readonly at: number; readonly fault: Fault; readonly planted: Planted },
   repeat: boolean,
 ): Promise<Run> {
   const started = Date.now();
-  const said = await disk.run(folder, words, { ...fault, at });
+  const { name, words, judge, again } = scenario;
+  const said = await disk.run(folder, scenario, { ...fault, at });
   const seconds = (Date.now() - started) / 1000;
-  const broken = judge(before, said, await stateOf(folder), planted);
-  if (repeat && again) broken.push(...judgeAgain(before, await fugu({ cwd: folder }, ...words), await stateOf(folder)));
+  const after = await stateOf(folder);
+  const broken = judge(before, said, after, planted);
+  if (repeat && again)
+    broken.push(...again({ before, said, after, planted }, await fugu({ cwd: folder }, ...words), await stateOf(folder)));
   return { scenario: name, at, call: planted.call, fault, end: endOf(said), seconds, broken };
 }
 

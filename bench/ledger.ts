@@ -1,0 +1,153 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Ledger, openLedger } from '../src/index.js';
+import { type Bench, type Measured, medians } from './bench.js';
+import { bareCommits, reservation } from './ledger-work.js';
+
+/** In the system's folder for temporary files, or where FUGU_BENCH_FOLDER says: the disk decides about most of it. */
+const base = process.env.FUGU_BENCH_FOLDER ?? tmpdir();
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(base, 'fugu-bench-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Peer {
+  readonly name: string;
+  readonly open: (folder: string) => { readonly once: () => void; readonly close: () => void };
+}
+/** The least that a durable line costs: written into space that is there, and synced. */
+const appending: Peer = {
+  name: 'a line of 600 bytes and fdatasync',
+  open: (folder) => {
+    const fd = openSync(join(folder, 'lines'), 'w+');
+    writeSync(fd, Buffer.alloc(1 << 22), 0, 1 << 22, 0);
+    fdatasyncSync(fd);
+    const line = Buffer.alloc(600, 'x');
+    let at = 0;
+    const once = () => {
+      writeSync(fd, line, 0, line.length, at);
+      fdatasyncSync(fd);
+      at += line.length;
+    };
+    return { once, close: () => closeSync(fd) };
+  },
+};
+const committing: Peer = {
+  name: 'one row in SQLite, WAL, synchronous FULL',
+  open: (folder) => {
+    const { commit, close } = bareCommits(join(folder, 'bare.db'));
+    return { once: commit, close };
+  },
+};
+
+const beside = (name: string, ratio: number, peer: Peer, work: (ledger: Ledger, i: number) => Promise<unknown>): Bench => ({
+  name: `ledger: ${name}, beside ${peer.name}`,
+  goal: { ratio },
+  run: () =>
+    inFolder(async (folder) => {
+      const ledger = await openLedger(join(folder, 'ledger.db'));
+      const other = peer.open(folder);
+      let i = 0;
+      const found = await medians(() => work(ledger, i++), other.once, 1500);
+      await ledger.close();
+      other.close();
+      return { ours: found.ours, peer: { name: peer.name, seconds: found.peer } };
+    }),
+});
+
+const reserve = (ledger: Ledger, i: number) => ledger.reserve(reservation('ann', i));
+const release = async (ledger: Ledger, i: number) => {
+  const asked = reservation('ann', i);
+  await ledger.replay(asked.population, asked.key);
+  await ledger.settle(await ledger.reserve(asked), '{"counts":[1204,993,310,77]}');
+};
+/** The entry is booked before the clock is read. */
+const settleBench: Bench = {
+  name: 'ledger: record an answer, not synced by itself',
+  goal: { seconds: 0.0005 },
+  run: () =>
+    inFolder(async (folder): Promise<Measured> => {
+      const ledger = await openLedger(join(folder, 'ledger.db'));
+      const times: number[] = [];
+      for (let i = 0; i < 1000; i++) {
+        const entry = await ledger.reserve(reservation('ann', i));
+        const start = performance.now();
+        await ledger.settle(entry, '{"counts":[1204,993,310,77]}');
+        times.push((performance.now() - start) / 1000);
+      }
+      await ledger.close();
+      return { ours: times.sort((a, b) => a - b)[500]! };
+    }),
+};
+
+const racers = 8;
+const each = 200;
+const heard = (child: ChildProcess): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('exit', (code) => (code === 0 ? undefined : reject(new Error('a racer ended early'))));
+  });
+/** Seconds from the start of all to the end of the last. */
+async function race(kind: 'ours' | 'bare'): Promise<number> {
+  return inFolder(async (folder) => {
+    if (kind === 'bare') bareCommits(join(folder, 'ledger.db')).close();
+    const program = fileURLToPath(new URL('./ledger-racer.js', import.meta.url));
+    const children = Array.from({ length: racers }, (_, i) =>
+      fork(program, [kind, join(folder, 'ledger.db'), `p${i}`, String(each)]),
+    );
+    await Promise.all(children.map(heard));
+    const start = performance.now();
+    const done = children.map(heard);
+    for (const child of children) child.send('go');
+    await Promise.all(done);
+    const seconds = (performance.now() - start) / 1000;
+    await Promise.all(children.map((child) => child.exitCode ?? new Promise((resolve) => child.once('exit', resolve))));
+    return seconds;
+  });
+}
+
+const raceBench: Bench = {
+  name: `ledger: ${racers} processes book ${each} entries each, one booking`,
+  goal: { ratio: 2 },
+  run: async () => {
+    const rounds = await medians(
+      () => race('ours'),
+      () => race('bare'),
+      3,
+      (work) => work(),
+    );
+    const all = racers * each;
+    return { ours: rounds.ours / all, peer: { name: committing.name, seconds: rounds.peer / all } };
+  },
+};
+
+export const benches: readonly Bench[] = [
+  beside('book', 2, appending, reserve),
+  beside('book', 1.2, committing, reserve),
+  beside('look up, book and record, as a release does', 1.5, committing, release),
+  settleBench,
+  raceBench,
+  {
+    name: 'ledger: verify 2,000 entries and their answers in both files, one link',
+    goal: { seconds: 0.0002 },
+    run: () =>
+      inFolder(async (folder): Promise<Measured> => {
+        const ledger = await openLedger(join(folder, 'ledger.db'));
+        for (let i = 0; i < 2000; i++) await release(ledger, i);
+        const start = performance.now();
+        const { ok } = await ledger.verify();
+        const seconds = (performance.now() - start) / 1000;
+        await ledger.close();
+        if (!ok) throw new Error('the ledger of the bench does not verify');
+        return { ours: seconds / 4001 };
+      }),
+  },
+];
