@@ -21,7 +21,7 @@ const tellers: readonly RegExp[] = [
   // What FUGU_DEBUG asked for.
   /^release\/(charge|outcome)\.ts$/,
   // One line of JSON for the process that started it.
-  /^ledger\/child-main\.ts$/,
+  /^ledger\/rescue\/child-main\.ts$/,
 ];
 
 /** Names taken from the file system modules; a module taken as a whole is every name. */

@@ -31,7 +31,7 @@ const order = [
 ];
 const drivers: Record<string, RegExp> = {
   '@duckdb/node-api': /^engine\/duckdb\//,
-  libsql: /^ledger\/sqlite/,
+  libsql: /^ledger\/index\/sqlite/,
   commander: /^cli\//,
   'pgsql-ast-parser': /^(query|pattern)\/(sql|query\/sql)/,
   yaml: /^policy\//,

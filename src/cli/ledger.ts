@@ -5,7 +5,7 @@ import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { openLedger, witnessOf } from '../ledger/open.js';
-import type { Recovery } from '../ledger/recover.js';
+import type { Recovery } from '../ledger/rescue/recover.js';
 import { isMark, type Profile, toStored } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
@@ -212,7 +212,7 @@ const plural = (count: number, one: string, many = `${one}s`): string => `${coun
 async function backup(policy: string, words: Words, file: string | undefined): Promise<void> {
   const target = named(file, 'backup');
   const { ledger } = await placeOf(policy);
-  const { backupLedger } = await import('../ledger/backup.js');
+  const { backupLedger } = await import('../ledger/rescue/backup.js');
   const done = await backupLedger(ledger, target, witnessOf(words.witness));
   emit(
     words.json,
@@ -225,7 +225,7 @@ async function backup(policy: string, words: Words, file: string | undefined): P
 async function restore(policy: string, words: Words, file: string | undefined): Promise<void> {
   const source = named(file, 'restore');
   const { ledger } = await readPolicy(policy);
-  const { restoreLedger } = await import('../ledger/backup.js');
+  const { restoreLedger } = await import('../ledger/rescue/backup.js');
   const done = await restoreLedger(ledger, source, words.reason?.trim(), witnessOf(words.witness));
   emit(words.json, done.kind === 'texts' ? { texts: done.texts } : done.recovery, () =>
     done.kind === 'texts'
@@ -238,7 +238,7 @@ async function recover(policy: string, { json, reason, witness }: Words): Promis
   if (!reason?.trim())
     throw new Fault('USAGE', 'Recovering a ledger needs a reason.', 'Add --reason "why"; it is written into the chain for good.');
   const { ledger } = await placeOf(policy);
-  const { recoverLedger } = await import('../ledger/recover.js');
+  const { recoverLedger } = await import('../ledger/rescue/recover.js');
   const done = recoverLedger(ledger, reason.trim(), witnessOf(witness));
   emit(json, done, () => recovered(done));
 }

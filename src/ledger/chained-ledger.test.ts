@@ -21,10 +21,10 @@ import { asking as asked, type LedgerFolder, ledgerFolder } from '../../test/led
 import { Fault } from '../errors.js';
 import { compare, parseRational, rational, toText } from '../exact/rational.js';
 import { everyRecord, type Profile, pureProfile, zcdpProfile } from '../mechanism/profile.js';
+import { emptyText } from './index/total.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
-import { emptyText } from './total.js';
-import { verifyInChild } from './verify.js';
+import { verifyInChild } from './rescue/verify.js';
 
 let room: LedgerFolder;
 let folder: string;

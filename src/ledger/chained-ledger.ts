@@ -1,16 +1,16 @@
 import { Fault } from '../errors.js';
 import { fromStored, nothingSpent, toStored } from '../mechanism/profile.js';
-import { type AccountState, type Books, requestOf } from './accounts.js';
-import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain.js';
+import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain/chain.js';
+import type { Witness } from './chain/witness.js';
 import { type Adding, addLink, writing } from './commit.js';
 import { asFault, corrupt, ending } from './faults.js';
-import { linkIn } from './index-tables.js';
+import { type AccountState, type Books, requestOf } from './index/accounts.js';
+import { inTurn, transaction } from './index/sqlite.js';
+import { linkIn } from './index/tables.js';
+import { book, paidBy, spentFromText } from './index/total.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
-import { inTurn, transaction } from './sqlite.js';
+import { verifyInChild } from './rescue/verify.js';
 import { openStore, type Standing, type Store } from './store.js';
-import { book, paidBy, spentFromText } from './total.js';
-import { verifyInChild } from './verify.js';
-import type { Witness } from './witness.js';
 
 export const openChainedLedger = async (place: string, witness?: Witness): Promise<Ledger> =>
   ledgerOn(await openStore(place, witness));

@@ -1,8 +1,8 @@
 import { Fault, type Outcome } from '../errors.js';
-import { type Draft, linkFrom } from './accounts.js';
-import { type End, endOf, lineOf, type Stored } from './chain.js';
+import { type End, endOf, lineOf, type Stored } from './chain/chain.js';
 import { asFault, checkRoom, sqliteCode } from './faults.js';
-import { inTurn } from './sqlite.js';
+import { type Draft, linkFrom } from './index/accounts.js';
+import { inTurn } from './index/sqlite.js';
 import { askWitness, type Standing, type Store } from './store.js';
 
 /** A transaction that is adding links: where the chain stands, and the lines to be made durable before the index is committed. */

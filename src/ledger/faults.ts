@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault, type Outcome } from '../errors.js';
-import { Broken } from './chain.js';
+import { Broken } from './chain/chain.js';
 
 export const recoverHint =
   'Stop releasing and run "fugu ledger POLICY recover --reason TEXT": it rebuilds the ledger from what is sound and never gives budget back. A backup comes back with "fugu ledger POLICY restore FILE".';

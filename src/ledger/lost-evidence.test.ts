@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../test/ledger-folder.js';
-import { backupLedger, restoreLedger } from './backup.js';
 import { openChainedLedger } from './chained-ledger.js';
 import type { Reservation } from './ledger.js';
-import { recoverLedger } from './recover.js';
+import { backupLedger, restoreLedger } from './rescue/backup.js';
+import { recoverLedger } from './rescue/recover.js';
 
 /** That something is not there proves nothing once something may have been lost. */
 let room: LedgerFolder;

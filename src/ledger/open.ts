@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Fault } from '../errors.js';
+import { commandWitness, type Witness } from './chain/witness.js';
 import type { Ledger } from './ledger.js';
-import { commandWitness, type Witness } from './witness.js';
 
 export interface Opening {
   /** A command that remembers the head of the chain elsewhere (witness.ts); otherwise what FUGU_WITNESS names. */

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent } from '../../test/ledger-folder.js';
-import { emptyBooks, follow, linkFrom } from './accounts.js';
-import { beginning, type End, endOf, type Link } from './chain.js';
-import { readChain } from './chain-file.js';
-import { sectorsOf } from './chain-lines.js';
+import { beginning, type End, endOf, type Link } from './chain/chain.js';
+import { readChain } from './chain/file.js';
+import { sectorsOf } from './chain/lines.js';
+import { emptyBooks, follow, linkFrom } from './index/accounts.js';
+import { emptyText } from './index/total.js';
 import type { Ledger, Reservation } from './ledger.js';
-import { emptyText } from './total.js';
 
 /** The run of the machine, how often something was synced in place, and the texts that were written and synced since they were. */
 const machine = vi.hoisted(() => ({ boot: '', syncs: 0, failing: false, written: [] as string[] }));

@@ -4,10 +4,10 @@ import { asking, type LedgerFolder, ledgerFolder } from '../../test/ledger-folde
 import type { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
 import { everyRecord } from '../mechanism/profile.js';
-import { rowsBehind } from './index-tables.js';
+import { rowsBehind } from './index/tables.js';
 import type { Ledger } from './ledger.js';
 import { openLedger } from './open.js';
-import { verifyInChild } from './verify.js';
+import { verifyInChild } from './rescue/verify.js';
 
 let room: LedgerFolder;
 beforeEach(() => {

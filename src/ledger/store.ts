@@ -13,17 +13,17 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { makeFolder, syncFolder } from '../files/folder.js';
-import { follow } from './accounts.js';
-import { bootOf } from './boot.js';
-import { Broken, beginning, type End, endOf, type Link, lineOf, type Stored } from './chain.js';
-import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain-file.js';
+import { bootOf } from './chain/boot.js';
+import { Broken, beginning, type End, endOf, type Link, lineOf, type Stored } from './chain/chain.js';
+import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain/file.js';
+import type { Witness } from './chain/witness.js';
 import { asFault, corrupt, severalNames } from './faults.js';
-import { type Index, type IndexBooks, indexOn, linkIn } from './index-tables.js';
-import { mend } from './mend.js';
-import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './schema.js';
-import { type Connection, connect, inTurn, transaction } from './sqlite.js';
-import { upgrade } from './upgrade.js';
-import type { Witness } from './witness.js';
+import { follow } from './index/accounts.js';
+import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './index/schema.js';
+import { type Connection, connect, inTurn, transaction } from './index/sqlite.js';
+import { type Index, type IndexBooks, indexOn, linkIn } from './index/tables.js';
+import { mend } from './rescue/mend.js';
+import { upgrade } from './rescue/upgrade.js';
 
 /** The two copies of one ledger, open. */
 export interface Store {

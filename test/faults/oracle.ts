@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toNumber } from '../../src/exact/rational.js';
 import { Fault, openLedger } from '../../src/index.js';
-import { verifyPlace } from '../../src/ledger/verify.js';
+import { verifyPlace } from '../../src/ledger/rescue/verify.js';
 import { isMark } from '../../src/mechanism/profile.js';
 import type { Said } from '../fugu.js';
 import type { Call, Fault as DiskFault } from './disk.js';

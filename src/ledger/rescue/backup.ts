@@ -1,17 +1,17 @@
 import { existsSync, renameSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Fault } from '../errors.js';
-import { remove } from '../files/draft.js';
-import { syncFolder } from '../files/folder.js';
-import { chainPath, readChain } from './chain-file.js';
+import { Fault } from '../../errors.js';
+import { remove } from '../../files/draft.js';
+import { syncFolder } from '../../files/folder.js';
+import { chainPath, readChain } from '../chain/file.js';
+import type { Witness } from '../chain/witness.js';
+import { asFault, corrupt } from '../faults.js';
+import { inTurn, transaction } from '../index/sqlite.js';
+import { openStore, realPlace } from '../store.js';
 import { boundAnswers, type Copy, readCopy } from './copy.js';
-import { asFault, corrupt } from './faults.js';
 import { type Recovery, recoverLedger } from './recover.js';
 import { salvaged } from './salvaged.js';
-import { inTurn, transaction } from './sqlite.js';
-import { openStore, realPlace } from './store.js';
 import { begins } from './upgrade.js';
-import type { Witness } from './witness.js';
 
 export interface Backup {
   readonly file: string;

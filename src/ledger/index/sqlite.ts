@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
-import { Broken } from './chain.js';
-import { asFault, sqliteCode } from './faults.js';
+import { Broken } from '../chain/chain.js';
+import { asFault, sqliteCode } from '../faults.js';
 
 /** How long a process waits for its turn before it gives up with nothing booked. */
 const patience = 30_000;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Fault, type FaultCode } from '../errors.js';
+import { Fault, type FaultCode } from '../../errors.js';
 
 /** How a child ends that has a fault to tell. */
 export const exitFault = 3;
@@ -19,7 +19,9 @@ export interface Told {
  */
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   const here = fileURLToPath(import.meta.url);
-  const program = here.replace(/child\.js$/, 'child-main.js').replace(/src(.)ledger.child\.ts$/, 'dist$1ledger$1child-main.js');
+  const program = here
+    .replace(/child\.js$/, 'child-main.js')
+    .replace(/src(.)ledger.rescue.child\.ts$/, 'dist$1ledger$1rescue$1child-main.js');
   const { status, signal, error, stdout } = spawnSync(process.execPath, [program, task, ...words], {
     encoding: 'utf8',
     timeout: deadline,

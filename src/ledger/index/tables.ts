@@ -1,6 +1,6 @@
+import { answerHash, Broken, type Link, type Stored, sha256 } from '../chain/chain.js';
 import type { AccountState, Books, Change, Pending } from './accounts.js';
 import { changeBy, rootOf, stateHash } from './accounts.js';
-import { answerHash, Broken, type Link, type Stored, sha256 } from './chain.js';
 import { type Connection, integer, type Row, text } from './sqlite.js';
 import { emptyText } from './total.js';
 

@@ -1,12 +1,12 @@
-import { emptyBooks, follow, stateHash } from './accounts.js';
-import { answerHash, Broken, beginning, type Link, type Stored } from './chain.js';
-import { type ChainFile, chainPath, openChainFile } from './chain-file.js';
+import { answerHash, Broken, beginning, type Link, type Stored } from '../chain/chain.js';
+import { type ChainFile, chainPath, openChainFile } from '../chain/file.js';
+import { faultOfDisk } from '../faults.js';
+import { emptyBooks, follow, stateHash } from '../index/accounts.js';
+import { checkSchema } from '../index/schema.js';
+import { type Connection, connect, inTurn, integer, text } from '../index/sqlite.js';
+import { indexOn, linkIn } from '../index/tables.js';
+import type { Verification } from '../ledger.js';
 import { inChild } from './child.js';
-import { faultOfDisk } from './faults.js';
-import { indexOn, linkIn } from './index-tables.js';
-import type { Verification } from './ledger.js';
-import { checkSchema } from './schema.js';
-import { type Connection, connect, inTurn, integer, text } from './sqlite.js';
 
 export async function verifyInChild(place: string): Promise<Verification> {
   const { said } = inChild('verify', place);

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { answerHash, beginning, endOf, type Link, linkAfter, type Stored } from './chain.js';
+import { answerHash, beginning, endOf, type Link, linkAfter, type Stored } from '../chain/chain.js';
 
 /**
  * A ledger as one text file: every link as in the chain file, then the recorded answers, then an end. It is what a backup is, and what a damaged index is

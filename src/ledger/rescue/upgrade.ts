@@ -1,12 +1,12 @@
-import { type Draft, emptyBooks, follow, linkFrom } from './accounts.js';
-import { answerHash, beginning, type End, endOf, type Link, lineOf, type SpendLink, type Stored } from './chain.js';
-import { chainPath, hasChainFile, makeChainFile, readChain } from './chain-file.js';
+import { answerHash, beginning, type End, endOf, type Link, lineOf, type SpendLink, type Stored } from '../chain/chain.js';
+import { chainPath, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
+import { corrupt } from '../faults.js';
+import { type Draft, emptyBooks, follow, linkFrom } from '../index/accounts.js';
+import { createSchema } from '../index/schema.js';
+import type { Connection } from '../index/sqlite.js';
+import { indexOn } from '../index/tables.js';
 import { boundAnswers, type Copy } from './copy.js';
-import { corrupt } from './faults.js';
-import { indexOn } from './index-tables.js';
 import { salvaged } from './salvaged.js';
-import { createSchema } from './schema.js';
-import type { Connection } from './sqlite.js';
 
 /** The books after these links, and a way to add more. */
 export function continueChain(links: readonly Stored[]): {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { Fault } from '../errors.js';
+import { Fault } from '../../errors.js';
 
 /** Somebody else who remembers how far the chain has come: what both files have lost together is noticed there. */
 export interface Witness {

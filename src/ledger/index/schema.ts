@@ -1,5 +1,5 @@
-import { Fault } from '../errors.js';
-import { corrupt } from './faults.js';
+import { Fault } from '../../errors.js';
+import { corrupt } from '../faults.js';
 import { type Connection, integer, text } from './sqlite.js';
 
 /** "FUGU": marks the file as ours. */

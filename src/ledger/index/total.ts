@@ -1,4 +1,4 @@
-import { ceiling, multiply, type Rational, rational } from '../exact/rational.js';
+import { ceiling, multiply, type Rational, rational } from '../../exact/rational.js';
 import {
   addProfiles,
   fromStored,
@@ -7,7 +7,7 @@ import {
   type Spent,
   type StoredProfile,
   toStored,
-} from '../mechanism/profile.js';
+} from '../../mechanism/profile.js';
 
 /** Beyond this denominator a running total is rounded up to a multiple of 2^-256: a total never grows without bound, and never shrinks. */
 const finest = 1n << 256n;

@@ -2,10 +2,10 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, truncat
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asking, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../test/ledger-folder.js';
+import { asking, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../../test/ledger-folder.js';
+import { commandWitness } from '../chain/witness.js';
 import { backupLedger, restoreLedger } from './backup.js';
 import { recoverLedger } from './recover.js';
-import { commandWitness } from './witness.js';
 
 let room: LedgerFolder;
 let folder: string;

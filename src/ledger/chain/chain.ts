@@ -1,5 +1,5 @@
 import { hash as hashOf } from 'node:crypto';
-import type { StoredProfile } from '../mechanism/profile.js';
+import type { StoredProfile } from '../../mechanism/profile.js';
 
 /**
  * The ledger is one chain of links over all populations. A link's body is the exact text that is hashed together with the hash before it, so no

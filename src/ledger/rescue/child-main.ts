@@ -1,6 +1,6 @@
-import { Fault } from '../errors.js';
+import { Fault } from '../../errors.js';
+import { faultOfDisk } from '../faults.js';
 import { exitFault } from './child.js';
-import { faultOfDisk } from './faults.js';
 import { salvage } from './salvage.js';
 import { verifyPlace } from './verify.js';
 

@@ -12,10 +12,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { remove } from '../files/draft.js';
-import { syncFolder } from '../files/folder.js';
+import { remove } from '../../files/draft.js';
+import { syncFolder } from '../../files/folder.js';
 import { Broken, beginning, type End, lineOf, type Stored } from './chain.js';
-import { type Ending, type Links, linksFrom } from './chain-lines.js';
+import { type Ending, type Links, linksFrom } from './lines.js';
 
 /**
  * The chain as text, one line `HASH BODY` per link, written in place into space that was filled with zeros before: a full disk is met while nothing is

@@ -1,8 +1,8 @@
-import { emptyBooks, follow } from './accounts.js';
-import { Broken, beginning, type End, endOf, type Link, lineOf, linkAfter, type Stored } from './chain.js';
-import type { ChainFile } from './chain-file.js';
-import { sectorsOf } from './chain-lines.js';
-import { type Index, linkIn } from './index-tables.js';
+import { Broken, beginning, type End, endOf, type Link, lineOf, linkAfter, type Stored } from '../chain/chain.js';
+import type { ChainFile } from '../chain/file.js';
+import { sectorsOf } from '../chain/lines.js';
+import { emptyBooks, follow } from '../index/accounts.js';
+import { type Index, linkIn } from '../index/tables.js';
 
 /**
  * Lines of answers are not synced by themselves: when the machine goes down the index may have kept some that the chain file has lost. They are written

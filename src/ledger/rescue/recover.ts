@@ -1,19 +1,19 @@
 import { closeSync, existsSync, linkSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Fault } from '../errors.js';
-import { remove } from '../files/draft.js';
-import { syncFolder } from '../files/folder.js';
-import { emptyBooks, follow } from './accounts.js';
-import { type Link, lineOf, type Stored } from './chain.js';
-import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain } from './chain-file.js';
+import { Fault } from '../../errors.js';
+import { remove } from '../../files/draft.js';
+import { syncFolder } from '../../files/folder.js';
+import { type Link, lineOf, type Stored } from '../chain/chain.js';
+import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
+import type { Witness } from '../chain/witness.js';
+import { asFault, busy } from '../faults.js';
+import { emptyBooks, follow } from '../index/accounts.js';
+import { createSchema } from '../index/schema.js';
+import { connect, transaction } from '../index/sqlite.js';
+import { checkKinds, realPlace } from '../store.js';
 import { boundAnswers, type Copy } from './copy.js';
-import { asFault, busy } from './faults.js';
 import { salvaged } from './salvaged.js';
-import { createSchema } from './schema.js';
-import { connect, transaction } from './sqlite.js';
-import { checkKinds, realPlace } from './store.js';
 import { begins, continueChain, fillIndex, upgraded } from './upgrade.js';
-import type { Witness } from './witness.js';
 
 export interface Recovery {
   readonly links: number;

@@ -1,9 +1,9 @@
-import { Broken, beginning, endOf, linkAfter, type Stored } from './chain.js';
+import { Broken, beginning, endOf, linkAfter, type Stored } from '../chain/chain.js';
+import { faultOfDisk } from '../faults.js';
+import { formatOf } from '../index/schema.js';
+import { type Connection, connect, integer, text } from '../index/sqlite.js';
 import { boundAnswers, writeCopy } from './copy.js';
-import { faultOfDisk } from './faults.js';
 import { formerLinks } from './former.js';
-import { formatOf } from './schema.js';
-import { type Connection, connect, integer, text } from './sqlite.js';
 
 export interface Salvaged {
   readonly format: 'none' | 'former' | 'present' | 'unknown';

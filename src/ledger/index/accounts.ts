@@ -1,4 +1,4 @@
-import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from './chain.js';
+import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from '../chain/chain.js';
 import { book, emptyText, paidBy, spentFromText, spentToText } from './total.js';
 
 /** A resumable entry that has no answer yet; `request` stands for its key, profile, terms and run of the machine. */
