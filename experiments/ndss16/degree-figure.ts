@@ -1,9 +1,10 @@
 import { largestBelow } from '../../src/dependence/largest-below.js';
 import { divide, parseRational, type Rational, rational } from '../../src/exact/rational.js';
-import { accuracy, noisyDegrees, tieEffect } from '../../src/pattern/degrees/distribution.js';
+import { accuracy, tieEffect } from '../../src/pattern/degrees/distribution.js';
 import { degreeCounts } from '../../src/pattern/degrees/projection.js';
 import type { Series } from '../../src/report/line-chart.js';
 import { tupleLeakage } from '../../src/ties/tuples.js';
+import { drawDegrees } from '../relationships/draw-degrees.js';
 import { readColumns } from './data.js';
 import { type Book, short } from './output.js';
 
@@ -38,7 +39,7 @@ export async function figure9c(book: Book, folder: URL, epsilons: readonly numbe
   const line = (name: string, form: 'histogram' | 'cumulative', base: (e: number) => Rational, dashed = false): Series => ({
     name,
     dashed,
-    points: epsilons.map((e) => ({ x: e, y: mean(() => noisyDegrees(exact, form, effect, base(e))) })),
+    points: epsilons.map((e) => ({ x: e, y: mean(() => drawDegrees(exact, form, effect, base(e))) })),
   });
   const plain = (e: number) => parseRational(`${e}`);
   const over = (factor: number) => (e: number) => divide(plain(e), rational(factor));

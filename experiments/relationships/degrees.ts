@@ -1,17 +1,11 @@
 import { largestBelow } from '../../src/dependence/largest-below.js';
 import { parseRational, type Rational } from '../../src/exact/rational.js';
-import {
-  accuracy,
-  cumulate,
-  fromCumulative,
-  noisyDegrees,
-  personEffect,
-  tieEffect,
-} from '../../src/pattern/degrees/distribution.js';
+import { accuracy, cumulate, fromCumulative, personEffect, tieEffect } from '../../src/pattern/degrees/distribution.js';
 import { isotonic } from '../../src/pattern/degrees/isotonic.js';
 import { degreeCounts, projectedDegrees } from '../../src/pattern/degrees/projection.js';
 import { degreeOf } from '../../src/pattern/graph/csr.js';
 import { tupleLeakage } from '../../src/ties/tuples.js';
+import { drawDegrees } from './draw-degrees.js';
 import type { NamedGraph } from './graphs.js';
 
 const epsilons = ['0.1', '1', '10'];
@@ -48,17 +42,17 @@ export function degreeAccuracy(graphs: readonly NamedGraph[]): (string | number)
         for (let i = 0; i < rounds; i++) total += accuracy(exact, make());
         return Number((total / rounds).toFixed(3));
       };
-      const raw = () => noisyDegrees(exact, 'histogram', tieEffect(true), epsilon);
+      const raw = () => drawDegrees(exact, 'histogram', tieEffect(true), epsilon);
       rows.push([
         name,
         text,
         mean(raw),
         mean(() => raw().map((x) => Math.max(0, x))),
         mean(() => fromCumulative(isotonic(cumulate(raw()).slice(0, -1)), graph.nodes)),
-        mean(() => noisyDegrees(exact, 'sequence', tieEffect(true), epsilon)),
-        mean(() => noisyDegrees(exact, 'cumulative', tieEffect(true), epsilon)),
-        mean(() => noisyDegrees(projected, 'cumulative', personEffect(theta), epsilon)),
-        mean(() => noisyDegrees(exact, 'cumulative', tieEffect(true), base)),
+        mean(() => drawDegrees(exact, 'sequence', tieEffect(true), epsilon)),
+        mean(() => drawDegrees(exact, 'cumulative', tieEffect(true), epsilon)),
+        mean(() => drawDegrees(projected, 'cumulative', personEffect(theta), epsilon)),
+        mean(() => drawDegrees(exact, 'cumulative', tieEffect(true), base)),
       ]);
     }
   }

@@ -99,7 +99,7 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
     const origin: Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }> = words.public
       ? { learned: 'public', from: basename(policy.data.source) }
       : { learned: 'unpaid' };
-    const learned: { readonly network: Network; readonly paid?: PaidNetwork['paid'] } =
+    const learned: { readonly network: Network; readonly receipt?: PaidNetwork['receipt'] } =
       words.epsilon !== undefined
         ? await learnPaid(session, { epsilon: words.epsilon, fresh: words.fresh === true }, progress('learning'))
         : {
@@ -110,11 +110,12 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
               ...(maxParents !== undefined && { maxParents }),
             }),
           };
-    const { network, paid } = learned;
+    const { network, receipt } = learned;
+    const paid = receipt && { entry: receipt.ledger.entry, at: receipt.at, replayed: receipt.ledger.replayed };
     write(words.out, /\.bif$/i.test(words.out) ? writeBif(network) : writeNetworkJson(network));
     const edges = network.variables.reduce((sum, v) => sum + v.parents.length, 0);
     const told = { written: words.out, columns: network.variables.length, edges, origin: network.origin };
-    emit(words.json, { ...told, ...(paid && { ledger: paid }) }, () =>
+    emit(words.json, { ...told, ...(receipt && { ledger: paid, receipt }) }, () =>
       [
         `Wrote ${words.out}: ${network.variables.length} columns, ${edges} edges.`,
         paidWords(network.origin!.learned),

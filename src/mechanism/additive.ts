@@ -28,7 +28,10 @@ export interface Additive extends Mechanism {
   readonly law: AdditiveLaw;
   /** Of one cell, in units. */
   readonly variance: number;
-  /** Draws the noise of `cells` numbers now, so that the time it takes cannot depend on the data, and adds it when they are there. */
+  /**
+   * Draws the noise of one vector now, so that the time it takes cannot depend on the data, and adds it when the numbers are there. A vector may be shorter
+   * than was foreseen; it counts as one all the same, since its effect does not shrink with it.
+   */
   ready(paid: Paid, cells?: number): (exact: readonly bigint[]) => bigint[];
 }
 
@@ -44,11 +47,12 @@ export function additive(what: Noised, allotment: Allotment, scope?: Scope): Add
   const mechanism: Additive = {
     law,
     cost,
-    draws: cells * times,
+    draws: times,
     variance: varianceOf(law),
     told: { name, cells: cells * times, error95, ...(tables !== undefined && { tables }) },
     ready: (paid, count = cells) => {
-      paid.take(mechanism, count);
+      if (count > cells) throw new RangeError('more numbers than were foreseen');
+      paid.take(mechanism, 1);
       const noise = draws(law, count);
       return (exact) => {
         if (exact.length !== count) throw new RangeError('one noise for each number');

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { madeExamples, numberMap } from '../../../test/made-examples.js';
 import { auditOutputs } from '../../audit/statistical/statistical.js';
 import { rational } from '../../exact/rational.js';
+import { type Allotment, pure as pureOf } from '../../mechanism/allotment.js';
+import { Paid } from '../../mechanism/paid.js';
 import { descentTrainer } from './descent.js';
 import type { Examples } from './examples.js';
 import { huberHinge } from './loss.js';
@@ -15,12 +17,13 @@ const world = (y: 1 | -1, stretch = 1): Examples => {
   return { ...examples, value: examples.value.map((v) => v * stretch) };
 };
 const setting: Setting = { map, loss: huberHinge(0.5), regularisation: 10, records: 1, each: 1, steps: 1 };
-const pure = { noise: 'laplace', epsilon: rational(1) } as const;
-const audit = (trainer: Trainer, samples: number, stretch = 1) =>
+const pure: Allotment = pureOf(rational(1));
+const train = (trainer: Trainer, examples: Examples) => trainer.ready(new Paid(trainer.mechanisms))(examples);
+const audit = (trainer: Trainer, samples: number, stretch = 1, make = train) =>
   auditOutputs(
     ...([1, -1].map((y) => {
       const examples = world(y as 1 | -1, stretch);
-      return Array.from({ length: samples }, () => [...trainer.train(examples)]);
+      return Array.from({ length: samples }, () => [...make(trainer, examples)]);
     }) as [number[][], number[][]]),
     { features: [{ name: 'sign of the sum', of: (o) => o.reduce((s, x) => s + x, 0) }] },
   ).epsilon;
@@ -46,18 +49,12 @@ describe('the statistical audit of the classifiers', () => {
 
   it('catches a tolerance or a number of records that is not what was paid for', () => {
     // Noise for two records where there is one: half of what is needed.
-    expect(
-      audit(Object.assign({}, outputTrainer({ ...setting, records: 2 }, pure), { train: shifted(2) }), 20_000),
-    ).toBeGreaterThan(1);
+    expect(audit(outputTrainer({ ...setting, records: 2 }, pure), 20_000, 1, shifted)).toBeGreaterThan(1);
   });
 });
 
-/** The minimiser over one record with the noise of `records`. */
-function shifted(records: number): Trainer['train'] {
-  const quiet = outputTrainer({ ...setting, records }, pure);
-  const none = outputTrainer(setting, { noise: 'laplace', epsilon: rational(10n ** 9n) });
-  return (examples) => {
-    const noise = quiet.train({ ...examples, count: 0 });
-    return none.train(examples).map((x, j) => x + noise[j]!);
-  };
+/** The minimiser over one record with the noise of another trainer. */
+function shifted(quiet: Trainer, examples: Examples): Float64Array {
+  const noise = train(quiet, { ...examples, count: 0 });
+  return train(outputTrainer(setting, pureOf(rational(10n ** 9n))), examples).map((x, j) => x + noise[j]!);
 }

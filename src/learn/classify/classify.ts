@@ -1,6 +1,7 @@
 import { Fault } from '../../errors.js';
-import { fromNumber, multiply, one, type Rational, subtract } from '../../exact/rational.js';
-import { addProfiles, type Profile } from '../../mechanism/profile.js';
+import { fromNumber, one, subtract } from '../../exact/rational.js';
+import { type Allotment, partOf } from '../../mechanism/allotment.js';
+import type { Mechanism } from '../../mechanism/mechanism.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
@@ -14,8 +15,8 @@ import { objectiveTrainer } from './objective.js';
 import { outputTrainer } from './output.js';
 import type { ClassifyResult } from './predict.js';
 import { type ClassifyRequest, parseClassify } from './request.js';
-import { type Selection, selectionStep } from './select.js';
-import type { Means, Setting, Trainer } from './trainer.js';
+import { choiceOfFeatures, type FeatureChoice } from './select.js';
+import type { Setting, Trainer } from './trainer.js';
 
 export async function planClassify(session: Session, input: unknown, options: AskOptions = {}): Promise<Plan> {
   return (await prepare(session, input, options)).plan;
@@ -26,18 +27,21 @@ export async function releaseClassify(
   input: unknown,
   options: AskOptions = {},
 ): Promise<{ result: ClassifyResult; receipt: Receipt }> {
-  const { ask, map, plan, profile, allowance, trainerFor, selection } = await prepare(session, input, options);
+  const { ask, map, plan, mechanisms, allowance, trainer, features } = await prepare(session, input, options);
   return session.analyse<ClassifyResult>({
     kind: 'classify',
     allowance,
     canonical: JSON.stringify(ask),
     plan,
-    profile,
-    execute: async (engine) => {
-      const kept = selection ? joinFeatures(await selection.choose(engine), map.label) : map;
-      const examples = (await readExamples(engine, session.policy, kept)).open();
-      const trainer = trainerFor(kept);
-      return tell(ask, trainer.method, kept, trainer.train(examples));
+    mechanisms,
+    execute: async (engine, paid) => {
+      const kept = features && joinFeatures(await features.choice.choose(engine, paid), map.label);
+      const used = kept ? features.trainerFor(kept) : trainer;
+      // The features are published by now: noise that fits fewer of them costs the same.
+      if (kept) for (const [k, booked] of trainer.mechanisms.entries()) paid.exchange(booked, used.mechanisms[k]!);
+      const train = used.ready(paid);
+      const rows = kept ?? map;
+      return tell(ask, used.method, rows, train((await readExamples(engine, session.policy, rows)).open()));
     },
   });
 }
@@ -46,11 +50,11 @@ interface Prepared {
   readonly ask: ClassifyRequest;
   readonly map: FeatureMap;
   readonly plan: Plan;
-  readonly profile: Profile;
+  readonly mechanisms: readonly Mechanism[];
   readonly allowance: Allowance;
-  /** The method is fixed; the noise follows the features that are kept. */
-  readonly trainerFor: (map: FeatureMap) => Trainer;
-  readonly selection?: Selection;
+  readonly trainer: Trainer;
+  /** Where features are chosen first: the method is fixed, the noise follows the features that are kept. */
+  readonly features?: { readonly choice: FeatureChoice; readonly trainerFor: (map: FeatureMap) => Trainer };
 }
 
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
@@ -67,55 +71,44 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
       'Objective perturbation is proven for real numbers and exact minimisers, which no computer has.',
       'Use the method "output" or "sgd"; to compare with the paper all the same, add "asPublished": true.',
     );
-  const means = meansOf(allowance);
-  if (means.length === 0)
+  const within = [allowance.rho, allowance.pure].filter((allotment) => allotment !== undefined);
+  if (within.length === 0)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const each = rowsPerRecord(policy);
-  const choice = choose(ask, { map, loss: lossOf(ask), records, each }, means);
-  const selection =
-    ask.select && selectionStep(policy, map, choice.means, { keep: ask.select.keep, share: ask.select.share, records, each });
-  const rest = selection ? scale(choice.means, subtract(one, fromNumber(ask.select!.share))) : choice.means;
-  const trainerFor = (kept: FeatureMap) => choice.trainer(kept, rest);
-  const sample = trainerFor(map);
-  const profile = selection ? addProfiles(sample.profile, selection.profile) : sample.profile;
+  const { allotment, makeTrainer } = choose(ask, { map, loss: lossOf(ask), records, each }, within);
+  const share = fromNumber(ask.select?.share ?? 0);
+  const choice = ask.select && choiceOfFeatures(policy, map, partOf(allotment, share), { keep: ask.select.keep, records, each });
+  const trainerFor = (kept: FeatureMap) => makeTrainer(kept, partOf(allotment, subtract(one, share)));
+  const trainer = trainerFor(map);
+  const mechanisms = [...(choice?.mechanisms ?? []), ...trainer.mechanisms];
   const framed = session.frame({
-    label: options.label ?? `classify ${ask.label}: ${ask.model} on ${ask.features.length} columns (${sample.method})`,
+    label: options.label ?? `classify ${ask.label}: ${ask.model} on ${ask.features.length} columns (${trainer.method})`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    profile,
+    mechanisms,
     reading: allowance.reading,
-    mechanism: `${sample.noise}, ${sample.method}`,
-    why: sample.why,
-    measures: [...(selection?.measures ?? []), ...sample.measures],
+    mechanism: `${trainer.noise}, ${trainer.method}`,
+    why: trainer.why,
     errors: [],
     candidates: [],
   });
   return {
     ask,
     map,
-    plan: sample.certified ? framed : asPublished(framed),
-    profile,
+    plan: trainer.certified ? framed : asPublished(framed),
+    mechanisms,
     allowance,
-    trainerFor,
-    ...(selection && { selection }),
+    trainer,
+    ...(choice && { features: { choice, trainerFor } }),
   };
 }
 
 const lossOf = (ask: ClassifyRequest) => (ask.model === 'logistic' ? logistic : huberHinge(ask.huber));
 
-const meansOf = ({ pure, rho }: Allowance): Means[] => [
-  ...(rho ? [{ noise: 'gaussian' as const, rho }] : []),
-  ...(pure ? [{ noise: 'laplace' as const, epsilon: pure }] : []),
-];
-const scale = (means: Means, share: Rational): Means =>
-  means.noise === 'laplace'
-    ? { noise: 'laplace', epsilon: multiply(means.epsilon, share) }
-    : { noise: 'gaussian', rho: multiply(means.rho, share) };
-
 interface Choice {
-  readonly means: Means;
-  readonly trainer: (map: FeatureMap, means: Means) => Trainer;
+  readonly allotment: Allotment;
+  readonly makeTrainer: (map: FeatureMap, allotment: Allotment) => Trainer;
 }
 
 /** Noise this short beside weights of a length around ten does no harm: then the true minimiser beats any number of steps. */
@@ -125,7 +118,7 @@ const bearable = 2.5;
 const defaultPenalty = { output: 1e-3, sgd: 1e-4, objective: 1e-3 };
 
 /** Which method with which noise; decided from public numbers alone. */
-function choose(ask: ClassifyRequest, base: Omit<Setting, 'regularisation'>, means: readonly Means[]): Choice {
+function choose(ask: ClassifyRequest, base: Omit<Setting, 'regularisation'>, within: readonly Allotment[]): Choice {
   const setting = (method: keyof typeof defaultPenalty, map: FeatureMap, penalty = defaultPenalty[method]): Setting => ({
     ...base,
     map,
@@ -133,29 +126,29 @@ function choose(ask: ClassifyRequest, base: Omit<Setting, 'regularisation'>, mea
     ...(ask.steps !== undefined && { steps: ask.steps }),
   });
   if (ask.method === 'objective') {
-    const pure = means.find((m) => m.noise === 'laplace');
-    if (!pure)
+    const allotment = within.find(({ noise }) => noise === 'pure');
+    if (!allotment)
       throw new Fault('QUERY_UNSUPPORTED', 'Objective perturbation needs pure epsilon.', 'Use the method "output" or "sgd".');
-    return {
-      means: pure,
-      trainer: (map, m) => objectiveTrainer(setting('objective', map), (m as Extract<Means, { noise: 'laplace' }>).epsilon),
-    };
+    return { allotment, makeTrainer: (map, { amount }) => objectiveTrainer(setting('objective', map), amount) };
   }
   const outputAt =
     (penalty: number) =>
-    (map: FeatureMap, m: Means): Trainer =>
-      outputTrainer(setting('output', map, penalty), m);
+    (map: FeatureMap, allotment: Allotment): Trainer =>
+      outputTrainer(setting('output', map, penalty), allotment);
   // The noise is as long as the penalty is small: as small a penalty as keeps the noise bearable.
-  const output = (map: FeatureMap, m: Means): Trainer => {
-    const { blur } = outputAt(defaultPenalty.output)(map, m);
-    return outputAt(Math.min(0.1, Math.max(defaultPenalty.sgd, (defaultPenalty.output * blur) / bearable)))(map, m);
+  const output = (map: FeatureMap, allotment: Allotment): Trainer => {
+    const { blur } = outputAt(defaultPenalty.output)(map, allotment);
+    return outputAt(Math.min(0.1, Math.max(defaultPenalty.sgd, (defaultPenalty.output * blur) / bearable)))(map, allotment);
   };
-  const descent = (map: FeatureMap, m: Means): Trainer => descentTrainer(setting('sgd', map), m);
-  const least = (trainer: Choice['trainer']) =>
-    means.map((m) => ({ means: m, blur: trainer(base.map, m).blur })).sort((a, b) => a.blur - b.blur)[0]!;
+  const descent = (map: FeatureMap, allotment: Allotment): Trainer => descentTrainer(setting('sgd', map), allotment);
+  const least = (makeTrainer: Choice['makeTrainer']) =>
+    within
+      .map((allotment) => ({ allotment, blur: makeTrainer(base.map, allotment).blur }))
+      .reduce((a, b) => (b.blur < a.blur ? b : a));
   const exact = least(outputAt(defaultPenalty.sgd));
-  if (ask.method === 'output' || (ask.method === 'auto' && exact.blur <= harmless)) return { ...exact, trainer: output };
-  return { ...least(descent), trainer: descent };
+  if (ask.method === 'output' || (ask.method === 'auto' && exact.blur <= harmless))
+    return { allotment: exact.allotment, makeTrainer: output };
+  return { allotment: least(descent).allotment, makeTrainer: descent };
 }
 
 function tell(ask: ClassifyRequest, method: Trainer['method'], map: FeatureMap, w: Float64Array): ClassifyResult {

@@ -1,5 +1,6 @@
 import { Fault } from '../../errors.js';
 import { type Rational, toNumber, toText } from '../../exact/rational.js';
+import type { Mechanism } from '../../mechanism/mechanism.js';
 import { everyRecord, pureProfile } from '../../mechanism/profile.js';
 import { cryptoBits } from '../../noise/bits.js';
 import { objectiveTerms } from './budget.js';
@@ -35,23 +36,25 @@ export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
     );
   const terms = objectiveTerms({ rows: records, regularisation, curvature: loss.curvature, epsilon: toNumber(epsilon) });
   const penalty = regularisation + terms.penalty;
+  const mechanism: Mechanism = {
+    law: { kind: 'published' },
+    // As published: nothing here works out that the noise costs this.
+    cost: pureProfile([[everyRecord, epsilon]]),
+    draws: 1,
+    told: { name: `linear term of length Gamma(${map.width}, 2/${toText(epsilon)}) or more`, cells: map.width },
+  };
   return {
     method: 'objective',
     noise: 'gamma',
     certified: false,
     why: `The minimiser of the objective with a random linear term (epsilon ${terms.epsilon.toPrecision(3)} of it for the term, extra penalty ${terms.penalty.toPrecision(3)}).`,
-    profile: pureProfile([[everyRecord, epsilon]]),
-    measures: [
-      {
-        name: `linear term of length Gamma(${map.width}, 2/${toText(epsilon)}) or more`,
-        cells: map.width,
-        noise: { kind: 'none' },
-      },
-    ],
+    mechanisms: [mechanism],
     blur: (2 * map.width) / (terms.epsilon * records * penalty),
-    train: (examples) => {
+    ready: (paid) => {
+      paid.take(mechanism, 1);
       const linear = linearTerm(map.width, terms.epsilon);
-      return minimise({ examples, loss, records, radius: map.radius, regularisation: penalty, linear }, 1e-9);
+      const objective = { loss, records, radius: map.radius, regularisation: penalty, linear };
+      return (given) => paid.release(mechanism, given, (examples) => minimise({ examples, ...objective }, 1e-9));
     },
   };
 }

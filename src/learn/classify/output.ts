@@ -1,14 +1,16 @@
-import { add, divide, fromNumber, multiply, type Rational, rational, toNumber, toText } from '../../exact/rational.js';
-import { roundUp } from '../../mechanism/law.js';
-import { everyRecord, pureProfile, zcdpProfile } from '../../mechanism/profile.js';
-import { gaussianSampler, integerRoot } from '../../noise/discrete-gaussian.js';
-import { laplaceSampler } from '../../noise/discrete-laplace.js';
+import { add, ceiling, divide, fromNumber, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
+import { additive } from '../../mechanism/additive.js';
+import type { Allotment } from '../../mechanism/allotment.js';
+import type { Effect } from '../../mechanism/effect.js';
+import { lawWords } from '../../mechanism/law.js';
+import { integerRoot } from '../../noise/discrete-gaussian.js';
+import { ofRecord } from '../effects.js';
 import { gradientError } from './gradient.js';
 import { minimise } from './minimise.js';
-import type { Means, Setting, Trainer } from './trainer.js';
+import type { Setting, Trainer } from './trainer.js';
 
 /** The root of a whole number, rounded up to a millionth. */
-export const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 12n) + 1n, 10n ** 6n);
+const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 12n) + 1n, 10n ** 6n);
 
 /**
  * How far the weights can move when one record is replaced (output.proof.md): 2 each / (records regularisation) for the true minimiser, plus
@@ -21,8 +23,7 @@ export interface OutputReach {
   /** A power of two. */
   readonly grid: number;
   /** In grid units, rounding included. */
-  readonly l1Units: Rational;
-  readonly l2Units: Rational;
+  readonly effect: Effect;
 }
 
 export function outputReach({ map, loss, regularisation, records, each }: Setting): OutputReach {
@@ -41,45 +42,34 @@ export function outputReach({ map, loss, regularisation, records, each }: Settin
   const root = rootUp(BigInt(map.width));
   const grid = 2 ** Math.floor(Math.log2(toNumber(l2) / (1000 * Math.sqrt(map.width))));
   const units = divide(l2, fromNumber(grid));
-  return {
-    tolerance,
-    l2,
-    grid,
-    l1Units: add(multiply(root, units), rational(map.width)),
-    l2Units: add(units, root),
+  const length = add(units, root);
+  const effect = {
+    l1: ceiling(add(multiply(root, units), rational(map.width))),
+    l2squared: ceiling(multiply(length, length)),
   };
+  return { tolerance, l2, grid, effect };
 }
 
 /** Output perturbation: the minimiser on a grid, plus whole-number noise. */
-export function outputTrainer(setting: Setting, means: Means): Trainer {
-  const reach = outputReach(setting);
+export function outputTrainer(setting: Setting, allotment: Allotment): Trainer {
+  const { effect, grid, l2, tolerance } = outputReach(setting);
   const { map, loss, regularisation, records } = setting;
-  const laplace = means.noise === 'laplace';
-  const level = laplace
-    ? roundUp(divide(reach.l1Units, means.epsilon))
-    : roundUp(divide(multiply(reach.l2Units, reach.l2Units), multiply(rational(2), means.rho)));
-  const draw = laplace ? laplaceSampler(level) : gaussianSampler(level);
-  const spread = reach.grid * (laplace ? Math.SQRT2 * toNumber(level) : Math.sqrt(toNumber(level)));
+  const weights = additive({ name: 'weights', cells: map.width, effects: ofRecord(effect), unit: grid }, allotment);
   return {
     method: 'output',
-    noise: means.noise,
+    noise: weights.law.kind,
     certified: true,
-    why: `The best weights with ${laplace ? 'Laplace' : 'Gaussian'} noise; one record can move them by at most ${toNumber(reach.l2).toPrecision(3)}.`,
-    profile: laplace ? pureProfile([[everyRecord, means.epsilon]]) : zcdpProfile([[everyRecord, means.rho]]),
-    measures: [
-      {
-        name: 'weights',
-        cells: map.width,
-        noise: laplace ? { kind: 'laplace', scale: toText(level) } : { kind: 'gaussian', variance: toText(level) },
-        error95: (laplace ? Math.log(20) / Math.SQRT2 : 1.96) * spread,
-      },
-    ],
-    blur: spread * Math.sqrt(map.width),
-    train: (examples) => {
-      const noise = Array.from({ length: map.width }, draw);
-      const w = minimise({ examples, loss, records, radius: map.radius, regularisation }, reach.tolerance);
-      // Dividing by a power of two is exact, so each coordinate is off by at most half a grid unit.
-      return w.map((x, j) => Number(BigInt(Math.round(x / reach.grid)) + noise[j]!) * reach.grid);
+    why: `The best weights with ${lawWords(weights.law.kind)} noise; one record can move them by at most ${toNumber(l2).toPrecision(3)}.`,
+    mechanisms: [weights],
+    blur: grid * Math.sqrt(weights.variance * map.width),
+    ready: (paid) => {
+      const add = weights.ready(paid);
+      return (examples) => {
+        const w = minimise({ examples, loss, records, radius: map.radius, regularisation }, tolerance);
+        // Dividing by a power of two is exact, so each coordinate is off by at most half a grid unit.
+        const whole = Array.from(w, (x) => BigInt(Math.round(x / grid)));
+        return Float64Array.from(add(whole), (x) => Number(x) * grid);
+      };
     },
   };
 }

@@ -1,27 +1,23 @@
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
-import { sqrtDown } from '../../exact/outward.js';
-import { divide, fromNumber, multiply, type Rational, rational, toNumberDown, toText } from '../../exact/rational.js';
-import { everyRecord, type Profile, pureProfile, zcdpProfile } from '../../mechanism/profile.js';
-import { chooseExponential } from '../../noise/exponential.js';
+import { rational } from '../../exact/rational.js';
+import { type Allotment, partOf } from '../../mechanism/allotment.js';
+import type { Paid } from '../../mechanism/paid.js';
+import { type Selection, selection } from '../../mechanism/select.js';
 import type { Policy } from '../../policy/policy.js';
-import type { PlannedMeasure } from '../../release/plan.js';
-import { scoreGrid } from '../network/private-tree.js';
+import { ofRecord } from '../effects.js';
+import { scoreGrid } from '../network/score-grid.js';
 import { readCells } from './cells.js';
 import type { Feature, FeatureMap } from './features.js';
-import type { Means } from './trainer.js';
 
 /** A paid step before learning: which features to keep. */
-export interface Selection {
-  readonly profile: Profile;
-  readonly measures: readonly PlannedMeasure[];
-  readonly choose: (engine: Engine) => Promise<readonly Feature[]>;
+export interface FeatureChoice {
+  readonly mechanisms: readonly Selection[];
+  readonly choose: (engine: Engine, paid: Paid) => Promise<readonly Feature[]>;
 }
 
-export interface SelectionTerms {
+export interface ChoiceTerms {
   readonly keep: number;
-  /** Share of the budget for the choice. */
-  readonly share: number;
   readonly records: number;
   readonly each: number;
 }
@@ -30,7 +26,7 @@ export interface SelectionTerms {
  * Features that say much about the label and little about each other, picked one at a time by the exponential mechanism: fewer and less
  * correlated columns, so less for one record to move. Guarantee in select.proof.md.
  */
-export function selectionStep(policy: Policy, map: FeatureMap, means: Means, terms: SelectionTerms): Selection {
+export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: Allotment, terms: ChoiceTerms): FeatureChoice {
   const { keep, records } = terms;
   if (keep > map.features.length)
     throw new Fault(
@@ -44,50 +40,75 @@ export function selectionStep(policy: Policy, map: FeatureMap, means: Means, ter
       'Features can be selected only when a record is one row.',
       'Leave out "select", or declare maxRows: 1.',
     );
-  const share = fromNumber(terms.share);
-  const { unit, reach } = scoreGrid(records);
-  const sharpness = Array.from({ length: keep }, (_, step) =>
-    sharpnessOf(means, divide(share, rational(keep)), rational(step === 0 ? reach : 2n * reach + 1n)),
-  );
+  const steps = choices(keep, records, allotment);
   return {
-    profile:
-      means.noise === 'laplace'
-        ? pureProfile([[everyRecord, multiply(means.epsilon, share)]])
-        : zcdpProfile([[everyRecord, multiply(means.rho, share)]]),
-    measures: [{ name: 'choice of features', cells: keep, noise: { kind: 'selection', sharpness: toText(sharpness.at(-1)!) } }],
-    choose: async (engine) => {
+    mechanisms: [...new Set(steps)],
+    choose: async (engine, paid) => {
       const tables = await pairCounts(engine, policy, map);
-      const score = (i: number, j: number) => distance(tables, i, j, BigInt(records)) / unit;
-      return pick(map.features.length, sharpness, score).map((f) => map.features[f]!);
+      return pick(map.features.length, steps, paid, scoresOf(tables, records)).map((f) => map.features[f]!);
     },
   };
 }
 
-/** A choice at this sharpness costs 2 sharpness reach in epsilon, and (sharpness reach)^2 / 2 in rho. */
-function sharpnessOf(means: Means, part: Rational, reach: Rational): Rational {
-  if (means.noise === 'laplace') return divide(multiply(means.epsilon, part), multiply(rational(2), reach));
-  const root = fromNumber(sqrtDown(toNumberDown(multiply(rational(2), multiply(means.rho, part)))));
-  return divide(root, reach);
+/** One choice after the other, each with the same part of the budget. The first looks at the label alone, so a record moves it less (select.proof.md). */
+export function choices(keep: number, records: number, allotment: Allotment): Selection[] {
+  const { reach } = scoreGrid(records);
+  const made = (name: string, cells: number, moved: bigint): Selection => {
+    const many = BigInt(cells);
+    const effects = ofRecord({ l1: many * moved, l2squared: many * moved * moved });
+    return selection({ name, cells, effects }, partOf(allotment, rational(cells, keep)));
+  };
+  const first = made('choice of features', 1, reach);
+  if (keep === 1) return [first];
+  return [first, ...new Array<Selection>(keep - 1).fill(made('choice of features after the first', keep - 1, 2n * reach + 1n))];
 }
 
-/** `score(f, 0)` is about the label, `score(f, g + 1)` about another feature. */
-export function pick(features: number, sharpness: readonly Rational[], score: (i: number, j: number) => bigint): number[] {
+/** How far apart from independent two columns are, in units of the public grid; column 0 is the label. */
+interface Scores {
+  readonly of: (i: number, j: number) => bigint;
+  /** No score is larger, whatever the rows. */
+  readonly most: bigint;
+}
+
+export function scoresOf(tables: PairCounts, records: number): Scores {
+  // The reach holds for this many rows, which is public; if there are others, somebody is writing to the data.
+  if (tables.rows !== records) throw new RangeError('the number of records has changed');
+  const { unit, most } = scoreGrid(records);
+  return { of: (i, j) => distance(tables, i, j, BigInt(records)) / unit, most };
+}
+
+export function pick(features: number, steps: readonly Selection[], paid: Paid, score: Scores): number[] {
   const left = Array.from({ length: features }, (_, f) => f);
   const kept: number[] = [];
-  for (const rate of sharpness) {
-    const scores = left.map((f) => {
-      const shared = kept.reduce((s, g) => s + score(f + 1, g + 1), 0n);
-      return score(f + 1, 0) - (kept.length > 0 ? shared / BigInt(kept.length) : 0n);
+  for (const step of steps) {
+    const penalties = left.map((f) => {
+      const shared = kept.reduce((s, g) => s + score.of(f + 1, g + 1), 0n);
+      return score.most - score.of(f + 1, 0) + (kept.length > 0 ? shared / BigInt(kept.length) : 0n);
     });
-    kept.push(...left.splice(chooseExponential({ scores }, rate), 1));
+    kept.push(...left.splice(step.choose(paid, penalties), 1));
   }
   return kept.sort((a, b) => a - b);
 }
 
 /** Counts of every pair of columns; column 0 is the label. */
 interface PairCounts {
+  readonly rows: number;
   readonly levels: readonly number[];
   readonly tables: readonly (readonly Float64Array[])[];
+}
+
+export function tallyPairs(levels: readonly number[]): PairCounts & { add(row: ArrayLike<number>): void } {
+  const tables = levels.map((a, i) => levels.slice(0, i).map((b) => new Float64Array(a * b)));
+  const tally = {
+    rows: 0,
+    levels,
+    tables,
+    add: (row: ArrayLike<number>) => {
+      tally.rows++;
+      for (let i = 0; i < levels.length; i++) for (let j = 0; j < i; j++) tables[i]![j]![row[i]! * levels[j]! + row[j]!]! += 1;
+    },
+  };
+  return tally;
 }
 
 async function pairCounts(engine: Engine, policy: Policy, map: FeatureMap): Promise<PairCounts> {
@@ -95,19 +116,16 @@ async function pairCounts(engine: Engine, policy: Policy, map: FeatureMap): Prom
     (x: number) => (x < 0 ? 2 : map.label.positive.has(x) ? 1 : 0),
     ...map.features.map((f) => (x: number) => f.level(x)),
   ];
-  const levels = [3, ...map.features.map((f) => f.levels)];
-  const tables = levels.map((a, i) => levels.slice(0, i).map((b) => new Float64Array(a * b)));
-  const codes = new Int32Array(levels.length);
+  const tally = tallyPairs([3, ...map.features.map((f) => f.levels)]);
+  const codes = new Int32Array(level.length);
   for await (const part of readCells(engine, policy, [map.label.column, ...map.features.map((f) => f.column)])) {
     const { rows, columns } = part.open();
     for (let r = 0; r < rows; r++) {
-      for (let i = 0; i < codes.length; i++) {
-        codes[i] = level[i]!(columns[i]![r]!);
-        for (let j = 0; j < i; j++) tables[i]![j]![codes[i]! * levels[j]! + codes[j]!]! += 1;
-      }
+      for (let i = 0; i < codes.length; i++) codes[i] = level[i]!(columns[i]![r]!);
+      tally.add(codes);
     }
   }
-  return { levels, tables };
+  return tally;
 }
 
 /** sum over cells of |n N_ab - N_a N_b|. */

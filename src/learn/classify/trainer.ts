@@ -1,6 +1,5 @@
-import type { Rational } from '../../exact/rational.js';
-import type { Profile } from '../../mechanism/profile.js';
-import type { PlannedMeasure } from '../../release/plan.js';
+import type { Mechanism } from '../../mechanism/mechanism.js';
+import type { Paid } from '../../mechanism/paid.js';
 import type { Examples } from './examples.js';
 import type { FeatureMap } from './features.js';
 import type { Loss } from './loss.js';
@@ -16,20 +15,15 @@ export interface Setting {
   readonly steps?: number;
 }
 
-/** Budget for one record: pure epsilon, or rho of zCDP. */
-export type Means =
-  | { readonly noise: 'laplace'; readonly epsilon: Rational }
-  | { readonly noise: 'gaussian'; readonly rho: Rational };
-
 export interface Trainer {
   readonly method: 'output' | 'sgd' | 'objective';
-  readonly noise: 'laplace' | 'gaussian' | 'gamma';
+  /** The noise of its last step, in a word. */
+  readonly noise: string;
   readonly certified: boolean;
   readonly why: string;
-  readonly profile: Profile;
-  readonly measures: readonly PlannedMeasure[];
+  readonly mechanisms: readonly Mechanism[];
   /** Expected length of the noise: of the weights (output), of one gradient among fifteen (descent). */
   readonly blur: number;
-  /** Weights for rows of length at most one. */
-  readonly train: (examples: Examples) => Float64Array;
+  /** What it gives back sees data, and makes weights for rows of length at most one. */
+  readonly ready: (paid: Paid) => (examples: Examples) => Float64Array;
 }

@@ -1,15 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeExamples, numberMap } from '../../../test/made-examples.js';
-import { add, compare, divide, multiply, parseRational, type Rational, rational, toNumber } from '../../exact/rational.js';
-import { addSlopes, descentTrainer, fineness, noiseLevel, stepsFor } from './descent.js';
+import { Transcript, usedOf } from '../../../test/transcript.js';
+import { add, compare, divide, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
+import { pure, zcdp } from '../../mechanism/allotment.js';
+import type { Law } from '../../mechanism/law.js';
+import { Paid } from '../../mechanism/paid.js';
+import { addSlopes, descentTrainer, fineness, stepsFor } from './descent.js';
+import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { gradient, gradientAtMost, length, margin } from './gradient.js';
 import { huberHinge, type Loss, logistic } from './loss.js';
 import { minimise } from './minimise.js';
 import { objectiveTrainer } from './objective.js';
 import { outputReach, outputTrainer } from './output.js';
-import type { Setting } from './trainer.js';
+import type { Setting, Trainer } from './trainer.js';
 
 const cell = fc.double({ min: -1, max: 1, noNaN: true });
 const row = (features: number) =>
@@ -23,6 +28,11 @@ const setting = (features: number, records: number, more: Partial<Setting> = {})
   each: 1,
   ...more,
 });
+
+const train = (trainer: Trainer, examples: Examples) => trainer.ready(new Paid(trainer.mechanisms))(examples);
+/** Laplace scale or Gaussian variance. */
+const level = ({ law }: { readonly law: Law }): Rational =>
+  law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? law.variance : rational(0);
 
 describe('the losses', () => {
   it('have slopes within -1 and 0 that change no faster than they say', () => {
@@ -126,19 +136,20 @@ describe('output perturbation', () => {
     expect(toNumber(reach.l2)).toBeGreaterThan((2 * 2) / (1000 * 0.01));
     expect(toNumber(reach.l2)).toBeLessThan(1.002 * ((2 * 2) / (1000 * 0.01)));
     expect(Number.isInteger(Math.log2(reach.grid))).toBe(true);
-    expect(toNumber(reach.l2Units) * reach.grid).toBeGreaterThan(toNumber(reach.l2) + 2 * reach.grid - 1e-12);
-    expect(toNumber(reach.l1Units)).toBeGreaterThanOrEqual((2 * toNumber(divide(reach.l2, rational(1)))) / reach.grid + 4);
+    const { l1, l2squared } = reach.effect;
+    expect(Math.sqrt(Number(l2squared)) * reach.grid).toBeGreaterThan(toNumber(reach.l2) + 2 * reach.grid - 1e-12);
+    expect(Number(l1)).toBeGreaterThanOrEqual((2 * toNumber(reach.l2)) / reach.grid + 4);
   });
 
   it('books exactly what its noise costs, or more', () => {
     const s = setting(3, 1000);
-    const { l1Units, l2Units } = outputReach(s);
-    const pure = outputTrainer(s, { noise: 'laplace', epsilon: rational(1, 2) }).measures[0]!.noise as { scale: string };
-    const [num, den = '1'] = pure.scale.split('/');
-    expect(toNumber(divide(l1Units, rational(BigInt(num!), BigInt(den))))).toBeLessThanOrEqual(0.5);
-    const z = outputTrainer(s, { noise: 'gaussian', rho: rational(1, 50) }).measures[0]!.noise as { variance: string };
-    const [top, bottom = '1'] = z.variance.split('/');
-    const rho = divide(multiply(l2Units, l2Units), multiply(rational(2), rational(BigInt(top!), BigInt(bottom))));
+    const { l1, l2squared } = outputReach(s).effect;
+    const [laplace] = outputTrainer(s, pure(rational(1, 2))).mechanisms;
+    const epsilon = divide(rational(l1), level(laplace!));
+    expect(compare(epsilon, rational(1, 2))).toBeLessThanOrEqual(0);
+    expect(toNumber(epsilon)).toBeGreaterThan(0.4999);
+    const [gaussian] = outputTrainer(s, zcdp(rational(1, 50))).mechanisms;
+    const rho = divide(rational(l2squared), multiply(rational(2), level(gaussian!)));
     expect(toNumber(rho)).toBeLessThanOrEqual(0.02);
     expect(toNumber(rho)).toBeGreaterThan(0.0199);
   });
@@ -149,7 +160,7 @@ describe('output perturbation', () => {
       y: Math.cos(i) > 0 ? (1 as const) : (-1 as const),
     }));
     const s = setting(2, 400);
-    const w = outputTrainer(s, { noise: 'laplace', epsilon: rational(10_000) }).train(madeExamples(s.map, rows));
+    const w = train(outputTrainer(s, pure(rational(10_000))), madeExamples(s.map, rows));
     const right = rows.filter((_, i) => margin(madeExamples(s.map, rows), s.map.radius, w, i) > 0).length;
     expect(right).toBeGreaterThan(380);
   });
@@ -171,14 +182,13 @@ describe('descent', () => {
 
   it('pays for the mean row and for every step out of one budget', () => {
     const s = setting(2, 500);
-    const level = (m: { noise: object }) => parseRational(Object.values(m.noise).at(-1) as string);
     for (const steps of [1, 7, 30]) {
-      const pure = descentTrainer({ ...s, steps }, { noise: 'laplace', epsilon: rational(1) }).measures.map(level);
+      const narrow = descentTrainer({ ...s, steps }, pure(rational(1))).mechanisms.map(level);
       const l1 = (size: number) => rational(2 * 3 * size);
-      const epsilon = add(divide(l1(unit), pure[0]!), multiply(rational(steps), divide(l1(fineness * unit), pure[1]!)));
+      const epsilon = add(divide(l1(unit), narrow[0]!), multiply(rational(steps), divide(l1(fineness * unit), narrow[1]!)));
       expect(compare(epsilon, rational(1))).toBeLessThanOrEqual(0);
       expect(toNumber(epsilon)).toBeGreaterThan(0.9999);
-      const wide = descentTrainer({ ...s, steps }, { noise: 'gaussian', rho: rational(1, 50) }).measures.map(level);
+      const wide = descentTrainer({ ...s, steps }, zcdp(rational(1, 50))).mechanisms.map(level);
       const cost = (size: number, variance: Rational) => divide(rational(4 * 3 * size * size), multiply(rational(2), variance));
       const rho = add(cost(unit, wide[0]!), multiply(rational(steps), cost(fineness * unit, wide[1]!)));
       expect(compare(rho, rational(1, 50))).toBeLessThanOrEqual(0);
@@ -186,20 +196,57 @@ describe('descent', () => {
     }
   });
 
-  it('covers all rows of a record', () => {
-    const scale = (each: number) =>
-      toNumber(noiseLevel(setting(2, 500, { each }), { noise: 'laplace', epsilon: rational(1) }, unit, rational(1)));
-    expect(scale(5)).toBe(5 * scale(1));
-    const variance = (each: number) =>
-      toNumber(noiseLevel(setting(2, 500, { each }), { noise: 'gaussian', rho: rational(1) }, unit, rational(1)));
-    expect(variance(5)).toBe(25 * variance(1));
+  it('covers all rows of a record: three that turn around move every step by what is booked for it', () => {
+    // At weights of zero the hinge has its steepest slope on either side.
+    const s = setting(3, 500, { each: 3, loss: huberHinge(0.5), steps: 4 });
+    const others = Array.from({ length: 20 }, (_, i) => ({ x: [1, -1, i / 20], y: i % 2 ? (1 as const) : (-1 as const) }));
+    const run = (trainer: Trainer, mine: typeof others): Transcript => {
+      const transcript = new Transcript(trainer.mechanisms);
+      trainer.ready(transcript)(madeExamples(s.map, [...mine, ...others]));
+      return transcript;
+    };
+    const three = (x: number, y: 1 | -1) => Array.from({ length: 3 }, () => ({ x: [x, x, x], y }));
+    for (const within of [pure(rational(1)), zcdp(rational(1, 50))]) {
+      const trainer = descentTrainer(s, within);
+      const [still, relabelled] = usedOf(run(trainer, three(1, 1)), run(trainer, three(1, -1)));
+      expect(still).toBe(0);
+      expect(relabelled).toBeCloseTo(1, 5);
+      // The intercept of a row is always one, so of four entries three can turn around.
+      const [turned, gradients] = usedOf(run(trainer, three(1, 1)), run(trainer, three(-1, 1)));
+      expect(turned).toBeCloseTo(3 / 4, 5);
+      expect(gradients).toBeLessThanOrEqual(1);
+      const [gone, without] = usedOf(run(trainer, three(1, 1)), run(trainer, []));
+      expect(Math.max(gone!, without!)).toBeLessThanOrEqual(1);
+      const fewer = descentTrainer({ ...s, each: 2 }, within);
+      expect(usedOf(run(fewer, three(1, 1)), run(fewer, three(1, -1)))[1]).toBeGreaterThan(1.4);
+    }
+  });
+
+  it('and for output perturbation: three rows that change their label move the weights by what is booked', () => {
+    const s = setting(1, 3, { each: 3, loss: huberHinge(0.5), regularisation: 100 });
+    const run = (trainer: Trainer, y: 1 | -1): Transcript => {
+      const transcript = new Transcript(trainer.mechanisms);
+      trainer.ready(transcript)(
+        madeExamples(
+          s.map,
+          Array.from({ length: 3 }, () => ({ x: [1], y })),
+        ),
+      );
+      return transcript;
+    };
+    for (const within of [pure(rational(1)), zcdp(rational(1, 50))]) {
+      const trainer = outputTrainer(s, within);
+      const [used] = usedOf(run(trainer, 1), run(trainer, -1));
+      expect(used).toBeLessThanOrEqual(1);
+      expect(used).toBeGreaterThan(0.98);
+    }
   });
 
   it('takes more steps when the noise allows them', () => {
-    expect(stepsFor('laplace', 0.003)).toBe(12);
-    expect(stepsFor('laplace', 1)).toBe(3);
-    expect(stepsFor('gaussian', 0.003)).toBe(30);
-    expect(stepsFor('gaussian', 1e-9)).toBe(100);
+    expect(stepsFor('pure', 0.003)).toBe(12);
+    expect(stepsFor('pure', 1)).toBe(3);
+    expect(stepsFor('zcdp', 0.003)).toBe(30);
+    expect(stepsFor('zcdp', 1e-9)).toBe(100);
   });
 
   it('stays on course when all features are copies of one another, though its stride is too long for that', () => {
@@ -210,7 +257,7 @@ describe('descent', () => {
     const s = setting(12, 2000, { regularisation: 1e-4 });
     const examples = madeExamples(s.map, rows);
     for (const loss of losses) {
-      const w = descentTrainer({ ...s, loss }, { noise: 'gaussian', rho: rational(1) }).train(examples);
+      const w = train(descentTrainer({ ...s, loss }, zcdp(rational(1))), examples);
       expect(rows.filter((_, i) => margin(examples, s.map.radius, w, i) > 0).length).toBeGreaterThan(1850);
     }
   });
@@ -225,7 +272,7 @@ describe('objective perturbation as published', () => {
       y: Math.cos(i) > 0 ? (1 as const) : (-1 as const),
     }));
     const s = setting(2, 500);
-    const w = objectiveTrainer(s, rational(100)).train(madeExamples(s.map, rows));
+    const w = train(objectiveTrainer(s, rational(100)), madeExamples(s.map, rows));
     expect(rows.filter((_, i) => margin(madeExamples(s.map, rows), s.map.radius, w, i) > 0).length).toBeGreaterThan(450);
   });
 });

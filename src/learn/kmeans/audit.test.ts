@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../test/sample-policy.js';
+import { Transcript, usedOf } from '../../../test/transcript.js';
 import { auditOutputs, type Feature, type Finding } from '../../audit/statistical/statistical.js';
-import { add, compare, divide, multiply, parseRational, type Rational, rational, sum, toNumber } from '../../exact/rational.js';
-import { laplaceSampler } from '../../noise/discrete-laplace.js';
-import type { PlannedMeasure } from '../../release/plan.js';
-import type { Allowance } from '../../release/session.js';
+import { add, compare, divide, multiply, type Rational, rational, sum, toNumber } from '../../exact/rational.js';
+import { type Additive, spreadOf } from '../../mechanism/additive.js';
+import { type Allotment, pure, zcdp } from '../../mechanism/allotment.js';
+import { Paid } from '../../mechanism/paid.js';
 import { packedCentres } from './centres.js';
-import { chooseVariant, type KmeansRequest, type Variant } from './kmeans.js';
-import { noisyLloyd, tallyClusters } from './lloyd.js';
+import { chooseVariant, type KmeansRequest } from './kmeans.js';
+import { tallyClusters } from './lloyd.js';
 import { boxOf, type Points } from './points.js';
+import type { Variant } from './variant.js';
 
 const last = 100;
 const names = (d: number) => Array.from({ length: d }, (_, c) => `x${c}`);
@@ -18,10 +20,10 @@ const points = (rows: readonly (readonly number[])[]): Points => ({
   count: rows.length,
   coordinates: Int32Array.from(rows.flat()),
 });
-const make = (d: number, rows: number, more: Partial<KmeansRequest> & { pure?: Rational; rho?: Rational } = {}): Variant => {
-  const { pure, rho, ...ask } = more;
-  const allowance = { ...(rho ? { rho } : { pure: pure ?? rational(1) }) } as Allowance;
-  return chooseVariant({ columns: names(d), clusters: 2, ...ask }, boxOf(policy, names(d)), allowance, rows, 1);
+const make = (d: number, rows: number, more: Partial<KmeansRequest> & { within?: Allotment; each?: number } = {}): Variant => {
+  const { within = pure(rational(1)), each = 1, ...ask } = more;
+  const allowance = within.noise === 'pure' ? { pure: within } : { rho: within };
+  return chooseVariant({ columns: names(d), clusters: 2, ...ask }, boxOf(policy, names(d)), allowance, rows, each);
 };
 const audit = (
   release: (p: Points) => number[],
@@ -36,10 +38,9 @@ const audit = (
     { features },
   );
 const shown = (variant: Variant) => (p: Points) => {
-  const { centres, counts = [] } = variant.cluster(p, new Array<number>(p.dimensions).fill(last));
+  const { centres, counts = [] } = variant.ready(new Paid(variant.mechanisms))(p);
   return [...centres.flat(), ...counts];
 };
-const evaluate = (m: PlannedMeasure): number => toNumber(parseRational((m.noise as { scale: string }).scale));
 /** The worst neighbours: one point goes from one end of the box to the other, and so from one cluster to the other. */
 const ends = (others: number): [Points, Points] =>
   [-last, last].map((x) => points([[x], ...Array.from({ length: others }, (_, i) => [i % 2 ? 60 : -60])])) as [Points, Points];
@@ -54,14 +55,14 @@ describe('the statistical audit of k-means at epsilon 1', () => {
   it('stays below epsilon for a tree of several levels', () => {
     const [a, b] = ends(300);
     const variant = make(1, 301, { variant: 'grid' });
-    expect(variant.measures.length).toBeGreaterThan(1);
+    expect(variant.mechanisms.length).toBeGreaterThan(1);
     expect(audit(shown(variant), a, b, 1500).epsilon).toBeLessThanOrEqual(1);
   });
 
   it('stays below epsilon for Lloyd rounds, also when the attacker works out the likelihood', () => {
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'lloyd', iterations: 1 });
-    const [count, total] = variant.measures.map((m) => evaluate(m));
+    const [count, total] = variant.mechanisms.map(({ law }) => spreadOf(law));
     const tallies = [a, b].map((p) => tallyClusters(p, [last], packedCentres(2, 1)));
     // Outputs are (centre, centre, count, count); a sum is centre x count x last unless it was cut.
     const apart = (o: readonly number[], k: number, t: (typeof tallies)[number]) =>
@@ -86,25 +87,25 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     // All but one point lie left; the right cluster is empty or holds the one point.
     const rest = Array.from({ length: 20 }, () => [-60]);
     const [empty, used] = [points([[-last], ...rest]), points([[last], ...rest])];
-    const noise = { count: laplaceSampler(rational(4)), sum: [laplaceSampler(rational(4 * last))], least: 8 };
+    const variant = make(1, 21, { variant: 'lloyd', iterations: 1 });
     const skipping = (p: Points): number[] => {
       const start = packedCentres(2, 1);
+      const [count, total] = variant.mechanisms.map((m) => m.ready(new Paid(variant.mechanisms)));
       const { counts, sums } = tallyClusters(p, [last], start);
-      return counts.flatMap((n, k) =>
-        n === 0 ? start[k]! : [Number(sums[k]![0]! + noise.sum[0]!()) / (Math.max(1, n + Number(noise.count())) * last)],
-      );
+      const many = count!(counts.map(BigInt));
+      const totals = total!(sums.map((s) => s[0]!));
+      return counts.flatMap((n, k) => (n === 0 ? start[k]! : [Number(totals[k]) / (Math.max(1, Number(many[k])) * last)]));
     };
     expect(audit(skipping, empty, used).epsilon).toBeGreaterThan(1);
-    const honest = (p: Points) => noisyLloyd(p, [last], 2, 1, noise).centres.flat();
-    expect(audit(honest, empty, used).epsilon).toBeLessThanOrEqual(1);
+    expect(audit(shown(variant), empty, used).epsilon).toBeLessThanOrEqual(1);
   });
 });
 
+const scaleOf = ({ law }: Pick<Additive, 'law'>): Rational => (law.kind === 'laplace' ? law.scale : rational(0));
 /** What a plan's noise costs, worked out from the noise alone: the exact audit, also where sampling is too blunt. */
-function cost(measures: readonly PlannedMeasure[], d: number, rounds: number): Rational {
-  const scale = (m: PlannedMeasure) => parseRational((m.noise as { scale: string }).scale);
-  const [count, ...sums] = measures;
-  const each = add(divide(rational(2), scale(count!)), sum(sums.slice(0, d).map((m) => divide(rational(2 * last), scale(m)))));
+function cost(scales: readonly Rational[], d: number, rounds: number): Rational {
+  const [count, ...sums] = scales;
+  const each = add(divide(rational(2), count!), sum(sums.slice(0, d).map((scale) => divide(rational(2 * last), scale))));
   return multiply(each, rational(rounds));
 }
 
@@ -112,37 +113,76 @@ describe('the exact audit of the noise', () => {
   it('finds no more than the budget, in any number of dimensions', () => {
     for (const d of [1, 2, 5, 12]) {
       const variant = make(d, 5000, { variant: 'lloyd', iterations: 3 });
-      const total = cost(variant.measures, d, 3);
+      const total = cost(variant.mechanisms.map(scaleOf), d, 3);
       expect(compare(total, rational(1))).toBeLessThanOrEqual(0);
       expect(toNumber(total)).toBeGreaterThan(0.999);
     }
   });
 
   it('catches a swapped split', () => {
-    const { measures } = make(12, 5000, { variant: 'lloyd', iterations: 2 });
-    const scales = measures.map((m) => parseRational((m.noise as { scale: string }).scale));
+    const [count, ...sums] = make(12, 5000, { variant: 'lloyd', iterations: 2 }).mechanisms.map(scaleOf);
     // The share of a count given to every sum, and the other way round.
-    const count = multiply(divide(scales[1]!, rational(last)), rational(1));
-    const swapped = measures.map((m, k) => ({
-      ...m,
-      noise: {
-        kind: 'laplace' as const,
-        scale: ((r: Rational) => `${r.num}/${r.den}`)(k === 0 ? count : multiply(scales[0]!, rational(last))),
-      },
-    }));
+    const swapped = [divide(sums[0]!, rational(last)), ...sums.map(() => multiply(count!, rational(last)))];
     expect(toNumber(cost(swapped, 12, 2))).toBeCloseTo(1.283912, 3);
     expect(compare(cost(swapped, 12, 2), rational(1))).toBe(1);
   });
 
   it('finds no more than rho for Gaussian noise', () => {
     for (const d of [1, 3, 12]) {
-      const { measures } = make(d, 5000, { variant: 'lloyd', iterations: 4, rho: rational(1, 10) });
-      const variance = (m: PlannedMeasure) => toNumber(parseRational((m.noise as { variance: string }).variance));
-      const [count, ...sums] = measures;
+      const { mechanisms } = make(d, 5000, { variant: 'lloyd', iterations: 4, within: zcdp(rational(1, 10)) });
+      const [count, ...sums] = mechanisms.map(({ variance }) => variance);
       // One cluster: every coordinate sum moves by 2 last; two clusters: both counts by one, sums by last in each.
-      const same = sums.reduce((s, m) => s + (2 * last) ** 2 / (2 * variance(m)), 0);
-      const moved = 2 / (2 * variance(count!)) + sums.reduce((s, m) => s + (2 * last ** 2) / (2 * variance(m)), 0);
+      const same = sums.reduce((s, variance) => s + (2 * last) ** 2 / (2 * variance), 0);
+      const moved = 2 / (2 * count!) + sums.reduce((s, variance) => s + (2 * last ** 2) / (2 * variance), 0);
       expect(4 * Math.max(same, moved)).toBeLessThanOrEqual(0.1);
+    }
+  });
+});
+
+describe('records of three rows', () => {
+  /** All three rows of one person go from one end of the box to the other; everybody else stays. */
+  const apart = (d: number, from: number, to: number): [Points, Points] =>
+    [from, to].map((x) =>
+      points([
+        ...Array.from({ length: 3 }, () => new Array<number>(d).fill(x)),
+        ...Array.from({ length: 40 }, (_, i) => new Array<number>(d).fill(i % 2 ? 60 : -60)),
+      ]),
+    ) as [Points, Points];
+  const run = (variant: Variant, p: Points): Transcript => {
+    const transcript = new Transcript(variant.mechanisms);
+    variant.ready(transcript)(p);
+    return transcript;
+  };
+  const used = (variant: Variant, [a, b]: [Points, Points]) => usedOf(run(variant, a), run(variant, b));
+  const budgets = [pure(rational(1)), zcdp(rational(1, 10))];
+
+  it('move every level of the tree by what is booked for it, and by no more', () => {
+    for (const within of budgets) {
+      const variant = make(2, 5000, { variant: 'grid', each: 3, within });
+      expect(variant.mechanisms.length).toBeGreaterThan(1);
+      for (const part of used(variant, apart(2, -last, last))) expect(part).toBeCloseTo(1, 5);
+      for (const part of used(variant, apart(2, -last, 0))) expect(part).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('move the counts and sums of every round by what is booked for them, and by no more', () => {
+    for (const within of budgets) {
+      const two = make(1, 5000, { variant: 'lloyd', iterations: 3, each: 3, within });
+      const [counts, ...sums] = used(two, apart(1, -last, last));
+      expect(counts).toBeCloseTo(1, 5);
+      for (const part of sums) expect(part).toBeLessThanOrEqual(1);
+      // In one cluster the rows leave and join it: its sums move farthest.
+      const one = make(2, 5000, { variant: 'lloyd', iterations: 3, clusters: 1, each: 3, within });
+      const [still, ...farthest] = used(one, apart(2, -last, last));
+      expect(still).toBe(0);
+      for (const part of farthest) expect(part).toBeCloseTo(1, 5);
+    }
+  });
+
+  it('would move them farther than is booked for records of two', () => {
+    for (const within of budgets) {
+      const tree = make(2, 5000, { variant: 'grid', each: 2, within });
+      for (const part of used(tree, apart(2, -last, last))) expect(part).toBeGreaterThan(1.4);
     }
   });
 });

@@ -1,4 +1,3 @@
-import { type Rational, rational } from '../../exact/rational.js';
 import { projectToTotal } from '../../release/tidy.js';
 import { type Centres, packedCentres, seededCentres, weightedLloyd } from './centres.js';
 import type { Points } from './points.js';
@@ -31,9 +30,6 @@ export function treeSides(rows: number, epsilon: number, dimensions: number): nu
   for (let h = halvings - 2; h >= 2; h -= 2) sides.unshift(2 ** h);
   return sides;
 }
-
-/** Equal shares of the budget per level, adding up to at most one. */
-export const levelShares = (levels: number): Rational[] => new Array<Rational>(levels).fill(rational(1, levels));
 
 /** Exact counts of every level, coarsest first; cells are mixed-radix in the order of the dimensions. */
 export function countTree(points: Points, last: readonly number[], { dimensions: d, sides }: Tree): number[][] {

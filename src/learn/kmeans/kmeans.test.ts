@@ -59,8 +59,9 @@ describe('releasing cluster centres', () => {
     const lloyd = await releaseKmeans(session, { ...ask, clusters: 2, variant: 'lloyd', iterations: 7 }, { epsilon: '4' });
     expect(lloyd.result.counts).toHaveLength(2);
     // Lloyd may settle elsewhere than at the blobs; with little noise it settles where it does without any.
-    const silent = { count: () => 0n, sum: [() => 0n, () => 0n], least: 20 };
-    const exact = noisyLloyd(points, [100, 100], 2, 7, silent).centres.map((c) => c.map((v) => 50 * (v + 1)));
+    const plain = (exact: readonly bigint[]) => [...exact];
+    const silent = new Array(7).fill({ counts: plain, sums: [plain, plain] });
+    const exact = noisyLloyd(points, [100, 100], 2, silent, 20).centres.map((c) => c.map((v) => 50 * (v + 1)));
     exact.forEach((c, k) => {
       expect(Math.hypot(c[0]! - lloyd.result.centres[k]![0]!, c[1]! - lloyd.result.centres[k]![1]!)).toBeLessThan(8);
     });

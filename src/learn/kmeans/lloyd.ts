@@ -1,37 +1,34 @@
 import { type Centres, packedCentres } from './centres.js';
 import type { Points } from './points.js';
 
-/** Draws one noisy integer vector: exact + noise. Separate draws for counts and sums, whose scales differ. */
-export interface LloydNoise {
-  readonly count: () => bigint;
-  readonly sum: readonly (() => bigint)[];
-  /** A noisy count below this (public) is mostly noise: the cluster stays where it was. Judged on the noisy count, so emptiness does not show. */
-  readonly least: number;
+type AddNoise = (exact: readonly bigint[]) => bigint[];
+/** The noise of one round: of the clusters' counts, and of their sums for each dimension. */
+export interface RoundNoise {
+  readonly counts: AddNoise;
+  readonly sums: readonly AddNoise[];
 }
 
 /**
  * DPLloyd: public start, a fixed number of rounds; in every round every cluster, also an empty one, publishes a noisy count and noisy coordinate sums.
- * Centres are in units of the half box, so that all coordinates lie in [-1, 1].
+ * A noisy count below `least` (public) is mostly noise: the cluster stays where it was. Judged on the noisy count, so emptiness does not show.
  */
 export function noisyLloyd(
   points: Points,
   last: readonly number[],
   clusters: number,
-  iterations: number,
-  noise: LloydNoise,
+  rounds: Iterable<RoundNoise>,
+  least: number,
 ): { centres: number[][]; counts: number[] } {
   let centres: Centres = packedCentres(clusters, points.dimensions);
   let counts: number[] = [];
-  for (let round = 0; round < iterations; round++) {
+  for (const noise of rounds) {
     const tally = tallyClusters(points, last, centres);
-    counts = tally.counts.map((n) => Number(BigInt(n) + noise.count()));
-    centres = tally.sums.map((sums, k) => {
+    counts = noise.counts(tally.counts.map(BigInt)).map(Number);
+    const sums = noise.sums.map((add, c) => add(tally.sums.map((of) => of[c]!)).map(Number));
+    centres = centres.map((centre, k) => {
+      if (counts[k]! < least) return centre;
       const mass = Math.max(1, counts[k]!);
-      const moved = sums.map((s, c) => {
-        const noisy = Number(s + noise.sum[c]!());
-        return Math.min(1, Math.max(-1, noisy / (mass * last[c]!)));
-      });
-      return counts[k]! < noise.least ? centres[k]! : moved;
+      return sums.map((sum, c) => Math.min(1, Math.max(-1, sum[k]! / (mass * last[c]!))));
     });
   }
   return { centres: centres.map((c) => [...c]), counts };

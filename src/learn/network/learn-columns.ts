@@ -2,20 +2,18 @@ import { basename } from 'node:path';
 import type { Network, NetworkOrigin } from '../../dependence/model/network.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
-import { toNumber, toText } from '../../exact/rational.js';
-import { everyRecord, pureProfile, zcdpProfile } from '../../mechanism/profile.js';
-import { gaussianSampler } from '../../noise/discrete-gaussian.js';
-import { laplaceSampler } from '../../noise/discrete-laplace.js';
-import { chooseExponential } from '../../noise/exponential.js';
+import { toNumber } from '../../exact/rational.js';
+import type { Allotment } from '../../mechanism/allotment.js';
 import type { Policy } from '../../policy/policy.js';
-import { readingOf } from '../../release/request-key.js';
+import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, Session } from '../../release/session.js';
+import { publicRecords } from '../public-size.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
 import { pairTables } from './contingency.js';
 import { fitNetwork } from './fit.js';
 import { learnChunks } from './learn-chunks.js';
-import { type Chance, learnTree, type PrivateTree, type TreeBudget, treeNetwork } from './private-tree.js';
+import { learnTree, type PrivateTree, treeNetwork, treeNoise } from './private-tree.js';
 import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
 
 type Progress = (done: number, total: number) => void;
@@ -57,24 +55,24 @@ const overLevels = (network: Network, { levels, resolution }: SurveyLevels): Net
   variables: network.variables.map((v, x) => ({ ...v, levels: levels[x]! })),
 });
 
-const exactChance: Chance = {
-  select: (penalties, sharpness) => chooseExponential({ scores: penalties.map((p) => -p) }, sharpness),
-  laplace: (scale) => laplaceSampler(scale),
-  gaussian: (variance) => gaussianSampler(variance),
-};
-
 export interface PaidNetwork {
   readonly network: Network;
-  readonly paid: { readonly entry: number; readonly at: string; readonly replayed: boolean };
+  readonly receipt: Receipt;
 }
 
-function treeBudget({ rho, pure }: Allowance): TreeBudget {
-  if (rho) return { noise: 'zcdp', rho };
-  if (pure) return { noise: 'pure', epsilon: pure };
+interface LearnedTree {
+  readonly parent: readonly number[];
+  readonly tables: readonly (readonly number[])[];
+}
+
+/** Gaussian noise where the budget has a delta. */
+function treeAllotment({ rho, pure }: Allowance): Allotment {
+  const allotment = rho ?? pure;
+  if (allotment) return allotment;
   throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
 }
 
-/** A tree learned within `epsilon` of the policy's budget, booked before any row is read; Gaussian noise where the budget has a delta. */
+/** A tree learned within `epsilon` of the policy's budget, booked before any row is read. */
 export async function learnPaid(
   session: Session,
   { epsilon, fresh = false }: { readonly epsilon: string; readonly fresh?: boolean },
@@ -83,36 +81,46 @@ export async function learnPaid(
   const { policy, account } = session;
   refuseRepeatedRows(policy);
   const names = surveyColumns(policy);
-  const budget = treeBudget(await session.allowance({ epsilon }));
-  const profile =
-    budget.noise === 'pure' ? pureProfile([[everyRecord, budget.epsilon]]) : zcdpProfile([[everyRecord, budget.rho]]);
-  const { answer, entry, replayed } = await session.charge<{
-    parent: readonly number[];
-    tables: readonly (readonly number[])[];
-    values: string[][];
-  }>({
-    canonical: JSON.stringify(['learn columns', epsilon, names, readingOf(policy)]),
+  const { values, ...shown } = surveyLevels(policy, names);
+  const allowance = await session.allowance({ epsilon, fresh });
+  const allotment = treeAllotment(allowance);
+  const rows = await publicRecords(session);
+  const noise = treeNoise(
+    values.map((labels) => labels.length),
+    rows,
+    allotment,
+  );
+  const mechanisms = [noise.structure, noise.tables];
+  const plan = session.frame({
     label: `learn a tree over ${names.length} columns`,
-    profile,
-    reading: {},
-    fresh,
-    execute: async (engine) => {
-      const survey = await readSurvey(engine, policy, names);
-      const tree = learnTree(survey.table.open(), budget, exactChance, progress);
-      return {
-        parent: tree.parent,
-        tables: tree.tables.map((t) => [...t]),
-        values: survey.values.map((v) => [...v]),
-      };
+    share: allowance.share,
+    spent: allowance.spent,
+    route: allowance.route,
+    mechanisms,
+    reading: allowance.reading,
+    mechanism: `${noise.tables.law.kind}, tree`,
+    why: 'Half of the budget chooses which columns are neighbours in the tree, half is for noisy tables of the neighbours.',
+    errors: [],
+    candidates: [],
+  });
+  const { result, receipt } = await session.analyse<LearnedTree>({
+    kind: 'learn columns',
+    allowance,
+    canonical: JSON.stringify(names),
+    plan,
+    mechanisms,
+    execute: async (engine, paid) => {
+      const table = (await readSurvey(engine, policy, names)).table.open();
+      // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
+      if (table.rows !== rows) throw new RangeError('the number of records has changed');
+      const tree = learnTree(table, noise, paid, progress);
+      return { parent: tree.parent, tables: tree.tables.map((t) => [...t]) };
     },
   });
-  const tree: PrivateTree = { parent: answer.parent, tables: answer.tables.map((t) => Float64Array.from(t)) };
-  const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, answer.values, {
+  const tree: PrivateTree = { parent: result.parent, tables: result.tables.map((t) => Float64Array.from(t)) };
+  const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, values, {
     epsilon,
-    delta: budget.noise === 'zcdp' ? `${toNumber(account.delta)}` : toText({ num: 0n, den: 1n }),
+    delta: allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0',
   });
-  return {
-    network: overLevels(network, surveyLevels(policy, names)),
-    paid: { entry: entry.sequence, at: new Date(entry.at).toISOString(), replayed },
-  };
+  return { network: overLevels(network, { values, ...shown }), receipt };
 }

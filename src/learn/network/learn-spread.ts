@@ -3,17 +3,14 @@ import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread
 import type { AttackFigure, SpreadTables } from '../../dependence/pairwise/spread-file.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
-import { divide, rational, toNumber, toText } from '../../exact/rational.js';
-import { roundUp } from '../../mechanism/law.js';
-import { everyRecord, pureProfile } from '../../mechanism/profile.js';
-import { laplaceSampler } from '../../noise/discrete-laplace.js';
+import { spreadOf } from '../../mechanism/additive.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Receipt } from '../../release/receipt.js';
 import { column } from '../../release/relied.js';
 import type { Session } from '../../release/session.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
-import { type SpreadTerms, spreadSensitivity, worstSpread } from './private-spread.js';
+import { type SpreadTerms, spreadNoise, spreadUnits, wholeSpread } from './private-spread.js';
 import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
 
 export interface SpreadLearning {
@@ -103,30 +100,20 @@ export async function learnSpreadPaid(
     failure: (4 / 5) * (1 - confidence),
     strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
   };
-  const reach = Math.ceil(spreadGrid * spreadSensitivity(levels, terms) * (1 + 1e-9)) + 2;
   const allowance = await session.allowance({ epsilon, fresh });
   if (!allowance.pure)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
-  const scale = roundUp(divide(rational(reach), allowance.pure));
-  const off = surely(toNumber(scale), (1 / 5) * (1 - confidence));
-  const profile = pureProfile([[everyRecord, allowance.pure]]);
+  const noise = spreadNoise(levels, terms, allowance.pure);
+  const off = surely(spreadOf(noise.law), (1 / 5) * (1 - confidence));
   const plan = session.frame({
     label: `learn the spread of ${open.length} columns`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    profile,
+    mechanisms: [noise],
     reading: allowance.reading,
-    mechanism: 'laplace',
+    mechanism: noise.law.kind,
     why: 'One number with Laplace noise.',
-    measures: [
-      {
-        name: 'spread',
-        cells: 1,
-        noise: { kind: 'laplace', scale: toText(scale) },
-        error95: (Math.log(20) * toNumber(scale)) / spreadGrid,
-      },
-    ],
     errors: [],
     candidates: [],
   });
@@ -135,24 +122,22 @@ export async function learnSpreadPaid(
     allowance,
     canonical: JSON.stringify([open, known, confidence, least]),
     plan,
-    profile,
+    mechanisms: [noise],
     relied: known.map(column),
-    execute: async (engine) => {
-      const noise = laplaceSampler(scale)();
+    execute: async (engine, paid) => {
+      const add = noise.ready(paid);
       const rows = await readSurvey(engine, policy, open, known);
       const table = rows.table.open();
-      const tables = rows.forms.open().map((form) => pairTables(chooseRows(table, form)));
-      const score = tables.length > 0 ? worstSpread(tables, terms) : 0;
-      return `${BigInt(Math.floor(score * spreadGrid)) + noise}`;
+      const strata = rows.forms.open().map((form) => pairTables(chooseRows(table, form)));
+      return `${add([wholeSpread(strata, terms)])[0]!}`;
     },
   });
   const others = open.length - 1;
-  const bound = Math.min(1, Math.max(0, (Number(result) + off + 1) / spreadGrid));
+  const bound = Math.min(1, Math.max(0, (Number(result) + off + 1) / spreadUnits));
   const spread = { columns: open.length, names: open, tilts: [{ tilt: 1, spread: bound * others }], confidence, least };
   return { ...spreadTables(spread, survey, known), receipt };
 }
 
-const spreadGrid = 2 ** 20;
 /** Smallest whole c with P(noise <= -c - 1) = q^(c+1)/(1+q) <= miss. */
 const surely = (scale: number, miss: number): number =>
   Math.max(0, Math.ceil(scale * Math.log(1 / ((1 + Math.exp(-1 / scale)) * miss))) - 1);

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dataFolder, pooled, readAnes } from '../../../experiments/tabular/anes.js';
+import { Transcript, usedOf } from '../../../test/transcript.js';
 import { largestPairwiseBase } from '../../dependence/pairwise/leakage.js';
+import { rational } from '../../exact/rational.js';
+import { pure } from '../../mechanism/allotment.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
-import { type SpreadTerms, spreadSensitivity, worstSpread } from './private-spread.js';
+import { type SpreadTerms, spreadNoise, spreadSensitivity, wholeSpread, worstSpread } from './private-spread.js';
 
 let state = 3;
 const below = (n: number): number => {
@@ -64,6 +67,33 @@ describe('the spread as one number', () => {
       const rows = Array.from({ length: 12 }, (): Row => all[below(all.length)]!);
       for (const other of all) expect(Math.abs(split(rows) - split([other, ...rows.slice(1)]))).toBeLessThanOrEqual(most);
     }
+  });
+
+  it('as it is published moves by no more than is booked for it, and nearly by that', () => {
+    // No radius: the bound is two rows in `least`. One row leaves an answer and joins another, and pulls the two laws apart on both sides.
+    const least = 40;
+    const terms = { least, failure: 4, strata: 1 };
+    const two = [2, 2];
+    const noise = spreadNoise(two, terms, pure(rational(1)));
+    const rows = (own: Row): CodedTable => {
+      const list = [own, ...[0, 1].flatMap((a) => Array.from({ length: least }, (_, k): Row => [a, a === 1 && k === 0 ? 1 : 0]))];
+      return {
+        names: ['q0', 'q1'],
+        levels: two,
+        rows: list.length,
+        columns: two.map((_, c) => Uint16Array.from(list, (row) => row[c]!)),
+      };
+    };
+    const run = (own: Row): Transcript => {
+      const transcript = new Transcript([noise]);
+      noise.ready(transcript)([wholeSpread([pairTables(rows(own))], terms)]);
+      return transcript;
+    };
+    const all = [0, 1].flatMap((a) => [0, 1].map((b): Row => [a, b]));
+    const used = all.flatMap((a) => all.map((b) => usedOf(run(a), run(b))[0]!));
+    expect(Math.max(...used)).toBeLessThanOrEqual(1);
+    expect(Math.max(...used)).toBeGreaterThan(0.9);
+    expect(wholeSpread([], terms)).toBe(0n);
   });
 
   it('is one for copies and near the radius for strangers; rare answers do not decide it', () => {

@@ -1,4 +1,7 @@
 import { cellCount, levelCount, type PairTables } from '../../dependence/pairwise/pair-tables.js';
+import { type Additive, additive } from '../../mechanism/additive.js';
+import type { Allotment } from '../../mechanism/allotment.js';
+import { ofRecord } from '../effects.js';
 
 /** What is fixed before any row is read. */
 export interface SpreadTerms {
@@ -42,6 +45,21 @@ export function worstSpread(strata: readonly PairTables[], terms: SpreadTerms): 
         }
     });
   return worst;
+}
+
+/** The spread is published as a whole number of these parts of one. */
+export const spreadUnits = 2 ** 20;
+
+export const wholeSpread = (strata: readonly PairTables[], terms: SpreadTerms): bigint =>
+  BigInt(Math.floor((strata.length > 0 ? worstSpread(strata, terms) : 0) * spreadUnits));
+
+/** One row is one record. Rounding down, and the arithmetic in doubles, may add two units to what a row moves. */
+export function spreadNoise(levels: readonly number[], terms: SpreadTerms, allotment: Allotment): Additive {
+  const reach = BigInt(Math.ceil(spreadUnits * spreadSensitivity(levels, terms) * (1 + 1e-9)) + 2);
+  return additive(
+    { name: 'spread', cells: 1, effects: ofRecord({ l1: reach, l2squared: reach * reach }), unit: 1 / spreadUnits },
+    allotment,
+  );
 }
 
 /** Mean over the other columns of the total variation distance between what the two groups of rows answered there. */

@@ -1,57 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import { generatedSurvey } from '../../../bench/learn.js';
-import { divide, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
+import { Transcript, usedOf } from '../../../test/transcript.js';
+import { compare, divide, multiply, rational, toNumber } from '../../exact/rational.js';
+import { type Allotment, pure as pureOf, zcdp } from '../../mechanism/allotment.js';
 import { type CodedTable, chooseRows } from './coded.js';
-import { type Chance, learnTree, scoreGrid, type TreeBudget, treeNetwork } from './private-tree.js';
+import { learnTree, treeNetwork, treeNoise } from './private-tree.js';
+import { scoreGrid } from './score-grid.js';
 
-/** Always the best candidate, no noise; keeps what it was asked for. */
-function noChance() {
-  const asked = { sharpness: [] as Rational[], scale: [] as Rational[], penalties: [] as (readonly bigint[])[] };
-  const chance: Chance = {
-    select: (penalties, sharpness) => {
-      asked.sharpness.push(sharpness);
-      asked.penalties.push(penalties);
-      return penalties.indexOf(0n);
-    },
-    laplace: (scale) => {
-      asked.scale.push(scale);
-      return () => 0n;
-    },
-    gaussian: (variance) => {
-      asked.scale.push(variance);
-      return () => 0n;
-    },
-  };
-  return { chance, asked };
+/** Always the best candidate, no noise; keeps what went in. */
+function withoutNoise(table: CodedTable, allotment: Allotment, told: 'exact' | 'nothing' = 'exact') {
+  const noise = treeNoise(table.levels, table.rows, allotment);
+  const transcript = new Transcript([noise.structure, noise.tables], told);
+  const tree = learnTree(table, noise, transcript);
+  const sharpness = noise.structure.law.kind === 'selection' ? noise.structure.law.sharpness : rational(0);
+  const { law } = noise.tables;
+  const scale = law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? law.variance : rational(0);
+  return { tree, transcript, sharpness, scale, steps: transcript.seen.filter((s) => s.mechanism === noise.structure) };
 }
-const pure: TreeBudget = { noise: 'pure', epsilon: rational(1) };
+const pure = pureOf(rational(1));
 
 describe('the private tree', () => {
   const table = generatedSurvey(8, 600, 3);
 
   it('spends exactly its budget: half on structure, half on tables', () => {
-    const { chance, asked } = noChance();
-    learnTree(table, pure, chance);
+    const { sharpness, scale, steps } = withoutNoise(table, pure);
     const edges = 7;
-    expect(asked.sharpness).toHaveLength(edges);
-    const structure = asked.sharpness
-      .map((k) => multiply(multiply(rational(2), rational(scoreGrid(table.rows).reach)), k))
-      .reduce((sum, x) => sum + toNumber(x), 0);
-    expect(structure).toBeCloseTo(0.5, 12);
-    expect(toNumber(multiply(rational(edges), divide(rational(2), asked.scale[0]!)))).toBeCloseTo(0.5, 12);
+    expect(steps).toHaveLength(edges);
+    const each = multiply(multiply(rational(2), rational(scoreGrid(table.rows).reach)), sharpness);
+    expect(toNumber(multiply(rational(edges), each))).toBeCloseTo(0.5, 12);
+    const tables = multiply(rational(edges), divide(rational(2), scale));
+    expect(compare(tables, rational(1, 2))).toBeLessThanOrEqual(0);
+    expect(toNumber(tables)).toBeCloseTo(0.5, 6);
   });
 
   it('spends exactly its rho under zCDP, never more', () => {
-    const { chance, asked } = noChance();
-    learnTree(table, { noise: 'zcdp', rho: rational(1, 100) }, chance);
-    const structure = asked.sharpness.reduce((sum, k) => sum + (toNumber(k) * Number(scoreGrid(table.rows).reach)) ** 2 / 2, 0);
+    const { sharpness, scale, steps } = withoutNoise(table, zcdp(rational(1, 100)));
+    const structure = (steps.length * (toNumber(sharpness) * Number(scoreGrid(table.rows).reach)) ** 2) / 2;
     expect(structure).toBeLessThanOrEqual(0.005);
     expect(structure).toBeCloseTo(0.005, 9);
-    expect(7 / toNumber(asked.scale[0]!)).toBeCloseTo(0.005, 12);
+    expect(7 / toNumber(scale)).toBeLessThanOrEqual(0.005);
+    expect(7 / toNumber(scale)).toBeCloseTo(0.005, 8);
   });
 
   it('without noise is the spanning tree of largest total distance from independence', () => {
-    const tree = learnTree(table, pure, noChance().chance);
+    const { tree } = withoutNoise(table, pure);
     const distance = (i: number, j: number): number => {
       const joint = new Map<string, number>();
       const own = new Map<string, number>();
@@ -91,9 +83,8 @@ describe('the private tree', () => {
       Array.from({ length: 12 }, (_, i) => i),
     );
     const first = (t: CodedTable): number[] => {
-      const { chance, asked } = noChance();
-      learnTree(t, pure, chance);
-      const weights = asked.penalties[0]!.map((p) => Math.exp(-toNumber(asked.sharpness[0]!) * Number(p)));
+      const { steps, sharpness } = withoutNoise(t, pure);
+      const weights = steps[0]!.exact.map((p) => Math.exp(-toNumber(sharpness) * Number(p)));
       const total = weights.reduce((a, b) => a + b);
       return weights.map((w) => w / total);
     };
@@ -115,9 +106,36 @@ describe('the private tree', () => {
       }
   });
 
+  it('moves every choice and every table by no more than is booked, and the tables by all of it', () => {
+    const small = chooseRows(
+      generatedSurvey(4, 40, 2, 3),
+      Array.from({ length: 30 }, (_, i) => i),
+    );
+    const replaced = (to: number): CodedTable => ({
+      ...small,
+      columns: small.columns.map((codes, c) => {
+        const copy = Uint8Array.from(codes);
+        copy[0] = (to >> c) & 1;
+        return copy;
+      }),
+    });
+    for (const within of [pure, zcdp(rational(1, 100))]) {
+      const noise = treeNoise(small.levels, small.rows, within);
+      const run = (t: CodedTable): Transcript => {
+        const transcript = new Transcript([noise.structure, noise.tables]);
+        learnTree(t, noise, transcript);
+        return transcript;
+      };
+      const all = Array.from({ length: 16 }, (_, to) => run(replaced(to)));
+      const used = all.flatMap((a) => all.map((b) => usedOf(a, b)));
+      for (const [structure, tables] of used) expect(Math.max(structure!, tables!)).toBeLessThanOrEqual(1);
+      expect(Math.max(...used.map(([, tables]) => tables!))).toBeCloseTo(1, 5);
+    }
+  });
+
   it('becomes a network that says it was paid for, also from negative noisy counts', () => {
-    const chance: Chance = { ...noChance().chance, laplace: () => () => -10_000n };
-    const tree = learnTree(table, pure, chance);
+    const { tree: exact } = withoutNoise(table, pure);
+    const tree = { ...exact, tables: exact.tables.map((counts) => counts.map((count) => count - 10_000)) };
     const network = treeNetwork(
       'wave',
       tree,

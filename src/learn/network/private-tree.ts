@@ -1,22 +1,35 @@
 import { makeNetwork, type Network, type Variable } from '../../dependence/model/network.js';
-import { sqrtDown } from '../../exact/outward.js';
-import { divide, fromNumber, multiply, type Rational, rational, toNumberDown } from '../../exact/rational.js';
+import { rational } from '../../exact/rational.js';
+import { type Additive, additive } from '../../mechanism/additive.js';
+import { type Allotment, partOf } from '../../mechanism/allotment.js';
+import type { Paid } from '../../mechanism/paid.js';
+import { type Selection, selection } from '../../mechanism/select.js';
+import { ofRecord, rowsMoved } from '../effects.js';
 import type { CodedTable } from './coded.js';
 import { pairTables } from './contingency.js';
 import { conditional } from './fit.js';
+import { scoreGrid } from './score-grid.js';
 
-/** What the whole tree may cost one row: pure epsilon, or rho of zCDP. */
-export type TreeBudget =
-  | { readonly noise: 'pure'; readonly epsilon: Rational }
-  | { readonly noise: 'zcdp'; readonly rho: Rational };
+/** The two randomised steps, both once per edge. */
+export interface TreeNoise {
+  readonly structure: Selection;
+  readonly tables: Additive;
+}
 
-/** The two randomised steps; the product passes the exact samplers of noise/. */
-export interface Chance {
-  /** P(candidate) ~ exp(-sharpness x penalty). */
-  select(penalties: readonly bigint[], sharpness: Rational): number;
-  /** Integer noise, one draw per call. */
-  laplace(scale: Rational): () => bigint;
-  gaussian(variance: Rational): () => bigint;
+/** Half the budget for structure, half for tables, both split evenly over the edges; one row is one record (private-tree.proof.md). */
+export function treeNoise(levels: readonly number[], rows: number, allotment: Allotment): TreeNoise {
+  const edges = Math.max(1, levels.length - 1);
+  const { reach } = scoreGrid(rows);
+  const many = BigInt(edges);
+  const [widest = 1, next = 1] = [...levels].sort((a, b) => b - a);
+  const half = partOf(allotment, rational(1, 2));
+  return {
+    structure: selection(
+      { name: 'edges of the tree', cells: edges, effects: ofRecord({ l1: many * reach, l2squared: many * reach * reach }) },
+      half,
+    ),
+    tables: additive({ name: 'table of each edge', cells: widest * next, times: edges, effects: rowsMoved(1) }, half),
+  };
 }
 
 export interface PrivateTree {
@@ -32,70 +45,38 @@ export interface PrivateTree {
  */
 export function learnTree(
   table: CodedTable,
-  budget: TreeBudget,
-  chance: Chance,
+  { structure, tables }: TreeNoise,
+  paid: Paid,
   progress?: (done: number, total: number) => void,
 ): PrivateTree {
   const d = table.levels.length;
-  const edges = Math.max(1, d - 1);
-  const { sharpness, draw } = plan(budget, edges, table.rows, chance);
-  const score = scores(table);
+  const penalty = penalties(table);
   const parent = new Array<number>(d).fill(-1);
   const inside = [0];
   const outside = new Set(Array.from({ length: d - 1 }, (_, c) => c + 1));
   while (outside.size > 0) {
     const candidates = [...outside].flatMap((child) => inside.map((p) => [child, p] as const));
-    const values = candidates.map(([child, p]) => score(child, p));
-    let top = values[0]!;
-    for (const v of values) if (v > top) top = v;
-    const [child, p] =
-      candidates[
-        chance.select(
-          values.map((v) => top - v),
-          sharpness,
-        )
-      ]!;
+    const values = candidates.map(([child, p]) => penalty(child, p));
+    const [child, p] = candidates[structure.choose(paid, values)]!;
     parent[child] = p;
     inside.push(child);
     outside.delete(child);
-    progress?.(inside.length - 1, edges);
+    progress?.(inside.length - 1, d - 1);
   }
-  const tables = parent.map((p, child) => {
-    const counts = p < 0 ? new Float64Array(0) : pairCounts(table, p, child);
-    return counts.map((count) => count + Number(draw()));
+  const noisy = parent.map((p, child) => {
+    if (p < 0) return new Float64Array(0);
+    const add = tables.ready(paid, table.levels[p]! * table.levels[child]!);
+    return Float64Array.from(add(pairCounts(table, p, child)), Number);
   });
-  return { parent, tables };
+  return { parent, tables: noisy };
 }
 
-/** Half the budget for structure, half for tables, both split evenly over the edges. */
-function plan(budget: TreeBudget, edges: number, rows: number, chance: Chance) {
-  const reach = rational(scoreGrid(rows).reach);
-  const share = rational(1, 2 * edges);
-  if (budget.noise === 'pure') {
-    const each = multiply(budget.epsilon, share);
-    return { sharpness: divide(each, multiply(rational(2), reach)), draw: chance.laplace(divide(rational(2), each)) };
-  }
-  const each = multiply(budget.rho, share);
-  const root = fromNumber(sqrtDown(toNumberDown(multiply(rational(2), each))));
-  return { sharpness: divide(root, reach), draw: chance.gaussian(divide(rational(1), each)) };
-}
-
-/**
- * Replacing a row moves sum |n N_ab - N_a N_b| by at most 6n. Scores are counted in units of about a 64th of that: coarse enough for the exact
- * sampler to be quick, at the price of one unit more reach.
- */
-export function scoreGrid(rows: number): { readonly unit: bigint; readonly reach: bigint } {
-  const most = 6n * BigInt(Math.max(rows, 1));
-  const unit = most / 64n > 1n ? most / 64n : 1n;
-  return { unit, reach: most / unit + 1n };
-}
-
-/** sum over cells of |n N_ab - N_a N_b| in grid units: n times the L1 distance from independence in counts. */
-function scores(table: CodedTable): (i: number, j: number) => bigint {
+/** How much nearer to independent two columns are than any can be far from it, in units of the grid: a score read from its public upper end. */
+function penalties(table: CodedTable): (i: number, j: number) => bigint {
   const pairs = pairTables(table);
   const cells = pairs.start[table.levels.length]!;
   const n = BigInt(table.rows);
-  const { unit } = scoreGrid(table.rows);
+  const { unit, most } = scoreGrid(table.rows);
   const known = new Map<number, bigint>();
   return (i, j) => {
     const key = Math.min(i, j) * table.levels.length + Math.max(i, j);
@@ -109,17 +90,17 @@ function scores(table: CodedTable): (i: number, j: number) => bigint {
             BigInt(pairs.counts[a * cells + a]!) * BigInt(pairs.counts[b * cells + b]!);
           sum += apart < 0n ? -apart : apart;
         }
-      sum /= unit;
+      sum = most - sum / unit;
       known.set(key, sum);
     }
     return sum;
   };
 }
 
-function pairCounts(table: CodedTable, i: number, j: number): Float64Array {
-  const counts = new Float64Array(table.levels[i]! * table.levels[j]!);
+function pairCounts(table: CodedTable, i: number, j: number): bigint[] {
+  const counts = new Array<number>(table.levels[i]! * table.levels[j]!).fill(0);
   for (let r = 0; r < table.rows; r++) counts[table.columns[i]![r]! * table.levels[j]! + table.columns[j]![r]!]!++;
-  return counts;
+  return counts.map(BigInt);
 }
 
 /** Clip at zero and normalise (post-processing). The root's law is read off the first noisy table that has it as parent. */

@@ -7,15 +7,15 @@ import type { Engine } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { quoteName, readStructure } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
-import { divide, rational, toNumber, toText } from '../../exact/rational.js';
-import { roundUp } from '../../mechanism/law.js';
+import { type Additive, additive, spreadOf } from '../../mechanism/additive.js';
+import type { Allotment } from '../../mechanism/allotment.js';
+import { inDoubles } from '../../mechanism/law.js';
 import { halfWidth } from '../../mechanism/law-width.js';
-import { everyRecord, pureProfile } from '../../mechanism/profile.js';
-import { laplaceSampler } from '../../noise/discrete-laplace.js';
 import type { CategoryColumn, Policy, Relation } from '../../policy/policy.js';
 import type { Receipt } from '../../release/receipt.js';
 import { relation as relied } from '../../release/relied.js';
 import type { AskOptions, Session } from '../../release/session.js';
+import { rowsMoved } from '../effects.js';
 import { choosePairs, type NamedPair } from './choose-pairs.js';
 import { type OddsInterval, oddsInterval } from './odds-interval.js';
 import { cellCount, countPairs, poolRare } from './pair-table.js';
@@ -50,27 +50,17 @@ export async function learnTies(session: Session, request: TiesRequest, options:
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const directed = !relation.symmetric;
   const k = column.values.length;
-  const scale = roundUp(divide(rational(2 * request.pairsEach), allowance.pure));
   const label = `odds ratio of ${request.relation} in ${request.column}`;
-  const width = (alpha: number) => halfWidth({ kind: 'laplace', scale: toNumber(scale) }, alpha);
-  const profile = pureProfile([[everyRecord, allowance.pure]]);
+  const noise = pairNoise(label, k, directed, request.pairsEach, allowance.pure);
   const plan = session.frame({
     label,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    profile,
+    mechanisms: [noise],
     reading: allowance.reading,
-    mechanism: 'laplace',
+    mechanism: noise.law.kind,
     why: `One noisy table of the values of tied pairs, every record in at most ${request.pairsEach}.`,
-    measures: [
-      {
-        name: label,
-        cells: cellCount(k, directed),
-        noise: { kind: 'laplace', scale: toText(scale) },
-        error95: width(0.05),
-      },
-    ],
     errors: [],
     candidates: [],
   });
@@ -79,9 +69,10 @@ export async function learnTies(session: Session, request: TiesRequest, options:
     allowance,
     canonical: JSON.stringify([request.relation, request.column, request.pairsEach]),
     plan,
-    profile,
+    mechanisms: [noise],
     ...(!relation.private && { relied: [relied(relation.name)] }),
-    execute: async (engine) => {
+    execute: async (engine, paid) => {
+      const add = noise.ready(paid);
       const pairs = choosePairs(await readPairs(engine, relation), request.pairsEach, policy.population);
       const values = (await readValues(engine, policy, column)).open();
       const exact = countPairs(
@@ -89,17 +80,20 @@ export async function learnTies(session: Session, request: TiesRequest, options:
         k,
         directed,
       );
-      const draw = laplaceSampler(scale);
-      return exact.map((n) => Number(BigInt(n) + draw()));
+      return add(exact.map(BigInt)).map(Number);
     },
   });
   // From here on only noisy counts: half of what may go wrong is noise, half is chance.
   const wrong = (1 - request.confidence) / 2;
   const { table, unjudged, merged } = poolRare({ values: column.values, directed, counts: result }, request.pool);
-  const slack = merged * width(wrong / result.length);
+  const slack = merged * halfWidth(inDoubles(noise.law), wrong / result.length);
   const interval = { ...oddsInterval(table, 1 - wrong, slack), confidence: request.confidence };
-  return { interval, unjudged, scale: toNumber(scale), receipt };
+  return { interval, unjudged, scale: spreadOf(noise.law), receipt };
 }
+
+/** A record is in at most `pairsEach` pairs, and every pair in one cell. */
+export const pairNoise = (name: string, values: number, directed: boolean, pairsEach: number, allotment: Allotment): Additive =>
+  additive({ name, cells: cellCount(values, directed), effects: rowsMoved(pairsEach) }, allotment);
 
 /** Each tie once: a symmetric relation lists both directions. */
 async function readPairs(engine: Engine, { name, symmetric }: Relation): Promise<NamedPair[]> {

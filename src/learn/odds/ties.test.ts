@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Transcript, usedOf } from '../../../test/transcript.js';
+import { rational } from '../../exact/rational.js';
+import { pure, zcdp } from '../../mechanism/allotment.js';
 import { backstrom, friendOddsRatio } from '../../papers/dependent-tuples/friend-model.js';
 import { affinityTies, profilesOf } from './affinity.js';
 import { choosePairs, type NamedPair } from './choose-pairs.js';
 import { distanceLogOdds, distanceTies, type Place, planeMetric, sphereMetric, tieOf } from './distance.js';
+import { pairNoise } from './learn-ties.js';
 import { oddsInterval, toDeclare } from './odds-interval.js';
 import { cellCount, cellOf, countPairs, poolRare } from './pair-table.js';
 import { tieTable, upward } from './tie.js';
@@ -71,6 +75,27 @@ describe('a table of tied pairs', () => {
         },
       ),
     );
+  });
+});
+
+describe('the noise of a table of tied pairs', () => {
+  it('is booked for all pairs of a record: three friends of one value, and it changes', () => {
+    for (const within of [pure(rational(1)), zcdp(rational(1, 10))]) {
+      const noise = pairNoise('friends', 2, false, 3, within);
+      const run = (own: number | undefined): Transcript => {
+        const transcript = new Transcript([noise]);
+        noise.ready(transcript)(
+          countPairs(
+            [1, 2, 3].map(() => [own, 0] as const),
+            2,
+            false,
+          ).map(BigInt),
+        );
+        return transcript;
+      };
+      expect(usedOf(run(0), run(1))[0]).toBeCloseTo(1, 5);
+      expect(usedOf(run(0), run(undefined))[0]).toBeLessThanOrEqual(1);
+    }
   });
 });
 

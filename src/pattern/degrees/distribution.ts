@@ -1,6 +1,8 @@
-import { divide, type Rational, rational } from '../../exact/rational.js';
-import { type Bits, cryptoBits } from '../../noise/bits.js';
-import { laplaceSampler } from '../../noise/discrete-laplace.js';
+import { type Additive, additive } from '../../mechanism/additive.js';
+import type { Allotment } from '../../mechanism/allotment.js';
+import { type Effect, effectOn } from '../../mechanism/effect.js';
+import type { Paid } from '../../mechanism/paid.js';
+import type { RecordClass } from '../../mechanism/profile.js';
 import { isotonic } from './isotonic.js';
 
 /**
@@ -9,36 +11,57 @@ import { isotonic } from './isotonic.js';
  */
 export type DegreeForm = 'cumulative' | 'sequence' | 'histogram';
 
-/** What one record can move: `step` people each move by one bin (a tie: its two ends, or one for a directed relation). */
-export interface DegreeEffect {
-  readonly histogram: number;
-  readonly sequence: number;
-  readonly cumulative: number;
-}
-export const tieEffect = (symmetric: boolean): DegreeEffect =>
-  symmetric ? { histogram: 4, sequence: 2, cumulative: 2 } : { histogram: 2, sequence: 1, cumulative: 1 };
-/** All ties of one person, after projection to at most `theta` ties each. */
-export const personEffect = (theta: number): DegreeEffect => ({
-  histogram: 4 * theta + 2,
-  sequence: 2 * theta,
-  cumulative: 2 * theta,
-});
+/** What one record can move in each form. */
+export type DegreeEffect = Readonly<Record<DegreeForm, Effect>>;
 
-/** counts[d] = people with d ties; the whole must be everybody. */
-export function noisyDegrees(
-  counts: readonly number[],
-  form: DegreeForm,
-  effect: DegreeEffect,
-  epsilon: Rational,
-  bits: Bits = cryptoBits,
-): number[] {
-  const people = counts.reduce((a, b) => a + b, 0);
-  const draw = laplaceSampler(divide(rational(effect[form]), epsilon), bits);
-  const noised = (x: number) => x + Number(draw());
-  if (form === 'histogram') return counts.map(noised);
-  if (form === 'sequence') return fromSequence(isotonic(sequenceOf(counts).map(noised)), counts.length);
+/** A tie moves its two ends by one bin each, or only the one it starts at in a directed relation. */
+export const tieEffect = (symmetric: boolean): DegreeEffect =>
+  symmetric
+    ? { histogram: { l1: 4n, l2squared: 8n }, sequence: { l1: 2n, l2squared: 2n }, cumulative: { l1: 2n, l2squared: 4n } }
+    : { histogram: { l1: 2n, l2squared: 2n }, sequence: { l1: 1n, l2squared: 1n }, cumulative: { l1: 1n, l2squared: 1n } };
+
+/** All ties of one person, after projection to at most `theta` ties each. */
+export const personEffect = (theta: number): DegreeEffect => {
+  // No vector is longer than its entries add up to.
+  const within = (l1: bigint): Effect => ({ l1, l2squared: l1 * l1 });
+  const most = BigInt(theta);
+  return { histogram: within(4n * most), sequence: within(2n * most), cumulative: within(2n * most) };
+};
+
+export interface Distribution {
+  readonly name: string;
+  readonly form: DegreeForm;
+  readonly last: number;
+  readonly people: number;
+  readonly effect: DegreeEffect;
+  /** Whose effect it is: the relation's name for ties, everybody for persons. */
+  readonly record: RecordClass;
+}
+
+export function degreeNoise({ name, form, last, people, effect, record }: Distribution, allotment: Allotment): Additive {
   // The last cumulative count is everybody, which is public.
-  return fromCumulative(isotonic(cumulate(counts).slice(0, -1).map(noised)), people);
+  const cells = { histogram: last + 1, cumulative: last, sequence: people }[form];
+  return additive({ name, cells, effects: effectOn([record], effect[form]) }, allotment);
+}
+
+/** The numbers of a form that noise is added to; counts[d] = people with d ties, and the whole must be everybody. */
+export function inForm(counts: readonly number[], form: DegreeForm): number[] {
+  if (form === 'histogram') return [...counts];
+  return form === 'sequence' ? sequenceOf(counts) : cumulate(counts).slice(0, -1);
+}
+
+/** Draws first, then looks at the counts. */
+export function noisyDegrees(noise: Additive, form: DegreeForm, paid: Paid): (counts: readonly number[]) => number[] {
+  const add = noise.ready(paid);
+  return (counts) => {
+    const noisy = add(inForm(counts, form).map(BigInt)).map(Number);
+    if (form === 'histogram') return noisy;
+    if (form === 'sequence') return fromSequence(isotonic(noisy), counts.length);
+    return fromCumulative(
+      isotonic(noisy),
+      counts.reduce((a, b) => a + b, 0),
+    );
+  };
 }
 
 export const cumulate = (counts: readonly number[]): number[] => {

@@ -1,9 +1,9 @@
 import type { Engine } from '../../engine/engine.js';
 import { quoteName } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
-import { divide, type Rational, rational, toNumber, toText } from '../../exact/rational.js';
 import { within } from '../../input/limits.js';
-import { everyRecord, type Profile, pureProfile } from '../../mechanism/profile.js';
+import type { Additive } from '../../mechanism/additive.js';
+import { everyRecord } from '../../mechanism/profile.js';
 import type { Relation } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
@@ -11,7 +11,7 @@ import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { publicDegree } from '../candidates.js';
 import { checkDomain } from '../exact-answer.js';
 import { analysePattern } from '../query/analyse.js';
-import { type DegreeEffect, type DegreeForm, noisyDegrees, personEffect, tieEffect } from './distribution.js';
+import { type DegreeForm, degreeNoise, noisyDegrees, personEffect, tieEffect } from './distribution.js';
 import { degreeCounts, projectedDegrees } from './projection.js';
 
 export interface DegreeOptions extends AskOptions {
@@ -38,9 +38,7 @@ interface Prepared {
   readonly form: DegreeForm;
   readonly last: number;
   readonly theta: number | undefined;
-  readonly effect: DegreeEffect;
-  readonly epsilon: Rational;
-  readonly profile: Profile;
+  readonly noise: Additive;
   readonly allowance: Allowance;
   readonly plan: Plan;
 }
@@ -53,21 +51,18 @@ export async function releaseDegrees(
   session: Session,
   options: DegreeOptions = {},
 ): Promise<{ result: DegreeResult; receipt: Receipt }> {
-  const { relation, form, last, theta, effect, epsilon, profile, allowance, plan } = await prepare(session, options);
+  const { relation, form, last, theta, noise, allowance, plan } = await prepare(session, options);
   return session.analyse<DegreeResult>({
     kind: 'degrees',
     allowance,
     canonical: JSON.stringify([relation.name, form, last, theta ?? null]),
     plan,
-    profile,
-    execute: async (engine) => {
+    mechanisms: [noise],
+    execute: async (engine, paid) => {
+      const finish = noisyDegrees(noise, form, paid);
       await checkDomain(engine, analysePattern(`q(x, y) :- ${relation.name}(x, y)`, { relations: session.policy.relations }));
       const degrees = theta === undefined ? await readDegrees(engine, relation) : await readProjected(engine, relation, theta);
-      return {
-        relation: relation.name,
-        form,
-        counts: noisyDegrees(degreeCounts(degrees, relation.domain, last), form, effect, epsilon),
-      };
+      return { relation: relation.name, form, counts: finish(degreeCounts(degrees, relation.domain, last)) };
     },
   });
 }
@@ -88,7 +83,8 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
       'Degrees with persons as the secret need a symmetric relation.',
       'Declare symmetric: true, or protect single ties.',
     );
-  const allowance = await session.allowance(options, person ? everyRecord : relation.name, { beyond: true });
+  const record = person ? everyRecord : relation.name;
+  const allowance = await session.allowance(options, record, { beyond: true });
   if (!allowance.pure)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const degree =
@@ -101,30 +97,22 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
   if (!['cumulative', 'sequence', 'histogram'].includes(form))
     throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave it out for cumulative.');
   const effect = person ? personEffect(degree) : tieEffect(relation.symmetric);
-  const scale = divide(rational(effect[form]), allowance.pure);
-  const profile = pureProfile([[person ? everyRecord : relation.name, allowance.pure]]);
+  const name = `degrees of ${relation.name}`;
+  const noise = degreeNoise({ name, form, last: degree, people: relation.domain, effect, record }, allowance.pure);
   const plan = session.frame({
     label: options.label ?? `degrees of ${relation.name} (${form})`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
-    profile,
+    mechanisms: [noise],
     reading: allowance.reading,
-    mechanism: 'laplace',
+    mechanism: noise.law.kind,
     why: 'Cumulative counts move by one per person and tie, half of what a histogram moves; putting them in order removes most of the noise.',
-    measures: [
-      {
-        name: `degrees of ${relation.name}`,
-        cells: degree + 1,
-        noise: { kind: 'laplace', scale: toText(scale) },
-        error95: Math.log(20) * toNumber(scale),
-      },
-    ],
     errors: [],
     candidates: [],
   });
   const theta = person ? degree : undefined;
-  return { relation, form, last: degree, theta, effect, epsilon: allowance.pure, profile, allowance, plan };
+  return { relation, form, last: degree, theta, noise, allowance, plan };
 }
 
 function relationOf(session: Session, name?: string): Relation {

@@ -1,0 +1,13 @@
+import type { Rational } from '../../src/exact/rational.js';
+import { pure } from '../../src/mechanism/allotment.js';
+import { Paid } from '../../src/mechanism/paid.js';
+import { everyRecord } from '../../src/mechanism/profile.js';
+import { type DegreeEffect, type DegreeForm, degreeNoise, noisyDegrees } from '../../src/pattern/degrees/distribution.js';
+
+/** One release of a degree distribution, outside any account. */
+export function drawDegrees(counts: readonly number[], form: DegreeForm, effect: DegreeEffect, epsilon: Rational): number[] {
+  const people = counts.reduce((a, b) => a + b, 0);
+  const about = { name: 'degrees', form, last: counts.length - 1, people, effect, record: everyRecord };
+  const noise = degreeNoise(about, pure(epsilon));
+  return noisyDegrees(noise, form, new Paid([noise]))(counts);
+}

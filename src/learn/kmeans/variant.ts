@@ -1,0 +1,26 @@
+import type { Additive } from '../../mechanism/additive.js';
+import type { Paid } from '../../mechanism/paid.js';
+import type { Box, Points } from './points.js';
+
+/** What is known before the data is read; every variant makes its noise from this alone. */
+export interface Setting {
+  readonly box: Box;
+  readonly clusters: number;
+  /** Public number of records, and most rows one of them has. */
+  readonly rows: number;
+  readonly each: number;
+}
+
+export interface Variant {
+  readonly name: 'grid' | 'lloyd';
+  readonly why: string;
+  readonly mechanisms: readonly Additive[];
+  /** What it gives back is the only thing that sees data. */
+  readonly ready: (paid: Paid) => (points: Points) => Clustered;
+}
+
+/** Centres are in units of the half box, so that all coordinates lie in [-1, 1]. */
+export interface Clustered {
+  readonly centres: readonly (readonly number[])[];
+  readonly counts?: readonly number[];
+}

@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import { add, divide, multiply, type Rational, rational, toNumber, zero } from '../src/exact/rational.js';
+import type { Law } from '../src/mechanism/law.js';
+import type { Mechanism } from '../src/mechanism/mechanism.js';
+import { Paid } from '../src/mechanism/paid.js';
+
+/**
+ * A receipt under which every release publishes the same, whatever the data: zeros and first candidates, or with 'exact' what noise is added to and the best
+ * candidate. It keeps what went in, so that two worlds can be compared along one transcript, which is what adaptive composition is about.
+ */
+export class Transcript extends Paid {
+  readonly seen: { readonly mechanism: Mechanism; readonly exact: readonly bigint[] }[] = [];
+
+  constructor(
+    booked: readonly Mechanism[],
+    private readonly told: 'nothing' | 'exact' = 'nothing',
+  ) {
+    super(booked);
+  }
+
+  override release<In, Out>(mechanism: Mechanism, given: In): Out {
+    const exact = given as readonly bigint[];
+    this.seen.push({ mechanism, exact });
+    const best = () => exact.reduce((found, p, k) => (p < exact[found]! ? k : found), 0);
+    if (mechanism.law.kind === 'selection') return (this.told === 'exact' ? best() : 0) as Out;
+    return (this.told === 'exact' ? [...exact] : exact.map(() => 0n)) as Out;
+  }
+}
+
+/** What the noise of each mechanism loses between two worlds as a part of what is booked for it, in the order of first use: worked out from the law alone. */
+export function usedOf(a: Transcript, b: Transcript): number[] {
+  expect(b.seen.map(({ mechanism }) => mechanism)).toEqual(a.seen.map(({ mechanism }) => mechanism));
+  const lost = new Map<Mechanism, Rational>();
+  a.seen.forEach(({ mechanism, exact }, k) => {
+    const moved = exact.map((x, i) => x - b.seen[k]!.exact[i]!);
+    lost.set(mechanism, add(lost.get(mechanism) ?? zero, lossOf(mechanism.law, mechanism.cost.noise, moved)));
+  });
+  return [...lost].map(([{ cost }, loss]) => {
+    const [booked] = [...cost.perRecord.values()];
+    return toNumber(divide(loss, booked!));
+  });
+}
+
+function lossOf(law: Law, noise: 'pure' | 'zcdp', moved: readonly bigint[]): Rational {
+  const sizes = moved.map((x) => (x < 0n ? -x : x));
+  if (law.kind === 'laplace') return divide(rational(sizes.reduce((s, x) => s + x, 0n)), law.scale);
+  if (law.kind === 'gaussian')
+    return divide(rational(sizes.reduce((s, x) => s + x * x, 0n)), multiply(rational(2), law.variance));
+  if (law.kind !== 'selection') throw new RangeError(`no loss is known of ${law.kind} noise`);
+  // A common shift of all penalties changes nothing: what counts is how far apart the candidates move.
+  const [least, most] = [moved.reduce((s, x) => (x < s ? x : s)), moved.reduce((s, x) => (x > s ? x : s))];
+  const pure = multiply(law.sharpness, rational(most - least));
+  return noise === 'pure' ? pure : divide(multiply(pure, pure), rational(8));
+}
