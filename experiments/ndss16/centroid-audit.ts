@@ -57,7 +57,7 @@ export function centroidAudit(
   const circle = [hub, ...friends.subarray(friendStart[hub]!, friendStart[hub + 1]!)];
   const tied = Math.max(...corners.map((to) => reclusterFrom(before, points, clusters, circle, to)));
   const possible = clusters * points.width;
-  const names: Record<string, string> = { lpm: 'LPM', dpm: 'DPM (Eq. 26, 18)', zhu: 'Zhu et al.', group: 'group, L = n' };
+  const names: Record<string, string> = { lpm: 'LPM', dpm: 'DPM (Eq. 26, 18)', zhu: 'Zhu et al. 2015', group: 'group, L = n' };
   const lines = published(epsilon);
   const rows: Cell[][] = [
     [

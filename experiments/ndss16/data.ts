@@ -7,13 +7,13 @@ import { publicData } from '../data.js';
 
 export const dataFolder = publicData('', 'gowalla/');
 
-export const newYork: City = { name: 'New York', lat: 40.7128, lon: -74.006 };
-export const threeCities: readonly City[] = [
+const newYork: City = { name: 'New York', lat: 40.7128, lon: -74.006 };
+const threeCities: readonly City[] = [
   newYork,
   { name: 'San Francisco', lat: 37.7749, lon: -122.4194 },
   { name: 'Los Angeles', lat: 34.0522, lon: -118.2437 },
 ];
-export const ranks = 6;
+const ranks = 6;
 
 /** Columns of a file as arrays of numbers. */
 export async function readColumns(folder: URL, file: string, expressions: readonly string[]): Promise<Float64Array[]> {

@@ -27,7 +27,7 @@ export const certifiedBase = (graph: FactorGraph, epsilon: string): Rational =>
   largestBase(graph, parseRational(epsilon), 'uninformed', { reach: 'direct' });
 
 /** Which centre the middle of each cell is nearest to, in the two coordinates of one rank. */
-export function partOfCells({ space }: Population, centres: Float64Array, width: number, rank: number): Uint16Array {
+function partOfCells({ space }: Population, centres: Float64Array, width: number, rank: number): Uint16Array {
   const clusters = centres.length / width;
   const flat = Float64Array.from({ length: 2 * clusters }, (_, k) => centres[(k >> 1) * width + 2 * rank + (k & 1)]!);
   const cells: Vectors = {

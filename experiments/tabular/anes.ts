@@ -39,7 +39,7 @@ export async function readAnes(rule: AnesRule): Promise<CodedSurvey> {
   return chosen(all, kept);
 }
 
-export const chosen = (survey: CodedSurvey, kept: readonly number[]): CodedSurvey => ({
+const chosen = (survey: CodedSurvey, kept: readonly number[]): CodedSurvey => ({
   names: kept.map((c) => survey.names[c]!),
   levels: kept.map((c) => survey.levels[c]!),
   values: kept.map((c) => survey.values[c]!),

@@ -19,7 +19,7 @@ const twins: Model = {
 };
 
 describe('the posterior of one unknown value', () => {
-  it('is the table of paper 001 with its two slips corrected', () => {
+  it('is the table of Ouyang et al. with its two slips corrected', () => {
     const rows = posteriorTable({
       universe: [1, 2, 3, 5, 10],
       answerIf: mean([1, 2, 3]),

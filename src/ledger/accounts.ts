@@ -56,7 +56,7 @@ export interface Change {
 export const rootOf = (incomplete: boolean, states: ReadonlyMap<string, string>): string =>
   sha256(JSON.stringify([incomplete, [...states].sort(byName)]));
 
-export function rootAfter(books: Books, change: Change): string {
+function rootAfter(books: Books, change: Change): string {
   const states = new Map(books.states());
   for (const [population, state] of change.accounts) states.set(population, stateHash(state));
   return rootOf(change.incomplete ?? books.incomplete(), states);
@@ -69,7 +69,7 @@ export const requestOf = (key: string, profile: SpendLink['profile'], digest: st
 export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root' | 'since'> : never) : never;
 
 /** What link number `sequence` changes. Deterministic, so that walking the chain again gives the same accounts to the last byte. */
-export function changeBy(books: Books, link: Draft, sequence: number): Change {
+function changeBy(books: Books, link: Draft, sequence: number): Change {
   if (link.kind === 'upgrade') return { accounts: new Map() };
   if (link.kind === 'recover') {
     for (const population of link.closes) known(books, population, sequence);

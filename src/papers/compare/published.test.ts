@@ -3,10 +3,10 @@ import { readVectors } from '../../../test/vectors.js';
 import { answersOf, readWorkload } from '../../audit/workload.js';
 import { enumerate } from '../../dependence/model/joint.js';
 import type { Model } from '../../dependence/model/model.js';
-import { correlatedSensitivity } from '../correlated-sensitivity/zhu.js';
+import { correlatedSensitivity } from '../correlated-sensitivity/pearson.js';
 import { coefficients, equation14, equation18, equation18Fixed, fixedPoint } from '../dependent-tuples/dpm.js';
+import { absoluteMetric, discreteMetric, kappas } from '../dependent-tuples/kappa.js';
 import { pairwiseDependent } from '../group-dp/group.js';
-import { absoluteMetric, discreteMetric, kappas } from '../group-dp/kappa.js';
 import { answerDistance } from '../pufferfish/wasserstein.js';
 import type { Setting } from './mechanism.js';
 

@@ -1,6 +1,6 @@
 /**
- * Paper 004's theory on small domains, by exhaustion: priors over instances (subsets of at most twelve tuples, as bit masks), mechanisms given as likelihoods of one
- * output, and what an output does to belief. For tests, experiments and teaching; nothing here answers queries.
+ * The theory of Rastogi et al. 2009 on small domains, by exhaustion: priors over instances (subsets of at most twelve tuples, as bit masks), mechanisms given as likelihoods of one
+ * output, and what an output does to belief.
  */
 
 /** Probability of each instance; index = bit mask of the tuples it holds. */
