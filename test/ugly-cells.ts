@@ -1,4 +1,4 @@
-import { divide, fromNumber, parseRational, type Rational, rational, subtract } from '../src/exact/rational.js';
+import { divide, fromNumber, type Rational, rational, subtract } from '../src/exact/rational.js';
 
 /** A cell as it stands in a file: how to store it, and what it says, by hand. */
 export interface Ugly {
@@ -503,5 +503,3 @@ export function positionSaid(
   const twice = 2n * (at.num - below * at.den);
   return Number(twice > at.den || (twice === at.den && below % 2n === 1n) ? below + 1n : below);
 }
-
-export const half = parseRational('0.5');
