@@ -30,7 +30,7 @@ const keysOf = (text: string): string[] => [...text.matchAll(/- \*\*([^*]+)\*\*/
 
 const strangers = (keys: readonly string[], among: ReadonlyMap<string, string>): string[] =>
   [...among].flatMap(([file, text]) =>
-    [...new Set(cited(text))].filter((key) => !keys.includes(key)).map((key) => `${file} cites ${key}`),
+    file === list ? [] : [...new Set(cited(text))].filter((key) => !keys.includes(key)).map((key) => `${file} cites ${key}`),
   );
 const idle = (keys: readonly string[], among: ReadonlyMap<string, string>): string[] => {
   const elsewhere = [...among].filter(([file]) => file !== list).map(([, text]) => text);
