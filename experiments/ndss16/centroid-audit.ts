@@ -41,10 +41,7 @@ export function centroidAudit(
   const corners: readonly ((d: number) => number)[] = [() => 0, () => 1, (d) => d & 1, (d) => 1 - (d & 1)];
   let one = 0;
   for (let k = 0; k < tries; k++)
-    one = Math.max(
-      one,
-      recluster(before, points, clusters, [Math.floor(draw() * points.count)], corners[k % corners.length]!),
-    );
+    one = Math.max(one, recluster(before, points, clusters, [Math.floor(draw() * points.count)], corners[k % corners.length]!));
   // The person with most friends, with all of them: what complete dependence may move.
   const { friendStart, friends } = population;
   let hub = 0;

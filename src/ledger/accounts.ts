@@ -69,7 +69,7 @@ export const requestOf = (key: string, profile: SpendLink['profile'], digest: st
 export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root' | 'since'> : never) : never;
 
 /** What link number `sequence` changes. Deterministic, so that walking the chain again gives the same accounts to the last byte. */
-function changeBy(books: Books, link: Draft, sequence: number): Change {
+export function changeBy(books: Books, link: Draft, sequence: number): Change {
   if (link.kind === 'upgrade') return { accounts: new Map() };
   if (link.kind === 'recover') {
     for (const population of link.closes) known(books, population, sequence);
