@@ -1,7 +1,6 @@
 /** Makes every function of a build say that it was entered (scripts/walk.mjs). */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import MagicString from 'magic-string';
 import { parseAst } from 'rolldown/parseAst';
 
 const start = `${pathToFileURL(process.env.WALK_DIST).href}/`;
@@ -14,7 +13,7 @@ export async function load(url, context, next) {
   if (!url.startsWith(start)) return next(url, context);
   const file = url.slice(start.length);
   const code = readFileSync(fileURLToPath(url), 'utf8');
-  const text = new MagicString(code);
+  const inserted = [];
   let functions = 0;
   const visit = (node, name) => {
     if (!node || typeof node !== 'object') return;
@@ -24,14 +23,15 @@ export async function load(url, context, next) {
     }
     if (isFunction.test(node.type)) {
       const call = `globalThis.fuguWalk?.(${JSON.stringify(file)},${functions++},${JSON.stringify(name ?? node.id?.name ?? '')})`;
-      if (node.body.type === 'BlockStatement') text.appendLeft(node.body.start + 1, `${call};`);
-      else {
-        text.appendLeft(node.body.start, `(${call},`);
-        text.appendRight(node.body.end, ')');
-      }
+      if (node.body.type === 'BlockStatement') inserted.push([node.body.start + 1, `${call};`]);
+      else inserted.push([node.body.start, `(${call},`], [node.body.end, ')']);
     }
     for (const [key, value] of Object.entries(node)) if (key !== 'start' && key !== 'end') visit(value, nameOf(node, key));
   };
   visit(parseAst(code).body);
-  return { format: 'module', source: text.toString(), shortCircuit: true };
+  // Outer functions were met first, and sorting keeps that order where two begin at one place.
+  const [source, rest] = inserted
+    .sort(([a], [b]) => a - b)
+    .reduce(([done, from], [at, words]) => [done + code.slice(from, at) + words, at], ['', 0]);
+  return { format: 'module', source: source + code.slice(rest), shortCircuit: true };
 }

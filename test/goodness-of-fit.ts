@@ -2,7 +2,7 @@
 
 export const alpha = 1e-6;
 /** The two-sided normal quantile of alpha. */
-export const normalLimit = 4.8917;
+const normalLimit = 4.8917;
 
 /** A symmetric law on the integers, known up to `reach` (the mass beyond is negligible for the sample sizes used). */
 export interface Law {
@@ -41,7 +41,7 @@ function logGamma(x: number): number {
 }
 
 /** P(chi-square with `freedom` degrees > statistic): the regularised upper incomplete gamma function. */
-export function chiSquareTail(statistic: number, freedom: number): number {
+function chiSquareTail(statistic: number, freedom: number): number {
   const a = freedom / 2;
   const x = statistic / 2;
   if (x <= 0) return 1;
@@ -71,7 +71,7 @@ export function chiSquareTail(statistic: number, freedom: number): number {
 }
 
 /** Cuts the integers into about `cells` stretches of similar probability; the ends take the tails. */
-export function cutInto(cells: number, law: Law): { upper: number[]; probability: number[] } {
+function cutInto(cells: number, law: Law): { upper: number[]; probability: number[] } {
   const upper: number[] = [];
   const probability: number[] = [];
   let mass = 0;

@@ -1,4 +1,4 @@
-import { divide, fromNumber, parseRational, type Rational, rational, subtract } from '../src/exact/rational.js';
+import { divide, fromNumber, type Rational, rational, subtract } from '../src/exact/rational.js';
 
 /** A cell as it stands in a file: how to store it, and what it says, by hand. */
 export interface Ugly {
@@ -28,7 +28,7 @@ export function generator(seed: number): (n: number) => number {
 export type Pick = ReturnType<typeof generator>;
 
 const nothing: Ugly = { sql: 'NULL', text: null };
-export const quote = (text: string): string =>
+const quote = (text: string): string =>
   text.includes('\0') ? text.split('\0').map(quote).join(' || chr(0) || ') : `'${text.replaceAll("'", "''")}'`;
 
 const integer = (type: string, n: bigint): Ugly => ({
@@ -289,7 +289,7 @@ export const words: readonly string[] = [
   ...['x'.repeat(300), `1${' '.repeat(300)}`, `${'1;'.repeat(200)}tv`],
 ];
 /** Longer than any cell of a CSV may be. */
-export const longWords: readonly string[] = [
+const longWords: readonly string[] = [
   'x'.repeat(70_000),
   `${' '.repeat(70_000)}1`,
   `1${' '.repeat(70_000)}`,
@@ -503,5 +503,3 @@ export function positionSaid(
   const twice = 2n * (at.num - below * at.den);
   return Number(twice > at.den || (twice === at.den && below % 2n === 1n) ? below + 1n : below);
 }
-
-export const half = parseRational('0.5');

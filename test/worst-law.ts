@@ -14,7 +14,7 @@ export interface Law {
 }
 
 /** P(sum = k | x_target = 0) and P(sum = k | x_target = 1), by enumeration. */
-export function sumsGiven({ records, pairs }: TieList, { couplings, tilts }: Law, target: number): [Float64Array, Float64Array] {
+function sumsGiven({ records, pairs }: TieList, { couplings, tilts }: Law, target: number): [Float64Array, Float64Array] {
   const laws: [Float64Array, Float64Array] = [new Float64Array(records + 1), new Float64Array(records + 1)];
   const states = 1 << records;
   let largest = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -10,10 +10,10 @@ import { huberHinge, logistic } from '../../src/learn/classify/loss.js';
 import { minimise } from '../../src/learn/classify/minimise.js';
 import { type ClassifyResult, predict } from '../../src/learn/classify/predict.js';
 import { parseClassify } from '../../src/learn/classify/request.js';
+import { publicData } from '../data.js';
 
-/** The UCI census file beside the repository, seen from the sources or from the build. */
-const places = ['../../../shared/data/adult/', '../../../../shared/data/adult/'].map((path) => new URL(path, import.meta.url));
-export const adultFolder: URL | undefined = places.find((place) => existsSync(new URL('adult.data.gz', place)));
+/** The UCI census file. */
+export const adultFolder = publicData('adult/', 'adult.data.gz');
 
 const names =
   'age workclass fnlwgt education education_num marital_status occupation relationship race sex capital_gain capital_loss hours_per_week native_country income'.split(
@@ -30,7 +30,7 @@ function readRows(folder: URL, file: string): Row[] {
     .map((line) => Object.fromEntries(line.split(',').map((cell, c) => [names[c]!, cell.trim().replace(/\.$/, '')])));
 }
 
-export const features = names.filter((name) => !['fnlwgt', 'education', 'income'].includes(name));
+const features = names.filter((name) => !['fnlwgt', 'education', 'income'].includes(name));
 export const ask = { label: 'income', positive: ['>50K'], features };
 
 /** Domains and bins as a steward would write them from the census form: nothing here was computed from the rows. */

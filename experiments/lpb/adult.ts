@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import { publicData } from '../data.js';
 
-/** Both parts of the UCI census file, as the paper used them; beside the repository, seen from the sources or from the build. */
-const places = ['../../../shared/data/adult/', '../../../../shared/data/adult/'].map((path) => new URL(path, import.meta.url));
-export const adultFolder: URL | undefined = places.find((place) => existsSync(new URL('adult.data.gz', place)));
+/** Both parts of the UCI census file, as the paper used them. */
+export const adultFolder = publicData('adult/', 'adult.data.gz');
 
 export interface Attribute {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What can be read off paper 001 (its figures carry no numbers in the text we have), as printed. */
+/** What can be read off Ouyang et al. (its figures carry no numbers in the text we have), as printed. */
 export const tableOne = {
   universe: [1, 2, 3, 5, 10],
   known: [1, 2, 3],

@@ -15,10 +15,10 @@ type Adult = Record<AttributeName, Attribute>;
 type Cell = string | number;
 const queries = 1000;
 
-/** Figures 1 to 5 and Tables I and II of paper 001, as CSV and SVG, our numbers beside the paper's. */
+/** Figures 1 to 5 and Tables I and II of Ouyang et al., as CSV and SVG, our numbers beside the paper's. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
-  const report: string[] = ['# Paper 001, reproduced', ''];
+  const report: string[] = ['# Ouyang et al., reproduced', ''];
   const save = (name: string, rows: readonly (readonly Cell[])[], drawing?: Drawing) => {
     writeFileSync(join(out, `${name}.csv`), csvOf(rows));
     if (drawing) writeFileSync(join(out, `${name}.svg`), standalone(drawing));

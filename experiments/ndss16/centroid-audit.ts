@@ -10,11 +10,7 @@ import { certifiedBase } from './releases.js';
 const l1 = (a: Float64Array, b: Float64Array): number => a.reduce((s, v, k) => s + Math.abs(v - b[k]!), 0);
 
 /** How far the exact centres move when some people are somewhere else: K-means is run again from the same public start. */
-export function recluster(points: Vectors, clusters: number, moved: readonly number[], to: (d: number) => number): number {
-  const before = lloyd(points, publicStart(clusters, points.width)).centres;
-  return reclusterFrom(before, points, clusters, moved, to);
-}
-function reclusterFrom(
+function recluster(
   before: Float64Array,
   points: Vectors,
   clusters: number,
@@ -45,19 +41,16 @@ export function centroidAudit(
   const corners: readonly ((d: number) => number)[] = [() => 0, () => 1, (d) => d & 1, (d) => 1 - (d & 1)];
   let one = 0;
   for (let k = 0; k < tries; k++)
-    one = Math.max(
-      one,
-      reclusterFrom(before, points, clusters, [Math.floor(draw() * points.count)], corners[k % corners.length]!),
-    );
+    one = Math.max(one, recluster(before, points, clusters, [Math.floor(draw() * points.count)], corners[k % corners.length]!));
   // The person with most friends, with all of them: what complete dependence may move.
   const { friendStart, friends } = population;
   let hub = 0;
   for (let i = 0; i < population.people; i++)
     if (friendStart[i + 1]! - friendStart[i]! > friendStart[hub + 1]! - friendStart[hub]!) hub = i;
   const circle = [hub, ...friends.subarray(friendStart[hub]!, friendStart[hub + 1]!)];
-  const tied = Math.max(...corners.map((to) => reclusterFrom(before, points, clusters, circle, to)));
+  const tied = Math.max(...corners.map((to) => recluster(before, points, clusters, circle, to)));
   const possible = clusters * points.width;
-  const names: Record<string, string> = { lpm: 'LPM', dpm: 'DPM (Eq. 26, 18)', zhu: 'Zhu et al.', group: 'group, L = n' };
+  const names: Record<string, string> = { lpm: 'LPM', dpm: 'DPM (Eq. 26, 18)', zhu: 'Zhu et al. 2015', group: 'group, L = n' };
   const lines = published(epsilon);
   const rows: Cell[][] = [
     [

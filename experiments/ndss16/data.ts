@@ -1,21 +1,19 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { locationPatterns, type Population } from '../../src/attack/inference/patterns.js';
 import { buildSpace, type City } from '../../src/attack/inference/space.js';
 import { openEngine } from '../../src/engine/open.js';
 import { readStructure } from '../../src/engine/structure.js';
+import { publicData } from '../data.js';
 
-/** The data stands beside the repository, seen from the sources or from the build. */
-const places = ['../../../shared/data/', '../../../../shared/data/'].map((path) => new URL(path, import.meta.url));
-export const dataFolder: URL | undefined = places.find((place) => existsSync(new URL('gowalla/', place)));
+export const dataFolder = publicData('', 'gowalla/');
 
-export const newYork: City = { name: 'New York', lat: 40.7128, lon: -74.006 };
-export const threeCities: readonly City[] = [
+const newYork: City = { name: 'New York', lat: 40.7128, lon: -74.006 };
+const threeCities: readonly City[] = [
   newYork,
   { name: 'San Francisco', lat: 37.7749, lon: -122.4194 },
   { name: 'Los Angeles', lat: 34.0522, lon: -118.2437 },
 ];
-export const ranks = 6;
+const ranks = 6;
 
 /** Columns of a file as arrays of numbers. */
 export async function readColumns(folder: URL, file: string, expressions: readonly string[]): Promise<Float64Array[]> {

@@ -13,7 +13,7 @@ import {
 
 export type Published = Readonly<Record<'lpm' | 'dpm' | 'dpm90' | 'dpm80' | 'zhu' | 'group', Calibration>>;
 
-export const mostTies = ({ people, friendStart }: Population): number => {
+const mostTies = ({ people, friendStart }: Population): number => {
   let most = 0;
   for (let i = 0; i < people; i++) most = Math.max(most, friendStart[i + 1]! - friendStart[i]!);
   return most;

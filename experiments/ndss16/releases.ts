@@ -3,7 +3,7 @@ import type { CentroidsTarget, Round, TotalsTarget } from '../../src/attack/infe
 import { type FactorGraph, fromPairs } from '../../src/dependence/graph/factor-graph.js';
 import { largestBase } from '../../src/dependence/leakage.js';
 import { logUp } from '../../src/exact/outward.js';
-import { divide, fromNumber, multiply, parseRational, type Rational, rational, toNumber } from '../../src/exact/rational.js';
+import { divide, multiply, parseRational, type Rational, rational, toNumber } from '../../src/exact/rational.js';
 import { lloydSplit } from '../../src/learn/kmeans/split.js';
 import { roundUp } from '../../src/mechanism/law.js';
 import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
@@ -27,7 +27,7 @@ export const certifiedBase = (graph: FactorGraph, epsilon: string): Rational =>
   largestBase(graph, parseRational(epsilon), 'uninformed', { reach: 'direct' });
 
 /** Which centre the middle of each cell is nearest to, in the two coordinates of one rank. */
-export function partOfCells({ space }: Population, centres: Float64Array, width: number, rank: number): Uint16Array {
+function partOfCells({ space }: Population, centres: Float64Array, width: number, rank: number): Uint16Array {
   const clusters = centres.length / width;
   const flat = Float64Array.from({ length: 2 * clusters }, (_, k) => centres[(k >> 1) * width + 2 * rank + (k & 1)]!);
   const cells: Vectors = {
@@ -133,5 +133,3 @@ export function cellsTarget(name: string, population: Population, base: Rational
   const round: Round = { parts: side * side, partOfCell, partOfPerson, counts, countScale: toNumber(scale) };
   return { kind: 'totals', name, ranks: [0], rounds: () => [round] };
 }
-
-export const asRational = (x: number): Rational => fromNumber(x);

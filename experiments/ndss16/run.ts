@@ -18,13 +18,13 @@ import { figure8, figure9a } from './utility-figures.js';
 const clusters = 8;
 const oddsRatio = 3;
 
-/** Sections IV and VII of paper 000 on the data we have. FUGU_QUICK=1 takes fewer points and repetitions. */
+/** Sections IV and VII of Liu et al. 2016 on the data we have. FUGU_QUICK=1 takes fewer points and repetitions. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const quick = process.env.FUGU_QUICK === '1';
   const book = new Book(out);
   book.say(
-    '# Paper 000 (NDSS 2016), reproduced and measured honestly',
+    '# Liu et al. 2016, reproduced and measured honestly',
     `Friendships are declared as ties of odds ratio ${oddsRatio} with direct reach wherever a line says certified. Dashed lines are published mechanisms: attack targets, not private.${quick ? ' **Quick run: fewer points and repetitions.**' : ''}`,
   );
   figure6(book, [0.1, 0.5, 1, 1.5, 2]);
@@ -101,7 +101,7 @@ export async function run(out: string): Promise<void> {
     '- LPM (plain Laplace noise): broken as soon as records depend on each other. Exactly 1.5 and 2 epsilon in Example 1 (Figure 6); on this data the centres move by more than it assumes when friends move together (audit).',
     '- LPM, DPM, Zhu on centroids: the sensitivity they divide by is not one. Where the promise is kept, it is because the noise is larger than the whole box, and then nothing is left of the clustering (Figure 9a).',
     '- DPM in general (soundness notes, `fugu audit`): Eq. 14 fails for three or more records (xor: 1.434 epsilon at epsilon 1) and for queries that do not move with the records’ own numbers (1.999 epsilon); Eq. 18 holds against attackers who know no record, and not against those who do (1.3065 at epsilon 1). Understated coefficients (Figure 7) void it.',
-    '- Zhu et al.: correlations of 0 hide dependence altogether; it also reads them off the private data.',
+    '- Zhu et al. 2015: correlations of 0 hide dependence altogether; it also reads them off the private data.',
     '- Group: kept, when the group is the whole component.',
   );
   book.say(

@@ -1,11 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { buildGraph, type Graph } from '../../src/pattern/graph/csr.js';
+import { publicData } from '../data.js';
 
 /** The public graphs beside the project, when they are there; otherwise a made-up one, so that the experiment always runs. */
-const folder = new URL('../../../shared/data/graphs/', import.meta.url);
-const built = new URL('../../../../shared/data/graphs/', import.meta.url);
-const place = [folder, built].find((f) => existsSync(f));
+const place = publicData('graphs/');
 
 export interface NamedGraph {
   readonly name: string;

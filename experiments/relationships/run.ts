@@ -14,7 +14,7 @@ const markdown = (rows: readonly (readonly Cell[])[]): string => {
 };
 const short = (x: number): number => Number(x.toPrecision(3));
 
-/** Table 1 of paper 004 as measured errors, every mechanism, and the accuracy of degree distributions (paper 000, VII-B.3). */
+/** Table 1 of Rastogi et al. 2009 as measured errors, every mechanism, and the accuracy of degree distributions (Liu et al. 2016, VII-B.3). */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const graphs = readGraphs();

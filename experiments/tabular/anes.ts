@@ -1,13 +1,9 @@
-import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { CodedTable } from '../../src/learn/network/coded.js';
+import { publicData } from '../data.js';
 
-/** Survey files live outside the repository; everything that needs them skips when they are absent. */
-export const sharedFolder = new URL('../../../shared/data/', import.meta.url);
-/** Compiled experiments run from dist-bench/, one folder deeper. */
-const compiledFolder = new URL('../../../../shared/data/', import.meta.url);
-export const dataFolder = existsSync(sharedFolder) ? sharedFolder : compiledFolder;
-export const sharedData = (path: string): string => new URL(path, dataFolder).pathname;
+export const anesFolder = publicData('anes/');
 
 export interface CodedSurvey extends CodedTable {
   readonly values: readonly (readonly string[])[];
@@ -33,7 +29,7 @@ export const anesSurveys: readonly AnesRule[] = [
 
 /** The first N columns in file order that are questions with 2 to 12 distinct codes; missing is a level of its own. */
 export async function readAnes(rule: AnesRule): Promise<CodedSurvey> {
-  const file = sharedData(`anes/anes_pilot_${rule.year}.parquet`);
+  const file = fileURLToPath(new URL(`anes_pilot_${rule.year}.parquet`, anesFolder));
   const all = await readCoded(file, (name, type) => !notQuestions.test(name) && type !== 'VARCHAR' && !/DATE|TIME/.test(type));
   const first = rule.from ? all.names.indexOf(rule.from) : 0;
   const kept = all.names
@@ -43,7 +39,7 @@ export async function readAnes(rule: AnesRule): Promise<CodedSurvey> {
   return chosen(all, kept);
 }
 
-export const chosen = (survey: CodedSurvey, kept: readonly number[]): CodedSurvey => ({
+const chosen = (survey: CodedSurvey, kept: readonly number[]): CodedSurvey => ({
   names: kept.map((c) => survey.names[c]!),
   levels: kept.map((c) => survey.levels[c]!),
   values: kept.map((c) => survey.values[c]!),

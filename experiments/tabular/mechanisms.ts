@@ -28,7 +28,7 @@ export interface Prepared {
   readonly chunks: ReadonlyMap<number, readonly TabularChunk[]>;
 }
 
-export const delta = 1e-6;
+const delta = 1e-6;
 
 export async function prepare(year: string, table: CodedTable, pool: CodedTable, sizes: readonly number[]): Promise<Prepared> {
   const chunks = new Map<number, readonly TabularChunk[]>();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { learnTabular, mostParents } from '../../src/attack/survey/published.js';
 import { fromNumber } from '../../src/exact/rational.js';
@@ -7,7 +7,7 @@ import { laplaceSampler } from '../../src/noise/discrete-laplace.js';
 import { barChart } from '../../src/report/bar-chart.js';
 import { lineChart } from '../../src/report/line-chart.js';
 import { smallMultiples, standalone } from '../../src/report/svg.js';
-import { anesSurveys, dataFolder, pooled, readAnes } from './anes.js';
+import { anesFolder, anesSurveys, pooled, readAnes } from './anes.js';
 import { audits } from './audits.js';
 import { type Drawn, mechanisms, type Prepared, prepare } from './mechanisms.js';
 import { type Row, save } from './save.js';
@@ -17,11 +17,11 @@ const epsilons = [0.1, 1, 10];
 const sizes = [5, 10, 15];
 
 /**
- * Figures 5 to 9 of paper 002 on the ANES files at hand, with our mechanisms as further lines and an audit beside each: accuracy at three epsilons,
+ * Figures 5 to 9 of Maughan and Near on the ANES files at hand, with our mechanisms as further lines and an audit beside each: accuracy at three epsilons,
  * the data, the effect of the chunk size, and run time per component. The paper's columns are not listed in it; these follow a stated rule.
  */
 export async function run(out: string): Promise<void> {
-  if (!existsSync(new URL('anes/', dataFolder))) {
+  if (!anesFolder) {
     console.log('The ANES files (../shared/data/anes) are not here: nothing to do.');
     return;
   }

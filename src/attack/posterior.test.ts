@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readVectors } from '../../test/vectors.js';
 import type { Model } from '../dependence/model/model.js';
 import { posteriorOnModel, posteriorTable } from './posterior.js';
 
@@ -18,18 +19,18 @@ const twins: Model = {
 };
 
 describe('the posterior of one unknown value', () => {
-  it('is the table of paper 001 with its two slips corrected', () => {
+  it('is the table of Ouyang et al. with its two slips corrected', () => {
     const rows = posteriorTable({
       universe: [1, 2, 3, 5, 10],
       answerIf: mean([1, 2, 3]),
       answer: [5.041],
       noise: { kind: 'laplace', scale: 1.125 },
     });
-    const densities = [0.0238430251836, 0.0297763350341, 0.0371861423304, 0.0579963813638, 0.17617745065];
-    const posteriors = [0.0733678195746, 0.0916253184969, 0.114426175377, 0.178461751859, 0.542118934693];
+    const { density, posterior }: { density: number[]; posterior: number[] } = readVectors('exact-loss').lpb_table1;
+    expect(density).toHaveLength(rows.length);
     for (const [k, row] of rows.entries()) {
-      expect(Math.abs(row.density - densities[k]!)).toBeLessThan(1e-9);
-      expect(Math.abs(row.posterior - posteriors[k]!)).toBeLessThan(1e-9);
+      expect(Math.abs(row.density - density[k]!)).toBeLessThan(1e-9);
+      expect(Math.abs(row.posterior - posterior[k]!)).toBeLessThan(1e-9);
     }
     expect(rows[1]!.noise[0]).toBeCloseTo(3.041, 12);
   });

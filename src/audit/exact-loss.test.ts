@@ -1,14 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readVectors } from '../../test/vectors.js';
 import { enumerate, type Joint } from '../dependence/model/joint.js';
 import type { Model } from '../dependence/model/model.js';
 import { leastScale } from './exact-calibration.js';
 import { exactLoss } from './exact-loss.js';
 import { answersOf, readWorkload, together, type Workload } from './workload.js';
 
-const vectors = new URL('../../../shared/vectors/exact-loss.json', import.meta.url);
-// biome-ignore lint/suspicious/noExplicitAny: the file is data of another project
-const shared = existsSync(vectors) ? (JSON.parse(readFileSync(vectors, 'utf8')) as any) : { vectors: [], composition: [] };
 const flat = (nested: unknown): number[] => (Array.isArray(nested) ? nested.flatMap(flat) : [nested as number]);
 
 function jointOf(domains: readonly (readonly number[])[], weights: unknown): Joint {
@@ -16,7 +13,7 @@ function jointOf(domains: readonly (readonly number[])[], weights: unknown): Joi
   const model: Model = { ids, values: domains, factors: [{ records: [...ids.keys()], table: Float64Array.from(flat(weights)) }] };
   return enumerate(model);
 }
-// biome-ignore lint/suspicious/noExplicitAny: the file is data of another project
+// biome-ignore lint/suspicious/noExplicitAny: the file is data
 function workloadOf(query: any, joint: Joint): Workload {
   const text: string =
     { sum: query.weights ? `sum:${query.weights}` : 'sum', count_ge: `atLeast:${query.threshold}`, table: 'table:t' }[
@@ -25,8 +22,8 @@ function workloadOf(query: any, joint: Joint): Workload {
   return readWorkload(text, joint, () => query.values);
 }
 
-describe.skipIf(!existsSync(vectors))('the exact loss on the shared vectors', () => {
-  for (const v of shared.vectors)
+describe('the exact loss on the vectors', () => {
+  for (const v of readVectors('exact-loss').vectors)
     it(`is the one of vector ${v.id} (${v.name}, ${v.query.kind})`, () => {
       const joint = jointOf(v.domains, v.joint_weights);
       const answers = answersOf(joint, workloadOf(v.query, joint));
@@ -64,6 +61,10 @@ const fairTrio = jointOf(
     ],
   ],
 );
+/** The loss of two releases together, by the model's name and what each alone costs; 0 where there is no vector. */
+const composed: { model: string; eps_each: number; together_i: number }[] = readVectors('exact-loss').composition;
+const composedLoss = (model: string, epsilon: number): number =>
+  composed.find((v) => v.model.startsWith(model) && v.eps_each === epsilon)?.together_i ?? 0;
 const lossOf = (joint: Joint, workload: Workload, scale: number, adversary: 'informed' | 'uninformed') =>
   exactLoss(joint, answersOf(joint, workload), scale, { adversary }).loss;
 
@@ -82,7 +83,9 @@ describe('the exact loss', () => {
     for (const epsilon of [0.1, 1, 10]) {
       for (const workload of workloads) expect(lossOf(fairTrio, workload, 1 / epsilon, 'uninformed')).toBeCloseTo(epsilon, 10);
       const both = together(workloads.map((workload) => ({ workload, scale: 1 / epsilon })));
-      expect(lossOf(fairTrio, both, 1, 'uninformed')).toBeCloseTo(3 * epsilon + Math.log((1 + Math.exp(-2 * epsilon)) / 2), 10);
+      const loss = lossOf(fairTrio, both, 1, 'uninformed');
+      expect(loss).toBeCloseTo(3 * epsilon + Math.log((1 + Math.exp(-2 * epsilon)) / 2), 10);
+      if (epsilon !== 1) expect(loss).toBeCloseTo(composedLoss('xor3 uniform', epsilon), 8);
     }
   });
 
@@ -102,7 +105,9 @@ describe('the exact loss', () => {
           for (const alone of [first, second]) expect(lossOf(joint, alone, 1 / epsilon, adversary)).toBeCloseTo(epsilon, 9);
         const both = together([first, second].map((workload) => ({ workload, scale: 1 / epsilon })));
         const expected = Math.max(2 * epsilon, epsilon + (m - 1) * Math.log(Math.cosh(epsilon)));
-        expect(lossOf(joint, both, 1, 'uninformed')).toBeCloseTo(expected, 9);
+        const loss = lossOf(joint, both, 1, 'uninformed');
+        expect(loss).toBeCloseTo(expected, 9);
+        if (epsilon === 3) expect(loss).toBeCloseTo(composedLoss(`shared trait m=${m}`, epsilon), 8);
       }
     }
   });

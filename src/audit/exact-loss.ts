@@ -25,7 +25,7 @@ export interface LossOptions {
   /** Elementary steps allowed before the request is refused. */
   readonly limit?: number;
 }
-export const largestAudit = 1e9;
+const largestAudit = 1e9;
 
 /** The exact loss. By note F1 the worst output lies on the product grid of the answer's coordinates, so the search is finite. */
 export function exactLoss(joint: Joint, answers: Answers, scale: number, options: LossOptions): ExactLoss {

@@ -136,7 +136,7 @@ describe('an error no epsilon reaches', () => {
 });
 
 describe('fugu posterior', () => {
-  it('prints paper 001, Table I', async () => {
+  it('prints Table I of Ouyang et al.', async () => {
     const words = ['--universe', '1,2,3,5,10', '--known', '1,2,3', '--query', 'mean', '--answer', '5.041', '--scale', '1.125'];
     const { rows } = JSON.parse(await runCommand(registerPosterior, 'posterior', ...words, '--json'));
     expect(rows.map((r: { posterior: number }) => Number(r.posterior.toFixed(4)))).toEqual([

@@ -1,8 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publicData } from '../../experiments/data.js';
 import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
@@ -175,13 +177,13 @@ describe('opening the data of a policy', () => {
   });
 });
 
-const shared = new URL('../../../shared/data/', import.meta.url).pathname;
-describe.skipIf(!existsSync(shared))('on surveys we did not make', () => {
+const data = publicData('', 'surveys/');
+describe.skipIf(!data)('on surveys we did not make', () => {
   it.each(['adult/adult.parquet', 'surveys/gss_sub.parquet', 'anes/anes_pilot_2020ets_csv.csv.gz'])(
     '%s goes from init to a policy that opens',
     async (name) => {
       const out = path(`${name.replaceAll('/', '-')}.yaml`);
-      const { draft } = await initPolicy(join(shared, name), { out });
+      const { draft } = await initPolicy(fileURLToPath(new URL(name, data)), { out });
       const policy = await readPolicy(out);
       expect(draft.declared).toBeGreaterThan(10);
       expect(await confirmPolicy(policy, policy.unconfirmed)).toEqual([]);

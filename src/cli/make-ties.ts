@@ -24,7 +24,7 @@ export interface MakeWords {
   readonly json?: boolean;
 }
 
-/** Ties from public coordinates: Eq. 26 of paper 000 as a factor between places that are known up to a radius. */
+/** Ties from public coordinates: Eq. 26 of Liu et al. 2016 as a factor between places that are known up to a radius. */
 export function makeDistanceTies(file: string, words: MakeWords): void {
   const table = readCsvTable(file);
   const unit = metricOf(words.unit);

@@ -5,8 +5,8 @@ import { Outcomes, outcomeText } from '../release/outcome.js';
 export const outcomes = new Outcomes();
 
 /** Exits that tell what became of the budget; otherwise a fault's own, which means that nothing was spent. */
-export const exitSpent = 6;
-export const exitRecorded = 7;
+const exitSpent = 6;
+const exitRecorded = 7;
 
 export interface Ending {
   /** Absent where no budget was in question, or where nobody can know. */

@@ -8,7 +8,10 @@ import { publishedSurvey, publishedText } from './survey-published.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
-    .option('--as-published', 'with --survey: also what paper 002 would do, read off the rows (unpaid, for your eyes only)')
+    .option(
+      '--as-published',
+      'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
+    )
     .action(async (file: string, words: AskWords) => {
       const { plan, survey, published } = await withSession(file, async (session, { engine }) => {
         const asked = readAsk(words, session);

@@ -7,7 +7,7 @@ import type { Session } from '../release/session.js';
 import type { AskWords } from './ask.js';
 import { bold, dim, figure, table, warn } from './output.js';
 
-/** `plan --survey --as-published`: Algorithm 1 of paper 002 on these rows, with its audit. It is never released. */
+/** `plan --survey --as-published`: Algorithm 1 of Maughan and Near on these rows, with its audit. It is never released. */
 export async function publishedSurvey(
   engine: Engine,
   session: Session,
@@ -15,7 +15,11 @@ export async function publishedSurvey(
   words: AskWords,
 ): Promise<readonly PublishedFigure[]> {
   if (!words.survey)
-    throw new Fault('USAGE', '--as-published goes with --survey.', 'It shows what paper 002 would do to the whole survey.');
+    throw new Fault(
+      'USAGE',
+      '--as-published goes with --survey.',
+      'It shows what the mechanism of Maughan and Near would do to the whole survey.',
+    );
   return judgeRows(engine, session.policy, (rows) => judgePublished(rows, plan.epsilon));
 }
 
@@ -29,7 +33,7 @@ export function publishedText(figures: readonly PublishedFigure[]): string {
     f.audit.worst === null ? 'infinite' : figure(f.audit.worst),
   ]);
   return [
-    bold('Tabular-DDP (paper 002), for comparison: never released'),
+    bold('Tabular-DDP (Maughan and Near), for comparison: never released'),
     table(['', 'L2 error', 'of Laplace', 'chunks below 1', 'sub-surveys broken', 'worst loss/epsilon'], rows),
     ...figures.map((f) => dim(`${f.reading}: ${f.refused}`)),
     warn('Read off the protected rows and not paid for: keep these lines as private as the data.'),

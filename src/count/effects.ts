@@ -30,7 +30,7 @@ const reachOf = (interval: Interval): Reach => {
 };
 
 /** Every per-row value, and every step on the way to it, fits 62 bits, so 2^64 rows fit the 127 bits of HUGEINT: sums cannot overflow. */
-export const largestValue = 2n ** 61n;
+const largestValue = 2n ** 61n;
 
 const weightInterval = (policy: Policy, name: string | undefined): Interval => {
   if (name === undefined) return { low: 1n, high: 1n };

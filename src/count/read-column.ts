@@ -30,7 +30,7 @@ export const numberExpression = (dialect: Dialect, source: SourceColumn): string
   return source.type === 'boolean' ? `CAST(${raw} AS DOUBLE)` : raw;
 };
 
-/** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf. */
+/** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf (read-column.proof.md). */
 export interface NumberReading {
   /** Neither NULL nor NaN nor infinite nor a missing code. */
   readonly present: string;

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readVectors } from '../../test/vectors.js';
 import { compare, rational, toNumber } from '../exact/rational.js';
 import { fromPairs, untied } from './graph/factor-graph.js';
 import { push } from './graph/push.js';
@@ -8,7 +8,6 @@ import type { Model } from './model/model.js';
 import { readModel } from './model/model-file.js';
 import { direct } from './uninformed/direct.js';
 
-const vectors = new URL('../../../shared/vectors/leakage.json', import.meta.url);
 interface Vector {
   readonly id: string;
   readonly values: readonly number[];
@@ -22,8 +21,8 @@ interface Vector {
   readonly group: number;
 }
 
-describe.skipIf(!existsSync(vectors))('every shared leakage vector', () => {
-  const { models } = existsSync(vectors) ? (JSON.parse(readFileSync(vectors, 'utf8')) as { models: Vector[] }) : { models: [] };
+describe('every leakage vector', () => {
+  const { models } = readVectors('leakage') as { models: Vector[] };
   for (const adversary of ['informed', 'uninformed'] as const)
     it(`lies between the exact value and the reference bound, ${adversary}`, () => {
       expect(models.length).toBeGreaterThan(20);

@@ -4,7 +4,7 @@ import type { Engine, SourceColumn } from './engine.js';
 /**
  * Whom a cell is about: a person, a group, an end of a tie. A name is a text, the same for every spelling and every stored type (docs/policy.md, "Names").
  * Whoever asks "is this the same one?" compares names and nothing else: the cut to maxRows, records, groups, sequences, ties, relations, rows left out.
- * In doubt two spellings are one name: their owners are then protected as one, which is more; one owner with two names would be protected as half.
+ * In doubt two spellings are one name: their owners are then protected as one, which is more; one owner with two names would be protected as half. See name.proof.md.
  */
 
 /** What shows nothing at the ends of a text: spaces, control characters (Unicode Z and Cc), and these. */

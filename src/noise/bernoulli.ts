@@ -5,7 +5,7 @@ import { uniformBelow } from './uniform.js';
 /** True with probability p, exactly, for 0 <= p <= 1. */
 export const bernoulli = (p: Rational, bits: Bits = cryptoBits): boolean => uniformBelow(p.den, bits) < p.num;
 
-/** True with probability e^-x for 0 <= x <= 1: the first failing K of a run of Bernoulli(x / K) is odd that often (Canonne, Kamath, Steinke). */
+/** True with probability e^-x for 0 <= x <= 1: the first failing K of a run of Bernoulli(x / K) is odd that often (Canonne et al. 2020). */
 function unitExponential(num: bigint, den: bigint, bits: Bits): boolean {
   let k = 1n;
   while (uniformBelow(den * k, bits) < num) k++;

@@ -7,7 +7,7 @@ import { UnitExponential } from './unit-exponential.js';
 
 /**
  * Integers x with probability proportional to e^(-|x| / scale), exactly. Two independent samplers:
- * `wideLaplace` is that of Canonne, Kamath and Steinke in BigInt; `laplaceNumbers` rounds down an exact exponential variable
+ * `wideLaplace` is that of Canonne et al. 2020 in BigInt; `laplaceNumbers` rounds down an exact exponential variable
  * times the scale in plain numbers, with a certificate per draw and exact integers where it fails. See discrete-laplace.proof.md.
  */
 

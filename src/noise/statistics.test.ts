@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Check, failuresOf, gaussianLaw, type Law, laplaceLaw, moment, twoSamples } from '../../test/goodness-of-fit.js';
 import { fromNumber, parseRational, rational, toNumber } from '../exact/rational.js';
-import { addNoise } from './add-noise.js';
+import { additive } from '../mechanism/additive.js';
+import { pure } from '../mechanism/allotment.js';
+import { effectOn } from '../mechanism/effect.js';
+import { Paid } from '../mechanism/paid.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import { cryptoBits, type Digits } from './bits.js';
 import { gaussianNumbers, gaussianSampler, integerRoot, wideGaussian } from './discrete-gaussian.js';
 import { laplaceNumbers, laplaceSampler, wideLaplace } from './discrete-laplace.js';
@@ -193,8 +197,12 @@ describe('the precision attack', () => {
   });
 
   it('reads nothing off ours: 0 of 200,000', () => {
-    const sampler = laplaceSampler(rational(1));
-    expect(proofsOfZero((count) => Number(addNoise([BigInt(count)], sampler)[0]))).toBe(0);
+    const count = additive(
+      { name: 'count', cells: many, effects: effectOn([everyRecord], { l1: 1n, l2squared: 1n }) },
+      pure(rational(1)),
+    );
+    const outputs = count.ready(new Paid([count]))(new Array<bigint>(many).fill(0n));
+    expect(proofsOfZero(() => Number(outputs.pop()))).toBe(0);
   });
 
   it('finds every output of one count among those of the other', () => {

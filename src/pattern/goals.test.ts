@@ -1,20 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { publicData } from '../../experiments/data.js';
 import { rational } from '../exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { ladderSampler } from '../noise/ladder.js';
 import { shapeLadder } from './data-ladder.js';
 import { buildGraph } from './graph/csr.js';
 
-const folder = new URL('../../../shared/data/graphs/', import.meta.url);
+const folder = publicData('graphs/');
 const draws = 2001;
 const median = (draw: () => bigint): number => {
   const errors = Array.from({ length: draws }, () => Math.abs(Number(draw()))).sort((a, b) => a - b);
   return errors[(draws - 1) / 2]!;
 };
 
-describe.skipIf(!existsSync(folder))('undirected triangles at epsilon 1, on public graphs', () => {
+describe.skipIf(!folder)('undirected triangles at epsilon 1, on public graphs', () => {
   it.each([
     ['CA-CondMat', 20],
     ['facebook_combined', 6],

@@ -158,7 +158,7 @@ function range(name: string, entry: Told<'integer'> | Told<'number'> | Told<'wei
 }
 
 /** A power of ten that divides the bounds and gives at least 10,000 steps; for bounds that are no decimals, a part of the range. */
-export function defaultStep(low: Rational, high: Rational): Rational {
+function defaultStep(low: Rational, high: Rational): Rational {
   const width = subtract(high, low);
   let step = one;
   for (let digits = 0; digits <= 40; digits++) {

@@ -66,13 +66,7 @@ function card(record: ExposedRecord, { values, promised }: PolicyAttack): string
 }
 
 /** One row per value: the belief before and after on one axis, and the band the promise allows. */
-export function beliefChart(
-  values: readonly string[],
-  belief: BeliefChange,
-  epsilon: number,
-  actual: string,
-  width = 460,
-): Drawing {
+function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: number, actual: string, width = 460): Drawing {
   const rowHeight = 24;
   const left = 110;
   const x = linear([0, 1], [left, width - 100], 4);

@@ -138,7 +138,7 @@ export function keyLabels(table: AnswerTable, policy: Policy): (keys: readonly s
   return (keys) => keys.map((key, k) => labelOf(named[k], key));
 }
 
-export function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
+function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const labels = keyLabels(table, policy);
   const rows = table.rows.map((row) => ({ ...row, labels: labels(row.keys) }));
   const bar = (row: (typeof rows)[number], label: string): Bar => ({

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type CodedSurvey, dataFolder, pooled, readAnes } from '../../experiments/tabular/anes.js';
+import { anesFolder, type CodedSurvey, pooled, readAnes } from '../../experiments/tabular/anes.js';
 import { gaussianSplit } from '../../experiments/tabular/mechanisms.js';
 import { largestRho } from '../../experiments/tabular/rho.js';
 import { category, multi, samplePolicy } from '../../test/sample-policy.js';
@@ -194,7 +193,7 @@ describe('the error of a whole release', () => {
   });
 });
 
-describe.skipIf(!existsSync(new URL('anes/', dataFolder)))('ANES 2020 (needs the shared data folder)', () => {
+describe.skipIf(!anesFolder)('ANES 2020 (needs the public data)', () => {
   let survey: CodedSurvey;
   beforeAll(async () => {
     survey = await readAnes({ year: '2020', columns: 153 });

@@ -10,7 +10,7 @@ export interface NoisyCells {
 }
 
 /**
- * How wrong a whole release is, all cells together. (Theorem 6 of paper 002 bounds the signed sum of the noise and calls it the L1 error, so its bound
+ * How wrong a whole release is, all cells together. (Theorem 6 of Maughan and Near bounds the signed sum of the noise and calls it the L1 error, so its bound
  * does not grow with the number of cells; the L1 error does. See error.proof.md.)
  */
 export interface ReleaseError {

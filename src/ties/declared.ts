@@ -13,7 +13,7 @@ export interface Declared extends RecordTies {
   readonly readsData: boolean;
 }
 
-/** Every proven way from the declared ties to leakage; calibration uses whichever gives the least noise. */
+/** Every proven way from the declared ties to leakage (declared.proof.md); calibration uses whichever gives the least noise. */
 export async function declaredAmplifiers(policy: Policy, engine: Engine): Promise<Declared> {
   const { secret } = policy.protect;
   if (secret === 'edge')

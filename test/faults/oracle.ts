@@ -113,7 +113,7 @@ function speech(said: Said, { how, errno = 'EIO' }: Planted): Broken[] {
 }
 
 /** The ledger afterwards: sound, with everything that was in it, and no more in it than the budget. */
-export function judgeLedger(before: State, after: State): Broken[] {
+function judgeLedger(before: State, after: State): Broken[] {
   const broken: Broken[] = [];
   if (after.ledger?.wrong !== undefined) return [{ promise: 'lost', what: `the ledger does not stand: ${after.ledger.wrong}` }];
   const entries = after.ledger?.entries ?? [];

@@ -6,7 +6,7 @@ import { distanceTie, type TieLaw } from './tie-law.js';
 /** How the places of known friends weigh on the prior of a person. */
 export interface PriorLaw {
   readonly name: string;
-  /** sum: 1 + sum of weights (Eq. 9 of paper 000). most: the largest weight. product: each friend a tie of its own. */
+  /** sum: 1 + sum of weights (Eq. 9 of Liu et al. 2016). most: the largest weight. product: each friend a tie of its own. */
   readonly combine: 'none' | 'sum' | 'most' | 'product';
   /** weight[friend's cell x cells + cell]. */
   readonly weight?: Float64Array;

@@ -19,7 +19,7 @@ export interface Inference {
 
 export type Progress = (done: number, total: number) => void;
 
-/** Bayes' rule for every person, rank and cell (Eqs. 6 to 11 of paper 000). Nothing is allocated per person. */
+/** Bayes' rule for every person, rank and cell (Eqs. 6 to 11 of Liu et al. 2016). See infer.proof.md. Nothing is allocated per person. */
 export function infer(population: Population, target: Target, attacker: Attacker, progress?: Progress): Inference {
   const { people } = population;
   const out: Inference = {

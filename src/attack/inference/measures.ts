@@ -14,7 +14,7 @@ export interface AttackSummary {
   readonly priorGain: Estimate;
   /** H(attacker's prior) - H(posterior): what the release adds. This is what privacy can limit. */
   readonly releaseGain: Estimate;
-  /** Both together: the "leaked information" of paper 000 (Eq. 11). */
+  /** Both together: the "leaked information" of Liu et al. 2016 (Eq. 11). */
   readonly totalGain: Estimate;
   readonly independentBits: number;
   /** The person whose belief moved most: largest |log posterior - log prior|, in nats. */

@@ -11,7 +11,7 @@ export interface Visits {
   readonly count?: ArrayLike<number>;
 }
 
-/** Everybody's location pattern (Eq. 4 of paper 000): the q places visited most, person by person, rank by rank. */
+/** Everybody's location pattern (Eq. 4 of Liu et al. 2016): the q places visited most, person by person, rank by rank. */
 export interface Population {
   readonly space: Space;
   readonly ids: readonly number[];

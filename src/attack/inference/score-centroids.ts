@@ -2,7 +2,7 @@ import type { Population } from './patterns.js';
 import { logSmoothedLaplace } from './smoothed-laplace.js';
 import type { CentroidsTarget, Rest, Scorer } from './target.js';
 
-/** Eq. 6 of paper 000 with the assignment held fixed: O(1) per candidate, since it moves the mean of one cluster only. */
+/** Eq. 6 of Liu et al. 2016 with the assignment held fixed: O(1) per candidate, since it moves the mean of one cluster only. */
 export function scoreCentroids(target: CentroidsTarget, people: Population, known: Uint8Array | undefined): Scorer {
   const { parts, partOfPerson, scale } = target;
   const { space, ranks, vector } = people;

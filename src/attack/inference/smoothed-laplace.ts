@@ -16,7 +16,7 @@ export function logSmoothedLaplace(z: number, scale: number, variance: number): 
   return head + first + Math.log1p(Math.exp(gauss - first) * scaledErfc(c));
 }
 
-/** e^(x^2) erfc(x) for x >= 0, by Cody's rational approximations (1969), good to about 1e-15 (coefficients as doubles). */
+/** e^(x^2) erfc(x) for x >= 0, by the rational approximations of Cody 1969, good to about 1e-15 (coefficients as doubles). */
 export function scaledErfc(x: number): number {
   if (x <= 0.46875) {
     const y = x * x;

@@ -22,7 +22,7 @@ export interface Space {
   readonly frame: { readonly south: number; readonly west: number; readonly height: number; readonly width: number };
 }
 
-export const earthRadius = 6371;
+const earthRadius = 6371;
 export const kilometresPerMile = 1.609344;
 const radians = Math.PI / 180;
 const kilometresPerDegree = earthRadius * radians;

@@ -23,7 +23,7 @@ export interface Round {
   readonly sumScale?: number;
 }
 
-/** Paper 000: cluster means plus Laplace noise on every coordinate, as if the assignment were fixed. */
+/** Liu et al. 2016: cluster means plus Laplace noise on every coordinate, as if the assignment were fixed. */
 export interface CentroidsTarget {
   readonly kind: 'centroids';
   readonly name: string;

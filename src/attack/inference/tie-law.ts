@@ -13,10 +13,10 @@ export interface TieLaw {
   readonly logOdds: number;
 }
 
-/** Eq. 26 of paper 000 with the constants of Backstrom et al., in miles; scaled so that one friend on the spot weighs `a`/b^c. */
-export const backstromKernel = (kilometres: number): number => 1000 * 0.0019 * (kilometres / kilometresPerMile + 0.196) ** -1.05;
+/** Eq. 26 of Liu et al. 2016 with the constants of Backstrom et al. 2010, in miles; scaled so that one friend on the spot weighs `a`/b^c. */
+const backstromKernel = (kilometres: number): number => 1000 * 0.0019 * (kilometres / kilometresPerMile + 0.196) ** -1.05;
 
-export function tieLaw(space: Space, name: string, weightAt: (kilometres: number) => number): TieLaw {
+function tieLaw(space: Space, name: string, weightAt: (kilometres: number) => number): TieLaw {
   const { cells, lat, lon } = space;
   if (cells > 4000)
     throw new Fault(

@@ -32,7 +32,7 @@ export const tabularCalibrate =
     return table.names.map(() => (2 * epsilon) / sensitivity);
   };
 
-/** What Algorithm 1 of paper 002 would do to a survey, and what that is worth. Read off the rows and not paid for: for the steward's eyes only. */
+/** What Algorithm 1 of Maughan and Near would do to a survey, and what that is worth. Read off the rows and not paid for: for the steward's eyes only. */
 export interface PublishedFigure {
   readonly name: string;
   readonly certified: false;
@@ -95,7 +95,7 @@ export async function judgePublished(
       refused:
         'refused' in kept
           ? kept.refused
-          : 'It has no proof: paper 002 counts neither the answer itself nor what its network leaves out.',
+          : 'It has no proof: the paper (Maughan and Near) counts neither the answer itself nor what its network leaves out.',
       audit: {
         surveys: losses.length,
         broken: losses.filter((loss) => loss > 1 + 1e-9).length,

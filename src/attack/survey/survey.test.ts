@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generatedSurvey } from '../../../bench/learn.js';
-import { type CodedSurvey, dataFolder, pooled, readAnes } from '../../../experiments/tabular/anes.js';
+import { anesFolder, type CodedSurvey, pooled, readAnes } from '../../../experiments/tabular/anes.js';
 import { largestPairwiseBase, pairwiseLeakage, pairwiseSpread } from '../../dependence/pairwise/leakage.js';
 import { bestStructure } from '../../learn/network/best-structure.js';
 import type { CodedTable } from '../../learn/network/coded.js';
@@ -80,42 +79,39 @@ describe('sub-survey audits', () => {
   });
 });
 
-describe.skipIf(!existsSync(new URL('anes/', dataFolder)))(
-  'ANES 2020, levels pooled at 5 % (needs the shared data folder)',
-  () => {
-    let survey: CodedSurvey;
-    let surveys: readonly CodedTable[];
-    beforeAll(async () => {
-      survey = pooled(await readAnes({ year: '2020', columns: 153 }), 0.05);
-      surveys = subSurveys(survey, 60);
-    });
+describe.skipIf(!anesFolder)('ANES 2020, levels pooled at 5 % (needs the public data)', () => {
+  let survey: CodedSurvey;
+  let surveys: readonly CodedTable[];
+  beforeAll(async () => {
+    survey = pooled(await readAnes({ year: '2020', columns: 153 }), 0.05);
+    surveys = subSurveys(survey, 60);
+  });
 
-    it.each([0.1, 1])(
-      '60 sub-surveys at epsilon %s: the pairwise bound keeps its promise, the published mechanism does not',
-      (epsilon) => {
-        const worst = (calibrate: Calibrate) =>
-          Math.max(...auditSubSurveys(surveys, epsilon, calibrate).map((a) => a.loss / epsilon));
-        expect(surveys).toHaveLength(60);
-        expect(worst(pairwise)).toBeLessThanOrEqual(1 + 1e-9);
-        expect(worst(composition)).toBeLessThanOrEqual(1 + 1e-9);
-        expect(worst(published('zeros-ignored'))).toBeGreaterThan(1.5);
-        expect(worst(published('clipped'))).toBeGreaterThan(1.5);
-      },
-    );
+  it.each([0.1, 1])(
+    '60 sub-surveys at epsilon %s: the pairwise bound keeps its promise, the published mechanism does not',
+    (epsilon) => {
+      const worst = (calibrate: Calibrate) =>
+        Math.max(...auditSubSurveys(surveys, epsilon, calibrate).map((a) => a.loss / epsilon));
+      expect(surveys).toHaveLength(60);
+      expect(worst(pairwise)).toBeLessThanOrEqual(1 + 1e-9);
+      expect(worst(composition)).toBeLessThanOrEqual(1 + 1e-9);
+      expect(worst(published('zeros-ignored'))).toBeGreaterThan(1.5);
+      expect(worst(published('clipped'))).toBeGreaterThan(1.5);
+    },
+  );
 
-    it('whole survey at epsilon 1: pairwise noise, with and without the radius, is not broken in sample or held out', () => {
-      for (const confidence of [undefined, 0.95]) {
-        const spread = pairwiseSpread([pairTables(survey)], confidence === undefined ? {} : { confidence });
-        const base = largestPairwiseBase(spread, 1);
-        const { inSample, heldOut } = attackHeldOut(
-          survey,
-          survey.names.map(() => base),
-          { pairs: 20 },
-        );
-        expect(inSample.loss).toBeLessThanOrEqual(1);
-        expect(heldOut).toBeLessThanOrEqual(1);
-        expect(inSample.loss).toBeGreaterThan(0.4);
-      }
-    });
-  },
-);
+  it('whole survey at epsilon 1: pairwise noise, with and without the radius, is not broken in sample or held out', () => {
+    for (const confidence of [undefined, 0.95]) {
+      const spread = pairwiseSpread([pairTables(survey)], confidence === undefined ? {} : { confidence });
+      const base = largestPairwiseBase(spread, 1);
+      const { inSample, heldOut } = attackHeldOut(
+        survey,
+        survey.names.map(() => base),
+        { pairs: 20 },
+      );
+      expect(inSample.loss).toBeLessThanOrEqual(1);
+      expect(heldOut).toBeLessThanOrEqual(1);
+      expect(inSample.loss).toBeGreaterThan(0.4);
+    }
+  });
+});

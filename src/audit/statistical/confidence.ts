@@ -44,7 +44,7 @@ function betaQuantile(a: number, b: number, level: number): number {
   return (low + high) / 2;
 }
 
-/** Clopper and Pearson: with `hits` of `tries`, the true probability is at least this except with probability alpha. */
+/** Clopper and Pearson 1934: with `hits` of `tries`, the true probability is at least this except with probability alpha. */
 export const atLeast = (hits: number, tries: number, alpha: number): number =>
   hits === 0 ? 0 : betaQuantile(hits, tries - hits + 1, alpha);
 /** ... and at most this except with probability alpha. */

@@ -119,7 +119,7 @@ describe('the statistical auditor catches every planted violation of epsilon 1',
 });
 
 describe('the pieces', () => {
-  it('bound a probability as Clopper and Pearson do', () => {
+  it('bound a probability as Clopper and Pearson 1934 do', () => {
     expect(atMost(0, 100, 0.025)).toBeCloseTo(1 - 0.025 ** (1 / 100), 10);
     expect(atLeast(10, 100, 0.025)).toBeCloseTo(0.0490047, 6);
     expect(atMost(10, 100, 0.025)).toBeCloseTo(0.1762226, 6);

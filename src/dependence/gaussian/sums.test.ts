@@ -14,7 +14,7 @@ import { gaussianSums, type Reach, sumsOver } from './sums.js';
 const one = rational(1);
 const million = rational(1, 1_000_000);
 const deviation = (rho: Rational) => 1 / Math.sqrt(2 * toNumber(rho));
-/** The least sigma with which one Gaussian count is (1, 1e-6)-indistinguishable (Balle and Wang's formula, solved once by bisection). */
+/** The least sigma with which one Gaussian count is (1, 1e-6)-indistinguishable (the formula of Balle and Wang 2018, solved once by bisection). */
 const analytic = (() => {
   let [low, high] = [1, 10];
   const laws: [Float64Array, Float64Array] = [Float64Array.of(1, 0), Float64Array.of(0, 1)];

@@ -2,7 +2,7 @@ import { addUp, divDown, expUp, log1pUp, logDown, mulUp, subUp } from '../../exa
 
 /**
  * delta at epsilon of a rho-zCDP pair of outputs: the least over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) (1 - 1/alpha)^alpha,
- * and never above 1. Every alpha is valid (Canonne, Kamath and Steinke 2020), so alpha is searched in plain doubles and only the value at the
+ * and never above 1. Every alpha is valid (Canonne et al. 2020), so alpha is searched in plain doubles and only the value at the
  * best one is rounded up.
  */
 export function zcdpDelta(rho: number, epsilon: number): number {

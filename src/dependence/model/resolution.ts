@@ -3,7 +3,7 @@ import type { Fault } from '../../errors.js';
 
 /**
  * How finely tables speak about answers: which of a column's declared values (codes, grid positions, no answer) they hold apart. Whatever is proven from
- * tables is proven for secrets and for releases that are constant on these levels, and for no others.
+ * tables is proven for secrets and for releases that are constant on these levels, and for no others (resolution.proof.md).
  */
 export interface Resolution {
   readonly columns: ReadonlyMap<string, ColumnLevels>;

@@ -92,7 +92,7 @@ const chain = (length: number, stay: number, initial: unknown = 'stationary'): M
   );
 
 describe('leakage against an adversary who knows no other record', () => {
-  it('reproduces the temporal leakage of Cao et al. with randomised response on a chain of four', () => {
+  it('reproduces the temporal leakage of Cao et al. 2018 with randomised response on a chain of four', () => {
     const model = readModel(
       JSON.stringify({
         chain: {

@@ -15,7 +15,7 @@ export interface ShownColumn {
 /** DuckDB plans in a time that grows with the square of the columns it meets: beyond this many, work is done in blocks. */
 export const blockOfColumns = 1000;
 
-export function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonly T[]> {
+function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonly T[]> {
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The arithmetic of Chaudhuri, Monteleoni and Sarwate (JMLR 2011) for rows of length at most one and a loss with |l'| <= 1, |l''| <= curvature.
+ * The arithmetic of Chaudhuri et al. 2011 for rows of length at most one and a loss with |l'| <= 1, |l''| <= curvature.
  * Output perturbation here is the published form; what Fugu releases is output.ts, with integer noise and a paid tolerance.
  */
 export interface ErmTerms {

@@ -31,7 +31,7 @@ export interface KmeansResult {
 export const parseKmeans = (input: unknown): KmeansRequest =>
   readRequest(request, input, '{"columns": ["x", "y"], "clusters": 8}');
 
-/** Everything that is decided before the data is read: variant, noise, cost. */
+/** Everything that is decided before the data is read: variant, noise, cost (kmeans.proof.md). */
 interface Prepared {
   readonly ask: KmeansRequest;
   readonly box: Box;

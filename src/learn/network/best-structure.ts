@@ -14,7 +14,7 @@ export interface Structure {
 export const largestChunk = 20;
 
 /**
- * Silander and Myllymaki's dynamic programme: the best network on a set S has a sink X whose parents are the best ones within S - X.
+ * The dynamic programme of Silander and Myllymaki 2006: the best network on a set S has a sink X whose parents are the best ones within S - X.
  * `maxParents` restricts the families considered (exact within the restriction).
  */
 export function bestStructure(table: CodedTable, maxParents: number = largestChunk): Structure {

@@ -26,7 +26,7 @@ export const chooseRows = (table: CodedTable, positions: ArrayLike<number>): Cod
   }),
 });
 
-/** Consecutive chunks of at most k columns, in column order (SplitColumns of paper 002). */
+/** Consecutive chunks of at most k columns, in column order (SplitColumns of Maughan and Near). */
 export function splitColumns(columns: number, k: number): readonly (readonly number[])[] {
   const chunks: number[][] = [];
   for (let start = 0; start < columns; start += k)

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dataFolder, pooled, readAnes } from '../../../experiments/tabular/anes.js';
+import { anesFolder, pooled, readAnes } from '../../../experiments/tabular/anes.js';
 import { Transcript, usedOf } from '../../../test/transcript.js';
 import { largestPairwiseBase } from '../../dependence/pairwise/leakage.js';
 import { rational } from '../../exact/rational.js';
@@ -108,7 +107,7 @@ describe('the spread as one number', () => {
   });
 });
 
-describe.skipIf(!existsSync(new URL('anes/', dataFolder)))('ANES 2020 (needs the shared data folder)', () => {
+describe.skipIf(!anesFolder)('ANES 2020 (needs the public data)', () => {
   it('gains little before epsilon one has been paid for it: the figure of the guide', async () => {
     const table = pooled(await readAnes({ year: '2020', columns: 153 }), 0.05);
     const terms = { least: 154, failure: 0.04, strata: 1 };

@@ -67,7 +67,7 @@ export interface UpgradeLink extends LinkBase {
 
 export const sha256 = (text: string | Buffer): string => hashOf('sha256', text);
 
-export const genesis: string = sha256('fugu ledger 1');
+const genesis: string = sha256('fugu ledger 1');
 export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);
 /** An answer is bound to the entry that paid for it. */
 export const answerHash = (entryHash: string, answer: string): string => sha256(`${entryHash}\n${answer}`);

@@ -56,7 +56,7 @@ export interface Change {
 export const rootOf = (incomplete: boolean, states: ReadonlyMap<string, string>): string =>
   sha256(JSON.stringify([incomplete, [...states].sort(byName)]));
 
-export function rootAfter(books: Books, change: Change): string {
+function rootAfter(books: Books, change: Change): string {
   const states = new Map(books.states());
   for (const [population, state] of change.accounts) states.set(population, stateHash(state));
   return rootOf(change.incomplete ?? books.incomplete(), states);

@@ -5,7 +5,7 @@ import { type Connection, integer, text } from './sqlite.js';
 /** "FUGU": marks the file as ours. */
 const applicationId = 0x46554755;
 /** 1 was written before there was a chain file. */
-export const version = 2;
+const version = 2;
 
 /** As SQLite keeps them: one statement per table and index, by name. */
 const statements: Readonly<Record<string, string>> = {

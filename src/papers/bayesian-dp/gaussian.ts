@@ -3,7 +3,7 @@ import { inverse, solve } from '../pufferfish/matrix.js';
 
 type Rows = readonly (readonly number[])[];
 
-/** Bayesian differential privacy of a weighted sum of jointly Gaussian records (Yang, Sato, Nakagawa SIGMOD'15). See gaussian.proof.md. */
+/** Bayesian differential privacy of a weighted sum of jointly Gaussian records (Yang et al. 2015). See gaussian.proof.md. */
 export interface GaussianModel {
   /** Inverse covariance, or a graph Laplacian (then improper, and only differences matter). */
   readonly precision: Rows;
@@ -98,7 +98,7 @@ export function worstShift(
   return worst;
 }
 
-/** Lange et al. (PVLDB'25): groups of m records with correlations at most r in size, 1/r > m-2; leakage per unit of width over scale. */
+/** Lange et al. 2025: groups of m records with correlations at most r in size, 1/r > m-2; leakage per unit of width over scale. */
 export function correlationBound(m: number, r: number): number {
   return 1 / r > m - 2 ? m ** 2 / (4 * (1 / r - m + 2)) + 1 : Number.POSITIVE_INFINITY;
 }

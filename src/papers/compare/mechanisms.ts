@@ -1,15 +1,15 @@
 import { leastScale } from '../../audit/exact-calibration.js';
 import type { Adversary } from '../../audit/exact-loss.js';
-import { zhu } from '../correlated-sensitivity/zhu.js';
+import { zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18 } from '../dependent-tuples/dpm.js';
+import { kappa } from '../dependent-tuples/kappa.js';
 import { componentGroup, independentLaplace, pairwiseGroup } from '../group-dp/group.js';
-import { kappa } from '../group-dp/kappa.js';
 import { markovQuilt } from '../pufferfish/quilt-network.js';
 import { wasserstein } from '../pufferfish/wasserstein.js';
 import type { Calibration, Setting } from './mechanism.js';
 
 /** Least noise for this one release; see exact-loss.proof.md. */
-export const exactCalibration = ({ joint, answers, epsilon }: Setting, adversary: Adversary): Calibration => ({
+const exactCalibration = ({ joint, answers, epsilon }: Setting, adversary: Adversary): Calibration => ({
   name: adversary === 'informed' ? 'exact-informed' : 'exact',
   scale: leastScale(joint, answers, epsilon, { adversary }),
   certified: true,

@@ -1,18 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readVectors } from '../../../test/vectors.js';
 import { answersOf, readWorkload } from '../../audit/workload.js';
 import { enumerate } from '../../dependence/model/joint.js';
 import type { Model } from '../../dependence/model/model.js';
-import { correlatedSensitivity } from '../correlated-sensitivity/zhu.js';
+import { correlatedSensitivity } from '../correlated-sensitivity/pearson.js';
 import { coefficients, equation14, equation18, equation18Fixed, fixedPoint } from '../dependent-tuples/dpm.js';
+import { absoluteMetric, discreteMetric, kappas } from '../dependent-tuples/kappa.js';
 import { pairwiseDependent } from '../group-dp/group.js';
-import { absoluteMetric, discreteMetric, kappas } from '../group-dp/kappa.js';
 import { answerDistance } from '../pufferfish/wasserstein.js';
 import type { Setting } from './mechanism.js';
 
-const vectors = new URL('../../../../shared/vectors/exact-loss.json', import.meta.url);
-// biome-ignore lint/suspicious/noExplicitAny: the file is data of another project
-const shared = existsSync(vectors) ? (JSON.parse(readFileSync(vectors, 'utf8')) as any) : { vectors: [] };
 const flat = (nested: unknown): number[] => (Array.isArray(nested) ? nested.flatMap(flat) : [nested as number]);
 const near = (got: readonly (readonly number[])[], want: readonly (readonly number[])[]) =>
   got.forEach((row, i) => {
@@ -21,7 +18,7 @@ const near = (got: readonly (readonly number[])[], want: readonly (readonly numb
     });
   });
 
-// biome-ignore lint/suspicious/noExplicitAny: the file is data of another project
+// biome-ignore lint/suspicious/noExplicitAny: the file is data
 function settingOf(v: any): Setting {
   const ids = v.domains.map((_: unknown, j: number) => `r${j}`);
   const model: Model = {
@@ -45,8 +42,8 @@ function settingOf(v: any): Setting {
   };
 }
 
-describe.skipIf(!existsSync(vectors))('the published mechanisms on the shared vectors', () => {
-  for (const v of shared.vectors)
+describe('the published mechanisms on the vectors', () => {
+  for (const v of readVectors('exact-loss').vectors)
     it(`give the numbers of vector ${v.id} (${v.name}, ${v.query.kind})`, () => {
       const setting = settingOf(v);
       const { joint, answers } = setting;

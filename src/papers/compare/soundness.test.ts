@@ -3,10 +3,10 @@ import { type Adversary, exactLoss } from '../../audit/exact-loss.js';
 import { answersOf, readWorkload, together, type Workload } from '../../audit/workload.js';
 import { enumerate } from '../../dependence/model/joint.js';
 import type { Model } from '../../dependence/model/model.js';
-import { pearson, zhu } from '../correlated-sensitivity/zhu.js';
+import { pearson, zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18, equation14, equation18, fixedPoint } from '../dependent-tuples/dpm.js';
+import { kappa } from '../dependent-tuples/kappa.js';
 import { componentGroup } from '../group-dp/group.js';
-import { kappa } from '../group-dp/kappa.js';
 import { wasserstein } from '../pufferfish/wasserstein.js';
 import type { Calibration, Setting } from './mechanism.js';
 
@@ -158,7 +158,7 @@ describe('composition', () => {
   });
 });
 
-describe('Example 1 of paper 000', () => {
+describe('Example 1 of Liu et al. 2016', () => {
   it('loses 1.5 epsilon about the cause and twice epsilon about the effect', () => {
     const s = setting(
       [

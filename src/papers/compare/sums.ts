@@ -2,8 +2,10 @@ import { readAdditive } from '../../audit/workload.js';
 import { componentsOf } from '../../dependence/model/joint.js';
 import type { Model } from '../../dependence/model/model.js';
 import { Fault } from '../../errors.js';
-import { robustScale } from '../markov-leakage/zhao.js';
-import { quiltOnChain } from '../pufferfish/markov-quilt.js';
+import { robustScale } from '../dependent-dp/robust-quilt.js';
+import { type Chain, quiltOnChain } from '../pufferfish/markov-quilt.js';
+import { approximateQuilt, mixing } from '../pufferfish/markov-quilt-approx.js';
+import { matrix, stationary } from '../pufferfish/matrix.js';
 import { leakageScale } from './calculus.js';
 import { chainOf } from './chain-of.js';
 import { type Comparison, judge } from './judge.js';
@@ -61,6 +63,10 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
     } as const;
     found.splice(1, 0, { name: 'markov-quilt', scale: quiltOnChain(chain, epsilon).scale * unit, ...declared, composes: true });
     found.splice(2, 0, { name: 'zhao-robust', scale: robustScale(chain, epsilon).value * unit, ...robust });
+    const approximate = approximately(chain, epsilon);
+    if (approximate !== undefined)
+      found.splice(2, 0, { name: 'markov-quilt-approximate', scale: approximate * unit, ...declared, composes: true });
+    else left.push('The approximate Markov quilt needs a chain that forgets where it began.');
   } else left.push('Markov quilts are computed on chains and on models small enough to enumerate.');
   const assumptions = (model.anyPrior ?? []).map(
     (r) => `The own weights of ${model.ids[r]} are left open: equal weights stand for the class in the losses.`,
@@ -68,5 +74,9 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
   if (!found.every((c) => c.scale > 0)) throw nothingToNoise();
   return { query, epsilon, mechanisms: found.map((c) => judge(c, loss.at(c.scale), null, epsilon)), left, assumptions };
 }
+
+/** From how fast the chain forgets alone, whatever its start. */
+const approximately = ({ transition, length }: Chain, epsilon: number): number | undefined =>
+  stationary(matrix(transition)) && approximateQuilt(length, mixing([transition], 'general'), epsilon).scale;
 
 const nothingToNoise = () => new Fault('QUERY_INVALID', 'No record moves this query.', 'Ask for something the records decide.');

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readVectors } from '../../../test/vectors.js';
 import { pairTablesOfJoint } from '../../dependence/pairwise/pair-tables.js';
 import { Fault } from '../../errors.js';
 import { columnQuilt, dependentSensitivity, tabularNoise, tabularReadings } from './tabular.js';
@@ -20,14 +20,13 @@ interface Vector {
   composition_scale_replace: number;
   min_scale_i: number;
 }
-const file = new URL('../../../../shared/vectors/exact-loss.json', import.meta.url);
-const vectors: Vector[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).tabular : [];
+const vectors: Vector[] = readVectors('exact-loss').tabular;
 
 const shapeOf = (nested: unknown): number[] => (Array.isArray(nested) ? [nested.length, ...shapeOf(nested[0])] : []);
 const flat = (nested: unknown): number[] => [nested].flat(Number.POSITIVE_INFINITY) as number[];
 const all = (sizes: readonly number[], scale: number): number[] => sizes.map(() => 2 / scale);
 
-describe.skipIf(vectors.length === 0)('the tabular vectors (need the shared folder)', () => {
+describe('the tabular vectors', () => {
   it.each(vectors.map((v) => [v.id, v] as const))('%s', (_, v) => {
     const sizes = shapeOf(v.joint_weights);
     const weights = flat(v.joint_weights);

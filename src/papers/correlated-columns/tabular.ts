@@ -2,7 +2,7 @@ import { levelCount, type PairTables, pairCount } from '../../dependence/pairwis
 import { Fault } from '../../errors.js';
 
 /**
- * Tabular-DDP (Algorithm 1 of paper 002), kept for comparison. NOT SOUND: it has no self term (a chunk without an edge gets no noise at all),
+ * Tabular-DDP (Algorithm 1 of Maughan and Near), kept for comparison. NOT SOUND: it has no self term (a chunk without an edge gets no noise at all),
  * uses a log-probability ratio as a sensitivity, looks at pairs along edges only, and adds chunk epsilons that do not add.
  * Line 5 of the algorithm and the text around it disagree, so the reading is named:
  */
@@ -16,7 +16,7 @@ export const tabularReadings = {
   joint: { kind: 'joint', smoothing: 0, zeros: 'ignored' },
   /** Lemma 2 instead of line 6: the largest sum over one column's edges. */
   'max-row': { kind: 'conditional', smoothing: 0, zeros: 'ignored', combine: 'max-row' },
-  /** The coefficient capped at one, as in the paper it builds on; not in paper 002. */
+  /** The coefficient capped at one, as in the paper it builds on; not in that of Maughan and Near. */
   clipped: { kind: 'conditional', smoothing: 0, zeros: 'ignored', clip: 1 },
 } as const satisfies Record<string, TabularReading>;
 export type TabularReadingName = keyof typeof tabularReadings;
@@ -29,7 +29,7 @@ export interface TabularReading {
 }
 
 /** The dependence coefficient of the edge parent -> child. */
-export function edgeCoefficient(pairs: PairTables, parent: number, child: number, reading: TabularReading): number {
+function edgeCoefficient(pairs: PairTables, parent: number, child: number, reading: TabularReading): number {
   let most = 0;
   const levels = pairs.levels[parent]!;
   for (let d = 0; d < pairs.levels[child]!; d++)
@@ -145,7 +145,7 @@ export function columnQuilt(weights: ArrayLike<number>, sizes: readonly number[]
 }
 
 /** max over a, b and values of the far columns of log P(x_far | x_i=a) / P(x_far | x_i=b). */
-export function influence(weights: ArrayLike<number>, sizes: readonly number[], i: number, far: number): number {
+function influence(weights: ArrayLike<number>, sizes: readonly number[], i: number, far: number): number {
   const table = new Map<number, Float64Array>();
   const own = new Float64Array(sizes[i]!);
   const at = sizes.map(() => 0);

@@ -3,7 +3,7 @@ import { conditional, type Joint } from '../../dependence/model/joint.js';
 import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
 import { pairwiseDependent } from '../group-dp/group.js';
 
-/** Dependent perturbation of Liu, Chakraborty and Mittal (NDSS'16): sensitivity max_i sum_j rho_ij dQ_j, with rho from one of two equations. */
+/** Dependent perturbation of Liu et al. 2016: sensitivity max_i sum_j rho_ij dQ_j, with rho from one of two equations. */
 export type Coefficient = (rows: readonly Float64Array[], values: readonly number[], scale: number) => number;
 
 const width = (values: readonly number[]) => Math.max(...values) - Math.min(...values);

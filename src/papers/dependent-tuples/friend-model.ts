@@ -2,7 +2,7 @@ import { leastRoot } from '../../audit/least-root.js';
 import { Fault } from '../../errors.js';
 import { type Calibration, largest } from '../compare/mechanism.js';
 
-/** Eq. 26 of paper 000: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the paper's a then cancels). */
+/** Eq. 26 of Liu et al. 2016: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the paper's a then cancels). */
 export interface FriendLaw {
   readonly b: number;
   readonly c: number;

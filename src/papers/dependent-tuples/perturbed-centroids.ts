@@ -6,7 +6,7 @@ import type { Calibration } from '../compare/mechanism.js';
 import { backstrom, FriendCoefficients, type FriendLaw, type Grid } from './friend-model.js';
 
 /**
- * Paper 000's clustering: run K-means on the exact data, then add Laplace noise to the centres. NOT PRIVATE: how far one record can move the centres is
+ * The clustering of Liu et al. 2016: run K-means on the exact data, then add Laplace noise to the centres. NOT PRIVATE: how far one record can move the centres is
  * never bounded (assignments flip), so every scale below rests on the assumption that it is at most `effect`. Kept as a target for attacks and audits.
  */
 export interface CentroidSetting {
@@ -20,7 +20,7 @@ export interface CentroidSetting {
   readonly grid: Grid;
   /** The law of friends (Eq. 26) in that unit. */
   readonly law?: FriendLaw;
-  /** Zhu et al.: the largest sum of absolute correlations of one record with the others. */
+  /** Zhu et al. 2015: the largest sum of absolute correlations of one record with the others. */
   readonly correlatedDegree?: number;
 }
 
@@ -66,7 +66,7 @@ export function perturb(centres: Float64Array, scale: number): Float64Array {
 }
 
 /**
- * Zhu et al. on vectors: max over records of the sum of |Pearson correlation| with all others, correlations below the threshold dropped.
+ * Zhu et al. 2015 on vectors: max over records of the sum of |Pearson correlation| with all others, correlations below the threshold dropped.
  * It reads the private data, which is one of the things that are wrong with it.
  */
 export function correlatedDegree(vectors: Float64Array, width: number, threshold: number): number {

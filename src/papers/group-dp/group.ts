@@ -11,7 +11,7 @@ export const independentLaplace = ({ answers, epsilon }: Setting): Calibration =
   assumption: 'The records are independent of one another.',
 });
 
-/** Noise for a whole dependent component at once (Chen et al., with k read as the component). See group.proof.md. */
+/** Noise for a whole dependent component at once (Chen et al. 2014, with k read as the component). See group.proof.md. */
 export const componentGroup = ({ joint, answers, epsilon }: Setting): Calibration => ({
   name: 'group',
   scale: largest(joint.components.map((c) => total(c.map((j) => answers.effects[j]!)))) / epsilon,

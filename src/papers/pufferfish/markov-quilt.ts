@@ -29,7 +29,7 @@ interface Choice {
   readonly near: number;
 }
 
-/** MQMExact of Song, Wang and Chaudhuri (SIGMOD'17) over all records, ends included. See markov-quilt.proof.md. */
+/** MQMExact of Song et al. 2017 over all records, ends included. See markov-quilt.proof.md. */
 export function quiltOnChain(chain: Chain, epsilon: number): Quilt {
   const transition = checked(chain);
   const search = new QuiltSearch(new ChainInfluence(transition), epsilon, chain.length);

@@ -5,7 +5,7 @@ import { type Calibration, largest, type Setting } from '../compare/mechanism.js
 const largestNetwork = 2e8;
 
 /** log of the largest ratio P(x_Q | x_i = s) / P(x_Q | x_i = t), both orders. */
-export function influence(joint: Joint, i: number, quilt: readonly number[]): number {
+function influence(joint: Joint, i: number, quilt: readonly number[]): number {
   const keys = new Map<number, Float64Array>();
   const marginal = new Float64Array(joint.sizes[i]!);
   const value = (state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
@@ -27,7 +27,7 @@ export function influence(joint: Joint, i: number, quilt: readonly number[]): nu
 }
 
 /** Records that i still reaches when the quilt is taken out of the model's graph (i included, the quilt not). */
-export function nearSet(model: Model, i: number, quilt: ReadonlySet<number>): Set<number> {
+function nearSet(model: Model, i: number, quilt: ReadonlySet<number>): Set<number> {
   const near = new Set([i]);
   for (const record of near)
     for (const factor of model.factors)

@@ -1,4 +1,3 @@
-import { rational, toNumber } from '../../exact/rational.js';
 import { canTransport, lesser } from './transport.js';
 
 /** A distribution on points with exact weights (up to a common multiplier). */
@@ -49,20 +48,6 @@ function* sweep(supply: bigint[], demand: bigint[]): Generator<readonly [from: n
     if (supply[s] === 0n) s++;
     if (demand[d] === 0n) d++;
   }
-}
-
-/** The monotone plan between two laws on the line. */
-export function monotonePlan(from: Law, to: Law): { readonly from: number; readonly to: number; readonly share: number }[] {
-  const [left, right] = [sum(from.weights), sum(to.weights)];
-  const pairs = sweep(
-    from.weights.map((w) => w * right),
-    to.weights.map((w) => w * left),
-  );
-  return [...pairs].map(([s, d, mass]) => ({
-    from: from.points[s]![0]!,
-    to: to.points[d]![0]!,
-    share: toNumber(rational(mass, left * right)),
-  }));
 }
 
 /** More dimensions: the answer is one of the pairwise distances; search them with a transport test. */

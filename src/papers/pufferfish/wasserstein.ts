@@ -50,7 +50,7 @@ function* assignments(sizes: readonly number[]): Generator<readonly number[]> {
   }
 }
 
-/** The Wasserstein mechanism of Song, Wang and Chaudhuri (SIGMOD'17), against either adversary. */
+/** The Wasserstein mechanism of Song et al. 2017, against either adversary. */
 export const wasserstein = ({ joint, answers, epsilon }: Setting, adversary: Adversary): Calibration => ({
   name: adversary === 'informed' ? 'wasserstein-informed' : 'wasserstein',
   scale: answerDistance(joint, answers, adversary) / epsilon,

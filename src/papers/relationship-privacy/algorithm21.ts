@@ -9,7 +9,7 @@ import { laplaceSampler } from '../../noise/discrete-laplace.js';
 import { uniformBelow } from '../../noise/uniform.js';
 
 /**
- * Algorithm 2.1 of paper 004 (Rastogi, Hay, Miklau, Suciu 2009), corrected: both branches live on the integers 0 … most, lambda carries its power, is used as a
+ * Algorithm 2.1 of Rastogi et al. 2009, corrected: both branches live on the integers 0 … most, lambda carries its power, is used as a
  * scale and is rounded up, and plain noise takes over when global sensitivity is no larger. See algorithm21.proof.md. Kept apart from the DP ledger.
  */
 export interface Algorithm21 {

@@ -85,7 +85,7 @@ function fromSequence(ordered: readonly number[], bins: number): number[] {
   return counts;
 }
 
-/** Paper 000's accuracy: 1 - |C - C'| / |C + C'|, both in L1; 1 when both are empty. */
+/** The accuracy of Liu et al. 2016: 1 - |C - C'| / |C + C'|, both in L1; 1 when both are empty. */
 export function accuracy(exact: readonly number[], noisy: readonly number[]): number {
   let [apart, together] = [0, 0];
   for (let d = 0; d < Math.max(exact.length, noisy.length); d++) {

@@ -1,5 +1,5 @@
 /**
- * Keeps a tie while both its ends have fewer than `theta`, ties taken in an order that does not depend on who else is tied (Day, Li, Lyu 2016). Rewiring one
+ * Keeps a tie while both its ends have fewer than `theta`, ties taken in an order that does not depend on who else is tied (Day et al. 2016). Rewiring one
  * person then moves at most 2 theta other degrees by one. Returns the degrees.
  */
 export function projectedDegrees(people: number, ties: readonly (readonly [number, number])[], theta: number): Uint32Array {

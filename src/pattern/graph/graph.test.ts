@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publicData } from '../../../experiments/data.js';
 import { analysePattern, schemaFromText } from '../query/analyse.js';
 import { compilePattern } from '../query/compile.js';
 import { choose } from '../query/ladders.js';
@@ -144,8 +145,8 @@ describe('the graph kernel', () => {
   });
 });
 
-const folder = new URL('../../../../shared/data/graphs/', import.meta.url);
-const files = existsSync(folder) ? readdirSync(folder).filter((f) => f.endsWith('.txt.gz') || f.endsWith('.parquet')) : [];
+const folder = publicData('graphs/');
+const files = folder ? readdirSync(folder).filter((f) => f.endsWith('.txt.gz') || f.endsWith('.parquet')) : [];
 describe.skipIf(files.length === 0)('on the public graphs', () => {
   const read = async (file: string): Promise<Edge[]> => {
     if (file.endsWith('.txt.gz')) return readText(file);

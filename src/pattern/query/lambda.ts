@@ -2,7 +2,7 @@ import { divUp, logDown, logUp } from '../../exact/outward.js';
 import { ceiling, fromNumber, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
 import type { BoundPattern } from './bind.js';
 
-/** Which logarithm paper 004 means is not said: base 2 gives more noise and is the default; natural is the reading its test vectors use. */
+/** Which logarithm Rastogi et al. 2009 mean is not said: base 2 gives more noise and is the default; natural is the reading its test vectors use. */
 export type LogReading = 'safe' | 'natural';
 
 export interface Lambda {

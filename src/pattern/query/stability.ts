@@ -2,7 +2,7 @@ import { compare, type Rational, rational, toText } from '../../exact/rational.j
 import type { BoundPattern } from './bind.js';
 
 /**
- * Paper 004's stability by an exact criterion (stability.proof.md): over every partition of the symbols that respects the disequalities, and every set F
+ * Stability (Rastogi et al. 2009) by an exact criterion (stability.proof.md): over every partition of the symbols that respects the disequalities, and every set F
  * that is grounded by at least one changed tuple, the goals not inside F must be at least as many as the blocks outside F.
  */
 export interface Stability {

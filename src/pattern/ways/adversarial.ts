@@ -7,7 +7,7 @@ import { plainly } from './plain.js';
 import { adversarialGuarantee, comparison, type Offer, offer, type Way } from './way.js';
 
 /**
- * Paper 004 with its corrections. When plain noise is no larger it takes over, and the answer is then indistinguishable outright. Protecting absence needs a dense
+ * Rastogi et al. 2009 with corrections. When plain noise is no larger it takes over, and the answer is then indistinguishable outright. Protecting absence needs a dense
  * query and one power more; positive correlations are covered by the plain branch only, at a part of epsilon.
  */
 export const adversarial: Way<'algorithm-2.1'> = (asked) => {

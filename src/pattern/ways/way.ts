@@ -51,7 +51,7 @@ export interface PatternCandidate<Name extends string = string> {
   /** Whether it meets the guarantee asked for; only then may it be chosen. */
   readonly meets: boolean;
   readonly note?: string;
-  /** Paper 004's usefulness: the error reaches `sigma` with probability at most `gamma` / domain. */
+  /** Usefulness as Rastogi et al. 2009 define it: the error reaches `sigma` with probability at most `gamma` / domain. */
   readonly usefulness?: { readonly sigma: number; readonly gamma: number };
 }
 

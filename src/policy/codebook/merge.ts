@@ -11,7 +11,7 @@ import type { Path, YamlFile } from '../yaml-file.js';
 import { detectDelimiter, parseCsv } from './csv.js';
 
 /** More combinations than this are no skip logic any more, and no budget fills them. */
-export const mostCombinations = limits.combinations.most;
+const mostCombinations = limits.combinations.most;
 /** Stands for every answer of the column, and for none. */
 const anything = '*';
 

@@ -115,7 +115,7 @@ function guessNumber(column: ColumnSummary): Guess {
 }
 
 /** Outward to a round number, so that no one's exact value becomes a bound. */
-export function rounded([low, high]: readonly [number, number], whole: boolean): readonly [number, number] {
+function rounded([low, high]: readonly [number, number], whole: boolean): readonly [number, number] {
   const width = Math.max(high - low, Math.abs(high) * 1e-9, Number.MIN_VALUE * 1e6);
   const unit = 10 ** Math.floor(Math.log10(width)) / 2;
   const step = whole ? Math.max(1, Math.round(unit)) : unit;

@@ -19,7 +19,7 @@ const mostCandidates = 10_000;
  * Penalty of candidate c for the share num/den: how far num x total lies outside [den x below(c), den x (below(c) + at(c))].
  * Zero exactly where c is that quantile of the rows.
  */
-export function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): bigint[] {
+function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): bigint[] {
   let total = 0n;
   for (const n of at) total += n;
   const target = num * total;

@@ -35,7 +35,7 @@ const repeated = /^(?:select|case|union)$/i;
 const operators = new Set('+-*/<>=~!@#%^&|?:');
 
 /** Words, numbers, quoted texts and marks are one token each; blanks and comments none. Every character is looked at once. */
-export function measure(text: string): Measured {
+function measure(text: string): Measured {
   let tokens = 0;
   let open = 0;
   let depth = 0;

@@ -11,7 +11,7 @@ export function pearson(joint: Joint, i: number, j: number): number {
   return spread > 0 ? covariance / spread : 0;
 }
 
-/** Correlated sensitivity of Zhu et al. (TIFS'15): max_i sum_j |theta_ij| dQ_j with theta the Pearson correlation. */
+/** Correlated sensitivity of Zhu et al. 2015: max_i sum_j |theta_ij| dQ_j with theta the Pearson correlation. */
 export function correlatedSensitivity({ joint, answers }: Setting): number {
   return largest(
     answers.effects.map((own, i) => total(answers.effects.map((dQ, j) => (i === j ? own : Math.abs(pearson(joint, i, j)) * dQ)))),

@@ -1,6 +1,6 @@
 /**
- * Paper 004's theory on small domains, by exhaustion: priors over instances (subsets of at most twelve tuples, as bit masks), mechanisms given as likelihoods of one
- * output, and what an output does to belief. For tests, experiments and teaching; nothing here answers queries.
+ * The theory of Rastogi et al. 2009 on small domains, by exhaustion: priors over instances (subsets of at most twelve tuples, as bit masks), mechanisms given as likelihoods of one
+ * output, and what an output does to belief.
  */
 
 /** Probability of each instance; index = bit mask of the tuples it holds. */
@@ -17,7 +17,7 @@ const bits = (mask: number): number => {
   for (let m = mask; m; m &= m - 1) many++;
   return many;
 };
-export const tuplesOf = (prior: Prior): number => Math.log2(prior.length);
+const tuplesOf = (prior: Prior): number => Math.log2(prior.length);
 const holds = (instance: number, tuple: number): boolean => (instance & (1 << tuple)) !== 0;
 
 export function probability(prior: Prior, event: (instance: number) => boolean): number {
@@ -71,7 +71,7 @@ export function* monotoneFormulas(tuples: number, without: number): Generator<(i
 }
 
 /** P(t and m) <= P(t) P(m) for every tuple t and monotone formula m that does not mention it. */
-export function isNegativelyAssociated(prior: Prior): boolean {
+function isNegativelyAssociated(prior: Prior): boolean {
   const tuples = tuplesOf(prior);
   for (let t = 0; t < tuples; t++) {
     const p = probability(prior, (i) => holds(i, t));

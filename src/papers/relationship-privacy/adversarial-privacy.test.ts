@@ -17,7 +17,7 @@ import {
   probability,
   relaxedParams,
   towards,
-} from './adversarial.js';
+} from '../../../test/adversarial-privacy.js';
 
 const ones = (mask: number) => mask.toString(2).replaceAll('0', '').length;
 const normal = (weights: readonly number[]): Prior => {

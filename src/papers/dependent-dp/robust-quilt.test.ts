@@ -3,7 +3,7 @@ import { exactLoss } from '../../audit/exact-loss.js';
 import { answersOf, readWorkload } from '../../audit/workload.js';
 import { enumerate } from '../../dependence/model/joint.js';
 import type { Model } from '../../dependence/model/model.js';
-import { Contraction, robustLeakage, robustScale } from './zhao.js';
+import { Contraction, robustLeakage, robustScale } from './robust-quilt.js';
 
 const first = [
   [0.9, 0.1],

@@ -3,7 +3,7 @@ import { type Chain, step } from '../pufferfish/markov-quilt.js';
 import { type Matrix, matrix } from '../pufferfish/matrix.js';
 
 /** log of the largest cross ratio A(u,s) A(v,t) / (A(u,t) A(v,s)); infinite where a zero breaks it. */
-export function crossRatio(a: Matrix): number {
+function crossRatio(a: Matrix): number {
   const n = a.size;
   const logs = a.cells.map(Math.log);
   let most = 0;
@@ -45,8 +45,8 @@ export interface Robust {
 }
 
 /**
- * Zhao-DDP on a chain, against every known subset: leakage <= min over (a,b) of (a+b-1) base + H(P^a) + H(P^b), or length x base.
- * A record near an end drops a side and does no worse. See zhao.proof.md.
+ * Zhao-DDP (Zhao et al. 2017) on a chain, against every known subset: leakage <= min over (a,b) of (a+b-1) base + H(P^a) + H(P^b), or length x base.
+ * A record near an end drops a side and does no worse. See robust-quilt.proof.md.
  */
 export function robustLeakage(chain: Pick<Chain, 'transition' | 'length'>, base: number): Robust {
   return leastOver(chain, chain.length * base, (near, e) => near * base + e, base);
