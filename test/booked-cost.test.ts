@@ -9,6 +9,7 @@ import type { Cell } from '../src/engine/engine.js';
 import { add, compare, divide, multiply, parseRational, type Rational, rational, toText, zero } from '../src/exact/rational.js';
 import type { Law } from '../src/mechanism/law.js';
 import { everyRecord, nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../src/mechanism/profile.js';
+import { answersTo, type RecordClass } from '../src/mechanism/record-class.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { BoundBatch } from '../src/query/bound.js';
@@ -139,14 +140,25 @@ function accountOf(policy: Policy): Account {
     Uint32Array.from(secret.keys(), (k) => (k + 1) % secret.length),
     0.7,
   );
-  const answers = graphAmplifier({ ...shared, name: 'answers', graph: ring, scope: (c) => secret.includes(c) });
+  const answers = graphAmplifier({
+    ...shared,
+    name: 'answers',
+    graph: ring,
+    scope: (c) => secret.some((name) => answersTo(name) === c),
+  });
   return openAccount(policy, [rows, answers, { ...answers, name: 'apart', factoredOnly: true }]);
 }
 
 const histories: readonly Spent[] = [
   nothingSpent,
-  spend(nothingSpent, pureProfile([[everyRecord, rational(1, 50)], ...names.map((n) => [n, rational(1, 50)] as const)], true)),
-  spend(nothingSpent, zcdpProfile([[everyRecord, rational(1, 5000)], ...names.map((n) => [n, rational(1, 5000)] as const)])),
+  spend(
+    nothingSpent,
+    pureProfile([[everyRecord, rational(1, 50)], ...names.map((n) => [answersTo(n), rational(1, 50)] as const)], true),
+  ),
+  spend(
+    nothingSpent,
+    zcdpProfile([[everyRecord, rational(1, 5000)], ...names.map((n) => [answersTo(n), rational(1, 5000)] as const)]),
+  ),
 ];
 
 describe.each([
@@ -206,7 +218,7 @@ describe.each([
 });
 
 /** Two tables that differ in one record, and the class that pays for it. A record may also come or go. */
-function neighbour(policy: Policy, random: Random): { before: Row[]; after: Row[]; record: string } {
+function neighbour(policy: Policy, random: Random): { before: Row[]; after: Row[]; record: RecordClass } {
   const others = Array.from({ length: random(4) }, () => randomRow(random));
   const { secret, maxRows } = policy.protect;
   if (secret === 'person') {
@@ -224,7 +236,7 @@ function neighbour(policy: Policy, random: Random): { before: Row[]; after: Row[
       names.filter((name) => name !== 'form'),
     );
     const changed = row.map((cell, j) => (names[j] === at ? pick(random, cells[at]!) : cell));
-    return { before: [...others, row], after: [...others, changed], record: at };
+    return { before: [...others, row], after: [...others, changed], record: answersTo(at) };
   }
   // Public answers are known; all others may change at once.
   const next = randomRow(random).map((cell, j) => (secret === 'answer' && names[j] === 'form' ? row[j]! : cell));

@@ -7,7 +7,9 @@ import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { rational } from '../src/exact/rational.js';
 import { readPolicy, type Session } from '../src/index.js';
 import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
+import type { Scope } from '../src/mechanism/effect.js';
 import { nothingSpent, pureProfile, spend } from '../src/mechanism/profile.js';
+import { answersTo, everyRecord } from '../src/mechanism/record-class.js';
 import { releaseDegrees } from '../src/pattern/degrees/release.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { bindBatch } from '../src/query/bind.js';
@@ -59,7 +61,7 @@ describe('the terms of an account', () => {
 
 describe('a plan', () => {
   // Rows as wholes under one assumption, answers one by one under another: two proofs for one account.
-  const route = (name: string, scope: (c: string) => boolean, logOdds: number) =>
+  const route = (name: string, scope: Scope, logOdds: number) =>
     graphAmplifier({
       name,
       graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), logOdds),
@@ -70,14 +72,17 @@ describe('a plan', () => {
       how: name,
     });
   const policy = samplePolicy([category('party', ['dem', 'rep']), category('vote', ['yes', 'no'])], { secret: 'answer' });
-  const account = openAccount(policy, [route('rows', (c) => c === '*', 0), route('answers', (c) => c !== '*', 0.1)]);
+  const account = openAccount(policy, [
+    route('rows', (c) => c === everyRecord, 0),
+    route('answers', (c) => c !== everyRecord, 0.1),
+  ]);
   const histogram = (column: string) => bindBatch({ queries: [{ kind: 'histogram', column }] }, policy).measures;
 
   it('fits only by the route whose promise it prints', () => {
     // Each answer has spent little, the row as a whole nearly everything.
     const spent = spend(
       nothingSpent,
-      pureProfile([['*', rational(9, 10)], ['party', rational(9, 20)], ['vote', rational(9, 20)]]), // biome-ignore format: one line
+      pureProfile([[everyRecord, rational(9, 10)], [answersTo('party'), rational(9, 20)], [answersTo('vote'), rational(9, 20)]]), // biome-ignore format: one line
     );
     const plans = chooseNoise(histogram('party'), account, rational(1, 5), spent);
     expect(plans.map((p) => [p.route.amplifier.name, p.fits])).toEqual([
@@ -165,10 +170,10 @@ describe('records left out by maxTies', () => {
     const [some, everyone] = session.account.routes;
     const mark = some!.conditions[0]!.mark;
     const costs = async () => (await session.spent()).pure.perRecord;
-    expect((await costs()).get(mark)).toEqual((await costs()).get('*'));
+    expect((await costs()).get(mark)).toEqual((await costs()).get(everyRecord));
     const { receipt } = await ask(session);
     expect(receipt.profile.perRecord[mark]).toBeUndefined();
-    expect((await costs()).get(mark)).not.toEqual((await costs()).get('*'));
+    expect((await costs()).get(mark)).not.toEqual((await costs()).get(everyRecord));
     // From now on only the bound for everybody speaks about the account.
     const plan = await session.plan({ kind: 'histogram', column: 'party' }, { epsilon: '0.1' });
     expect(plan.records).toEqual({ used: some!.amplifier.leftOut!.used, leftOut: some!.amplifier.leftOut!.unused });

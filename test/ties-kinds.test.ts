@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { push } from '../src/dependence/graph/push.js';
 import { toNumber } from '../src/exact/rational.js';
 import { Fault } from '../src/index.js';
+import { answersTo, everyRecord, type RecordClass } from '../src/mechanism/record-class.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** Every kind of dependence, from the text of a policy and files on disk to what one record may spend. */
@@ -31,7 +32,7 @@ const open = (dependence: string, { protect, extra = friends, columns }: Told = 
   return shop.session(shop.write(`policy${policies}.yaml`, yaml));
 };
 /** The base cost one record may spend at epsilon 1, by the best route. */
-async function base(dependence: string, told: Told = {}, record = '*'): Promise<number> {
+async function base(dependence: string, told: Told = {}, record: RecordClass = everyRecord): Promise<number> {
   const session = await open(dependence, told);
   const best = Math.max(...session.account.routes.filter((r) => r.amplifier.scope(record)).map((r) => toNumber(r.pureCapacity)));
   await session.close();
@@ -276,7 +277,7 @@ describe('kind: gaussian', () => {
   it('ties columns when answers are the secret, and says that no number lies outside', async () => {
     law(between);
     const told = { protect: '{ secret: answer }', columns: numbers };
-    const e = await base(declared, told, 'age');
+    const e = await base(declared, told, answersTo('age'));
     expect(e + push(e, 4)).toBeCloseTo(1, 6);
     const session = await open(declared, told);
     const { guarantee } = await session.plan({ kind: 'mean', column: 'age' });
@@ -375,7 +376,7 @@ describe('kind: factors', () => {
   it('ties columns when answers are the secret', async () => {
     model(['party', 'age', 'media']);
     const told = { ...answers, columns: twoValued('party', 'age', 'media') };
-    const e = await base(declared, told, 'age');
+    const e = await base(declared, told, answersTo('age'));
     expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
     expect((await fault(declared, answers)).message).toMatch(/"weight"/);
   });
@@ -392,7 +393,7 @@ describe('kind: factors', () => {
     expect((await fault(declared, declare(two, '{ type: category, values: [0, 2] }'))).message).toMatch(/the value "1"/);
     expect((await fault(declared, declare(two, '{ type: multi, values: [0, 1] }'))).message).toMatch(/multi-select/);
     // party is in no table
-    const e = await base(declared, declare(wide, two), 'age');
+    const e = await base(declared, declare(wide, two), answersTo('age'));
     expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
   });
 
@@ -423,7 +424,7 @@ describe('kind: columns', () => {
 
   it('ties the answers of one person when answers are the secret, and nothing when rows are', async () => {
     network(['party', 'age', 'weight', 'media']);
-    const e = await base(declared, answers, 'age');
+    const e = await base(declared, answers, answersTo('age'));
     expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
     expect(await base(declared)).toBeCloseTo(1, 9);
   });
@@ -436,7 +437,7 @@ describe('kind: columns', () => {
       'network more {\n}\nvariable media {\n  type discrete [ 2 ] { 1, 0 };\n}\nprobability ( media ) {\n  table 0.5, 0.5;\n}\n',
     );
     expect(
-      await base('[{ kind: columns, network: net.json }, { kind: columns, network: more.bif }]', answers, 'age'),
+      await base('[{ kind: columns, network: net.json }, { kind: columns, network: more.bif }]', answers, answersTo('age')),
     ).toBeGreaterThan(0.5);
   });
 

@@ -11,6 +11,7 @@ import { percolation } from '../../src/dependence/uninformed/percolation.js';
 import { one, parseRational, rational, toNumber } from '../../src/exact/rational.js';
 import { varianceOf } from '../../src/mechanism/law.js';
 import { nothingSpent } from '../../src/mechanism/profile.js';
+import { everyRecord } from '../../src/mechanism/record-class.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { csvOf } from '../../src/report/csv.js';
 
@@ -38,7 +39,7 @@ const tables: CountedMeasure = {
   name: 'count',
   cells: [['all']],
   grid: one,
-  effects: new Map([['*', { l1: 1n, l2squared: 1n }]]),
+  effects: new Map([[everyRecord, { l1: 1n, l2squared: 1n }]]),
   counting: { filter: [], keys: [], value: { kind: 'one' } },
 };
 
@@ -46,7 +47,7 @@ function planned(graph: FactorGraph): number {
   const amplifier = graphAmplifier({
     name: 'home',
     graph,
-    scope: (c) => c === '*',
+    scope: (c) => c === everyRecord,
     adversary: 'informed',
     reach: 'any',
     assumptions: [],

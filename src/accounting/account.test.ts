@@ -7,18 +7,21 @@ import { fromPairs } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
 import { Fault } from '../errors.js';
 import { add, compare, divide, multiply, one, parseRational, type Rational, rational, sum, toNumber } from '../exact/rational.js';
+import type { Scope } from '../mechanism/effect.js';
 import { roundUp } from '../mechanism/law.js';
 import { nothingSpent, type Profile, pureProfile, spend, zcdpProfile } from '../mechanism/profile.js';
+import { answersTo, everyRecord, type RecordClass, tuplesOf, usedMark } from '../mechanism/record-class.js';
 import { type Account, admission, gained, isKept, openAccount, speaksAbout, spentUnder, usedShare } from './account.js';
 import { allocate } from './allocate.js';
 import { chooseNoise } from './choose.js';
 import { guarantee } from './guarantee.js';
 
+const [a, b] = [answersTo('a'), answersTo('b')];
 const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
 /** Ties that multiply every pure cost by `factor`, and rho by its square: enough to test the bookkeeping. */
 const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
   name: `x${factor}`,
-  scope: (c) => c === '*',
+  scope: (c) => c === everyRecord,
   leakage: (base) => toNumber(base) * factor,
   largestBase: (epsilon) => multiply(epsilon, rational(1, factor)),
   gaussian: [
@@ -40,7 +43,7 @@ const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
 });
 const accountOf = (epsilon: string, delta: string, amplifiers: Amplifier[]): Account =>
   openAccount({ ...samplePolicy([]), budget: { epsilon: parseRational(epsilon), delta: parseRational(delta) } }, amplifiers);
-const histogram = (name: string, cells: number, classes: readonly string[] = ['*']): CountedMeasure => ({
+const histogram = (name: string, cells: number, classes: readonly RecordClass[] = [everyRecord]): CountedMeasure => ({
   mechanism: 'additive',
   name,
   cells: Array.from({ length: cells }, (_, k) => [`${k}`]),
@@ -48,7 +51,7 @@ const histogram = (name: string, cells: number, classes: readonly string[] = ['*
   effects: new Map(classes.map((c) => [c, { l1: 2n, l2squared: 2n }])),
   counting: { filter: [], keys: [], value: { kind: 'one' } },
 });
-const star = (cost: string) => pureProfile([['*', parseRational(cost)]]);
+const star = (cost: string) => pureProfile([[everyRecord, parseRational(cost)]]);
 
 describe('an account', () => {
   it('admits exactly what fits and refuses the next with the numbers', () => {
@@ -72,23 +75,23 @@ describe('an account', () => {
     const account = accountOf('1', '1e-6', [times(1)]);
     const pureOnly = spend(nothingSpent, star('0.9'));
     expect(isKept(account, pureOnly)).toBe(true);
-    expect(isKept(account, spend(pureOnly, zcdpProfile([['*', parseRational('0.001')]])))).toBe(false);
-    const mixed = spend(spend(nothingSpent, star('0.2')), zcdpProfile([['*', parseRational('0.03')]]));
+    expect(isKept(account, spend(pureOnly, zcdpProfile([[everyRecord, parseRational('0.001')]])))).toBe(false);
+    const mixed = spend(spend(nothingSpent, star('0.2')), zcdpProfile([[everyRecord, parseRational('0.03')]]));
     expect(isKept(account, mixed)).toBe(true);
     expect(gained(account, mixed)).toBeCloseTo(Math.sqrt(0.05), 9);
   });
 
   it('is kept when one of its routes keeps it, and a factored route only speaks of factored releases', () => {
-    const columns = times(1, { scope: (c) => c !== '*', factoredOnly: true });
+    const columns = times(1, { scope: (c) => c !== everyRecord, factoredOnly: true });
     const account = accountOf('1', '0', [times(5), columns]);
     const perColumn = (factored: boolean) =>
       spend(
         nothingSpent,
         pureProfile(
           [
-            ['*', parseRational('0.9')],
-            ['a', parseRational('0.5')],
-            ['b', parseRational('0.4')],
+            [everyRecord, parseRational('0.9')],
+            [a, parseRational('0.5')],
+            [b, parseRational('0.4')],
           ],
           factored,
         ),
@@ -104,7 +107,7 @@ describe('the routes of an account', () => {
     const pair = graphAmplifier({
       name: 'pair',
       graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), Math.log(4)),
-      scope: (c) => c === '*',
+      scope: (c) => c === everyRecord,
       adversary: 'informed',
       reach: 'any',
       assumptions: [],
@@ -126,7 +129,7 @@ describe('the routes of an account', () => {
 });
 
 describe('a route for Gaussian noise on sums', () => {
-  const pair = (scope: (c: string) => boolean = (c) => c === '*') =>
+  const pair = (scope: Scope = (c) => c === everyRecord) =>
     graphAmplifier({
       name: 'pair',
       graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), Math.log(2)),
@@ -139,7 +142,7 @@ describe('a route for Gaussian noise on sums', () => {
   const budget = { epsilon: one, delta: parseRational('1e-6') };
   const account = openAccount({ ...samplePolicy([]), budget }, [pair()]);
   const [, onSums] = account.routes;
-  const cost = zcdpProfile([['*', parseRational('0.001')]]);
+  const cost = zcdpProfile([[everyRecord, parseRational('0.001')]]);
   const selection: Measure = {
     ...histogram('median', 1),
     mechanism: 'exponential',
@@ -170,9 +173,9 @@ describe('a route for Gaussian noise on sums', () => {
       );
     expect(planned(account, histogram('h', 3))).toBe(true);
     expect(planned(account, histogram('h', 3), selection)).toBe(false);
-    const answers = openAccount({ ...samplePolicy([], { secret: 'answer' }), budget }, [pair((c) => c === 'a' || c === 'b')]);
-    expect(planned(answers, histogram('one', 3, ['*', 'a']), histogram('other', 3, ['*', 'b']))).toBe(true);
-    expect(planned(answers, histogram('both', 3, ['*', 'a', 'b']))).toBe(false);
+    const answers = openAccount({ ...samplePolicy([], { secret: 'answer' }), budget }, [pair((c) => c === a || c === b)]);
+    expect(planned(answers, histogram('one', 3, [everyRecord, a]), histogram('other', 3, [everyRecord, b]))).toBe(true);
+    expect(planned(answers, histogram('both', 3, [everyRecord, a, b]))).toBe(false);
   });
 
   it('does not take what added up over persons for a sum over rows', () => {
@@ -196,7 +199,7 @@ describe('a route for Gaussian noise on sums', () => {
       route,
       spend(
         spend(nothingSpent, star('0.1')),
-        zcdpProfile([['*', spent.rho], ...route.conditions.map((c) => [c.mark, spent.rho] as const)]),
+        zcdpProfile([[everyRecord, spent.rho], ...route.conditions.map((c) => [c.mark, spent.rho] as const)]),
       ),
     );
     expect(compare(total!.rho, sure.bound.counted(spent, sure.capacity, sure.epsilon))).toBe(0);
@@ -219,13 +222,13 @@ describe('a route for Gaussian noise on sums', () => {
 
 describe('a route over classes', () => {
   it('does not speak about totals that hold a class it does not know', () => {
-    const scope = (c: string) => c === 'a' || c === 'b';
-    expect(speaksAbout(scope, ['*', 'a', 'used:x'])).toBe(true);
-    expect(speaksAbout(scope, ['*', 'a', 'u'])).toBe(false);
-    expect(speaksAbout(scope, ['*'])).toBe(false);
+    const scope: Scope = (c) => c === a || c === b;
+    expect(speaksAbout(scope, [everyRecord, a, usedMark('x')])).toBe(true);
+    expect(speaksAbout(scope, [everyRecord, a, answersTo('u')])).toBe(false);
+    expect(speaksAbout(scope, [everyRecord])).toBe(false);
     expect(speaksAbout(scope, [])).toBe(true);
-    expect(speaksAbout((c) => c === '*', ['*', 'a', 'u'])).toBe(true);
-    expect(speaksAbout((c) => c === '*', ['friend'])).toBe(false);
+    expect(speaksAbout((c) => c === everyRecord, [everyRecord, a, answersTo('u')])).toBe(true);
+    expect(speaksAbout((c) => c === everyRecord, [tuplesOf('friend')])).toBe(false);
   });
 
   it('is not fooled by a column that is called like a class of the ledger', () => {
@@ -239,7 +242,10 @@ describe('allocation', () => {
     fc.assert(
       fc.property(
         fc.array(
-          fc.record({ cells: fc.integer({ min: 1, max: 500 }), classes: fc.subarray(['a', 'b', 'c', 'd'], { minLength: 1 }) }),
+          fc.record({
+            cells: fc.integer({ min: 1, max: 500 }),
+            classes: fc.subarray(['a', 'b', 'c', 'd'].map(answersTo), { minLength: 1 }),
+          }),
           { minLength: 1, maxLength: 12 },
         ),
         (list) => {
@@ -249,7 +255,7 @@ describe('allocation', () => {
             () => true,
             (m) => Math.cbrt(m.cells.length),
           );
-          for (const name of ['a', 'b', 'c', 'd']) {
+          for (const name of ['a', 'b', 'c', 'd'].map(answersTo)) {
             const total = sum(shares.filter((_, k) => measures[k]!.effects.has(name)));
             expect(compare(total, one)).toBeLessThanOrEqual(0);
           }
@@ -277,7 +283,7 @@ describe('the choice of noise', () => {
           const measures = sizes.map((cells, k) => histogram(`q${k}`, cells));
           const share = rational(part, 100);
           const [plan] = chooseNoise(measures, account, share, nothingSpent);
-          const booked = plan!.profile.perRecord.get('*')!;
+          const booked = plan!.profile.perRecord.get(everyRecord)!;
           const used = sum(
             plan!.mechanisms.map(
               ({ law }): Rational => (law.kind === 'laplace' ? { num: 2n * law.scale.den, den: law.scale.num } : one),

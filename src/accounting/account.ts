@@ -17,18 +17,17 @@ import {
   toNumberUp,
   zero,
 } from '../exact/rational.js';
+import type { Scope } from '../mechanism/effect.js';
 import {
   addProfiles,
-  everyRecord,
-  isMark,
   type Profile,
   type PureProfile,
   pureProfile,
-  type RecordClass,
   type Spent,
   type ZcdpProfile,
   zcdpProfile,
 } from '../mechanism/profile.js';
+import { answersTo, everyRecord, isOfRecords, isOnce, markedBy, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy, Protect } from '../policy/policy.js';
 import { refuseReserved } from '../policy/reserved.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
@@ -139,7 +138,7 @@ function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Rou
 /** What adds up over one kind of record need not over another: which rows of a person are kept depends on all of that person's. */
 const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
   ...condition,
-  mark: [condition.mark, secret, ...(secret === 'person' ? [unit, maxRows] : [])].join(':'),
+  mark: markedBy(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),
 });
 
 export function termsOf(policy: Policy): Account['terms'] {
@@ -156,7 +155,7 @@ export function termsOf(policy: Policy): Account['terms'] {
  */
 function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
   const columns =
-    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => c.name) : [];
+    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => answersTo(c.name)) : [];
   const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
   return (profile, reading) => {
     const whole = profile.perRecord.get(everyRecord);
@@ -164,14 +163,14 @@ function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
     const more = profile.perRecord.size === 1 ? columns : [];
     const met = conditions.filter((c) => binds(c, profile.noise) && meets(c, profile.noise, reading)).map((c) => c.mark);
     if (more.length + met.length === 0) return profile;
-    const entries = [...more, ...met].map((name) => [name, whole] as const);
+    const entries = [...more, ...met].map((name): [RecordClass, Rational] => [name, whole]);
     return profile.noise === 'pure'
       ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
       : addProfiles(profile, zcdpProfile(entries));
   };
 }
 
-const within = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => boolean): Rational => {
+const within = (profile: PureProfile | ZcdpProfile, scope: Scope): Rational => {
   let most = zero;
   for (const [name, cost] of profile.perRecord) if (scope(name)) most = maximum(most, cost);
   return most;
@@ -180,8 +179,8 @@ const within = (profile: PureProfile | ZcdpProfile, scope: (c: RecordClass) => b
  * A route over whole records speaks about every cost, as each is booked under `*` too. A route over classes of records (answers, tuples) speaks only about totals
  * that lie within them: what was spent on a class it does not know (an answer that is declared no more, another name for a relation) is not its to forget.
  */
-export function speaksAbout(scope: (c: RecordClass) => boolean, classes: Iterable<RecordClass>): boolean {
-  const records = [...classes].filter((name) => !isMark(name));
+export function speaksAbout(scope: Scope, classes: Iterable<RecordClass>): boolean {
+  const records = [...classes].filter(isOfRecords);
   if (records.length === 0) return true;
   if (scope(everyRecord)) return records.includes(everyRecord);
   return records.some(scope) && records.every((name) => name === everyRecord || scope(name));
@@ -214,7 +213,7 @@ export function keeps(route: Route, spent: Spent): boolean {
 export const isKept = (account: Account, spent: Spent): boolean => account.routes.some((route) => keeps(route, spent));
 
 const paidTwice = ({ pure }: Spent): boolean =>
-  [...pure.perRecord].some(([name, times]) => name.startsWith('once:') && compare(times, one) > 0);
+  [...pure.perRecord].some(([name, times]) => isOnce(name) && compare(times, one) > 0);
 
 /** The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted. */
 export function usedShare(account: Account, spent: Spent): Rational {

@@ -1,6 +1,7 @@
 import type { Measure } from '../count/measure.js';
 import { floor, fromNumber, minimum, multiply, one, type Rational, rational } from '../exact/rational.js';
-import type { RecordClass } from '../mechanism/profile.js';
+import type { Scope } from '../mechanism/effect.js';
+import type { RecordClass } from '../mechanism/record-class.js';
 
 const grain = 1_000_000_000_000n;
 
@@ -8,11 +9,7 @@ const grain = 1_000_000_000_000n;
  * Splits one unit of budget among measures in proportion to their weights, so that for every record class in scope the shares of the measures
  * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit.
  */
-export function allocate(
-  measures: readonly Measure[],
-  scope: (record: RecordClass) => boolean,
-  weight: (m: Measure) => number,
-): readonly Rational[] {
+export function allocate(measures: readonly Measure[], scope: Scope, weight: (m: Measure) => number): readonly Rational[] {
   const weights = measures.map(weight);
   const touched = measures.map((m) => [...m.effects.keys()].filter(scope));
   const total = new Map<RecordClass, number>();

@@ -2,7 +2,8 @@ import type { Measure } from '../count/measure.js';
 import { readsWithin } from '../count/reads-within.js';
 import type { Condition, Need } from '../dependence/condition.js';
 import { coarseColumns } from '../dependence/model/resolution.js';
-import { everyRecord, type Profile } from '../mechanism/profile.js';
+import type { Profile } from '../mechanism/profile.js';
+import { isPart } from '../mechanism/record-class.js';
 
 /** What a request reads, as far as the conditions of routes ask. Public facts of the request alone. */
 export interface Reading {
@@ -23,7 +24,7 @@ const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>,
   levels: ({ resolution }, { measures }) =>
     coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
 };
-const answersMoving = (m: Measure): number => [...m.effects.keys()].filter((name) => name !== everyRecord).length;
+const answersMoving = (m: Measure): number => [...m.effects.keys()].filter(isPart).length;
 
 const check = (need: Need, reading: Reading): boolean =>
   (checks[need.kind] as (need: Need, reading: Reading) => boolean)(need, reading);

@@ -6,7 +6,8 @@ import { toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { openLedger, witnessOf } from '../ledger/open.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
-import { isMark, type Profile, toStored } from '../mechanism/profile.js';
+import { type Profile, toStored } from '../mechanism/profile.js';
+import { isOfRecords } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
 import { amendTerms } from '../release/amend.js';
@@ -76,7 +77,7 @@ async function withLedger<T>(file: string, { witness }: Words, work: (ledger: Le
 }
 
 const costs = (profile: Profile): string => {
-  const listed = [...profile.perRecord].filter(([name]) => !isMark(name)).map(([, cost]) => toNumber(cost));
+  const listed = [...profile.perRecord].filter(([name]) => isOfRecords(name)).map(([, cost]) => toNumber(cost));
   if (listed.length === 0) return profile.perRecord.size > 0 ? 'once, apart from the budget' : 'nothing';
   const unit = profile.noise === 'pure' ? 'epsilon' : 'rho';
   const worst = figure(Math.max(...listed));

@@ -4,6 +4,7 @@ import { category, multi, number, samplePolicy, weight } from '../../test/sample
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Effect } from '../mechanism/effect.js';
+import { answersTo, everyRecord } from '../mechanism/record-class.js';
 import type { Column, Policy, Protect } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
@@ -107,7 +108,7 @@ describe('the stated effect of replacing a row', () => {
   const rows = allRows(small);
   it.each(queries.map((query) => [JSON.stringify(query), query] as const))('is the exact one or above: %s', (_, query) => {
     for (const measure of bindBatch(parseBatch(query), policy).measures) {
-      const stated = measure.effects.get('*') ?? nothing;
+      const stated = measure.effects.get(everyRecord) ?? nothing;
       const exact = exactEffect(policy, measure, rows, () => true, true);
       expect(
         within(exact, stated),
@@ -122,7 +123,7 @@ describe('the stated effect of replacing a row', () => {
     );
     const loose = basic.flatMap((query) =>
       bindBatch(parseBatch(query), policy).measures.flatMap((measure) => {
-        const stated = measure.effects.get('*')!;
+        const stated = measure.effects.get(everyRecord)!;
         const exact = exactEffect(policy, measure, rows, () => true, true);
         return stated.l1 === exact.l1 && stated.l2squared === exact.l2squared ? [] : [[query, measure.name, exact, stated]];
       }),
@@ -133,7 +134,7 @@ describe('the stated effect of replacing a row', () => {
   it('would be caught if it were one too small', () => {
     for (const query of queries.slice(0, 3)) {
       const [measure] = bindBatch(parseBatch(query), policy).measures;
-      const stated = measure!.effects.get('*')!;
+      const stated = measure!.effects.get(everyRecord)!;
       const exact = exactEffect(policy, measure!, rows, () => true, true);
       expect(within(exact, { ...stated, l1: stated.l1 - 1n })).toBe(false);
     }
@@ -150,7 +151,7 @@ describe('the stated effect of replacing an answer', () => {
     (_, query) => {
       for (const measure of bindBatch(parseBatch(query), policy).measures)
         names.forEach((name, j) => {
-          const stated = measure.effects.get(name) ?? nothing;
+          const stated = measure.effects.get(answersTo(name)) ?? nothing;
           const exact = exactEffect(policy, measure, rows, differOnly(j), false);
           expect(
             within(exact, stated),
@@ -175,7 +176,7 @@ describe('the stated effect of replacing an answer', () => {
       ['*', { l1: 2n, l2squared: 2n }],
     ]);
     const [sum] = bindBatch(parseBatch({ kind: 'mean', column: 'x' }), policy).measures;
-    expect(sum!.effects.get('x')).toEqual({ l1: 3n, l2squared: 9n });
+    expect(sum!.effects.get(answersTo('x'))).toEqual({ l1: 3n, l2squared: 9n });
   });
 });
 
@@ -206,11 +207,13 @@ describe('the stated effect on random schemas', () => {
         for (const measure of bindBatch(parseBatch(query), policy).measures)
           if (s.secret === 'row') {
             const exact = exactEffect(policy, measure, rows, () => true, true);
-            if (!within(exact, measure.effects.get('*') ?? nothing)) return false;
+            if (!within(exact, measure.effects.get(everyRecord) ?? nothing)) return false;
           } else
             for (const [j, column] of columns.entries()) {
               const same = (a: Row, b: Row) => a.every((cell, k) => k === j || cell === b[k]);
-              if (!within(exactEffect(policy, measure, rows, same, false), measure.effects.get(column.name) ?? nothing))
+              if (
+                !within(exactEffect(policy, measure, rows, same, false), measure.effects.get(answersTo(column.name)) ?? nothing)
+              )
                 return false;
             }
         return true;
@@ -232,7 +235,7 @@ describe('the stated effect of replacing a person', () => {
       const vectors = persons.map((person) => count(policy, measure!, person));
       let exact = nothing;
       for (const a of vectors) for (const b of vectors) exact = farther(exact, apart(a, b));
-      expect(measure!.effects.get('*')).toEqual(exact);
+      expect(measure!.effects.get(everyRecord)).toEqual(exact);
     }
   });
 });
@@ -268,7 +271,7 @@ describe('the stated effect on the penalties of a quantile', () => {
         }),
         { numRuns: 3000, seed: 11 },
       );
-      expect(measure.effects.get('*')).toEqual(most);
+      expect(measure.effects.get(everyRecord)).toEqual(most);
     }
   });
 });
@@ -303,8 +306,8 @@ describe('the stated effect of one answer on the penalties of a quantile', () =>
       }),
       { numRuns: 3000, seed: 13 },
     );
-    expect(most.x).toBe(measure.effects.get('x')!.l1);
-    expect(most.party).toBe(measure.effects.get('party')!.l1);
+    expect(most.x).toBe(measure.effects.get(answersTo('x'))!.l1);
+    expect(most.party).toBe(measure.effects.get(answersTo('party'))!.l1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
-import { everyRecord, type RecordClass } from '../mechanism/profile.js';
+import { answersTo, everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { numberNamed, weightNamed } from './domain.js';
 import { gridOf, unitsAt } from './grid.js';
@@ -135,7 +135,7 @@ function perClass(policy: Policy, shape: Shape): Effects {
   const row = apart(optionCount(shape.counting), shape.cells, shape.row);
   if (secret === 'answer') {
     const secrets = columnsOf(shape.counting).filter((column) => !policy.columns.get(column)?.public);
-    for (const column of secrets) entries.push([column, answerEffect(column, shape)]);
+    for (const column of secrets) entries.push([answersTo(column), answerEffect(column, shape)]);
     // The whole row as one record: what any dependence between a person's answers can be worth at most.
     if (secrets.length > 0) entries.push([everyRecord, row]);
   } else {

@@ -2,12 +2,12 @@ import { toNumber } from '../exact/rational.js';
 import { type Additive, additive } from '../mechanism/additive.js';
 import type { Allotment } from '../mechanism/allotment.js';
 import type { Scope } from '../mechanism/effect.js';
-import { everyRecord } from '../mechanism/profile.js';
+import { isPart } from '../mechanism/record-class.js';
 import { type Selection, selection } from '../mechanism/select.js';
 import type { CountedMeasure, Measure, SelectedMeasure } from './measure.js';
 
 /** A measure is its own factor when only one column's answers can move it. */
-export const isFactored = (m: Measure): boolean => [...m.effects.keys()].filter((name) => name !== everyRecord).length <= 1;
+export const isFactored = (m: Measure): boolean => [...m.effects.keys()].filter(isPart).length <= 1;
 
 /** The mechanism that lets a measure out. */
 export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure

@@ -1,5 +1,5 @@
 import type { Rational } from '../exact/rational.js';
-import type { RecordClass } from '../mechanism/profile.js';
+import type { Scope } from '../mechanism/effect.js';
 import type { Condition } from './condition.js';
 
 /**
@@ -8,7 +8,7 @@ import type { Condition } from './condition.js';
  */
 export interface Amplifier {
   readonly name: string;
-  readonly scope: (record: RecordClass) => boolean;
+  readonly scope: Scope;
   /** What an attacker gains about the worst record when every record spends `base`; rounded up. */
   leakage(base: Rational): number;
   /** The largest common base whose leakage stays within epsilon; rounded down. */

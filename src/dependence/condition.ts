@@ -1,4 +1,4 @@
-import type { RecordClass } from '../mechanism/profile.js';
+import { levelsMark, type Mark, sumsMark } from '../mechanism/record-class.js';
 import type { Resolution } from './model/resolution.js';
 
 /**
@@ -6,7 +6,7 @@ import type { Resolution } from './model/resolution.js';
  * total equals the one under `*`, everything ever spent met it.
  */
 export interface Condition {
-  readonly mark: RecordClass;
+  readonly mark: Mark;
   readonly need: Need;
 }
 
@@ -18,10 +18,10 @@ export type Need =
   /** Reads answers by the levels that the tables of the bound hold apart, or coarser. */
   | { readonly kind: 'levels'; readonly resolution: Resolution };
 
-export const onlySums: Condition = { mark: 'sums:all', need: { kind: 'sums' } };
+export const onlySums: Condition = { mark: sumsMark, need: { kind: 'sums' } };
 
 /** The mark holds the declared values too: a total spent under another domain of a column is another total. */
 export const wholeLevels = (resolution: Resolution): Condition => ({
-  mark: `levels:${resolution.digest.slice(0, 32)}`,
+  mark: levelsMark(resolution.digest.slice(0, 32)),
   need: { kind: 'levels', resolution },
 });

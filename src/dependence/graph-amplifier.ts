@@ -1,6 +1,6 @@
 import { addUp, logUp } from '../exact/outward.js';
 import { add, divide, isZero, multiply, type Rational, rational, toNumberUp } from '../exact/rational.js';
-import type { RecordClass } from '../mechanism/profile.js';
+import type { Scope } from '../mechanism/effect.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
 import { type Condition, onlySums } from './condition.js';
@@ -21,7 +21,7 @@ export interface GraphRoute {
   readonly used?: Uint8Array;
   readonly leftOut?: LeftOut;
   readonly conditions?: readonly Condition[];
-  readonly scope: (record: RecordClass) => boolean;
+  readonly scope: Scope;
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
   readonly assumptions: readonly string[];

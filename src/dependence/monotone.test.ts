@@ -6,6 +6,7 @@ import type { CountedMeasure } from '../count/measure.js';
 import { one, parseRational, rational, toNumber } from '../exact/rational.js';
 import { varianceOf } from '../mechanism/law.js';
 import { nothingSpent } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import { tupleLeakage } from '../ties/tuples.js';
 import type { Amplifier } from './amplifier.js';
 import { type FactorGraph, fromPairs } from './graph/factor-graph.js';
@@ -50,7 +51,7 @@ const amplifierOf = (graph: FactorGraph, reach: 'any' | 'direct' = 'any'): Ampli
   graphAmplifier({
     name: 'ties',
     graph,
-    scope: (c) => c === '*',
+    scope: (c) => c === everyRecord,
     adversary: reach === 'direct' ? 'uninformed' : 'informed',
     reach,
     assumptions: [],
@@ -63,7 +64,7 @@ const histogram: CountedMeasure = {
   name: 'count',
   cells: numbers(400).map((k) => [`${k}`]),
   grid: one,
-  effects: new Map([['*', { l1: 2n, l2squared: 2n }]]),
+  effects: new Map([[everyRecord, { l1: 2n, l2squared: 2n }]]),
   counting: { filter: [], keys: [], value: { kind: 'one' } },
 };
 /** Everything an amplifier says, and the noise that is planned with it: all of it grows with stronger ties. */

@@ -22,6 +22,7 @@ import { Fault } from '../errors.js';
 import { compare, parseRational, rational, toText } from '../exact/rational.js';
 import { everyRecord, type Profile, pureProfile, zcdpProfile } from '../mechanism/profile.js';
 import { emptyText } from './index/total.js';
+import { answersTo } from '../mechanism/record-class.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 import { verifyInChild } from './rescue/verify.js';
@@ -63,12 +64,12 @@ describe('the ledger', () => {
   it('adds profiles exactly and keeps them over a restart', async () => {
     const first = await ledgerAt();
     for (let i = 0; i < 3; i++) await first.reserve(asking({ key: `k${i}` }));
-    await first.reserve(asking({ key: 'g', profile: zcdpProfile([['age', rational(1, 7)]]) }));
+    await first.reserve(asking({ key: 'g', profile: zcdpProfile([[answersTo('age'), rational(1, 7)]]) }));
     await first.close();
     const again = await ledgerAt();
     const spent = await again.spent('town');
     expect(toText(spent.pure.perRecord.get(everyRecord)!)).toBe('3/10');
-    expect(toText(spent.zcdp.perRecord.get('age')!)).toBe('1/7');
+    expect(toText(spent.zcdp.perRecord.get(answersTo('age'))!)).toBe('1/7');
     expect((await again.entries('town')).map((e) => e.key)).toEqual(['k0', 'k1', 'k2', 'g']);
     expect(await again.verify()).toMatchObject({ ok: true, entries: 4 });
   });
@@ -76,7 +77,7 @@ describe('the ledger', () => {
   it('remembers whether every release so far was factored over columns', async () => {
     const ledger = await ledgerAt();
     const factored = (key: string, yes: boolean) =>
-      ledger.reserve(asking({ key, profile: pureProfile([['age', rational(1, 10)]], yes) }));
+      ledger.reserve(asking({ key, profile: pureProfile([[answersTo('age'), rational(1, 10)]], yes) }));
     await factored('a', true);
     await factored('b', true);
     expect((await ledger.spent('town')).pure.factored).toBe(true);

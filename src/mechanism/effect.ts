@@ -1,4 +1,4 @@
-import type { RecordClass } from './profile.js';
+import type { RecordClass } from './record-class.js';
 
 /** How far replacing one record moves a vector of whole numbers, whatever the record was and becomes. */
 export interface Effect {

@@ -7,7 +7,7 @@ import { effectOn } from './effect.js';
 import type { LadderLaw } from './law.js';
 import type { Mechanism } from './mechanism.js';
 import type { Paid } from './paid.js';
-import type { RecordClass } from './profile.js';
+import type { RecordClass } from './record-class.js';
 
 /** A number whose noise follows the data: `classes` are those of which one record is one step of its ladder. */
 export interface Followed {

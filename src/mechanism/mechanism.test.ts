@@ -4,12 +4,12 @@ import { add, compare, divide, multiply, type Rational, rational, toNumber, zero
 import { additive } from './additive.js';
 import { type Allotment, pure, zcdp } from './allotment.js';
 import { booked, costOf } from './cost.js';
-import { type Effects, effectOn } from './effect.js';
+import { type Effect, type Effects, effectOn } from './effect.js';
 import { ladder } from './ladder.js';
 import type { Law } from './law.js';
 import { costTogether, type Mechanism } from './mechanism.js';
 import { Paid } from './paid.js';
-import { everyRecord } from './profile.js';
+import { answersTo, everyRecord, type RecordClass, tuplesOf } from './record-class.js';
 import { selection } from './select.js';
 import { smooth } from './smooth.js';
 
@@ -105,12 +105,12 @@ describe('a mechanism', () => {
     });
 
   it('books every class in proportion to its effect, also outside the scope it was fitted to', () => {
-    const two: Effects = new Map([
-      ['age', { l1: 2n, l2squared: 2n }],
+    const two: Effects = new Map<RecordClass, Effect>([
+      [answersTo('age'), { l1: 2n, l2squared: 2n }],
       [everyRecord, { l1: 5n, l2squared: 9n }],
     ]);
-    const { cost } = additive({ name: 'x', cells: 1, effects: two }, pure(rational(1, 10)), (name) => name === 'age');
-    expect(cost.perRecord.get('age')).toEqual(rational(1, 10));
+    const { cost } = additive({ name: 'x', cells: 1, effects: two }, pure(rational(1, 10)), (name) => name === answersTo('age'));
+    expect(cost.perRecord.get(answersTo('age'))).toEqual(rational(1, 10));
     expect(cost.perRecord.get(everyRecord)).toEqual(rational(1, 4));
   });
 
@@ -189,8 +189,8 @@ describe('what was paid for', () => {
     expect(() => choice.choose(paid, [0n, 1n])).toThrow(RangeError);
     const rungs = { width: () => 1n, widest: 1n };
     for (const mechanism of [
-      ladder({ name: 'x', classes: ['friend'] }, pure(rational(1))),
-      smooth({ name: 'x', classes: ['friend'] }, pure(rational(1))),
+      ladder({ name: 'x', classes: [tuplesOf('friend')] }, pure(rational(1))),
+      smooth({ name: 'x', classes: [tuplesOf('friend')] }, pure(rational(1))),
     ]) {
       const once = new Paid([mechanism]);
       expect(typeof mechanism.climb(once, 5n, rungs)).toBe('bigint');

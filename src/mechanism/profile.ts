@@ -1,17 +1,17 @@
 import { Fault } from '../errors.js';
 import { add, isPositive, multiply, parseRational, type Rational, rational, toText, zero } from '../exact/rational.js';
-import { everyRecord, isMark } from './record-class.js';
+import { everyRecord, onceFor, type RecordClass, storedClass } from './record-class.js';
 
 /**
  * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
- * Records come in classes with one bound each: `*` (every row or person), a column name (secret `answer`), a relation name (`edge`).
+ * Records come in classes with one bound each (record-class.ts).
  * The brand is the point: a profile can only be made by the functions below, which state what they count.
  */
 declare const replaceOne: unique symbol;
-export type RecordClass = string;
-export { everyRecord, isMark };
+
+export { everyRecord, type RecordClass };
 /** The price of something a population may be given once and never again, whatever else is spent. */
-export const onceOnly = (what: string): PureProfile => pureProfile([[`once:${what}`, rational(1)]], true);
+export const onceOnly = (what: string): PureProfile => pureProfile([[onceFor(what), rational(1)]], true);
 
 export interface PureProfile {
   readonly noise: 'pure';
@@ -92,7 +92,7 @@ export const spend = (spent: Spent, profile: Profile): Spent =>
 /** Plain data for the ledger: {"noise":"pure","perRecord":{"*":"1/10"}}. */
 export interface StoredProfile {
   readonly noise: 'pure' | 'zcdp';
-  readonly perRecord: Readonly<Record<RecordClass, string>>;
+  readonly perRecord: Readonly<Record<string, string>>;
   readonly factored?: boolean;
 }
 
@@ -106,6 +106,8 @@ export const toStored = (profile: Profile): StoredProfile => ({
 });
 
 export function fromStored(stored: StoredProfile): Profile {
-  const entries = Object.entries(stored.perRecord).map(([name, cost]) => [name, parseRational(cost, 'stored cost')] as const);
+  const entries = Object.entries(stored.perRecord).map(
+    ([name, cost]) => [storedClass(name), parseRational(cost, 'stored cost')] as const,
+  );
   return stored.noise === 'pure' ? pureProfile(entries, stored.factored === true) : zcdpProfile(entries);
 }

@@ -6,7 +6,7 @@ import { boundedAdversary, domainSize } from './query/lambda.js';
 
 /**
  * No composition is known for adversarial privacy: one declared batch per population, replayed for ever, never added to the DP budget. This is only the
- * early, kinder refusal; what counts is that its price is booked as `once:` and admitted a single time, whoever asks at once and with whatever gamma.
+ * early, kinder refusal; what counts is that its price is booked as paid once and admitted a single time, whoever asks at once and with whatever gamma.
  */
 export async function refuseSecondBatch(session: Session, label: string): Promise<void> {
   const before = (await session.desk.ledger.entries(session.policy.population)).find((e) =>

@@ -1,10 +1,10 @@
 import { Fault } from '../errors.js';
-import { everyRecord, isMark } from '../mechanism/record-class.js';
+import { isReserved } from '../mechanism/record-class.js';
 
 /** A column or relation by such a name would be taken for every record, or for a note on how a cost was paid. */
 export function refuseReserved(names: Iterable<string>, file: string): void {
   for (const name of names)
-    if (name === everyRecord || isMark(name))
+    if (isReserved(name))
       throw new Fault(
         'POLICY_INVALID',
         `The name "${name}" is one that the ledger uses itself.`,

@@ -1,7 +1,8 @@
 import { termsOf } from '../accounting/account.js';
 import { Fault } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
-import { everyRecord, isMark, type Spent } from '../mechanism/profile.js';
+import type { Spent } from '../mechanism/profile.js';
+import { isPart } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { nowSecret, rowsThemselves } from './relied.js';
 
@@ -54,7 +55,7 @@ function refuseOtherSecret(before: string, after: string): void {
 /** What was spent on a relation is kept under its name: without it the same tuples would have a budget again. */
 function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
   if (policy.protect.secret !== 'edge') return;
-  const classes = [...pure.perRecord.keys(), ...zcdp.perRecord.keys()].filter((name) => name !== everyRecord && !isMark(name));
+  const classes = [...pure.perRecord.keys(), ...zcdp.perRecord.keys()].filter(isPart);
   const gone = classes.find((name) => policy.relations.get(name)?.private !== true);
   if (gone !== undefined)
     throw new Fault(

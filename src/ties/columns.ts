@@ -15,6 +15,7 @@ import {
   resolutionWords,
 } from '../dependence/model/resolution.js';
 import { Fault } from '../errors.js';
+import { answersTo, type RecordClass } from '../mechanism/record-class.js';
 import type { ColumnsDependence, Dependence, FactorsDependence, GaussianDependence, Policy } from '../policy/policy.js';
 import { modelGraph, readFactors } from './factors.js';
 import { gaussianGraph, gaussianRecords } from './gaussian.js';
@@ -76,6 +77,7 @@ const readers: { [K in AnswersDependence['kind']]: Reader<Extract<AnswersDepende
 /** The route for secret `answer`: the answers of one person are the records, and the declared models tie them. */
 export function columnsAmplifier(list: readonly AnswersDependence[], policy: Policy): Amplifier {
   const names = [...policy.columns.values()].filter((c) => !c.public).map((c) => c.name);
+  const classes = new Set<RecordClass>(names.map(answersTo));
   const indexOf = (name: string) => (names.includes(name) ? names.indexOf(name) : undefined);
   const models = list.map((d) => (readers[d.kind] as Reader<AnswersDependence>)(d, policy, names.length, indexOf));
   coverEveryColumn(names, new Set(models.flatMap((m) => m.names)));
@@ -88,7 +90,7 @@ export function columnsAmplifier(list: readonly AnswersDependence[], policy: Pol
   const open = [...policy.columns.values()].some((c) => c.public) ? ', whatever the public columns say of the person' : '';
   return graphAmplifier({
     name: 'columns',
-    scope: (record: string) => names.includes(record),
+    scope: (record) => classes.has(record),
     adversary: policy.protect.adversary,
     reach: 'any',
     assumptions: [

@@ -2,6 +2,7 @@ import type { Amplifier } from '../dependence/amplifier.js';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
 import type { Engine } from '../engine/engine.js';
+import { type RecordClass, tuplesOf } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { columnsAmplifier, tiesAnswers } from './columns.js';
 import { type RecordTies, recordTies } from './record-ties.js';
@@ -36,7 +37,7 @@ export async function declaredAmplifiers(policy: Policy, engine: Engine): Promis
 }
 
 function relationAmplifier(policy: Policy): Amplifier {
-  const relations = new Set([...policy.relations.values()].filter((r) => r.private).map((r) => r.name));
+  const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesOf(r.name)));
   return graphAmplifier({
     name: 'independent',
     graph: untied(1),

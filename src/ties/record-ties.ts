@@ -5,7 +5,7 @@ import { type GraphRoute, graphAmplifier } from '../dependence/graph-amplifier.j
 import type { Engine } from '../engine/engine.js';
 import { nameText } from '../engine/name.js';
 import { Fault } from '../errors.js';
-import { everyRecord } from '../mechanism/profile.js';
+import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Adversary, Dependence, Policy, TiesDependence } from '../policy/policy.js';
 import { factorsGraph } from './factors.js';
 import { gaussianGraph } from './gaussian.js';
@@ -56,7 +56,7 @@ const structureColumns = (list: readonly RecordDependence[]): RecordColumns => (
 export async function recordTies(policy: Policy, engine: Engine, list: readonly Dependence[]): Promise<RecordTies> {
   const tied = list.filter((d): d is RecordDependence => d.kind !== 'columns');
   const shared = {
-    scope: (record: string) => record === everyRecord,
+    scope: (record: RecordClass) => record === everyRecord,
     assumptions: [independence(policy, tied.length > 0), ...list.map(wordsFor)],
   };
   if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };

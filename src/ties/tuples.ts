@@ -5,6 +5,7 @@ import { directAssumption } from '../dependence/uninformed/direct.js';
 import { Fault } from '../errors.js';
 import { addUp, logUp, mulUp } from '../exact/outward.js';
 import { toNumberDown, toNumberUp } from '../exact/rational.js';
+import { type RecordClass, tuplesOf } from '../mechanism/record-class.js';
 import type { Policy, TiesDependence } from '../policy/policy.js';
 
 /**
@@ -43,7 +44,7 @@ export function tupleAmplifier(policy: Policy): Amplifier {
       `The ties of "${repeated}" are declared twice.`,
       'Declare them once, with the larger odds ratio and the sum of maxTies.',
     );
-  const relations = new Set([...policy.relations.values()].filter((r) => r.private).map((r) => r.name));
+  const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesOf(r.name)));
   const worst = (base: number, change = (t: TupleTies): TupleTies => t): number =>
     Math.max(base, ...declared.map((t) => tupleLeakage(base, change(t))));
   return {

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FactorGraph } from '../dependence/graph/factor-graph.js';
 import { contraction } from '../dependence/graph/push.js';
+import { type Mark, usedMark } from '../mechanism/record-class.js';
 
 /** How many used neighbours a record may have over these ties: `most` when it is used itself, `most + spare` when it is left out. */
 export interface TieLimit {
@@ -56,8 +57,10 @@ const neighbours = (graph: FactorGraph, u: number): Uint32Array =>
   graph.neighbour.subarray(graph.nodeStart[u]!, graph.nodeStart[u + 1]!);
 
 /** One text for one choice: costs booked under it were paid by the used records alone. */
-export const markOf = (leftOut: Iterable<string>): string =>
-  `used:${createHash('sha256')
-    .update(JSON.stringify([...leftOut].sort()))
-    .digest('hex')
-    .slice(0, 32)}`;
+export const markOf = (leftOut: Iterable<string>): Mark =>
+  usedMark(
+    createHash('sha256')
+      .update(JSON.stringify([...leftOut].sort()))
+      .digest('hex')
+      .slice(0, 32),
+  );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { toNumber } from '../../src/exact/rational.js';
 import { Fault, openLedger } from '../../src/index.js';
 import { verifyPlace } from '../../src/ledger/rescue/verify.js';
-import { isMark } from '../../src/mechanism/profile.js';
+import { isOfRecords } from '../../src/mechanism/record-class.js';
 import type { Said } from '../fugu.js';
 import type { Call, Fault as DiskFault } from './disk.js';
 
@@ -63,7 +63,7 @@ export async function stateOf(folder: string): Promise<State> {
         settled: e.settled,
         ...(e.textLost && { textLost: true }),
         key: e.key,
-        epsilon: Math.max(0, ...[...e.profile.perRecord].filter(([name]) => !isMark(name)).map(([, cost]) => toNumber(cost))),
+        epsilon: Math.max(0, ...[...e.profile.perRecord].filter(([name]) => isOfRecords(name)).map(([, cost]) => toNumber(cost))),
       }));
       const told: number[] = [];
       for (const e of entries) if (e.settled && (await ledger.replay(population, e.key))) told.push(e.sequence);

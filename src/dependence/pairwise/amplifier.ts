@@ -1,4 +1,5 @@
 import { fromNumber, type Rational, toNumberDown, toNumberUp } from '../../exact/rational.js';
+import { answersTo, type RecordClass } from '../../mechanism/record-class.js';
 import type { Amplifier } from '../amplifier.js';
 import { wholeLevels } from '../condition.js';
 import { type Resolution, resolutionWords } from '../model/resolution.js';
@@ -19,7 +20,7 @@ const voucher: Record<TableOrigin['kind'], string> = {
 
 /** The route "uninformed attacker, one answer, columns noised one by one and read by levels, two-column tables of these levels known". */
 export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin, resolution: Resolution): Amplifier {
-  const columns = new Set(spread.names);
+  const columns = new Set<RecordClass>(spread.names.map(answersTo));
   const sampled =
     spread.confidence < 1
       ? [

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  answersTo,
+  everyRecord,
+  isOfRecords,
+  isOnce,
+  isPart,
+  isReserved,
+  type Kind,
+  kindOf,
+  levelsMark,
+  markedBy,
+  onceFor,
+  storedClass,
+  sumsMark,
+  tuplesOf,
+  usedMark,
+} from './record-class.js';
+
+const made: readonly (readonly [ReturnType<typeof storedClass>, Kind, string])[] = [
+  [everyRecord, 'every', '*'],
+  [answersTo('age'), 'part', 'age'],
+  [tuplesOf('friend'), 'part', 'friend'],
+  [usedMark('ab12'), 'mark', 'used:ab12'],
+  [levelsMark('cd34'), 'mark', 'levels:cd34'],
+  [sumsMark, 'mark', 'sums:all'],
+  [markedBy(sumsMark, ['person', 'id', 5]), 'mark', 'sums:all:person:id:5'],
+  [onceFor('adversarial privacy'), 'once', 'once:adversarial privacy'],
+];
+
+describe('a record class', () => {
+  it.each(made)('%s is of kind %s and stored as it always was', (record, kind, text) => {
+    expect(record).toBe(text);
+    expect(kindOf(storedClass(text))).toBe(kind);
+    expect([isPart(record), isOnce(record), isOfRecords(record)]).toEqual([
+      kind === 'part',
+      kind === 'once',
+      kind === 'part' || kind === 'every',
+    ]);
+  });
+
+  it('of a part is made from every name but those that would be read as another kind', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.constantFrom(...made.map(([, , text]) => text)),
+          fc.string().map((s) => `used:${s}`),
+        ),
+        (name) => {
+          if (!isReserved(name)) return isPart(answersTo(name)) && isPart(tuplesOf(name));
+          expect(() => answersTo(name)).toThrow(RangeError);
+          expect(() => tuplesOf(name)).toThrow(RangeError);
+          return kindOf(storedClass(name)) !== 'part';
+        },
+      ),
+    );
+  });
+
+  it('is told by its text in one file only', () => {
+    const root = join(import.meta.dirname, '..');
+    const telling = /(['"`]|\^\(?)(used|levels|sums|once)[:|]/;
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+      (f) => f.endsWith('.ts') && !f.endsWith('.test.ts'),
+    );
+    expect(files.filter((f) => telling.test(readFileSync(join(root, f), 'utf8')))).toEqual([
+      join('mechanism', 'record-class.ts'),
+    ]);
+  });
+});
