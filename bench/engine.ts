@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Engine } from '../src/engine/engine.js';
-import { openEngine } from '../src/engine/open.js';
 import type { EngineSource } from '../src/engine/source.js';
+import { openEngine } from '../src/terms/open.js';
 import { type Bench, inTurns, repeat } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { countByDatabase, countStreaming } from '../src/count/count.js';
 import type { Engine, Statement } from '../src/engine/engine.js';
-import { openEngine } from '../src/engine/open.js';
 import { parseRational } from '../src/exact/rational.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { surveyBatch } from '../src/survey/query.js';
+import { openEngine } from '../src/terms/open.js';
 import { type Bench, inTurns, repeat } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 

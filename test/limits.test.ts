@@ -15,9 +15,9 @@ import { patternCandidates } from '../src/pattern/candidates.js';
 import { analysePattern, schemaFromText } from '../src/pattern/query/analyse.js';
 import { parsePattern } from '../src/pattern/query/parse.js';
 import { parseCodebook, readCodebook } from '../src/policy/codebook/codebook.js';
-import { parsePolicy, readPolicy } from '../src/policy/read.js';
 import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
+import { parsePolicy, readPolicy } from '../src/terms/read.js';
 import { category, samplePolicy } from './sample-policy.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-limits-'));

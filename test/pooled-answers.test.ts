@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowCounter } from '../src/count/rows.js';
 import { levelsOf } from '../src/policy/code.js';
-import { explain } from '../src/policy/explain.js';
 import type { CategoryColumn } from '../src/policy/policy.js';
-import { parsePolicy } from '../src/policy/read.js';
 import { bindBatch } from '../src/query/bind.js';
+import { explain } from '../src/terms/explain.js';
+import { parsePolicy } from '../src/terms/read.js';
 
 let folder: string;
 beforeAll(() => {

@@ -14,6 +14,7 @@ const order = [
   'engine',
   'dependence',
   'ties',
+  'terms',
   'audit',
   'papers',
   'count',

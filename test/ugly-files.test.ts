@@ -6,13 +6,13 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countByDatabase, countStreaming } from '../src/count/count.js';
 import type { Engine } from '../src/engine/engine.js';
-import { openEngine } from '../src/engine/open.js';
 import { Fault } from '../src/errors.js';
 import { openLedger } from '../src/ledger/open.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { createSession } from '../src/release/session.js';
+import { openEngine } from '../src/terms/open.js';
 import { category, multi, number, samplePolicy } from './sample-policy.js';
 
 let folder: string;

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { locationPatterns, type Population } from '../../src/attack/inference/patterns.js';
 import { buildSpace, type City } from '../../src/attack/inference/space.js';
-import { openEngine } from '../../src/engine/open.js';
 import { readStructure } from '../../src/engine/structure.js';
 import { publicData } from '../data.js';
+import { openEngine } from '../../src/terms/open.js';
 
 export const dataFolder = publicData('', 'gowalla/');
 

@@ -3,13 +3,13 @@ import { simulated } from '../../src/attack/inference/attacker.js';
 import { fromPairs } from '../../src/dependence/graph/factor-graph.js';
 import { largestBase } from '../../src/dependence/leakage.js';
 import type { Cell as DataCell } from '../../src/engine/engine.js';
-import { openEngine } from '../../src/engine/open.js';
 import { readStructure } from '../../src/engine/structure.js';
 import { parseRational, toNumber } from '../../src/exact/rational.js';
 import { releaseClassify } from '../../src/learn/classify/classify.js';
 import { predict } from '../../src/learn/classify/predict.js';
 import { csvOf } from '../../src/report/csv.js';
 import type { Series } from '../../src/report/line-chart.js';
+import { openEngine } from '../../src/terms/open.js';
 import { type Book, short } from './output.js';
 import { inWorkshop } from './product.js';
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine } from '../../src/engine/engine.js';
-import { openEngine } from '../../src/engine/open.js';
 import { divide, parseRational, type Rational, rational, toNumber } from '../../src/exact/rational.js';
 import { smoothLaw, smoothScale } from '../../src/mechanism/smooth.js';
 import { bernoulli } from '../../src/noise/bernoulli.js';
@@ -20,6 +19,7 @@ import type { Ladder } from '../../src/pattern/query/ladders.js';
 import { coin } from '../../src/pattern/query/lambda.js';
 import { shapeOf } from '../../src/pattern/query/shape.js';
 import { adversarialGuarantee, approximateGuarantee, pureGuarantee } from '../../src/pattern/ways/way.js';
+import { openEngine } from '../../src/terms/open.js';
 import type { NamedGraph } from './graphs.js';
 
 export const epsilons = [0.1, 1, 10] as const;

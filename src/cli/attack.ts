@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { attackPolicy, type PolicyAttack } from '../attack/policy/attack.js';
 import { releasedTable } from '../attack/policy/table.js';
-import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
-import { readPolicy } from '../policy/read.js';
 import { attackPage } from '../report/attack-page.js';
+import { openEngine } from '../terms/open.js';
+import { readPolicy } from '../terms/read.js';
 import { bold, dim, emit, figure, good, progress, table, warn } from './output.js';
 import { readText } from './read-input.js';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { openEngine } from '../engine/open.js';
 import { toText } from '../exact/rational.js';
-import { type Explanation, explain } from '../policy/explain.js';
 import type { Policy } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
-import { readPolicy } from '../policy/read.js';
 import { visible } from '../report/visible.js';
+import { type Explanation, explain } from '../terms/explain.js';
+import { openEngine } from '../terms/open.js';
+import { readPolicy } from '../terms/read.js';
 import { bold, emit, good, warn } from './output.js';
 
 export function register(program: Command): void {

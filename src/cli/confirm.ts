@@ -6,8 +6,8 @@ import { toText } from '../exact/rational.js';
 import { writeWhole } from '../files/write-file.js';
 import { confirmColumns } from '../policy/draft/confirm.js';
 import type { Column, Policy } from '../policy/policy.js';
-import { parsePolicy, readPolicy } from '../policy/read.js';
 import { didYouMean } from '../policy/suggest.js';
+import { parsePolicy, readPolicy } from '../terms/read.js';
 import { emit, say, table } from './output.js';
 
 interface ConfirmWords {

@@ -18,17 +18,17 @@ import {
   readProbability,
 } from '../accounting/belief.js';
 import { beliefSentence, naturalFrequency, percent } from '../accounting/belief-words.js';
-import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';
 import { writeWhole } from '../files/write-file.js';
-import { readPolicy } from '../policy/read.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import { parseSql } from '../query/sql/sql.js';
 import { lineChart } from '../report/line-chart.js';
 import { standalone } from '../report/svg.js';
 import { surveyBatch } from '../survey/query.js';
+import { openEngine } from '../terms/open.js';
+import { readPolicy } from '../terms/read.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { bold, dim, emit, figure, table } from './output.js';
 import { readJson } from './read-input.js';

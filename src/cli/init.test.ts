@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicData } from '../../experiments/data.js';
-import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
-import { explainPolicy } from '../policy/explain.js';
-import { readPolicy } from '../policy/read.js';
+import { explainPolicy } from '../terms/explain.js';
+import { openEngine } from '../terms/open.js';
+import { readPolicy } from '../terms/read.js';
 import { confirmPolicy, confirmTable } from './confirm.js';
 import { initPolicy } from './init.js';
 

@@ -2,13 +2,13 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import { describeColumns } from '../engine/describe.js';
-import { openEngine } from '../engine/open.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
 import { type Draft, draftPolicy } from '../policy/draft/draft.js';
 import { canonicalPath } from '../policy/population.js';
-import { parsePolicy } from '../policy/read.js';
+import { openEngine } from '../terms/open.js';
+import { parsePolicy } from '../terms/read.js';
 import { bold, emit, progress } from './output.js';
 
 interface InitWords {

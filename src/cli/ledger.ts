@@ -9,9 +9,9 @@ import type { Recovery } from '../ledger/rescue/recover.js';
 import { type Profile, toStored } from '../mechanism/profile.js';
 import { isOfRecords } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
-import { readPolicy } from '../policy/read.js';
 import { amendTerms } from '../release/amend.js';
 import { quotaUses } from '../release/quota.js';
+import { readPolicy } from '../terms/read.js';
 import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
 import { closing, withSession } from './session.js';
 

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import type { Engine } from '../engine/engine.js';
-import { openEngine } from '../engine/open.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
-import { readPolicy } from '../policy/read.js';
 import { createSession, type Session } from '../release/session.js';
+import { openEngine } from '../terms/open.js';
+import { readPolicy } from '../terms/read.js';
 import { caution, clock } from './output.js';
 import { outcomes } from './paid.js';
 

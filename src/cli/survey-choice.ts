@@ -7,7 +7,7 @@ import type { AskOptions, Session } from '../release/session.js';
 import { chooseSurvey, type SurveyChoice } from '../survey/choice.js';
 import { type NoisyCells, type ReleaseError, releaseError } from '../survey/error.js';
 import { surveyForms } from '../survey/plan.js';
-import { declaredSpread } from '../ties/spread.js';
+import { declaredSpread } from '../ties/columns.js';
 import { bold, dim, figure, table } from './output.js';
 
 /**

@@ -5,10 +5,11 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, samplePolicy, surveyColumns } from '../../test/sample-policy.js';
 import type { Engine } from '../engine/engine.js';
-import { openEngine } from '../engine/open.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
+import { openEngine } from '../terms/open.js';
+import type { DeclaredTie } from '../ties/kinds.js';
 import { compileMeasures, compileStream, readCounts } from './compile.js';
 import { countByDatabase, countStreaming } from './count.js';
 import type { Measure } from './measure.js';
@@ -128,10 +129,11 @@ describe('a category that says who is tied to whom', () => {
   it('keeps its own text, declared or not', async () => {
     const source = join(folder, 'tied.csv');
     writeFileSync(source, 'party,grade,who\ndem,1,a\nnobody knows,7,b\n');
+    const groups: DeclaredTie = { kind: 'groups', by: ['party'], oddsRatio: 2, hidden: false };
     const policy: Policy = {
       ...samplePolicy(surveyColumns.filter(({ name }) => name === 'party' || name === 'grade')),
       data: { source },
-      dependence: [{ kind: 'groups', by: ['party'], oddsRatio: 2, hidden: false }],
+      dependence: [groups],
     };
     const engine = await openEngine(policy);
     const rows = (await engine.rows({ sql: 'SELECT party, grade FROM fugu_data ORDER BY who', values: [] })).open();

@@ -5,8 +5,8 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeText } from '../policy/code.js';
+import { openEngine } from '../terms/open.js';
 import { nameReader, nameText } from './name.js';
-import { openEngine } from './open.js';
 
 let instance: DuckDBInstance;
 let connection: DuckDBConnection;

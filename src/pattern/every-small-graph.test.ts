@@ -22,11 +22,11 @@ import {
   widthsOf,
   withoutHubs,
 } from '../../test/small-graphs.js';
-import { openEngine } from '../engine/open.js';
 import { compare, divide, multiply, rational, zero } from '../exact/rational.js';
 import { pure } from '../mechanism/allotment.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
 import { everyRecord } from '../mechanism/profile.js';
+import { openEngine } from '../terms/open.js';
 import { residualLadderOf } from './data-ladder.js';
 import { cumulate, tieEffect } from './degrees/distribution.js';
 import { degreeCounts } from './degrees/projection.js';

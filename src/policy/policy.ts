@@ -130,50 +130,7 @@ export interface Relation {
   readonly private: boolean;
 }
 
-/** One declared dependence; each kind has one file in dependence/ that compiles it. oddsRatio Infinity = copies. */
-export type Dependence =
-  | GroupsDependence
-  | TiesDependence
-  | ColumnsDependence
-  | SequenceDependence
-  | GaussianDependence
-  | FactorsDependence;
-export interface GroupsDependence {
-  readonly kind: 'groups';
-  readonly by: readonly string[];
-  readonly column?: string;
-  readonly oddsRatio: number;
-  /** Members are independent given a hidden type of the group. */
-  readonly hidden: boolean;
-  /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
-  readonly maxSize?: number;
-}
-export interface TiesDependence {
-  readonly kind: 'ties';
-  readonly relation: string;
-  readonly column?: string;
-  readonly oddsRatio: number;
-  /** Column of the relation's table that holds each tie's own odds ratio. */
-  readonly oddsColumn?: string;
-  readonly reach: 'any' | 'direct';
-  readonly maxTies?: number;
-}
-export interface ColumnsDependence {
-  readonly kind: 'columns';
-  readonly network: string;
-}
-export interface SequenceDependence {
-  readonly kind: 'sequence';
-  readonly by: string;
-  readonly order: string;
-  readonly state: string;
-  readonly transition: string;
-}
-export interface GaussianDependence {
-  readonly kind: 'gaussian';
-  readonly precision: string;
-}
-export interface FactorsDependence {
-  readonly kind: 'factors';
-  readonly model: string;
+/** One declared dependence. What else it says is its kind's own: ties/kinds.ts. */
+export interface Dependence {
+  readonly kind: string;
 }

@@ -6,15 +6,15 @@ import { codeText } from './code.js';
 import { didYouMean } from './suggest.js';
 
 /**
- * The shape of the policy file. Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
- * which is made from this file, describes what people type.
+ * The shapes that a policy file is made of (the whole is in terms/shape.ts). Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
+ * which is made from these, describes what people type.
  */
 const complain = (ctx: z.RefinementCtx, message: string, hint: string, details?: Fault['details']) => {
   ctx.addIssue({ code: 'custom', message: `${message}\n${hint}`, ...(details?.limited !== undefined && { params: details }) });
   return z.NEVER;
 };
 /** A limit is refused by its own fault, at the place of the section. */
-const atMost =
+export const atMost =
   (limit: LimitName, sizeOf: (value: never) => number = (value: { readonly length: number }) => value.length) =>
   (value: unknown, ctx: z.RefinementCtx): void => {
     const size = sizeOf(value as never);
@@ -22,9 +22,9 @@ const atMost =
     const { message, hint, details } = exceeded(limit, size);
     complain(ctx, message, hint, details);
   };
-const sizeOf = (value: object): number => Object.keys(value).length;
+export const sizeOf = (value: object): number => Object.keys(value).length;
 /** A section with a fixed set of keys; messages are "sentence\nhint". */
-const section = <T extends z.ZodRawShape>(shape: T, usage: string) =>
+export const section = <T extends z.ZodRawShape>(shape: T, usage: string) =>
   z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys')
@@ -56,7 +56,7 @@ const probability = (what: string) =>
     'It is a probability: write 0.1 for ten percent.',
   );
 
-const whole = (what: string, least: number) =>
+export const whole = (what: string, least: number) =>
   typed(`The ${what} must be one whole number.`).transform((value, ctx) => {
     const text = String(value).trim();
     const n = /^\+?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -65,12 +65,12 @@ const whole = (what: string, least: number) =>
       : complain(ctx, `The ${what} must be a whole number of at least ${least}.`, `Write it without sign, point or exponent.`);
   });
 
-const flag = (what: string) =>
+export const flag = (what: string) =>
   z
     .union([z.boolean(), z.enum(['true', 'false'])], { error: `${what} must be true or false.` })
     .transform((v) => String(v) === 'true');
 
-const word = (what: string) =>
+export const word = (what: string) =>
   z
     .string({ error: `The ${what} must be a name.` })
     .trim()
@@ -82,7 +82,7 @@ const code = z
 const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' }).superRefine(atMost('categories'));
 
 /** How far a tie reaches, as an odds ratio: at least one, or inf for copies. */
-const oddsRatio = z
+export const oddsRatio = z
   .union([z.number(), z.string()], { error: 'The odds ratio must be one number.' })
   .transform((value, ctx): Rational | 'inf' => {
     const text = String(value).trim();
@@ -117,7 +117,7 @@ const bins = z
   .describe('Inner edges of the bins, or how many at most: all of one width, only the last may be narrower.');
 
 const numeric = { ...described, bounds, step: decimal('step').optional(), bins: bins.optional() };
-const columnShape = z.discriminatedUnion(
+export const columnShape = z.discriminatedUnion(
   'type',
   [
     section(
@@ -158,7 +158,7 @@ const belief = section(
   'A belief is {prior: 0.1, posterior: 0.3}.',
 );
 
-const budgetShape = section(
+export const budgetShape = section(
   {
     epsilon: decimalWhere(
       'epsilon',
@@ -189,51 +189,7 @@ const budgetShape = section(
   'Write budget: {epsilon: 1} or budget: {belief: {prior: 0.1, posterior: 0.3}}.',
 );
 
-const strength = { column: word('column').optional(), oddsRatio: oddsRatio.optional() };
-const dependenceShape = z.discriminatedUnion(
-  'kind',
-  [
-    section(
-      {
-        kind: z.literal('groups'),
-        by: z.union([word('by column'), z.array(word('by column')).min(1)], {
-          error: 'Write by: household_id, or a list of columns.',
-        }),
-        hidden: flag('hidden').optional(),
-        maxSize: whole('maxSize', 1).optional(),
-        ...strength,
-      },
-      'Write {kind: groups, by: household_id}.',
-    ),
-    section(
-      {
-        kind: z.literal('ties'),
-        relation: word('relation'),
-        oddsColumn: word('oddsColumn').optional(),
-        reach: z.enum(['any', 'direct'], { error: 'reach must be any or direct.' }).optional(),
-        maxTies: whole('maxTies', 0).optional(),
-        ...strength,
-      },
-      'Write {kind: ties, relation: friend}.',
-    ),
-    section({ kind: z.literal('columns'), network: word('network') }, 'Write {kind: columns, network: wave1.json}.'),
-    section(
-      {
-        kind: z.literal('sequence'),
-        by: word('by column'),
-        order: word('order column'),
-        state: word('state column'),
-        transition: word('transition'),
-      },
-      'Write {kind: sequence, by: person, order: week, state: place, transition: weekly.json}.',
-    ),
-    section({ kind: z.literal('gaussian'), precision: word('precision') }, 'Write {kind: gaussian, precision: q.json}.'),
-    section({ kind: z.literal('factors'), model: word('model') }, 'Write {kind: factors, model: model.json}.'),
-  ],
-  { error: 'A dependence needs a kind: groups, ties, columns, sequence, gaussian or factors.' },
-);
-
-const mergeShape = section(
+export const mergeShape = section(
   {
     columns: z.array(word('column')).optional().describe('The columns to merge; a support file names them itself.'),
     support: z
@@ -247,79 +203,6 @@ const mergeShape = section(
   'Write {columns: [a, b], support: [[1, 2], [2, ""]]} or {support: skip.csv}.',
 );
 
-export const policyShape = section(
-  {
-    $schema: z.string().optional(),
-    population: word('population')
-      .optional()
-      .describe('Whose budget this is: policies with one population share one ledger account.'),
-    ledger: word('ledger').optional().describe('Where spending is recorded; beside the data when absent.'),
-    data: section(
-      {
-        source: word('source').describe('A csv, csv.gz, parquet or duckdb file.'),
-        table: word('table').optional(),
-        codebook: word('codebook')
-          .optional()
-          .describe('A CSV file with the columns name, value, label and, if you like, missing.'),
-      },
-      'Write data: {source: survey.csv}.',
-    ),
-    protect: section(
-      {
-        secret: z.enum(['row', 'person', 'answer', 'step', 'edge'], {
-          error: 'The secret must be row, person, answer, step or edge.',
-        }),
-        unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
-        maxRows: whole('maxRows', 1).optional(),
-        adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
-      },
-      'Write protect: {secret: row}.',
-    ),
-    budget: budgetShape,
-    columns: z
-      .record(z.string(), columnShape, { error: 'Write one line per column: age: {type: integer, bounds: [17, 90]}.' })
-      .superRefine(atMost('columns', sizeOf))
-      .optional(),
-    merge: z
-      .array(mergeShape, { error: 'Write a list: - {columns: [a, b], support: [[1, 2], [2, ""]]}.' })
-      .optional()
-      .describe('Columns tied by skip logic: a survey releases them as one joint table when that needs less noise.'),
-    relations: z
-      .record(
-        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
-        section(
-          {
-            table: word('table'),
-            columns: z.array(word('column')).min(1),
-            domain: whole('domain', 1),
-            symmetric: flag('symmetric').optional(),
-            private: flag('private').optional(),
-          },
-          'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.',
-        ),
-        { error: 'Write one line per relation: friend: {table: friends.csv, columns: [a, b], domain: 200000}.' },
-      )
-      .superRefine(atMost('relations', sizeOf))
-      .optional(),
-    dependence: z
-      .union([z.literal('none'), z.array(dependenceShape).min(1).superRefine(atMost('dependences'))], {
-        error:
-          'What is known about dependence between records must be written: silence is not an assumption.\nWrite dependence: none if records are independent, or a list such as - {kind: groups, by: household_id}.',
-      })
-      .describe('none, or a list of declared dependences. It must be written.'),
-    unconfirmed: z
-      .array(word('column'))
-      .optional()
-      .describe('Columns whose domain was read from the data and not yet confirmed.'),
-  },
-  'A policy starts with the four lines data:, protect:, budget:, dependence:.',
-).describe('A Fugu policy: what is protected, from whom, with which budget.');
-
-export type PolicyFile = z.output<typeof policyShape>;
 export type ColumnEntry = z.output<typeof columnShape>;
 export type MergeEntry = z.output<typeof mergeShape>;
-export type DependenceEntry = z.output<typeof dependenceShape>;
 export type BudgetEntry = z.output<typeof budgetShape>;
-
-/** For editors; policy.schema.json is this, written by a test run with UPDATE_SCHEMA=1. */
-export const policyJsonSchema = (): object => z.toJSONSchema(policyShape, { io: 'input', target: 'draft-7' });

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryLedger } from '../../test/memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { type Account, admission, isKept, usedShare } from '../accounting/account.js';
-import { openEngine } from '../engine/open.js';
 import { compare, multiply, rational, toNumber } from '../exact/rational.js';
 import { everyRecord, type Profile, pureProfile, zcdpProfile } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
-import { readPolicy } from '../policy/read.js';
+import { openEngine } from '../terms/open.js';
+import { readPolicy } from '../terms/read.js';
 import { quotaFor, quotaUses, spentBy } from './quota.js';
 import { createSession, type Session } from './session.js';
 

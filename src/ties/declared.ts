@@ -2,12 +2,13 @@ import type { Amplifier } from '../dependence/amplifier.js';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
 import type { Engine } from '../engine/engine.js';
+import { Fault } from '../errors.js';
 import { type RecordClass, tuplesOf } from '../mechanism/record-class.js';
-import type { Policy } from '../policy/policy.js';
-import { columnsAmplifier, tiesAnswers } from './columns.js';
+import type { Dependence, Policy } from '../policy/policy.js';
+import { answersAmplifier } from './answers.js';
+import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 import { type RecordTies, recordTies } from './record-ties.js';
-import { declaredPairwise, declaredSpread } from './spread.js';
-import { tupleAmplifier } from './tuples.js';
+import { type TiedTuples, tupleAmplifier } from './tuples.js';
 
 export interface Declared extends RecordTies {
   /** The bounds rest on who is tied to whom in the data as it was read; other data needs other bounds. */
@@ -15,25 +16,58 @@ export interface Declared extends RecordTies {
 }
 
 /** Every proven way from the declared ties to leakage (declared.proof.md); calibration uses whichever gives the least noise. */
-export async function declaredAmplifiers(policy: Policy, engine: Engine): Promise<Declared> {
+export async function declaredAmplifiers(policy: Policy, engine: Engine, kinds: TieKinds = tieKinds): Promise<Declared> {
   const { secret } = policy.protect;
   if (secret === 'edge')
     return {
-      amplifiers: [policy.dependence.length > 0 ? tupleAmplifier(policy) : relationAmplifier(policy)],
+      amplifiers: [
+        policy.dependence.length > 0
+          ? tupleAmplifier(
+              policy,
+              policy.dependence.map((d) => tiedTuples(d, policy, kinds)),
+            )
+          : relationAmplifier(policy),
+      ],
       readsData: false,
     };
-  const spreads = policy.dependence.flatMap((d) => declaredSpread(d) ?? []);
-  const rest = policy.dependence.filter((d) => declaredSpread(d) === undefined);
-  const inside = secret === 'answer' ? rest.filter(tiesAnswers) : [];
-  const between = secret === 'answer' ? rest.filter((d) => !tiesAnswers(d)) : rest;
-  const records = await recordTies(policy, engine, between);
+  const told = policy.dependence.map((d) => ({ d, kind: kindOf(d, kinds), apart: kindOf(d, kinds).apart?.(d) }));
+  const rest = told.filter(({ apart }) => apart === undefined);
+  // When answers are the secret, the records of a model that can be about answers are columns.
+  const isInside = ({ kind }: (typeof told)[number]) => secret === 'answer' && kind.answers !== undefined;
+  const inside = rest.filter(isInside);
+  const between = rest.filter((t) => !isInside(t));
+  const records = await recordTies(
+    policy,
+    engine,
+    between.map(({ d }) => d),
+    kinds,
+  );
   // Answers of tied people: coarsen to rows. Only when people are independent do the ties of one person's answers say more.
-  if (between.some((d) => d.kind !== 'columns')) return { ...records, readsData: true };
+  if (between.some(({ kind }) => kind.records)) return { ...records, readsData: true };
   const answers = [
-    ...(inside.length > 0 ? [columnsAmplifier(inside, policy)] : []),
-    ...spreads.map((spread) => declaredPairwise(spread, policy)),
+    ...(inside.length > 0
+      ? [
+          answersAmplifier(
+            inside.map(({ d }) => d),
+            policy,
+            kinds,
+          ),
+        ]
+      : []),
+    ...told.flatMap(({ apart }) => (apart ? [apart(policy)] : [])),
   ];
   return { amplifiers: [...records.amplifiers, ...answers], readsData: false };
+}
+
+function tiedTuples(d: Dependence, policy: Policy, kinds: TieKinds): TiedTuples {
+  const { tuples, relation } = kindOf(d, kinds);
+  if (!tuples)
+    throw new Fault(
+      'POLICY_INVALID',
+      `With secret: edge, dependence of kind "${d.kind}" says nothing about tuples.`,
+      'Declare { kind: ties, relation: friend, oddsRatio: 2, maxTies: 50 }, or none.',
+    );
+  return { relation: relation?.(d).name, ties: tuples.ties(d, policy), words: tuples.words(d) };
 }
 
 function relationAmplifier(policy: Policy): Amplifier {

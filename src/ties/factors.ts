@@ -1,19 +1,44 @@
+import { basename, resolve } from 'node:path';
+import * as z from 'zod';
 import { type FactorGraph, type FactorSpec, fromFactors } from '../dependence/graph/factor-graph.js';
 import { readDeclared } from '../dependence/model/file.js';
 import type { Model } from '../dependence/model/model.js';
 import { readModel } from '../dependence/model/model-file.js';
 import { graphsOf } from '../dependence/model/model-graph.js';
+import { modelLevels } from '../dependence/model/model-levels.js';
+import { nameText } from '../engine/name.js';
 import { Fault } from '../errors.js';
-import type { FactorsDependence } from '../policy/policy.js';
+import { section, word } from '../policy/schema.js';
+import type { TieKind } from './kind.js';
+
+export interface FactorsDependence {
+  readonly kind: 'factors';
+  readonly model: string;
+}
+
+const shape = section({ kind: z.literal('factors'), model: word('model') }, 'Write {kind: factors, model: model.json}.');
+
+/** A model file of any factors, between records or between the answers of one person. */
+export const factors: TieKind<FactorsDependence, z.output<typeof shape>> = {
+  kind: 'factors',
+  shape,
+  declare: (told, _path, { directory }) => ({ kind: 'factors', model: resolve(directory, told.model) }),
+  file: 'model',
+  explain: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
+  words: () => 'Records follow a distribution on the declared model graph whose odds ratios stay below the declared ones.',
+  records: {
+    // Model files are written by hand, as the data may be.
+    graph: (d, { records }) => modelGraph(readFactors(d), d.model, records.count, (id) => records.named(nameText(id))),
+  },
+  answers: (d, policy, count, indexOf) => {
+    const model = readFactors(d);
+    const graph = modelGraph(model, d.model, count, indexOf);
+    return { graph, names: model.ids, levels: modelLevels(model, policy, d.model), words: [] };
+  },
+};
 
 /** A model file whose records are named by the unit column (or, for secret `answer`, by column names). */
-export const readFactors = (dependence: FactorsDependence): Model => readModel(readDeclared(dependence.model), dependence.model);
-
-export const factorsGraph = (
-  dependence: FactorsDependence,
-  count: number,
-  indexOf: (id: string) => number | undefined,
-): FactorGraph => modelGraph(readFactors(dependence), dependence.model, count, indexOf);
+const readFactors = (dependence: FactorsDependence): Model => readModel(readDeclared(dependence.model), dependence.model);
 
 /** A model's ties on the records of the data. */
 export function modelGraph(model: Model, file: string, count: number, indexOf: (id: string) => number | undefined): FactorGraph {

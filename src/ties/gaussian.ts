@@ -1,10 +1,46 @@
+import { basename, resolve } from 'node:path';
 import * as z from 'zod';
 import { type FactorGraph, fromFactors } from '../dependence/graph/factor-graph.js';
 import { readDeclaredJson } from '../dependence/model/file.js';
+import { nameText } from '../engine/name.js';
 import { Fault } from '../errors.js';
 import { mulUp, subUp } from '../exact/outward.js';
 import { compare, parseRational, toText } from '../exact/rational.js';
-import type { Column, GaussianDependence, NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
+import type { Column, NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
+import { section, word } from '../policy/schema.js';
+import type { TieKind } from './kind.js';
+
+export interface GaussianDependence {
+  readonly kind: 'gaussian';
+  readonly precision: string;
+}
+
+const shape = section(
+  { kind: z.literal('gaussian'), precision: word('precision') },
+  'Write {kind: gaussian, precision: q.json}.',
+);
+const assumption =
+  'Numbers follow a Gaussian law with the declared precision matrix, restricted to the bounds in its file: no number lies outside these, not even one that releases pull to the bounds of its column, and none is missing.';
+
+/** Bounded numbers under a declared precision matrix, one of each record or several of one person. */
+export const gaussian: TieKind<GaussianDependence, z.output<typeof shape>> = {
+  kind: 'gaussian',
+  shape,
+  declare: (told, _path, { directory }) => ({ kind: 'gaussian', precision: resolve(directory, told.precision) }),
+  file: 'precision',
+  explain: (d) =>
+    `values depend on one another as the precision matrix ${basename(d.precision)} says, and none lies outside the bounds given there.`,
+  words: () => assumption,
+  records: {
+    graph: (d, { policy, records }) => gaussianGraph(d, policy, records.count, (id) => records.named(nameText(id))),
+  },
+  answers: (d, policy, count, indexOf) => ({
+    graph: gaussianGraph(d, policy, count, indexOf),
+    names: readPrecision(d).file.records,
+    levels: [],
+    words: [assumption],
+  }),
+};
 
 const precisionFile = z.strictObject({
   records: z.array(z.union([z.string(), z.number()]).transform(String)).min(1),
@@ -55,9 +91,6 @@ export function gaussianGraph(
     }
   return fromFactors(count, factors);
 }
-
-/** The columns a law about answers speaks of. */
-export const gaussianRecords = (dependence: GaussianDependence): readonly string[] => readPrecision(dependence).file.records;
 
 function readPrecision({ precision }: GaussianDependence): { readonly file: PrecisionFile; readonly wrong: Wrong } {
   const form = 'Write {"records": ["a","b"], "precision": [[2,-1],[-1,2]], "bounds": [0, 1]}.';

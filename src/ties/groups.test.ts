@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fromFactors } from '../dependence/graph/factor-graph.js';
 import { leakage } from '../dependence/leakage.js';
-import type { GroupsDependence } from '../policy/policy.js';
-import { groupsGraph } from './groups.js';
+import { type GroupsDependence, groupsGraph } from './groups.js';
 import type { RecordTable } from './records.js';
 
 /** One row per (person, home) pair. */

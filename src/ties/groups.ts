@@ -1,10 +1,77 @@
+import * as z from 'zod';
 import { combine, type FactorGraph } from '../dependence/graph/factor-graph.js';
 import { fromGroups, noGroup } from '../dependence/graph/group-graph.js';
 import { after, boundless, combinedBytes, type Room } from '../dependence/graph/room.js';
 import { Fault } from '../errors.js';
-import { logUp, mulUp } from '../exact/outward.js';
-import type { GroupsDependence } from '../policy/policy.js';
+import { mulUp } from '../exact/outward.js';
+import { invalid } from '../policy/problems.js';
+import { flag, section, whole, word } from '../policy/schema.js';
+import type { TieKind } from './kind.js';
 import { noName, type RecordTable } from './records.js';
+import { oddsText, onColumn, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
+
+export interface GroupsDependence {
+  readonly kind: 'groups';
+  readonly by: readonly string[];
+  readonly column?: string;
+  readonly oddsRatio: number;
+  /** Members are independent given a hidden type of the group. */
+  readonly hidden: boolean;
+  /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
+  readonly maxSize?: number;
+}
+
+const shape = section(
+  {
+    kind: z.literal('groups'),
+    by: z.union([word('by column'), z.array(word('by column')).min(1)], {
+      error: 'Write by: household_id, or a list of columns.',
+    }),
+    hidden: flag('hidden').optional(),
+    maxSize: whole('maxSize', 1).optional(),
+    ...strengthKeys,
+  },
+  'Write {kind: groups, by: household_id}.',
+);
+
+/** Households, wards, classes. */
+export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
+  kind: 'groups',
+  shape,
+  declare: (told, path, context) => {
+    const by = Array.isArray(told.by) ? told.by : [told.by];
+    const repeated = by.find((name, i) => by.indexOf(name) !== i);
+    if (repeated !== undefined)
+      throw invalid(context.yaml, [...path, 'by'], `The group column "${repeated}" is listed twice.`, 'List each column once.');
+    return {
+      kind: 'groups',
+      by,
+      ...tiedColumn(told, path, context),
+      oddsRatio: ratio(told.oddsRatio),
+      hidden: told.hidden ?? false,
+      ...(told.maxSize !== undefined && { maxSize: told.maxSize }),
+    };
+  },
+  columns: (d) => d.by.map((column) => ({ column, key: 'by', role: 'group', read: 'name' })),
+  explain: (d) =>
+    `records with the same ${d.by.join(' or the same ')} depend on one another: changing one moves ${onColumn(d.column)} ${strengthWords(d.oddsRatio)}.${
+      d.hidden ? ' Members are alike only through what their group is like.' : ''
+    }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}`,
+  words: (d) =>
+    `Records in one group (${d.by.join(', ')}) are tied with an odds ratio of at most ${oddsText(d.oddsRatio)}${d.hidden ? ' to a hidden type of the group' : ''}${d.maxSize ? `; no group has more than ${d.maxSize} members` : '; who is in which group is known to the attacker'}.`,
+  records: {
+    graph: (d, { records, room }) => groupsGraph(d, records, room),
+    // A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them.
+    alone: (d) =>
+      d.maxSize === undefined
+        ? undefined
+        : {
+            message: 'maxSize hides who is in which group, so it cannot be combined with other ties.',
+            hint: 'Leave maxSize out (the groups are then taken as known to the attacker), or declare nothing else between records.',
+          },
+    actual: ({ maxSize: _allowed, ...actual }) => actual,
+  },
+};
 
 /** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
 export function groupsGraph(dependence: GroupsDependence, records: RecordTable, room: Room = boundless): FactorGraph {
@@ -50,8 +117,6 @@ function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSi
 
 /** "pairs": the declared ratio holds between any two members, everything else fixed. Copies make one joint factor. */
 const tieOf = (d: GroupsDependence) => (d.hidden ? 'hidden' : d.oddsRatio === Number.POSITIVE_INFINITY ? 'together' : 'pairs');
-export const strength = (oddsRatio: number): number =>
-  oddsRatio === Number.POSITIVE_INFINITY ? oddsRatio : oddsRatio === 1 ? 0 : logUp(oddsRatio);
 
 interface GroupOf {
   /** The group of every record. */

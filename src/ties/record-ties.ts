@@ -1,23 +1,15 @@
 import type { Amplifier } from '../dependence/amplifier.js';
 import { combine, type FactorGraph, untied } from '../dependence/graph/factor-graph.js';
-import { after, combinedBytes, graphBytes, type Room, refuseBeyondHeap, roomOf } from '../dependence/graph/room.js';
+import { after, combinedBytes, graphBytes, refuseBeyondHeap, roomOf } from '../dependence/graph/room.js';
 import { type GraphRoute, graphAmplifier } from '../dependence/graph-amplifier.js';
 import type { Engine } from '../engine/engine.js';
-import { nameText } from '../engine/name.js';
 import { Fault } from '../errors.js';
 import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
-import type { Adversary, Dependence, Policy, TiesDependence } from '../policy/policy.js';
-import { factorsGraph } from './factors.js';
-import { gaussianGraph } from './gaussian.js';
-import { groupsGraph } from './groups.js';
+import type { Adversary, Dependence, Policy } from '../policy/policy.js';
+import type { BetweenRecords } from './kind.js';
+import { kindOf, type TieKinds, tieColumns, tieKinds } from './kinds.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';
-import { tiesGraph } from './relation.js';
-import { sequenceGraph } from './sequence.js';
 import { markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
-import { wordsFor } from './words.js';
-
-/** Ties between whole records (rows, persons, steps). `columns` ties the answers inside one record, which is all one secret here. */
-type RecordDependence = Exclude<Dependence, { kind: 'columns' }>;
 
 export interface RecordTies {
   readonly amplifiers: readonly Amplifier[];
@@ -25,50 +17,51 @@ export interface RecordTies {
   readonly unused?: { readonly column: string; readonly names: readonly string[] };
 }
 
-interface Source {
-  readonly policy: Policy;
-  readonly records: RecordTable;
-  readonly engine: Engine;
-  readonly room: Room;
+/** One declared dependence with what its kind says about whole records (rows, persons, steps). */
+interface Tied {
+  readonly d: Dependence;
+  readonly ties: BetweenRecords<Dependence>;
 }
-const builders: {
-  [K in RecordDependence['kind']]: (d: Extract<Dependence, { kind: K }>, source: Source) => FactorGraph | Promise<FactorGraph>;
-} = {
-  groups: (d, { records, room }) => groupsGraph(d, records, room),
-  ties: (d, { policy, records, engine, room }) => tiesGraph(d, policy, records, engine, room),
-  sequence: (d, { policy, records, room }) => sequenceGraph(d, policy, records, room),
-  gaussian: (d, { policy, records }) => gaussianGraph(d, policy, records.count, spelt(records)),
-  factors: (d, { records }) => factorsGraph(d, records.count, spelt(records)),
-};
-/** Model files are written by hand, as the data may be. */
-const spelt =
-  ({ named }: RecordTable) =>
-  (id: string) =>
-    named(nameText(id));
-const build = (d: RecordDependence, source: Source) =>
-  (builders[d.kind] as (d: RecordDependence, source: Source) => FactorGraph | Promise<FactorGraph>)(d, source);
 
-const structureColumns = (list: readonly RecordDependence[]): RecordColumns => ({
-  names: list.flatMap((d) => (d.kind === 'groups' ? d.by : d.kind === 'sequence' ? [d.by] : [])),
-  cells: list.flatMap((d) => (d.kind === 'sequence' ? [d.order] : [])),
-});
+export function structureColumns(list: readonly Dependence[], kinds: TieKinds = tieKinds): RecordColumns {
+  const columns = list.flatMap((d) => tieColumns(d, kinds));
+  const of = (read: 'name' | 'cell') => columns.filter((c) => c.read === read).map((c) => c.column);
+  return { names: of('name'), cells: of('cell') };
+}
 
-export async function recordTies(policy: Policy, engine: Engine, list: readonly Dependence[]): Promise<RecordTies> {
-  const tied = list.filter((d): d is RecordDependence => d.kind !== 'columns');
+export async function recordTies(
+  policy: Policy,
+  engine: Engine,
+  list: readonly Dependence[],
+  kinds: TieKinds = tieKinds,
+): Promise<RecordTies> {
+  const tied = list.flatMap((d): Tied[] => {
+    const ties = kindOf(d, kinds).records;
+    return ties ? [{ d, ties }] : [];
+  });
   const shared = {
     scope: (record: RecordClass) => record === everyRecord,
-    assumptions: [independence(policy, tied.length > 0), ...list.map(wordsFor)],
+    assumptions: [independence(policy, tied.length > 0), ...list.map((d) => kindOf(d, kinds).words(d))],
   };
   if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
   const reach = reachOf(tied, policy.protect.adversary);
-  refuseHiddenGroupsBesideTies(tied);
+  refuseBesideOthers(tied);
   const room = roomOf(engine.room);
-  const hidden = tied.every((d) => d.kind === 'groups' && d.maxSize !== undefined);
+  const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
   const least = (count: number) => (hidden ? 0 : graphBytes(count, 0));
-  const records = await readRecords(policy, engine, structureColumns(tied), room, least);
+  const records = await readRecords(
+    policy,
+    engine,
+    structureColumns(
+      tied.map(({ d }) => d),
+      kinds,
+    ),
+    room,
+    least,
+  );
   room.need(records.bytes + least(records.count));
   const graphs: FactorGraph[] = [];
-  for (const d of tied) graphs.push(await build(d, { policy, records, engine, room: after(graphs, room) }));
+  for (const { d, ties } of tied) graphs.push(await ties.graph(d, { policy, records, engine, room: after(graphs, room) }));
   if (graphs.length > 1) after(graphs, room).need(records.bytes + combinedBytes(graphs));
   const everyone: GraphRoute = {
     ...shared,
@@ -78,10 +71,11 @@ export async function recordTies(policy: Policy, engine: Engine, list: readonly 
     reach,
     how: 'Dependence calculus over the declared ties.',
   };
-  const limited = tied.filter((d) => d.kind === 'ties' && d.maxTies !== undefined).length;
-  const limits = tied.flatMap((d, k): TieLimit[] => {
+  const mostTies = tied.map(({ d, ties }) => ties.limit?.(d));
+  const limited = mostTies.filter((most) => most !== undefined).length;
+  const limits = mostTies.flatMap((most, k): TieLimit[] => {
     const graph = graphs[k]!;
-    return d.kind === 'ties' && d.maxTies !== undefined ? [{ graph, most: d.maxTies, spare: spareTies(graph, limited) }] : [];
+    return most === undefined ? [] : [{ graph, most, spare: spareTies(graph, limited) }];
   });
   if (limits.length > 0) refuseBeyondHeap(namedBytes * records.count);
   const used = limits.length > 0 ? usedRecords(limits, (r) => records.nameOf(r)!, policy.population) : undefined;
@@ -133,8 +127,8 @@ const independentRecords = (shared: Pick<GraphRoute, 'scope' | 'assumptions'>): 
   });
 
 /** `reach: direct` is an assumption about an uninformed attacker, and must hold for all ties at once. */
-function reachOf(list: readonly Dependence[], adversary: Adversary): 'any' | 'direct' {
-  const direct = list.filter((d): d is TiesDependence => d.kind === 'ties' && d.reach === 'direct');
+function reachOf(list: readonly Tied[], adversary: Adversary): 'any' | 'direct' {
+  const direct = list.filter(({ d, ties }) => ties.reach?.(d) === 'direct');
   if (direct.length === 0) return 'any';
   if (adversary !== 'uninformed')
     throw new Fault(
@@ -151,12 +145,7 @@ function reachOf(list: readonly Dependence[], adversary: Adversary): 'any' | 'di
   return 'direct';
 }
 
-/** A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them. */
-function refuseHiddenGroupsBesideTies(list: readonly RecordDependence[]): void {
-  if (list.length > 1 && list.some((d) => d.kind === 'groups' && d.maxSize !== undefined))
-    throw new Fault(
-      'POLICY_INVALID',
-      'maxSize hides who is in which group, so it cannot be combined with other ties.',
-      'Leave maxSize out (the groups are then taken as known to the attacker), or declare nothing else between records.',
-    );
+function refuseBesideOthers(list: readonly Tied[]): void {
+  const why = list.length > 1 ? list.map(({ d, ties }) => ties.alone?.(d)).find((reason) => reason !== undefined) : undefined;
+  if (why) throw new Fault('POLICY_INVALID', why.message, why.hint);
 }

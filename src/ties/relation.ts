@@ -1,15 +1,101 @@
+import * as z from 'zod';
 import { type FactorGraph, fromPairs } from '../dependence/graph/factor-graph.js';
 import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
+import { directAssumption } from '../dependence/uninformed/direct.js';
 import type { Engine } from '../engine/engine.js';
 import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import { nextUp } from '../exact/rational.js';
-import type { Policy, TiesDependence } from '../policy/policy.js';
-import { strength } from './groups.js';
+import type { Policy } from '../policy/policy.js';
+import { invalid } from '../policy/problems.js';
+import { section, whole, word } from '../policy/schema.js';
+import { didYouMean } from '../policy/suggest.js';
+import type { TieKind } from './kind.js';
 import type { RecordTable } from './records.js';
+import { oddsText, onColumn, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
+import { tupleTies, tupleWords } from './tuples.js';
+
+export interface TiesDependence {
+  readonly kind: 'ties';
+  readonly relation: string;
+  readonly column?: string;
+  readonly oddsRatio: number;
+  /** Column of the relation's table that holds each tie's own odds ratio. */
+  readonly oddsColumn?: string;
+  readonly reach: 'any' | 'direct';
+  readonly maxTies?: number;
+}
+
+const shape = section(
+  {
+    kind: z.literal('ties'),
+    relation: word('relation'),
+    oddsColumn: word('oddsColumn').optional(),
+    reach: z.enum(['any', 'direct'], { error: 'reach must be any or direct.' }).optional(),
+    maxTies: whole('maxTies', 0).optional(),
+    ...strengthKeys,
+  },
+  'Write {kind: ties, relation: friend}.',
+);
+
+/** Friends, kin, contacts: records that stand in a relation; with secret `edge`, tuples of it that depend on one another. */
+export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
+  kind: 'ties',
+  shape,
+  declare: (told, path, context) => {
+    const named = context.relations.get(told.relation);
+    if (!named)
+      throw invalid(
+        context.yaml,
+        [...path, 'relation'],
+        `The relation "${told.relation}" is not declared.`,
+        context.relations.size > 0
+          ? didYouMean(told.relation, [...context.relations.keys()], 'Declared relations')
+          : 'Declare it under relations: with its table and columns.',
+      );
+    if (named.columns.length !== 2)
+      throw invalid(
+        context.yaml,
+        [...path, 'relation'],
+        'Ties need a relation between two records.',
+        'Its columns: list has two names.',
+      );
+    return {
+      kind: 'ties',
+      relation: told.relation,
+      ...tiedColumn(told, path, context),
+      oddsRatio: ratio(told.oddsRatio),
+      ...(told.oddsColumn !== undefined && { oddsColumn: told.oddsColumn }),
+      reach: told.reach ?? 'any',
+      ...(told.maxTies !== undefined && { maxTies: told.maxTies }),
+    };
+  },
+  relation: (d) => ({ name: d.relation, ...(d.oddsColumn !== undefined && { odds: d.oddsColumn }) }),
+  explain: (d, secret) =>
+    `records joined by ${d.relation} depend on one another: changing one moves ${onColumn(d.column)} ${
+      d.oddsColumn === undefined ? strengthWords(d.oddsRatio) : `as the column ${d.oddsColumn} of the relation says`
+    }.${
+      d.reach === 'direct'
+        ? ' Only direct ties count: what lies beyond them is taken to say nothing, and the ties of one record to be independent of each other.'
+        : ' Ties of ties count too.'
+    }${d.maxTies === undefined ? '' : secret === 'edge' ? ` Nobody has more than ${d.maxTies} ties.` : ` ${leavingOut(d.maxTies)}`}`,
+  words: (d) =>
+    `Records in the relation "${d.relation}" are tied with an odds ratio of at most ${d.oddsColumn ? 'what the table says' : oddsText(d.oddsRatio)}; who is tied to whom is known to the attacker.${d.reach === 'direct' ? ` ${directAssumption.independent}` : ''}`,
+  records: {
+    graph: (d, { policy, records, engine, room }) => tiesGraph(d, policy, records, engine, room),
+    reach: (d) => d.reach,
+    limit: (d) => d.maxTies,
+    actual: (d) => d,
+  },
+  tuples: { ties: tupleTies, words: tupleWords },
+};
+
+/** maxTies is kept by not using some records, never by hoping. */
+const leavingOut = (most: number) =>
+  `Records are left out of every answer, by a rule that looks at the ties only, until no record that is used is tied to more than ${most} others that are.`;
 
 /** Ties from an edge table: friends, kin, contacts. Both ends must be names in the unit column. */
-export async function tiesGraph(
+async function tiesGraph(
   dependence: TiesDependence,
   policy: Policy,
   records: RecordTable,

@@ -1,18 +1,62 @@
+import { basename, resolve } from 'node:path';
+import * as z from 'zod';
 import { countingSort, type FactorGraph, fromPairs } from '../dependence/graph/factor-graph.js';
 import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
 import { logOddsRatio } from '../dependence/model/odds.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { add, floor, one, subtract, toNumber } from '../exact/rational.js';
-import type { Column, Policy, SequenceDependence } from '../policy/policy.js';
+import type { Column, Policy } from '../policy/policy.js';
+import { section, word } from '../policy/schema.js';
+import type { TieKind } from './kind.js';
 import { noName, type RecordTable } from './records.js';
+import { tiedColumn } from './strength.js';
 import { readTransitions, type Transition } from './transitions.js';
+
+export interface SequenceDependence {
+  readonly kind: 'sequence';
+  readonly by: string;
+  readonly order: string;
+  readonly state: string;
+  readonly transition: string;
+}
+
+const shape = section(
+  {
+    kind: z.literal('sequence'),
+    by: word('by column'),
+    order: word('order column'),
+    state: word('state column'),
+    transition: word('transition'),
+  },
+  'Write {kind: sequence, by: person, order: week, state: place, transition: weekly.json}.',
+);
+
+/** Steps of one person, or of one thing, one after another. */
+export const sequence: TieKind<SequenceDependence, z.output<typeof shape>> = {
+  kind: 'sequence',
+  shape,
+  declare: (told, path, context) => {
+    tiedColumn({ column: told.state }, path, context);
+    return { ...told, transition: resolve(context.directory, told.transition) };
+  },
+  file: 'transition',
+  columns: (d) => [
+    { column: d.by, key: 'by', role: 'sequence', read: 'name' },
+    { column: d.order, key: 'order', role: 'order', read: 'cell' },
+  ],
+  explain: (d) =>
+    `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.`,
+  words: (d) => `The steps of one "${d.by}" in the order of "${d.order}" form a Markov chain with the declared transitions.`,
+  step: (d) => `the ${d.state} of one ${d.by} at one ${d.order}`,
+  records: { graph: (d, { policy, records, room }) => sequenceGraph(d, policy, records, room) },
+};
 
 /**
  * Steps of one person in order: each is tied to the next by the transition matrix. Of a set of matrices any may be the true one, and the chain of
  * each lies in the class of the largest odds ratio. Where a chain starts only tilts its first step.
  */
-export function sequenceGraph(
+function sequenceGraph(
   dependence: SequenceDependence,
   policy: Policy,
   records: RecordTable,

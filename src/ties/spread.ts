@@ -5,13 +5,10 @@ import { columnLevels, everyValue } from '../dependence/model/told-levels.js';
 import { pairwiseAmplifier } from '../dependence/pairwise/amplifier.js';
 import { type DeclaredSpread, readSpread } from '../dependence/pairwise/spread-file.js';
 import { Fault } from '../errors.js';
-import type { Column, Dependence, Policy } from '../policy/policy.js';
+import type { Column, Policy } from '../policy/policy.js';
 
-/** `kind: columns` may name a pairwise file instead of a network; undefined when it does not. */
-export function declaredSpread(dependence: Dependence): DeclaredSpread | undefined {
-  if (dependence.kind !== 'columns') return undefined;
-  return readSpread(readDeclared(dependence.network), dependence.network);
-}
+/** What a pairwise file says; undefined when it is another kind of file. */
+export const spreadIn = (file: string): DeclaredSpread | undefined => readSpread(readDeclared(file), file);
 
 /** The pairwise route of a policy: only for single answers and an attacker who knows no other answer, and only when the file covers every column. */
 export function declaredPairwise(declared: DeclaredSpread, policy: Policy): Amplifier {

@@ -6,7 +6,8 @@ import { Fault } from '../errors.js';
 import { addUp, logUp, mulUp } from '../exact/outward.js';
 import { toNumberDown, toNumberUp } from '../exact/rational.js';
 import { type RecordClass, tuplesOf } from '../mechanism/record-class.js';
-import type { Policy, TiesDependence } from '../policy/policy.js';
+import type { Policy } from '../policy/policy.js';
+import type { TiesDependence } from './relation.js';
 
 /**
  * Tuples that influence one another: friends of friends befriend. A record is one possible tuple (there or not); each is tied to at most `maxTies` others of
@@ -34,10 +35,17 @@ export function tupleLeakage(base: number, { logOdds, ties, reach }: TupleTies):
   return addUp(base, mulUp(ties, push(message, logOdds)));
 }
 
-export function tupleAmplifier(policy: Policy): Amplifier {
-  const declared = policy.dependence.map((d) => tiesOf(d, policy));
-  const names = policy.dependence.map((d) => (d as TiesDependence).relation);
-  const repeated = names.find((n, i) => names.indexOf(n) !== i);
+/** Declared ties of the tuples of one relation. */
+export interface TiedTuples {
+  readonly relation: string | undefined;
+  readonly ties: TupleTies;
+  readonly words: string;
+}
+
+export function tupleAmplifier(policy: Policy, list: readonly TiedTuples[]): Amplifier {
+  const declared = list.map(({ ties }) => ties);
+  const names = list.map(({ relation }) => relation);
+  const repeated = names.find((n, i) => n !== undefined && names.indexOf(n) !== i);
   if (repeated !== undefined)
     throw new Fault(
       'POLICY_INVALID',
@@ -64,20 +72,15 @@ export function tupleAmplifier(policy: Policy): Amplifier {
     },
     factoredOnly: false,
     assumptions: [
-      ...policy.dependence.map((d) => words(d as TiesDependence)),
+      ...list.map(({ words }) => words),
       'Tuples of different relations are independent; a tie that is not declared is not protected.',
     ],
     how: 'Dependence calculus on tuples with a public bound on their ties.',
   };
 }
 
-function tiesOf(d: Policy['dependence'][number], policy: Policy): TupleTies {
+export function tupleTies(d: TiesDependence, policy: Policy): TupleTies {
   const wrong = (message: string, hint: string) => new Fault('POLICY_INVALID', message, hint);
-  if (d.kind !== 'ties')
-    throw wrong(
-      `With secret: edge, dependence of kind "${d.kind}" says nothing about tuples.`,
-      'Declare { kind: ties, relation: friend, oddsRatio: 2, maxTies: 50 }, or none.',
-    );
   if (!policy.relations.get(d.relation)?.private)
     throw wrong(
       `The tied tuples must belong to a private relation, and "${d.relation}" is none.`,
@@ -96,5 +99,5 @@ function tiesOf(d: Policy['dependence'][number], policy: Policy): TupleTies {
   return { logOdds: logUp(d.oddsRatio), ties: d.maxTies, reach: d.reach };
 }
 
-const words = (d: TiesDependence): string =>
+export const tupleWords = (d: TiesDependence): string =>
   `Each possible tuple of "${d.relation}" depends on at most ${d.maxTies} others, with an odds ratio of at most ${d.oddsRatio}.${d.reach === 'direct' ? ` ${directAssumption.independent}` : ''}`;

@@ -53,12 +53,12 @@ const once = (make) => {
     return made;
   };
 };
-const policy = once(async () => (await load('policy/read.js')).parsePolicy(policyText('{secret: row}', 'none'), at('policy.yaml')));
+const policy = once(async () => (await load('terms/read.js')).parsePolicy(policyText('{secret: row}', 'none'), at('policy.yaml')));
 const opened = (secret, file) => async () => {
-  const { openEngine } = await load('engine/open.js');
+  const { openEngine } = await load('terms/open.js');
   const { openLedger } = await load('ledger/open.js');
   const { createSession } = await load('release/session.js');
-  const { parsePolicy } = await load('policy/read.js');
+  const { parsePolicy } = await load('terms/read.js');
   const declared = await parsePolicy(policyText(secret, 'none'), at(file));
   mkdirSync(join(declared.ledger, '..'), { recursive: true });
   const [engine, ledger] = [await openEngine(declared), await openLedger(declared.ledger)];
@@ -91,8 +91,8 @@ const targets = {
     await (await session()).session.plan(readJson(text), options(text));
   },
   async policy(text) {
-    const { parsePolicy } = await load('policy/read.js');
-    const { explain } = await load('policy/explain.js');
+    const { parsePolicy } = await load('terms/read.js');
+    const { explain } = await load('terms/explain.js');
     explain(await parsePolicy(text, at('fuzzed.yaml')));
   },
   async pattern(text) {
@@ -114,7 +114,7 @@ const targets = {
     if (read.ids.length <= 50) leakage(read, 0.1, 'informed');
   },
   async network(text) {
-    const { parsePolicy } = await load('policy/read.js');
+    const { parsePolicy } = await load('terms/read.js');
     const { declaredAmplifiers } = await load('ties/declared.js');
     const { engine } = await session();
     writeFileSync(at('side.json'), text);
@@ -160,7 +160,7 @@ const targets = {
     }
   },
   async csv(text) {
-    const { openEngine } = await load('engine/open.js');
+    const { openEngine } = await load('terms/open.js');
     writeFileSync(at('table.csv'), text);
     const engine = await openEngine({ source: at('table.csv') });
     try {

@@ -2,14 +2,12 @@ import { combine, type FactorGraph, untied } from '../../dependence/graph/factor
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import type { Dependence, Policy } from '../../policy/policy.js';
-import { groupsGraph } from '../../ties/groups.js';
-import { recordTies } from '../../ties/record-ties.js';
+import { kindOf } from '../../ties/kinds.js';
+import { recordTies, structureColumns } from '../../ties/record-ties.js';
 import type { RecordTable } from '../../ties/records.js';
-import { tiesGraph } from '../../ties/relation.js';
 
 /** Columns that say who is tied to whom. */
-export const tieColumns = (policy: Policy): readonly string[] =>
-  policy.dependence.flatMap((d) => (d.kind === 'groups' ? d.by : []));
+export const tieColumns = (policy: Policy): readonly string[] => structureColumns(policy.dependence).names;
 
 /** Who is really tied to whom on this column: the groups themselves, also where noise is chosen for the largest group allowed. */
 export async function attackerGraph(policy: Policy, engine: Engine, records: RecordTable, column: string): Promise<FactorGraph> {
@@ -20,14 +18,11 @@ export async function attackerGraph(policy: Policy, engine: Engine, records: Rec
 }
 
 const speaksOf = (d: Dependence, column: string): boolean =>
-  d.kind !== 'columns' && (!('column' in d) || d.column === undefined || d.column === column);
+  kindOf(d).records !== undefined && (!('column' in d) || d.column === undefined || d.column === column);
 
 function graphOf(d: Dependence, policy: Policy, engine: Engine, records: RecordTable): FactorGraph | Promise<FactorGraph> {
-  if (d.kind === 'ties') return tiesGraph(d, policy, records, engine);
-  if (d.kind === 'groups') {
-    const { maxSize: _allowed, ...actual } = d;
-    return groupsGraph(actual, records);
-  }
+  const ties = kindOf(d).records;
+  if (ties?.actual) return ties.graph(ties.actual(d), { policy, records, engine });
   throw new Fault(
     'QUERY_UNSUPPORTED',
     `Ties of kind "${d.kind}" cannot be attacked through a policy yet.`,

@@ -18,8 +18,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeEngine } from '../../../test/engine-contract.js';
 import { Fault } from '../../errors.js';
+import { openEngine } from '../../terms/open.js';
 import type { Engine } from '../engine.js';
-import { openEngine } from '../open.js';
 import { sweepTempFolders } from '../temp-folder.js';
 
 let folder: string;

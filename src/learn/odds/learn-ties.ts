@@ -16,6 +16,7 @@ import type { Receipt } from '../../release/receipt.js';
 import { relation as relied } from '../../release/relied.js';
 import type { AskOptions, Session } from '../../release/session.js';
 import { rowsMoved } from '../effects.js';
+import { kindOf } from '../../ties/kinds.js';
 import { choosePairs, type NamedPair } from './choose-pairs.js';
 import { type OddsInterval, oddsInterval } from './odds-interval.js';
 import { cellCount, countPairs, poolRare } from './pair-table.js';
@@ -141,7 +142,7 @@ function publicRelation(policy: Policy, name: string): Relation {
     throw new Fault('RELATION_UNKNOWN', `The policy declares no relation "${name}".`, 'Declare it under relations:.');
   if (relation.columns.length !== 2)
     throw new Fault('POLICY_INVALID', 'Ties need a relation between two records.', 'Its columns: list has two names.');
-  const declared = policy.dependence.some((d) => d.kind === 'ties' && d.relation === name);
+  const declared = policy.dependence.some((d) => kindOf(d).relation?.(d).name === name);
   if (!declared && relation.private)
     throw new Fault(
       'POLICY_INVALID',

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../errors.js';
-import { explain } from '../explain.js';
-import { parsePolicy } from '../read.js';
+import { explain } from '../../terms/explain.js';
+import { parsePolicy } from '../../terms/read.js';
 
 let folder: string;
 beforeAll(() => {

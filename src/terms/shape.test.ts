@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { policyJsonSchema } from './schema.js';
+import { policyJsonSchema } from './shape.js';
 
 const published = new URL('../../policy.schema.json', import.meta.url);
 

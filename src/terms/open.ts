@@ -1,26 +1,30 @@
+import { openDuckdb } from '../engine/duckdb/duckdb.js';
+import type { Engine, EngineLimits } from '../engine/engine.js';
+import { defaultLimits, sharedWithTies } from '../engine/limits.js';
+import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
-import { openDuckdb } from './duckdb/duckdb.js';
-import type { Engine, EngineLimits } from './engine.js';
-import { defaultLimits, sharedWithTies } from './limits.js';
-import { type EngineSource, sourceOf } from './source.js';
+import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
+import { sourceOf } from './source.js';
 
 /** Opens the data of a policy and checks that every column the policy speaks of is there; or opens a bare source. */
 export async function openEngine(
   what: Policy | ({ readonly source: string } & Partial<EngineSource>),
   limits: Partial<EngineLimits> = {},
+  kinds: TieKinds = tieKinds,
 ): Promise<Engine> {
   const policy = 'protect' in what ? what : undefined;
-  const source = policy ? sourceOf(policy) : { relations: [], codes: new Set<string>(), ...(what as { source: string }) };
+  const source = policy ? sourceOf(policy, kinds) : { relations: [], codes: new Set<string>(), ...(what as { source: string }) };
   const said = limits.memory === undefined ? {} : { room: limits.memory };
   const allowed = { ...defaultLimits(), ...said, ...limits };
-  const engine = await openDuckdb(source, policy && tiesRecords(policy) ? sharedWithTies(allowed) : allowed);
+  const engine = await openDuckdb(source, policy && tiesRecords(policy, kinds) ? sharedWithTies(allowed) : allowed);
   if (!policy) return engine;
   try {
     checkColumns(
       policy,
       (await engine.columns()).map((c) => c.name),
+      kinds,
     );
     return engine;
   } catch (error) {
@@ -29,25 +33,20 @@ export async function openEngine(
   }
 }
 
-const tiesRecords = ({ protect, dependence }: Policy): boolean =>
-  protect.secret !== 'edge' && dependence.some((d) => d.kind !== 'columns');
+const tiesRecords = ({ protect, dependence }: Policy, kinds: TieKinds): boolean =>
+  protect.secret !== 'edge' && dependence.some((d) => kindOf(d, kinds).records !== undefined);
 
 /** Every column of the data a policy names, with the entry that names it. */
-function* named(policy: Policy): Iterable<readonly [column: string, entry: string, role: string]> {
+function* named(policy: Policy, kinds: TieKinds): Iterable<readonly [column: string, entry: string, role: string]> {
   if (policy.protect.unit !== undefined) yield [policy.protect.unit, 'protect.unit', 'unit'];
   for (const name of policy.columns.keys()) yield [name, `columns.${name}`, 'declared'];
-  for (const [i, d] of policy.dependence.entries()) {
-    if (d.kind === 'groups') for (const by of d.by) yield [by, `dependence.${i}.by`, 'group'];
-    if (d.kind === 'sequence') {
-      yield [d.by, `dependence.${i}.by`, 'sequence'];
-      yield [d.order, `dependence.${i}.order`, 'order'];
-    }
-  }
+  for (const [i, d] of policy.dependence.entries())
+    for (const { column, key, role } of tieColumns(d, kinds)) yield [column, `dependence.${i}.${key}`, role];
 }
 
-function checkColumns(policy: Policy, known: readonly string[]): void {
+function checkColumns(policy: Policy, known: readonly string[], kinds: TieKinds): void {
   const there = new Set(known);
-  for (const [column, entry, role] of named(policy))
+  for (const [column, entry, role] of named(policy, kinds))
     if (!there.has(column))
       throw new Fault(
         'COLUMN_UNKNOWN',

@@ -2,22 +2,22 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
-import { declareBudget } from './budget.js';
-import { type Codebook, readCodebook } from './codebook/codebook.js';
-import { declareMerge } from './codebook/merge.js';
-import { declareColumns } from './columns.js';
-import { declareDependence, modelFile } from './dependence.js';
+import { declareBudget } from '../policy/budget.js';
+import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
+import { declareMerge } from '../policy/codebook/merge.js';
+import { declareColumns } from '../policy/columns.js';
+import type { Column, DataSource, Dependence, Policy, Protect, Relation } from '../policy/policy.js';
+import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from '../policy/population.js';
+import { firstProblem, invalid } from '../policy/problems.js';
+import { refuseReserved } from '../policy/reserved.js';
+import { didYouMean } from '../policy/suggest.js';
+import { parseYaml, type YamlFile } from '../policy/yaml-file.js';
+import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
 import { digestTerms } from './digest.js';
-import type { Column, DataSource, Dependence, Policy, Protect, Relation } from './policy.js';
-import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from './population.js';
-import { firstProblem, invalid } from './problems.js';
-import { refuseReserved } from './reserved.js';
-import { type PolicyFile, policyShape } from './schema.js';
-import { didYouMean } from './suggest.js';
-import { parseYaml, type YamlFile } from './yaml-file.js';
+import { type PolicyFile, policyShape } from './shape.js';
 
 /** Reads and checks a policy file. Touches no data: columns that only the data can confirm are checked when the engine opens. */
-export async function readPolicy(file: string): Promise<Policy> {
+export async function readPolicy(file: string, kinds: TieKinds = tieKinds): Promise<Policy> {
   const path = resolve(file);
   const text = readNamedText(
     path,
@@ -27,14 +27,14 @@ export async function readPolicy(file: string): Promise<Policy> {
         place: { file },
       }),
   );
-  return parsePolicy(text, path);
+  return parsePolicy(text, path, kinds);
 }
 
 /** However the file was reached, it is one policy: its paths are relative to where it really lies. */
-export async function parsePolicy(text: string, path: string): Promise<Policy> {
+export async function parsePolicy(text: string, path: string, kinds: TieKinds = tieKinds): Promise<Policy> {
   const file = await canonicalPath(resolve(path));
   const yaml = parseYaml(text, file);
-  const parsed = policyShape.safeParse(yaml.value);
+  const parsed = policyShape(kinds).safeParse(yaml.value);
   if (!parsed.success) throw firstProblem(parsed.error.issues, yaml);
   const entry = parsed.data;
   const directory = dirname(file);
@@ -44,8 +44,11 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
   const columns = declareColumns(entry.columns ?? {}, codebook, yaml);
   const relations = declareRelations(entry.relations ?? {}, directory, yaml);
   refuseReserved([...columns.keys(), ...relations.keys()], file);
-  const dependence = declareDependence(entry.dependence, { directory, columns, relations, yaml });
-  const protect = declareProtect(entry.protect, relations, dependence, yaml);
+  const declared = entry.dependence === 'none' ? [] : entry.dependence;
+  const dependence = declared.map((told, i) =>
+    kindOf(told, kinds).declare(told, ['dependence', i], { directory, columns, relations, yaml }),
+  );
+  const protect = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
   const budget = declareBudget(entry.budget, yaml);
   const merge = await declareMerge(entry.merge ?? [], {
     directory,
@@ -53,7 +56,7 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
     yaml,
     ...(protect.unit !== undefined && { unit: protect.unit }),
   });
-  const contents = readModels(dependence, yaml);
+  const contents = readModels(dependence, kinds, yaml);
   const files = await secretFiles({ data, protect, relations });
   const edges = await declareEdges({ data, protect, relations }, yaml);
   return {
@@ -69,7 +72,7 @@ export async function parsePolicy(text: string, path: string): Promise<Policy> {
     dependence,
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    digest: digestTerms({ protect, budget, dependence, columns, relations, edges }, contents),
+    digest: digestTerms({ protect, budget, dependence, columns, relations, edges }, contents, kinds),
     places: yaml.places(),
   };
 }
@@ -169,10 +172,14 @@ function isOneTable(a: string, b: string, database: string): boolean {
   return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
 }
 
+/** Does anything declared put steps in an order? */
+const orderedSteps = (dependence: readonly Dependence[], kinds: TieKinds): boolean =>
+  dependence.some((d) => kindOf(d, kinds).step !== undefined);
+
 function declareProtect(
   entry: PolicyFile['protect'],
   relations: ReadonlyMap<string, Relation>,
-  dependence: readonly Dependence[],
+  steps: boolean,
   yaml: YamlFile,
 ): Protect {
   const wrong = (key: string, message: string, hint: string) => invalid(yaml, ['protect', key], message, hint);
@@ -193,7 +200,7 @@ function declareProtect(
     );
   if (entry.secret === 'edge' && ![...relations.values()].some((r) => r.private))
     throw wrong('secret', 'The secret is an edge, but no private relation is declared.', 'Declare one under relations:.');
-  if (entry.secret === 'step' && !dependence.some((d) => d.kind === 'sequence'))
+  if (entry.secret === 'step' && !steps)
     throw wrong(
       'secret',
       'The secret is a step, but no sequence is declared.',
@@ -219,10 +226,10 @@ function declareUnconfirmed(names: readonly string[], columns: ReadonlyMap<strin
   return [...new Set(names)];
 }
 
-function readModels(dependence: readonly Dependence[], yaml: YamlFile): ReadonlyMap<string, Buffer> {
+function readModels(dependence: readonly Dependence[], kinds: TieKinds, yaml: YamlFile): ReadonlyMap<string, Buffer> {
   const contents = new Map<string, Buffer>();
   for (const [i, declared] of dependence.entries()) {
-    const model = modelFile(declared);
+    const model = modelFile(declared, kinds);
     if (!model) continue;
     const bytes = readNamed(model.file, 'modelBytes', (why) =>
       invalid(yaml, ['dependence', i, model.key], `The ${model.key} file ${whyNot[why]}.`, 'Its path is relative to the policy.'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toText } from '../exact/rational.js';
-import { modelFile } from './dependence.js';
-import type { Budget, Column, Dependence, Protect, Relation } from './policy.js';
+import type { Budget, Column, Dependence, Protect, Relation } from '../policy/policy.js';
+import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
 
 /** What a policy declares, before its digest is known. */
 export interface Terms {
@@ -23,11 +23,13 @@ export interface Terms {
 export function digestTerms(
   { protect, budget, dependence, columns, relations, edges }: Terms,
   contents: ReadonlyMap<string, Buffer>,
+  kinds: TieKinds = tieKinds,
 ): string {
   const ties = dependence.map((d) => {
-    const model = modelFile(d);
+    const model = modelFile(d, kinds);
     if (model) return { ...d, [model.key]: createHash('sha256').update(contents.get(model.file)!).digest('hex') };
-    const relation = d.kind === 'ties' ? relations.get(d.relation) : undefined;
+    const named = kindOf(d, kinds).relation?.(d).name;
+    const relation = named === undefined ? undefined : relations.get(named);
     return relation ? { ...d, relation: { name: relation.name, columns: relation.columns, symmetric: relation.symmetric } } : d;
   });
   const open = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../errors.js';
 import { toNumber, toText } from '../exact/rational.js';
-import type { NumberColumn } from './policy.js';
+import type { NumberColumn } from '../policy/policy.js';
 import { parsePolicy, readPolicy } from './read.js';
 
 let folder: string;

@@ -1,8 +1,10 @@
 import { basename } from 'node:path';
 import { toNumber } from '../exact/rational.js';
-import { posteriorRange } from './belief.js';
-import { levelLabel } from './code.js';
-import type { Cluster, Column, Dependence, Policy, Relation, SecretKind } from './policy.js';
+import { posteriorRange } from '../policy/belief.js';
+import { levelLabel } from '../policy/code.js';
+import { figure, percent } from '../policy/figures.js';
+import type { Cluster, Column, Policy, Relation, SecretKind } from '../policy/policy.js';
+import { kindOf, type TieKinds, tieKinds } from '../ties/kinds.js';
 
 /** One plain sentence about one option of a policy. */
 export interface Explanation {
@@ -14,12 +16,12 @@ export interface Explanation {
 export const explainPolicy = (policy: Policy): string[] =>
   explain(policy).map(({ topic, text }) => `${topic.charAt(0).toUpperCase()}${topic.slice(1)}: ${text}`);
 
-export function explain(policy: Policy): readonly Explanation[] {
+export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Explanation[] {
   return [
     ...aboutData(policy),
-    { topic: 'protected', text: secrets[policy.protect.secret](policy) },
+    { topic: 'protected', text: secrets[policy.protect.secret](policy, kinds) },
     { topic: 'from', text: adversaries[policy.protect.adversary] },
-    ...assumptions(policy),
+    ...assumptions(policy, kinds),
     ...aboutBudget(policy),
     ...aboutAccount(policy),
     ...notProtected(policy),
@@ -28,8 +30,6 @@ export function explain(policy: Policy): readonly Explanation[] {
 }
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
-const percent = (x: number) => `${Number((100 * x).toPrecision(3))} %`;
-const figure = (x: number) => (x >= 1e6 ? x.toExponential(1) : Number(x.toPrecision(3)).toString());
 
 function aboutData({ data, columns, relations, merge = [] }: Policy): Explanation[] {
   const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
@@ -87,14 +87,14 @@ const aboutRelation = ({ name, columns, domain, symmetric, private: hidden }: Re
   }.`,
 });
 
-const secrets: Record<SecretKind, (policy: Policy) => string> = {
+const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> = {
   row: () => 'everything one row says. One row is taken to be one person.',
   person: ({ protect }) =>
     `everything said by all rows with the same ${protect.unit}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; further ones are left out.`,
   answer: () => 'one answer: a single cell of one row. Several answers of the same person taken together are protected less.',
-  step: ({ dependence }) => {
-    const sequence = dependence.find((d) => d.kind === 'sequence');
-    return `one step of a sequence: the ${sequence?.state} of one ${sequence?.by} at one ${sequence?.order}.`;
+  step: ({ dependence }, kinds) => {
+    const [step] = dependence.flatMap((d) => kindOf(d, kinds).step?.(d) ?? []);
+    return `one step of a sequence: ${step}.`;
   },
   edge: ({ relations }) =>
     `whether one pair stands in a private relation (${[...relations.values()]
@@ -110,42 +110,7 @@ const adversaries = {
     'anyone who sees every release and knows the ties declared below, but not the values of other records. Someone who knows other records may learn more.',
 };
 
-/** "agree nine times in ten" is easier than 81: two yes-or-no answers tied by an odds ratio r agree with probability sqrt(r)/(1+sqrt(r)). */
-function strength(oddsRatio: number): string {
-  if (oddsRatio === Number.POSITIVE_INFINITY) return 'without limit: they may be copies of each other';
-  if (oddsRatio === 1) return 'by nothing (odds ratio 1: strangers)';
-  const agree = Math.sqrt(oddsRatio) / (1 + Math.sqrt(oddsRatio));
-  return `by at most ${figure(oddsRatio)} times in the odds (two yes-or-no answers so tied agree up to ${percent(agree)} of the time)`;
-}
-
-const onColumn = (column: string | undefined) => (column === undefined ? 'anything in the other' : `the other's ${column}`);
-
-const assumed: { [K in Dependence['kind']]: (d: Extract<Dependence, { kind: K }>, secret: SecretKind) => string } = {
-  groups: (d) =>
-    `records with the same ${d.by.join(' or the same ')} depend on one another: changing one moves ${onColumn(d.column)} ${strength(d.oddsRatio)}.${
-      d.hidden ? ' Members are alike only through what their group is like.' : ''
-    }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}`,
-  ties: (d, secret) =>
-    `records joined by ${d.relation} depend on one another: changing one moves ${onColumn(d.column)} ${
-      d.oddsColumn === undefined ? strength(d.oddsRatio) : `as the column ${d.oddsColumn} of the relation says`
-    }.${
-      d.reach === 'direct'
-        ? ' Only direct ties count: what lies beyond them is taken to say nothing, and the ties of one record to be independent of each other.'
-        : ' Ties of ties count too.'
-    }${d.maxTies === undefined ? '' : secret === 'edge' ? ` Nobody has more than ${d.maxTies} ties.` : ` ${leavingOut(d.maxTies)}`}`,
-  columns: (d) => `the answers in one row depend on one another as the network ${basename(d.network)} says, and in no other way.`,
-  sequence: (d) =>
-    `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.`,
-  gaussian: (d) =>
-    `values depend on one another as the precision matrix ${basename(d.precision)} says, and none lies outside the bounds given there.`,
-  factors: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
-};
-
-/** maxTies is kept by not using some records, never by hoping. */
-const leavingOut = (most: number) =>
-  `Records are left out of every answer, by a rule that looks at the ties only, until no record that is used is tied to more than ${most} others that are.`;
-
-const assumptions = ({ dependence, protect }: Policy): Explanation[] =>
+const assumptions = ({ dependence, protect }: Policy, kinds: TieKinds): Explanation[] =>
   dependence.length === 0
     ? [
         {
@@ -155,7 +120,7 @@ const assumptions = ({ dependence, protect }: Policy): Explanation[] =>
       ]
     : dependence.map((d) => ({
         topic: 'assumption',
-        text: (assumed[d.kind] as (x: Dependence, secret: SecretKind) => string)(d, protect.secret),
+        text: kindOf(d, kinds).explain(d, protect.secret),
       }));
 
 /** What the budget means for somebody suspected with this probability. */

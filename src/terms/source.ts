@@ -1,0 +1,57 @@
+import type { EngineSource, RelationSource } from '../engine/source.js';
+import { codesOf } from '../policy/code.js';
+import type { Policy } from '../policy/policy.js';
+import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
+
+/** Columns that say who a row is about and who is tied to whom: their own text matters, declared or not. */
+const namesOf = ({ protect, dependence }: Policy, kinds: TieKinds): ReadonlySet<string> =>
+  new Set([
+    ...(protect.unit === undefined ? [] : [protect.unit]),
+    ...dependence.flatMap((d) => tieColumns(d, kinds).map(({ column }) => column)),
+  ]);
+
+export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSource {
+  const names = namesOf(policy, kinds);
+  const categories = [...policy.columns.values()].filter((c) => c.type === 'category');
+  const odds = new Map(
+    policy.dependence.flatMap((d): [string, string][] => {
+      const said = kindOf(d, kinds).relation?.(d);
+      return said?.odds === undefined ? [] : [[said.name, said.odds]];
+    }),
+  );
+  return {
+    source: policy.data.source,
+    ...(policy.data.table !== undefined && { table: policy.data.table }),
+    relations: [...policy.relations.values()].map(({ name, table, columns, symmetric }) => ({
+      name,
+      table,
+      columns,
+      symmetric,
+      ...(odds.has(name) && { odds: odds.get(name)! }),
+    })),
+    codes: new Set(categories.map((c) => c.name)),
+    domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
+    numbers: new Set([...policy.columns.values()].filter((c) => 'bounds' in c && !names.has(c.name)).map((c) => c.name)),
+  };
+}
+
+/**
+ * Whether data opened as this source is what a policy reads: its relations are there with the same tuples, and of no column it speaks of was text
+ * forgotten that it does not ignore itself.
+ */
+export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = tieKinds): boolean {
+  const wanted = sourceOf(policy, kinds);
+  const relations = new Map(opened.relations.map((r) => [r.name, r]));
+  const tuples = ({ table, columns, symmetric }: RelationSource) => JSON.stringify([table, columns, symmetric]);
+  const spoken = new Set([...policy.columns.keys(), ...namesOf(policy, kinds)]);
+  return (
+    wanted.relations.every((r) => {
+      const there = relations.get(r.name);
+      return there !== undefined && tuples(there) === tuples(r) && (r.odds === undefined || r.odds === there.odds);
+    }) &&
+    [...(opened.domains ?? [])].every(
+      ([column, codes]) => !spoken.has(column) || JSON.stringify(wanted.domains?.get(column)) === JSON.stringify(codes),
+    ) &&
+    [...(opened.numbers ?? [])].every((column) => !spoken.has(column) || wanted.numbers?.has(column))
+  );
+}
