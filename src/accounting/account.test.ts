@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
 import type { CountedMeasure, Measure } from '../count/measure.js';
 import type { Amplifier, Mixed } from '../dependence/amplifier.js';
+import { commonBase } from '../dependence/base.js';
 import { fromPairs } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
+import { leakage as leakageOf } from '../dependence/leakage.js';
 import { Fault } from '../errors.js';
 import { add, compare, divide, multiply, one, parseRational, type Rational, rational, sum, toNumber } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
@@ -22,8 +24,9 @@ const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure,
 const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
   name: `x${factor}`,
   scope: (c) => c === everyRecord,
-  leakage: (base) => toNumber(base) * factor,
-  largestBase: (epsilon) => multiply(epsilon, rational(1, factor)),
+  leakage: (base) => toNumber(commonBase(base, more.scope ?? ((c) => c === everyRecord))) * factor,
+  largestBase: (epsilon, parts) =>
+    divide(multiply(epsilon, rational(1, factor)), parts ? commonBase(parts, more.scope ?? (() => true)) : one),
   gaussian: [
     {
       conditions: [],
@@ -234,6 +237,53 @@ describe('a route over classes', () => {
   it('is not fooled by a column that is called like a class of the ledger', () => {
     for (const name of ['*', 'sums:all', 'used:1', 'levels:x', 'once:y'])
       expect(() => openAccount(samplePolicy([category(name, ['y', 'n'])]), [times(1)])).toThrow(Fault);
+  });
+});
+
+describe('costs that differ by column', () => {
+  const graph = fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), Math.log(3));
+  const answers = graphAmplifier({
+    name: 'answers',
+    graph,
+    scope: (c) => c === a || c === b,
+    columns: ['a', 'b'],
+    adversary: 'informed',
+    reach: 'any',
+    assumptions: [],
+    how: '',
+  });
+  const account = accountOf('1', '0', [answers]);
+  const costs = (forA: number, forB: number) =>
+    spend(
+      nothingSpent,
+      pureProfile([
+        [everyRecord, rational(forA + forB, 100)],
+        ...(
+          [
+            [a, forA],
+            [b, forB],
+          ] as const
+        )
+          .filter(([, c]) => c > 0)
+          .map(([c, x]) => [c, rational(x, 100)] as const),
+      ]),
+    );
+
+  it('are admitted exactly as far as their own leakage goes, which is further than the largest of them for all', () => {
+    const [route] = account.routes;
+    const capacity = 100 * toNumber(route!.pureCapacity);
+    let further = 0;
+    for (let x = 0; x <= 100; x += 5)
+      for (let y = 0; y <= 100; y += 5) {
+        if (x + y === 0) continue;
+        const leak = leakageOf(graph, Float64Array.of(x / 100, y / 100), 'informed').worst.leakage;
+        const spent = costs(x, y);
+        expect(isKept(account, spent), `${x} ${y}`).toBe(leak <= 1);
+        if (compare(usedShare(account, spent), one) <= 0) expect(leak).toBeLessThanOrEqual(1);
+        expect(gained(account, spent)).toBeCloseTo(leak, 9);
+        if (leak <= 1 && Math.max(x, y) > capacity) further++;
+      }
+    expect(further).toBeGreaterThan(20);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Amplifier, GaussianBound } from '../dependence/amplifier.js';
+import type { Bases } from '../dependence/base.js';
 import type { Condition } from '../dependence/condition.js';
 import { Fault } from '../errors.js';
 import {
@@ -14,6 +15,7 @@ import {
   rational,
   subtract,
   toNumber,
+  toNumberDown,
   toNumberUp,
   zero,
 } from '../exact/rational.js';
@@ -52,7 +54,9 @@ export interface Route {
   readonly amplifier: Amplifier;
   /** What everything spent must have been like. */
   readonly conditions: readonly Condition[];
-  /** Largest total base epsilon per record when only pure noise is used. */
+  /** What pure noise must keep it at: the account's. */
+  readonly epsilon: Rational;
+  /** Largest total base epsilon per record when only pure noise is used and every record spends the same. */
   readonly pureCapacity: Rational;
   /** Absent for a pure budget, and where nothing is proven about Gaussian noise. */
   readonly gaussian?: GaussianRoute;
@@ -81,7 +85,7 @@ export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): A
   const { epsilon, delta } = policy.budget;
   const routes = amplifiers.map((amplifier): Route => {
     const { how, conditions } = amplifier;
-    return { amplifier, conditions, pureCapacity: amplifier.largestBase(epsilon), how };
+    return { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), how };
   });
   const withGaussian = isZero(delta) ? routes : addGaussian(policy, routes);
   if (!withGaussian.some((r) => isPositive(r.pureCapacity) || (r.gaussian && isPositive(r.gaussian.capacity))))
@@ -202,11 +206,22 @@ export function spentUnder(route: Route, spent: Spent): { readonly pure: Rationa
   return { pure, rho: gaussian ? gaussian.bound.counted({ rho, pure }, gaussian.capacity, gaussian.epsilon) : rho };
 }
 
+/** What the classes of a route spent, where they differ: classes that spent less leak less about the others (informed.proof.md, "Costs of one's own"). */
+function unequal({ amplifier: { scope } }: Route, { pure }: Spent): Bases | undefined {
+  const costs = new Map([...pure.perRecord].filter(([record]) => scope(record)));
+  return costs.size > 0 && !scope(everyRecord) ? costs : undefined;
+}
+
+function keepsApart(route: Route, spent: Spent): boolean {
+  const costs = unequal(route, spent);
+  return costs !== undefined && route.amplifier.leakage(costs) <= toNumberDown(route.epsilon);
+}
+
 /** Does this route prove that the total stays within the budget? */
 export function keeps(route: Route, spent: Spent): boolean {
   const total = spentUnder(route, spent);
   if (!total) return false;
-  if (spent.zcdp.perRecord.size === 0 && compare(total.pure, route.pureCapacity) <= 0) return true;
+  if (spent.zcdp.perRecord.size === 0 && (compare(total.pure, route.pureCapacity) <= 0 || keepsApart(route, spent))) return true;
   return route.gaussian !== undefined && compare(total.rho, route.gaussian.capacity) <= 0;
 }
 
@@ -215,7 +230,10 @@ export const isKept = (account: Account, spent: Spent): boolean => account.route
 const paidTwice = ({ pure }: Spent): boolean =>
   [...pure.perRecord].some(([name, times]) => isOnce(name) && compare(times, one) > 0);
 
-/** The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted. */
+/**
+ * The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted for whoever asks about every class. By the dearest class, so that shares of
+ * several requests add up; costs that differ by class may be kept beyond 1.
+ */
 export function usedShare(account: Account, spent: Spent): Rational {
   const shares = usedShares(account, spent);
   return shares.length > 0 ? shares.reduce(minimum) : rational(1);
@@ -240,7 +258,8 @@ export function gained(account: Account, spent: Spent): number {
   for (const route of account.routes) {
     const total = spentUnder(route, spent);
     if (!total) continue;
-    if (spent.zcdp.perRecord.size === 0) least = Math.min(least, isZero(total.pure) ? 0 : route.amplifier.leakage(total.pure));
+    if (spent.zcdp.perRecord.size === 0)
+      least = Math.min(least, isZero(total.pure) ? 0 : route.amplifier.leakage(unequal(route, spent) ?? total.pure));
     if (route.gaussian && isPositive(total.rho)) {
       const mixed = { rho: within(spent.zcdp, route.amplifier.scope), pure: total.pure };
       least = Math.min(least, route.gaussian.bound.epsilon(mixed, route.gaussian.delta));

@@ -1,18 +1,19 @@
 import type { Rational } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
+import type { Base, Bases } from './base.js';
 import type { Condition } from './condition.js';
 
 /**
  * What declared ties do to a budget, reduced to what calibration needs. `scope` says which record classes it speaks about: all of them are tied to
- * each other only inside this amplifier, and every bound assumes that no record of the scope spends more than the common base.
+ * each other only inside this amplifier, and every bound assumes that no record of the scope spends more than the base says.
  */
 export interface Amplifier {
   readonly name: string;
   readonly scope: Scope;
-  /** What an attacker gains about the worst record when every record spends `base`; rounded up. */
-  leakage(base: Rational): number;
-  /** The largest common base whose leakage stays within epsilon; rounded down. */
-  largestBase(epsilon: Rational): Rational;
+  /** What an attacker gains about the worst record when every record spends `base`; rounded up, and growing with every record's. */
+  leakage(base: Base): number;
+  /** The largest common base whose leakage stays within epsilon; with `parts`, the largest multiple of them. Rounded down. */
+  largestBase(epsilon: Rational, parts?: Bases): Rational;
   /** The proven bounds for Gaussian noise: the first holds for every zCDP release, the others for what their conditions say. */
   readonly gaussian: readonly GaussianBound[];
   /** Leakage at the base if the declaration were too weak; rounded up. Empty when nothing is declared. */

@@ -1,12 +1,15 @@
-import { addUp, logUp } from '../exact/outward.js';
-import { add, divide, isZero, multiply, type Rational, rational, toNumberUp } from '../exact/rational.js';
+import { addUp, logUp, mulUp } from '../exact/outward.js';
+import { add, divide, isZero, multiply, type Rational, rational, toNumberDown, toNumberUp } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
+import { answersTo } from '../mechanism/record-class.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
+import { type Base, type Bases, baseOf, commonBase } from './base.js';
 import { type Condition, onlySums } from './condition.js';
 import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian/sums.js';
 import { type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { withPendants } from './graph/pendants.js';
+import { largestBelow } from './largest-below.js';
 import { largestBaseOf, type Ties, ties, withTwins } from './leakage.js';
 import type { Model } from './model/model.js';
 import { directLaws } from './uninformed/direct-clusters.js';
@@ -22,16 +25,31 @@ export interface GraphRoute {
   readonly leftOut?: LeftOut;
   readonly conditions?: readonly Condition[];
   readonly scope: Scope;
+  /** Where the records of the graph are the answers to columns: which, in the graph's order. Those of the model are its ids. */
+  readonly columns?: readonly string[];
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
   readonly assumptions: readonly string[];
   readonly how: string;
 }
 
-/** The calculus on a factor graph, with one common base for all used records. */
+/** The calculus on a factor graph: a base for each record that is a class of its own, one common base for all used records otherwise. */
 export function graphAmplifier(route: GraphRoute): Amplifier {
   const { graph, model, adversary, reach, used } = route;
-  const asked = usedOnly(ties(model && adversary === 'uninformed' ? model : graph, adversary, { reach }), used);
+  const tables = adversary === 'uninformed' ? model : undefined;
+  const asked = usedOnly(ties(tables ?? graph, adversary, { reach }), used);
+  const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
+  const spentBy = (base: Base, times = 1): Float64Array | number =>
+    classes
+      ? Float64Array.from(classes, (record) => mulUp(times, toNumberUp(baseOf(base, record))))
+      : mulUp(times, toNumberUp(commonBase(base, route.scope)));
+  const largestMultiple = (epsilon: Rational, parts: Bases): Rational => {
+    const most = commonBase(parts, route.scope);
+    if (isZero(most)) throw new RangeError('parts of nothing have no largest multiple');
+    if (!classes) return divide(largestBaseOf(asked, epsilon), most);
+    const limit = toNumberDown(epsilon);
+    return largestBelow((times) => asked.leakage(spentBy(parts, times)).worst.leakage, limit, limit / toNumberDown(most));
+  };
   // Unless direct reach is assumed, Gaussian noise is accounted against the informed adversary.
   const clusters = atLast(() => (reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used)));
   const sums = atLast(() => gaussianSums(graph, reach, used));
@@ -45,8 +63,8 @@ export function graphAmplifier(route: GraphRoute): Amplifier {
   return {
     name: route.name,
     scope: route.scope,
-    leakage: (base) => (isZero(base) ? 0 : asked.leakage(toNumberUp(base)).worst.leakage),
-    largestBase: (epsilon) => largestBaseOf(asked, epsilon),
+    leakage: (base) => (isZero(commonBase(base, route.scope)) ? 0 : asked.leakage(spentBy(base)).worst.leakage),
+    largestBase: (epsilon, parts) => (parts ? largestMultiple(epsilon, parts) : largestBaseOf(asked, epsilon)),
     gaussian: [everyRelease(clusters), ...(graph.factors > 0 ? [onSums(sums)] : [])],
     whatIf: (exact) => {
       if (graph.factors === 0) return [];

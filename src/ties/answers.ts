@@ -43,6 +43,7 @@ export function answersAmplifier(list: readonly Dependence[], policy: Policy, ki
   return graphAmplifier({
     name: 'columns',
     scope: (record) => classes.has(record),
+    columns: names,
     adversary: policy.protect.adversary,
     reach: 'any',
     assumptions: [
@@ -55,7 +56,6 @@ export function answersAmplifier(list: readonly Dependence[], policy: Policy, ki
     ],
     ...(resolution && { conditions: [wholeLevels(resolution)] }),
     graph: combine(models.map((m) => m.graph)),
-    // Record order differs from the graph's, which is of no matter to a bound over all records at one base.
     ...(alone && { model: networkModel(alone) }),
     how: 'Dependence calculus over the declared ties between columns.',
   });

@@ -60,14 +60,14 @@ export async function declaredAmplifiers(policy: Policy, engine: Engine, kinds: 
 }
 
 function tiedTuples(d: Dependence, policy: Policy, kinds: TieKinds): TiedTuples {
-  const { tuples, relation } = kindOf(d, kinds);
+  const { tuples } = kindOf(d, kinds);
   if (!tuples)
     throw new Fault(
       'POLICY_INVALID',
       `With secret: edge, dependence of kind "${d.kind}" says nothing about tuples.`,
       'Declare { kind: ties, relation: friend, oddsRatio: 2, maxTies: 50 }, or none.',
     );
-  return { relation: relation?.(d).name, ties: tuples.ties(d, policy), words: tuples.words(d) };
+  return { relation: tuples.relation(d), ties: tuples.ties(d, policy), words: tuples.words(d) };
 }
 
 function relationAmplifier(policy: Policy): Amplifier {

@@ -77,6 +77,7 @@ export interface Source {
 }
 
 export interface BetweenTuples<D> {
+  relation(d: D): string;
   ties(d: D, policy: Policy): TupleTies;
   words(d: D): string;
 }

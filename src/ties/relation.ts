@@ -87,7 +87,7 @@ export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
     limit: (d) => d.maxTies,
     actual: (d) => d,
   },
-  tuples: { ties: tupleTies, words: tupleWords },
+  tuples: { relation: (d) => d.relation, ties: tupleTies, words: tupleWords },
 };
 
 /** maxTies is kept by not using some records, never by hoping. */

@@ -1,10 +1,12 @@
 import type { Amplifier } from '../dependence/amplifier.js';
+import { type Base, baseOf, commonBase } from '../dependence/base.js';
 import { push } from '../dependence/graph/push.js';
 import { largestBelow } from '../dependence/largest-below.js';
 import { directAssumption } from '../dependence/uninformed/direct.js';
 import { Fault } from '../errors.js';
 import { addUp, logUp, mulUp } from '../exact/outward.js';
-import { toNumberDown, toNumberUp } from '../exact/rational.js';
+import { one, toNumberDown, toNumberUp } from '../exact/rational.js';
+import type { Scope } from '../mechanism/effect.js';
 import { type RecordClass, tuplesOf } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import type { TiesDependence } from './relation.js';
@@ -37,7 +39,7 @@ export function tupleLeakage(base: number, { logOdds, ties, reach }: TupleTies):
 
 /** Declared ties of the tuples of one relation. */
 export interface TiedTuples {
-  readonly relation: string | undefined;
+  readonly relation: string;
   readonly ties: TupleTies;
   readonly words: string;
 }
@@ -45,7 +47,7 @@ export interface TiedTuples {
 export function tupleAmplifier(policy: Policy, list: readonly TiedTuples[]): Amplifier {
   const declared = list.map(({ ties }) => ties);
   const names = list.map(({ relation }) => relation);
-  const repeated = names.find((n, i) => n !== undefined && names.indexOf(n) !== i);
+  const repeated = names.find((n, i) => names.indexOf(n) !== i);
   if (repeated !== undefined)
     throw new Fault(
       'POLICY_INVALID',
@@ -53,17 +55,27 @@ export function tupleAmplifier(policy: Policy, list: readonly TiedTuples[]): Amp
       'Declare them once, with the larger odds ratio and the sum of maxTies.',
     );
   const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesOf(r.name)));
-  const worst = (base: number, change = (t: TupleTies): TupleTies => t): number =>
-    Math.max(base, ...declared.map((t) => tupleLeakage(base, change(t))));
+  // Tuples of different relations are independent: each relation leaks by what its own tuples spend.
+  const worst = (base: Base, times = 1, change = (t: TupleTies): TupleTies => t): number => {
+    const spentBy = (record: RecordClass) => mulUp(times, toNumberUp(baseOf(base, record)));
+    return Math.max(
+      ...[...relations].map(spentBy),
+      ...declared.map((t, k) => tupleLeakage(spentBy(tuplesOf(names[k]!)), change(t))),
+    );
+  };
+  const scope: Scope = (record) => relations.has(record);
   return {
     name: 'tied tuples',
-    scope: (record) => relations.has(record),
-    leakage: (base) => worst(toNumberUp(base)),
-    largestBase: (epsilon) => largestBelow((base) => worst(base), toNumberDown(epsilon), toNumberDown(epsilon)),
+    scope,
+    leakage: (base) => worst(base),
+    largestBase: (epsilon, parts) => {
+      const limit = toNumberDown(epsilon);
+      return largestBelow((times) => worst(parts ?? one, times), limit, limit / toNumberDown(commonBase(parts ?? one, scope)));
+    },
     gaussian: [],
     conditions: [],
     whatIf: (base) => {
-      const at = (change: (t: TupleTies) => TupleTies) => worst(toNumberUp(base), change);
+      const at = (change: (t: TupleTies) => TupleTies) => worst(base, 1, change);
       return [
         { change: 'odds ratios were twice as large', leakage: at((t) => ({ ...t, logOdds: addUp(t.logOdds, logUp(2)) })) },
         { change: 'odds ratios were four times as large', leakage: at((t) => ({ ...t, logOdds: addUp(t.logOdds, logUp(4)) })) },

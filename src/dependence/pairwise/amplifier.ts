@@ -1,6 +1,8 @@
-import { fromNumber, type Rational, toNumberDown, toNumberUp } from '../../exact/rational.js';
+import { divide, fromNumber, type Rational, toNumberDown, toNumberUp } from '../../exact/rational.js';
+import type { Scope } from '../../mechanism/effect.js';
 import { answersTo, type RecordClass } from '../../mechanism/record-class.js';
 import type { Amplifier } from '../amplifier.js';
+import { commonBase } from '../base.js';
 import { wholeLevels } from '../condition.js';
 import { type Resolution, resolutionWords } from '../model/resolution.js';
 import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './leakage.js';
@@ -27,11 +29,16 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin, r
           `The tables are a sample of independent respondents; the bound holds with probability ${spread.confidence} over that sample.`,
         ]
       : ['The two-column tables are exactly right.'];
+  const scope: Scope = (record) => columns.has(record);
   return {
     name: 'pairwise',
-    scope: (record) => columns.has(record),
-    leakage: (base: Rational) => pairwiseLeakage(spread, toNumberUp(base)),
-    largestBase: (epsilon: Rational) => fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon))),
+    scope,
+    // The spread is summed over the other columns, so it knows one base for all.
+    leakage: (base) => pairwiseLeakage(spread, toNumberUp(commonBase(base, scope))),
+    largestBase: (epsilon, parts) => {
+      const common = fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon)));
+      return parts ? divide(common, commonBase(parts, scope)) : common;
+    },
     gaussian: [],
     conditions: [wholeLevels(resolution)],
     whatIf: (base: Rational) =>
