@@ -21,8 +21,8 @@ import { asking as asked, type LedgerFolder, ledgerFolder } from '../../test/led
 import { Fault } from '../errors.js';
 import { compare, parseRational, rational, toText } from '../exact/rational.js';
 import { everyRecord, type Profile, pureProfile, zcdpProfile } from '../mechanism/profile.js';
-import { emptyText } from './index/total.js';
 import { answersTo } from '../mechanism/record-class.js';
+import { emptyText } from './index/total.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 import { verifyInChild } from './rescue/verify.js';

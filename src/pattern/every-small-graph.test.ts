@@ -25,7 +25,7 @@ import {
 import { compare, divide, multiply, rational, zero } from '../exact/rational.js';
 import { pure } from '../mechanism/allotment.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
-import { everyRecord } from '../mechanism/profile.js';
+import { everyRecord, type RecordClass, tuplesOf } from '../mechanism/record-class.js';
 import { openEngine } from '../terms/open.js';
 import { residualLadderOf } from './data-ladder.js';
 import { cumulate, tieEffect } from './degrees/distribution.js';
@@ -73,7 +73,7 @@ const drawnBy = (a: PatternAnalysis, hidden: Hidden, name: PatternMechanism, deg
   offersFor({ analysis: a, hidden, allotment: pure(rational(1)), degree }).find((o) => o.candidate.mechanism === name)!.drawn!
     .mechanisms[0]!;
 /** What it books for a class, less what a record that moves the answer so far loses by its law. */
-function left({ law, cost }: Mechanism, record: string, moved: number): number {
+function left({ law, cost }: Mechanism, record: RecordClass, moved: number): number {
   const loss =
     law.kind === 'laplace' ? divide(rational(moved), law.scale) : law.kind === 'ladder' ? multiply(rational(2 * moved), law.decay) : undefined; // biome-ignore format: one line
   return compare(cost.perRecord.get(record) ?? zero, loss!);
@@ -85,7 +85,7 @@ describe('over every small graph, ties to oneself included,', () => {
     const most = farthest(world, counts, toggled);
     expect(most).toBeLessThanOrEqual(Number(a.bounds.globalSensitivity));
     expect(most).toBeGreaterThan(0);
-    expect(left(drawnBy(a, oneTuple(a), 'laplace'), 'R', most)).toBeGreaterThanOrEqual(0);
+    expect(left(drawnBy(a, oneTuple(a), 'laplace'), tuplesOf('R'), most)).toBeGreaterThanOrEqual(0);
     const rewiring = farthest(world, counts, rewired);
     expect(rewiring).toBeLessThanOrEqual(Number(perPerson(a, world.n - 1)));
     expect(left(drawnBy(a, onePerson(a), 'laplace'), everyRecord, rewiring)).toBeGreaterThanOrEqual(0);
@@ -102,7 +102,7 @@ describe('over every small graph, ties to oneself included,', () => {
     const { a, counts, tuples } = counted(directed, text);
     const residual = residualIn(a, directed.n);
     expect(brokenLadders(directed, counts, tuples.map((t) => widthsOf(residual(t))), toggled)).toBe(0); // biome-ignore format: one line
-    expect(left(drawnBy(a, oneTuple(a), 'residual-ladder'), 'R', 1)).toBe(0);
+    expect(left(drawnBy(a, oneTuple(a), 'residual-ladder'), tuplesOf('R'), 1)).toBe(0);
   });
 
   it.each([directed, undirected])('degrees move by no more than one tie may', (world) => {

@@ -1,6 +1,6 @@
 import { Fault } from '../errors.js';
 import { type Effects, effectOn } from '../mechanism/effect.js';
-import { everyRecord, type RecordClass } from '../mechanism/profile.js';
+import { everyRecord, type RecordClass, tuplesOf } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { ownerOf, ownsTuples, perOwner } from './owner.js';
 import { perPerson } from './per-person.js';
@@ -24,7 +24,7 @@ interface Moving {
 
 export const oneTuple = (a: PatternAnalysis): Hidden => ({
   what: 'tuple',
-  classes: privateRelations(a.pattern).map((r) => a.pattern.relations[r]!.name),
+  classes: privateRelations(a.pattern).map((r) => tuplesOf(a.pattern.relations[r]!.name)),
   moves: a.bounds.globalSensitivity,
 });
 export const onePerson = (a: PatternAnalysis): Hidden => ({

@@ -6,6 +6,7 @@ import { type Rational, rational } from '../../exact/rational.js';
 import { pure, zcdp } from '../../mechanism/allotment.js';
 import type { Effect } from '../../mechanism/effect.js';
 import { Paid } from '../../mechanism/paid.js';
+import { everyRecord, tuplesOf } from '../../mechanism/record-class.js';
 import {
   accuracy,
   type DegreeForm,
@@ -110,8 +111,8 @@ describe('the degree distribution', () => {
     for (const form of forms)
       for (const within of [pure(rational(1)), zcdp(rational(1, 10))]) {
         const about = { name: 'degrees', form, last: 3, people: 9 };
-        const tie = degreeNoise({ ...about, effect: tieEffect(true), record: 'friend' }, within);
-        const person = degreeNoise({ ...about, effect: personEffect(3), record: '*' }, within);
+        const tie = degreeNoise({ ...about, effect: tieEffect(true), record: tuplesOf('friend') }, within);
+        const person = degreeNoise({ ...about, effect: personEffect(3), record: everyRecord }, within);
         const used = (noise: typeof tie, arms: readonly [number, number]) =>
           usedOf(
             ...(arms.map((k) => {
@@ -149,7 +150,7 @@ describe('the degree distribution', () => {
     const people = counts.reduce((a, b) => a + b, 0);
     const released = (form: DegreeForm, epsilon: Rational) => {
       const noise = degreeNoise(
-        { name: 'degrees', form, last: 199, people, effect: tieEffect(true), record: 'friend' },
+        { name: 'degrees', form, last: 199, people, effect: tieEffect(true), record: tuplesOf('friend') },
         pure(epsilon),
       );
       return noisyDegrees(noise, form, new Paid([noise]))(counts);

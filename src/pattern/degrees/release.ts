@@ -3,7 +3,7 @@ import { quoteName } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
 import { within } from '../../input/limits.js';
 import type { Additive } from '../../mechanism/additive.js';
-import { everyRecord } from '../../mechanism/profile.js';
+import { everyRecord, tuplesOf } from '../../mechanism/record-class.js';
 import type { Relation } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
@@ -83,7 +83,7 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
       'Degrees with persons as the secret need a symmetric relation.',
       'Declare symmetric: true, or protect single ties.',
     );
-  const record = person ? everyRecord : relation.name;
+  const record = person ? everyRecord : tuplesOf(relation.name);
   const allowance = await session.allowance(options, record, { beyond: true });
   if (!allowance.pure)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');

@@ -7,6 +7,7 @@ import { effectOn } from '../../mechanism/effect.js';
 import { oneStep } from '../../mechanism/ladder.js';
 import type { Law } from '../../mechanism/law.js';
 import { costTogether, type Mechanism } from '../../mechanism/mechanism.js';
+import { everyRecord, type RecordClass, tuplesOf } from '../../mechanism/record-class.js';
 import { smoothLaw, smoothScale } from '../../mechanism/smooth.js';
 import { shapeLadder } from '../data-ladder.js';
 import { type Hidden, oneOwner, onePerson, oneTuple } from '../hidden.js';
@@ -97,7 +98,9 @@ const offersOf = (a: PatternAnalysis, hidden: Hidden) =>
   offersFor({ analysis: a, hidden, allotment: pure(epsilon), degree }).flatMap(({ candidate, drawn }) =>
     drawn ? [{ name: candidate.mechanism, candidate, mechanisms: drawn.mechanisms }] : [],
   );
-const costOf = (mechanisms: readonly Mechanism[], record: string): Rational => costTogether(mechanisms).perRecord.get(record)!;
+const R = tuplesOf('R');
+const costOf = (mechanisms: readonly Mechanism[], record: RecordClass): Rational =>
+  costTogether(mechanisms).perRecord.get(record)!;
 
 describe('every way to answer a pattern', () => {
   it.each(['triangles', '2-paths', 'edges'])('loses no more than it books when one tie changes: %s', (text) => {
@@ -105,7 +108,7 @@ describe('every way to answer a pattern', () => {
     const offers = offersOf(a, oneTuple(a));
     expect(offers.length).toBeGreaterThan(2);
     for (const { name, mechanisms } of offers) {
-      expect(equal(costOf(mechanisms, 'R'), epsilon), name).toBe(true);
+      expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
       const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, toggled);
       expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
       expect(loss, name).toBeGreaterThan(0);
@@ -117,7 +120,7 @@ describe('every way to answer a pattern', () => {
     const offers = offersOf(a, onePerson(a));
     expect(offers.map((o) => o.name)).toEqual(['laplace', 'truncation-ladder']);
     for (const { name, mechanisms } of offers) {
-      expect(equal(costOf(mechanisms, '*'), epsilon), name).toBe(true);
+      expect(equal(costOf(mechanisms, everyRecord), epsilon), name).toBe(true);
       const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, rewired);
       expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
       expect(loss, name).toBeGreaterThan(0);
@@ -137,7 +140,7 @@ describe('every way to answer a pattern', () => {
     expect([...person!.cost.perRecord.keys()]).toEqual(['*']);
     // A tie's noise at a person's price cannot be had.
     const moved = BigInt(people - 1);
-    const effects = effectOn(['*'], { l1: moved, l2squared: moved * moved });
+    const effects = effectOn([everyRecord], { l1: moved, l2squared: moved * moved });
     expect(() => booked(tie!.law, effects, pure(epsilon))).toThrow(RangeError);
     expect(() => booked(person!.law, effects, pure(epsilon))).not.toThrow();
   });
@@ -156,12 +159,12 @@ describe('every way to answer a pattern', () => {
   it('is paid for and noised also where nobody can move the answer', () => {
     const a = analysePattern('triangles', schemaFromText('triangles', 2, { symmetric: true }));
     expect(a.bounds.globalSensitivity).toBe(0n);
-    for (const { name, mechanisms } of offersOf(a, oneTuple(a))) expect(equal(costOf(mechanisms, 'R'), epsilon), name).toBe(true);
+    for (const { name, mechanisms } of offersOf(a, oneTuple(a))) expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
   });
 });
 
 describe('noise that costs more than is booked cannot be built', () => {
-  const steps = effectOn(['R'], oneStep);
+  const steps = effectOn([R], oneStep);
   const book = (law: Law) => () => booked(law, steps, pure(epsilon));
   const { scale, beta } = smoothLaw(epsilon);
 
@@ -193,7 +196,7 @@ describe('the race to the top', () => {
     const [offer] = offersOf(a, hidden);
     expect(offer).toMatchObject({ name: 'r2t' });
     expect(offer!.mechanisms).toHaveLength(5);
-    expect(equal(costOf(offer!.mechanisms, '*'), epsilon)).toBe(true);
+    expect(equal(costOf(offer!.mechanisms, everyRecord), epsilon)).toBe(true);
   });
 
   it('loses no more than it books, whatever one person has and comes to have', () => {
@@ -226,6 +229,6 @@ describe('Algorithm 2.1', () => {
     expect([...costTogether(paper).perRecord.keys()]).toEqual(['once:adversarial privacy']);
     const plain = asked('triangles', 10_000, rational(1, 100)).drawn!.mechanisms;
     expect(plain.map(({ law }) => law.kind)).toEqual(['laplace']);
-    expect(equal(costOf(plain, 'R'), epsilon)).toBe(true);
+    expect(equal(costOf(plain, R), epsilon)).toBe(true);
   });
 });
