@@ -53,7 +53,7 @@ const lost = (among: ReadonlyMap<string, string>): string[] =>
       .map((name) => `${file} names ${name}`),
   );
 const alone = (among: ReadonlyMap<string, string>): string[] => {
-  const isSource = (file: string) => /^src\/.*\.ts$/.test(file) && !file.endsWith('.test.ts');
+  const isSource = (file: string) => /^(src|test)\/.*\.ts$/.test(file) && !file.endsWith('.test.ts');
   const named = new Set(
     [...among].flatMap(([file, text]) => (isSource(file) ? mentioned(text).map((n) => proofNamed(file, n)) : [])),
   );

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { auditOutputs, type Output } from '../src/audit/statistical/statistical.js';
+import { auditOutputs, type Output } from './statistical/statistical.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** The auditor on the real path: policy, engine, ledger, session, noise. Only the data differ between the two worlds. */

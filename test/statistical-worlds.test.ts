@@ -1,7 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chooseNoise } from '../src/accounting/choose.js';
-import { atLeast, atMost } from '../src/audit/statistical/confidence.js';
-import { auditOutputs, type Output } from '../src/audit/statistical/statistical.js';
 import type { Chunk, Engine, Statement } from '../src/engine/engine.js';
 import type { Exact } from '../src/engine/exact.js';
 import { one } from '../src/exact/rational.js';
@@ -14,6 +12,8 @@ import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { answerBatch } from '../src/release/answer.js';
 import { Session } from '../src/release/session.js';
+import { atLeast, atMost } from './statistical/confidence.js';
+import { auditOutputs, type Output } from './statistical/statistical.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /**

@@ -26,7 +26,7 @@ export interface Target {
 }
 
 /** Beyond this an attacker can go from 1 in 1,000 to near certainty: not a budget any more. */
-export const mostEpsilon: Rational = rational(16);
+const mostEpsilon: Rational = rational(16);
 
 export function checkTarget({ error, confidence, rows }: Target): void {
   const refuse = (message: string, hint: string) => new Fault('BUDGET_INVALID', message, hint);

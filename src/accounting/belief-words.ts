@@ -13,7 +13,7 @@ export function percent(p: number, towards: 'up' | 'down' | 'nearest' = 'nearest
 }
 
 /** "of 100", or of 1,000 or 100,000 when the belief is a rare one: whole people only. */
-export function crowdFor(prior: number): number {
+function crowdFor(prior: number): number {
   return prior >= 0.01 ? 100 : prior >= 0.001 ? 1000 : 100_000;
 }
 

@@ -84,9 +84,7 @@ export function posteriorAtLeast(prior: Rational, epsilon: Rational): number {
 }
 
 /** The row of priors every table and report shows. */
-export const usualPriors: readonly Rational[] = ['0.001', '0.01', '0.05', '0.1', '0.2', '0.5', '0.9'].map((p) =>
-  parseRational(p),
-);
+const usualPriors: readonly Rational[] = ['0.001', '0.01', '0.05', '0.1', '0.2', '0.5', '0.9'].map((p) => parseRational(p));
 
 export interface BeliefRow {
   readonly prior: number;

@@ -1,5 +1,5 @@
 import { addUp, logUp } from '../exact/outward.js';
-import { fromNumber, type Rational, toNumberDown, toNumberUp, zero } from '../exact/rational.js';
+import { fromNumber, type Rational, toNumberDown, zero } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
 import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { contraction } from './graph/push.js';
@@ -162,12 +162,9 @@ export function largestBaseOf(asked: Ties, epsilon: Rational): Rational {
 }
 
 /** Gaussian noise under the same ties: informed adversary, rho of zCDP per record. */
-export const gaussianTies = (subject: Subject): Percolation => percolation(isModel(subject) ? graphsOf(subject)[0]! : subject);
+const gaussianTies = (subject: Subject): Percolation => percolation(isModel(subject) ? graphsOf(subject)[0]! : subject);
 export const largestRho = (subject: Subject, epsilon: Rational, delta: Rational): Rational =>
   gaussianTies(subject).largestRho(epsilon, delta);
-/** Renyi divergence of order alpha about the worst record when every record spends rho; rounded up. */
-export const worstRenyi = (subject: Subject, rho: Rational, alpha: number): number =>
-  gaussianTies(subject).renyi(toNumberUp(rho), alpha);
 
 export interface WhatIfLeakage {
   readonly oddsTimes2: number;

@@ -38,5 +38,4 @@ export function ladder({ name, classes }: Followed, allotment: Allotment): Ladde
   return mechanism;
 }
 
-export const drawLadder = ({ decay }: LadderLaw, rungs: Rungs, bits: Bits = cryptoBits): bigint =>
-  ladderSampler(rungs, decay, bits)();
+const drawLadder = ({ decay }: LadderLaw, rungs: Rungs, bits: Bits = cryptoBits): bigint => ladderSampler(rungs, decay, bits)();

@@ -1,5 +1,4 @@
-import { Fault } from '../errors.js';
-import { add, isPositive, multiply, parseRational, type Rational, rational, toText, zero } from '../exact/rational.js';
+import { add, isPositive, parseRational, type Rational, rational, toText, zero } from '../exact/rational.js';
 import { everyRecord, onceFor, type RecordClass, storedClass } from './record-class.js';
 
 /**
@@ -45,25 +44,6 @@ export const pureProfile = (entries: Entries, factored = false): PureProfile =>
 /** Replace-one rho-zCDP per class. */
 export const zcdpProfile = (entries: Entries): ZcdpProfile =>
   ({ noise: 'zcdp', perRecord: checked(entries) }) as unknown as ZcdpProfile;
-
-/** A mechanism proven for adding or removing a record: replacing is one removal and one addition, so it counts double. */
-export const fromAddRemove = (entries: Entries): PureProfile =>
-  pureProfile([...entries].map(([name, epsilon]) => [name, multiply(epsilon, rational(2))] as const));
-
-/** Parts chosen by the record's own private value: moving a record costs the part left plus the part joined (the two dearest). */
-export function fromPrivateParts(name: RecordClass, parts: readonly Rational[]): PureProfile {
-  const dearest = [...parts].sort((a, b) => Number(b.num * a.den - a.num * b.den));
-  return pureProfile([[name, add(dearest[0] ?? zero, dearest[1] ?? zero)]]);
-}
-
-/** An (epsilon, delta) mechanism has no profile: nothing bounds how its failure spreads over ties. */
-export function fromApproximate(_epsilon: Rational, _delta: Rational): never {
-  throw new Fault(
-    'MODEL_INVALID',
-    'An (epsilon, delta) mechanism has no profile, so ties cannot be accounted for.',
-    'Use pure epsilon noise, or Gaussian noise accounted in zCDP.',
-  );
-}
 
 /** Profiles of one kind add along a transcript, adaptively chosen or not. */
 export function addProfiles<P extends Profile>(a: P, b: P): P {

@@ -39,7 +39,7 @@ export function smooth({ name, classes }: Followed, allotment: Allotment): Smoot
   return mechanism;
 }
 
-export const drawSmooth = (law: SmoothLaw, rungs: Rungs, bits: Bits = cryptoBits): bigint =>
+const drawSmooth = (law: SmoothLaw, rungs: Rungs, bits: Bits = cryptoBits): bigint =>
   quarticSampler((digits) => smoothScale(law, rungs, digits), bits)();
 
 /** `scale` times S, S = max over t of e^(-beta t) width(t), enclosed to about `digits` binary digits. */

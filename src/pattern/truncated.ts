@@ -37,7 +37,7 @@ export function personLadder(graph: Graph, each: bigint, degree: number, people:
   return truncationLadder(each, near, people);
 }
 
-export function withoutHubs(g: Graph, degree: number): Graph {
+function withoutHubs(g: Graph, degree: number): Graph {
   const from: number[] = [];
   const to: number[] = [];
   for (let v = 0; v < g.nodes; v++) {

@@ -41,7 +41,7 @@ export interface Receipt {
   };
 }
 
-export const version = '0.1.0';
+const version = '0.1.0';
 
 export function receiptOf(parts: {
   policy: Policy;

@@ -47,7 +47,7 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
 }
 
 /** `push` that remembers the last D: most graphs have few different ones. */
-export function pusher(): (effect: number, logOdds: number) => number {
+function pusher(): (effect: number, logOdds: number) => number {
   let last = -1;
   let shut = 0;
   let passing = 0;

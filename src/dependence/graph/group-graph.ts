@@ -13,7 +13,7 @@ export type GroupTie = 'pairs' | 'together' | 'hidden';
  * Above this a clique is kept as one factor with the sum of its ties' D, which the product of the pairs satisfies: the one-shot bound, all that
  * is left to gain from so many ties.
  */
-export const largestClique = 48;
+const largestClique = 48;
 
 /** group[j] names record j's group, or `noGroup`. */
 export const noGroup = 0xffffffff;

@@ -29,7 +29,7 @@ export function chainModel(
 }
 
 /** The law kept by one step, by elimination without subtraction (Grassmann, Taksar, Heyman): relatively accurate in every entry. */
-export function stationaryLaw(transition: readonly (readonly number[])[], wrong: Wrong): number[] {
+function stationaryLaw(transition: readonly (readonly number[])[], wrong: Wrong): number[] {
   const n = transition.length;
   const a = transition.map((row) => [...row]);
   for (let k = n - 1; k > 0; k--) {

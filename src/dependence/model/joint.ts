@@ -18,7 +18,7 @@ export interface Joint {
   readonly assumptions: readonly string[];
 }
 
-export const largestJoint = 2 ** 20;
+const largestJoint = 2 ** 20;
 
 /** Multiplies the factors out; refuses above `limit` states and names the size. */
 export function enumerate(model: Model, limit = largestJoint): Joint {

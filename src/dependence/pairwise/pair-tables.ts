@@ -13,7 +13,7 @@ export interface PairTables {
 }
 
 /** 8,192 cells make a 256 MB matrix. */
-export const largestPairMatrix = 8192;
+const largestPairMatrix = 8192;
 
 export function cellStarts(levels: readonly number[]): Int32Array {
   const start = new Int32Array(levels.length + 1);

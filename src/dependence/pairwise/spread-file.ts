@@ -7,7 +7,7 @@ import type { TableOrigin } from './amplifier.js';
 import type { PairwiseSpread } from './leakage.js';
 
 /** What the pairwise bound needs to know of a survey, and nothing more: three numbers, who vouches for them, and for which values of which columns. */
-export const spreadFormat = 'fugu-pairwise/2';
+const spreadFormat = 'fugu-pairwise/2';
 const anyFormat = 'fugu-pairwise/';
 
 const document = z.strictObject({

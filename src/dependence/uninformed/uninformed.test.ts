@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { factoredLeak, factoredLeakPlain, totalVariation } from '../../../test/factored.js';
 import { push } from '../graph/push.js';
 import { pushTable } from '../graph/push-table.js';
 import { leakage } from '../leakage.js';
-import { factoredLeak, factoredLeakPlain, totalVariation } from '../model/factored.js';
 import { enumerate } from '../model/joint.js';
 import type { Model } from '../model/model.js';
 import { readModel } from '../model/model-file.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { madeExamples, numberMap } from '../../../test/made-examples.js';
-import { auditOutputs } from '../../audit/statistical/statistical.js';
+import { auditOutputs } from '../../../test/statistical/statistical.js';
 import { rational } from '../../exact/rational.js';
 import { type Allotment, pure as pureOf } from '../../mechanism/allotment.js';
 import { Paid } from '../../mechanism/paid.js';

@@ -30,7 +30,7 @@ export function addSlopes(examples: Examples, loss: Loss, radius: number, w: Flo
 }
 
 /** Sum of the whole-number rows; entry 0 is `unit` times their number. */
-export function addRows({ count, slots, entry, value, width }: Examples): Float64Array {
+function addRows({ count, slots, entry, value, width }: Examples): Float64Array {
   const total = new Float64Array(width);
   for (let at = 0; at < count * slots; at++) total[entry[at]!]! += value[at]!;
   return total;

@@ -20,7 +20,7 @@ export function margin({ entry, value, label, slots }: Examples, radius: number,
   return (label[i]! * dot) / radius;
 }
 
-export const blockRows = 1024;
+const blockRows = 1024;
 /** Sums are taken block by block, so that their rounding grows with the blocks and not with the rows. */
 export function gradient(objective: Objective, w: Float64Array): Float64Array {
   const { examples, loss, records, radius, regularisation, linear } = objective;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../test/sample-policy.js';
+import { auditOutputs, type Feature, type Finding } from '../../../test/statistical/statistical.js';
 import { Transcript, usedOf } from '../../../test/transcript.js';
-import { auditOutputs, type Feature, type Finding } from '../../audit/statistical/statistical.js';
 import { add, compare, divide, multiply, type Rational, rational, sum, toNumber } from '../../exact/rational.js';
 import { type Additive, spreadOf } from '../../mechanism/additive.js';
 import { type Allotment, pure, zcdp } from '../../mechanism/allotment.js';

@@ -35,7 +35,7 @@ export function packedCentres(clusters: number, dimensions: number, turn = 0): n
   return chosen.map((c) => [...c]);
 }
 
-export function squared(a: readonly number[], b: readonly number[]): number {
+function squared(a: readonly number[], b: readonly number[]): number {
   let s = 0;
   for (let c = 0; c < a.length; c++) s += (a[c]! - b[c]!) ** 2;
   return s;

@@ -114,7 +114,7 @@ export function reconcile(
   return parents;
 }
 
-export function cellCentres({ dimensions: d, sides }: Tree): Centres {
+function cellCentres({ dimensions: d, sides }: Tree): Centres {
   const side = sides.at(-1)!;
   return Array.from({ length: side ** d }, (_, index) => {
     const point = new Array<number>(d);

@@ -28,8 +28,7 @@ export interface KmeansResult {
   readonly counts?: readonly number[];
 }
 
-export const parseKmeans = (input: unknown): KmeansRequest =>
-  readRequest(request, input, '{"columns": ["x", "y"], "clusters": 8}');
+const parseKmeans = (input: unknown): KmeansRequest => readRequest(request, input, '{"columns": ["x", "y"], "clusters": 8}');
 
 /** Everything that is decided before the data is read: variant, noise, cost (kmeans.proof.md). */
 interface Prepared {

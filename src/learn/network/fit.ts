@@ -22,7 +22,7 @@ export function fitNetwork(
 }
 
 /** Counts of a child given its parents, C order over parents then child. */
-export function familyCounts(table: CodedTable, child: number, parents: readonly number[]): Float64Array {
+function familyCounts(table: CodedTable, child: number, parents: readonly number[]): Float64Array {
   const family = [...parents, child];
   const counts = new Float64Array(family.reduce((size, c) => size * table.levels[c]!, 1));
   for (let r = 0; r < table.rows; r++) {

@@ -44,7 +44,7 @@ export function analysePattern(text: string, schema: PatternSchema, options: Ana
   return analyseBound(pattern, { ...options, occurrences: options.occurrences ?? named !== undefined }, named?.title);
 }
 
-export function analyseBound(pattern: BoundPattern, options: AnalysisOptions = {}, title?: string): PatternAnalysis {
+function analyseBound(pattern: BoundPattern, options: AnalysisOptions = {}, title?: string): PatternAnalysis {
   if (privateRelations(pattern).length === 0)
     throw new Fault('NOT_PRIVATE', 'Every relation of the pattern is public.', 'Count it directly; there is nothing to protect.');
   const symmetries = automorphisms(pattern);

@@ -54,7 +54,7 @@ export function raceLevels(title: string, { moves, classes }: Hidden, allotment:
   });
 }
 
-export function readyRace(levels: readonly RaceLevel[], paid: Paid): (parts: readonly bigint[]) => bigint {
+function readyRace(levels: readonly RaceLevel[], paid: Paid): (parts: readonly bigint[]) => bigint {
   const ready = levels.map(({ noise }) => noise.ready(paid));
   return (parts) =>
     levels.reduce((best, { tau, noise }, i) => {

@@ -8,7 +8,7 @@ import { truncation } from './truncation.js';
 import type { Asked, Offer, Way } from './way.js';
 
 /** Every way there is, by what is hidden. A new one is a file here and its name below; of equal ones the first is taken. */
-export const ways = {
+const ways = {
   tuple: [plain, alongShape, alongResidual, elastic, adversarial],
   person: [plain, truncation],
   owner: [race],

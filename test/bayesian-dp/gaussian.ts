@@ -1,5 +1,5 @@
-import { Fault } from '../../errors.js';
-import { inverse, solve } from '../pufferfish/matrix.js';
+import { Fault } from '../../src/errors.js';
+import { inverse, solve } from '../../src/papers/pufferfish/matrix.js';
 
 type Rows = readonly (readonly number[])[];
 
@@ -24,7 +24,7 @@ export function fromCovariance(covariance: Rows, weights: readonly number[]): Ga
 }
 
 /** How the unknown records' means move per unit of record i, the records in `known` fixed: -Q_UU^{-1} Q_Ui. */
-export function response({ precision }: GaussianModel, i: number, known: ReadonlySet<number>): Map<number, number> {
+function response({ precision }: GaussianModel, i: number, known: ReadonlySet<number>): Map<number, number> {
   const unknown = reachable(precision, i, known);
   const rows = unknown.map((u) => unknown.map((v) => precision[u]![v]!));
   const moved = solve(
