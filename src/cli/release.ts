@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
-import { rankText } from '../query/label.js';
+import { rankText } from '../query/rank-text.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import { keyLabels, missing } from '../report/report.js';
 import { type AskWords, readAsk, withAskOptions } from './ask.js';
