@@ -54,10 +54,12 @@ export function read<T extends z.ZodType>(schema: T, input: unknown, what: strin
   throw new Fault('USAGE', `${what}${where}: ${sentence(message)}`, 'docs/api.md lists what every function takes.');
 }
 
-const sentence = (message: string): string => `${message.replace(/^Invalid input: /, '').replaceAll(' | ', ', ')}.`.replace(/\.\.$/, '.');
+const sentence = (message: string): string =>
+  `${message.replace(/^Invalid input: /, '').replaceAll(' | ', ', ')}.`.replace(/\.\.$/, '.');
 
 /** Options may be left out as a whole. */
-export const readOptions = <T extends z.ZodType>(schema: T, input: unknown): Given<z.output<T>> => read(schema, input ?? {}, 'options');
+export const readOptions = <T extends z.ZodType>(schema: T, input: unknown): Given<z.output<T>> =>
+  read(schema, input ?? {}, 'options');
 
 /** The path of a file, or its file: address. */
 export function fileNamed(value: unknown, what: string): string {

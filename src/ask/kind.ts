@@ -25,4 +25,6 @@ export interface Kind<S extends z.ZodType, P extends Plan, A extends { readonly 
   release(session: Session, question: z.input<S>, options: AskOptions): Promise<A>;
 }
 
-export const defineKind = <S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }>(kind: Kind<S, P, A>): Kind<S, P, A> => kind;
+export const defineKind = <S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }>(
+  kind: Kind<S, P, A>,
+): Kind<S, P, A> => kind;

@@ -13,7 +13,7 @@ export const batch = defineKind({
     const number = all.find(isNumber);
     return {
       queries: [
-        { kind: 'count', ...(key && { by: [key.name] }) },
+        { kind: 'count' as const, ...(key && { by: [key.name] }) },
         ...(number ? [{ kind: 'mean' as const, column: number.name }] : []),
       ],
     };

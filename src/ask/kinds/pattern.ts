@@ -1,12 +1,18 @@
 import * as z from 'zod';
 import type { PatternMechanism } from '../../pattern/candidates.js';
 import { type ClusteringResult, planClustering, releaseClustering } from '../../pattern/clustering.js';
-import { type DegreeOptions, type DegreeResult, degreeRelation, planDegrees, releaseDegrees } from '../../pattern/degrees/release.js';
+import {
+  type DegreeOptions,
+  type DegreeResult,
+  degreeRelation,
+  planDegrees,
+  releaseDegrees,
+} from '../../pattern/degrees/release.js';
 import { type PatternOptions, type PatternResult, planPattern, releasePattern } from '../../pattern/pattern.js';
 import { isClusteringCoefficient } from '../../pattern/query/shortcut.js';
 import type { Plan } from '../../release/plan.js';
 import type { AskOptions } from '../../release/session.js';
-import { amount, type Given } from '../door.js';
+import { amount } from '../door.js';
 import { type Answer, defineKind } from '../kind.js';
 
 /** How a count over relations is asked for, beside its text. */
@@ -33,7 +39,9 @@ export const pattern = defineKind({
   hint: 'Write {"pattern": "triangles"}, "degrees", "2-paths" or "q(x,y) :- friend(x,y), friend(y,x), x != y".',
   example({ relations, protect }) {
     const first = [...relations.values()].find((r) => r.columns.length === 2);
-    return first && (protect.secret === 'edge' || first.private !== undefined) ? { pattern: `triangles of ${first.name}` } : undefined;
+    return first && (protect.secret === 'edge' || first.private !== undefined)
+      ? { pattern: `triangles of ${first.name}` }
+      : undefined;
   },
   async plan(session, asked, options): Promise<Plan> {
     const { pattern: text } = asked;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { tableNames } from '../../query/sql/table.js';
 import { readsRelations } from '../../pattern/query/sql.js';
 import { parseSql } from '../../query/sql/sql.js';
+import { tableNames } from '../../query/sql/table.js';
 import type { Release } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
 import { defineKind } from '../kind.js';
@@ -15,9 +15,12 @@ export const sql = defineKind({
   question,
   hint: 'Write {"sql": "SELECT party, COUNT(*) FROM survey GROUP BY party"}.',
   example: ({ data }) => ({ sql: `SELECT COUNT(*) FROM "${tableNames(data)[0]!.replaceAll('"', '""')}"` }),
-  plan: (session, asked, options) => (isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options))),
+  plan: (session, asked, options) =>
+    isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options)),
   release: async (session, asked, options): Promise<Release | PatternAnswer> =>
-    isPattern(session, asked) ? pattern.release(session, asPattern(asked), options) : session.release(...read(session, asked, options)),
+    isPattern(session, asked)
+      ? pattern.release(session, asPattern(asked), options)
+      : session.release(...read(session, asked, options)),
 });
 
 type SqlQuestion = z.input<typeof question>;

@@ -1,15 +1,16 @@
 import * as z from 'zod';
+import { chooseNoise } from '../../accounting/choose.js';
 import type { AttackFigure } from '../../dependence/pairwise/spread-file.js';
+import { bindBatch } from '../../query/bind.js';
+import type { Batch } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
 import type { Release } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
-import { chooseNoise } from '../../accounting/choose.js';
-import { bindBatch } from '../../query/bind.js';
-import type { Batch } from '../../query/query.js';
 import { chooseSurvey, type SurveyChoice } from '../../survey/choice.js';
-import { type ReleaseError, toldError } from '../../survey/error.js';
+import type { ReleaseError } from '../../survey/error.js';
 import { chooseSurveyBatch, surveyForms } from '../../survey/plan.js';
 import { surveyBatch } from '../../survey/query.js';
+import { toldError } from '../../survey/told-error.js';
 import { declaredSpread } from '../../ties/spread.js';
 import { defineKind } from '../kind.js';
 
@@ -27,7 +28,7 @@ export const survey = defineKind({
   name: 'survey',
   question: z.strictObject({ survey: z.literal(true) }),
   hint: 'Write {"survey": true}.',
-  example: (policy) => (surveyBatch(policy).queries.length > 0 ? { survey: true } : undefined),
+  example: (policy) => (surveyBatch(policy).queries.length > 0 ? { survey: true as const } : undefined),
   async plan(session, _, options): Promise<SurveyPlan> {
     const [query, all] = asked(session, options);
     const plan = await session.plan(query, all);
