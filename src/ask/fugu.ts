@@ -1,12 +1,14 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import type { Verification } from '../ledger/ledger.js';
+import type { Policy } from '../policy/policy.js';
+import { notSpent, sayingOutcome } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
 import type { Asking } from './kinds.js';
 import { entryOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
-import { type Opened, openAll } from './opened.js';
+import { type Opened, type Opener, openAll } from './opened.js';
 import { questionOf } from './question.js';
 
 const askOptions = z.strictObject({
@@ -59,6 +61,16 @@ export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu>
   });
 }
 
+/** For whoever tells answers: open for as long as `work` takes, with the declarations that labels come from. */
+export async function withFugu<T>(file: string, opener: Opener, work: (fugu: Fugu, policy: Policy) => Promise<T>): Promise<T> {
+  const opened = await openAll(file, opener);
+  try {
+    return await work(fuguOf(opened), opened.policy);
+  } finally {
+    await opened.close();
+  }
+}
+
 /** What is asked of everything that was opened; the handles themselves stay in here. */
 export function fuguOf(opened: Opened): Fugu {
   let closed: Promise<void> | undefined;
@@ -68,9 +80,11 @@ export function fuguOf(opened: Opened): Fugu {
       return work(opened);
     });
   const ask = <T>(verb: 'plan' | 'release', question: unknown, given: unknown): Promise<T> =>
-    asking(({ session }) => {
-      const options = readOptions(askOptions, given);
-      const { kind, question: asked } = questionOf(question);
+    asking(async ({ session }) => {
+      const { kind, asked, options } = await sayingOutcome(notSpent, () => ({
+        options: readOptions(askOptions, given),
+        ...questionOf(question),
+      }));
       return kind[verb](session, asked, options) as Promise<T>;
     });
   const close = (): Promise<void> => (closed ??= faulting(() => opened.close()));

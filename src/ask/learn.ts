@@ -74,6 +74,8 @@ export type SpreadOptions = z.input<typeof spreadOptions>;
 export interface LearnedSpread extends SpreadTables {
   readonly origin: { readonly kind: 'unpaid' } | { readonly kind: 'public'; readonly from: string };
   readonly confidence: number;
+  /** Of the policy's whole budget. */
+  readonly epsilon: number;
   /** Noise of a histogram of every column, over that of composition. */
   readonly noiseOverComposition: number;
   /** How the strongest attack found on these rows fares, as shares of epsilon. */
@@ -100,11 +102,15 @@ export async function learnSpread(policy: FileName, given?: SpreadOptions): Prom
       const { attack, ...tables } = await learnSpreadUnpaid(engine, read, { confidence, pool, epsilon, judge });
       const origin = known ? ({ kind: 'public', from: basename(read.data.source) } as const) : ({ kind: 'unpaid' } as const);
       const told = { ...tables, origin, ...(attack && { attack }) };
-      if (out !== undefined) writeWhole(out, writeSpread(told), { hint: 'Choose another --out.' });
-      return { ...told, confidence, noiseOverComposition: noiseOver(tables.spread, epsilon) };
+      if (out !== undefined) writeLearnedSpread(out, told);
+      return { ...told, epsilon, confidence, noiseOverComposition: noiseOver(tables.spread, epsilon) };
     });
   });
 }
+
+/** As a file that a policy can declare. */
+export const writeLearnedSpread = (file: string, spread: Parameters<typeof writeSpread>[0]): void =>
+  writeWhole(file, writeSpread(spread), { hint: 'Choose another --out.' });
 
 /** Noise of a histogram of every column at this epsilon, over that of composition. */
 export const noiseOver = (spread: PairwiseSpread, epsilon: number): number =>

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import * as z from 'zod';
 import { gained, termsOf, usedShare } from '../accounting/account.js';
 import { Fault } from '../errors.js';
-import { toNumber } from '../exact/rational.js';
-import type { Backup, Restored } from '../ledger/backup.js';
+import { parseRational, toNumber } from '../exact/rational.js';
 import type { Entry, Verification } from '../ledger/ledger.js';
 import { openLedger, witnessOf } from '../ledger/open.js';
-import type { Recovery } from '../ledger/recover.js';
-import { type StoredProfile, toStored } from '../mechanism/profile.js';
+import type { Backup, Restored } from '../ledger/rescue/backup.js';
+import type { Recovery } from '../ledger/rescue/recover.js';
+import { isMark, type StoredProfile, toStored } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
 import { type Amended, amendTerms as amendWith } from '../release/amend.js';
@@ -44,6 +44,23 @@ export const entryOf = (e: Entry): LedgerEntry => ({
   ...(e.textLost && { textLost: true }),
   hash: e.hash,
 });
+
+/** What an entry cost: the worst over the classes of records it touches, in epsilon or rho before ties. */
+export interface EntryCost {
+  readonly unit: 'epsilon' | 'rho';
+  /** Undefined where it was paid for once, apart from the budget, or nothing was. */
+  readonly worst?: number;
+  readonly classes: number;
+  readonly apart: boolean;
+}
+
+export function costOf({ profile: { noise, perRecord } }: LedgerEntry): EntryCost {
+  const all = Object.entries(perRecord);
+  const listed = all.filter(([name]) => !isMark(name)).map(([, cost]) => toNumber(parseRational(cost)));
+  const unit = noise === 'pure' ? 'epsilon' : 'rho';
+  const worst = listed.reduce((a, b) => Math.max(a, b), 0);
+  return { unit, ...(listed.length > 0 && { worst }), classes: listed.length, apart: listed.length === 0 && all.length > 0 };
+}
 
 /** What a population has spent and what remains, ties included. */
 export interface Spending {
@@ -116,12 +133,18 @@ async function placeOf(policy: FileName): Promise<Policy> {
  * @example
  * const { ok, entries } = await verifyLedger('policy.yaml');
  */
-export async function verifyLedger(policy: FileName, given?: LedgerOptions): Promise<Verification> {
+export async function verifyLedger(policy: FileName, given?: LedgerOptions): Promise<VerifiedLedger> {
   return faulting(async () => {
     const options = readOptions(witnessed, given);
-    const ledger = await openLedger((await placeOf(policy)).ledger, options);
-    return closing(ledger, () => ledger.verify());
+    const { ledger: place } = await placeOf(policy);
+    const ledger = await openLedger(place, options);
+    return closing(ledger, async () => ({ ...(await ledger.verify()), ledger: place }));
   });
+}
+
+export interface VerifiedLedger extends Verification {
+  /** Where it is. */
+  readonly ledger: string;
 }
 
 /** Terms that were taken over, and those before. */
@@ -157,7 +180,7 @@ export async function backupLedger(policy: FileName, file: FileName, given?: Led
     const { witness } = readOptions(witnessed, given);
     const target = fileNamed(file, 'The backup');
     const { ledger } = await placeOf(policy);
-    const { backupLedger: backup } = await import('../ledger/backup.js');
+    const { backupLedger: backup } = await import('../ledger/rescue/backup.js');
     return backup(ledger, target, witnessOf(witness));
   });
 }
@@ -174,7 +197,7 @@ export async function restoreLedger(policy: FileName, file: FileName, given?: Re
     const { reason, witness } = readOptions(restoring, given);
     const source = fileNamed(file, 'The backup');
     const { ledger } = await readPolicy(fileNamed(policy, 'The policy'));
-    const { restoreLedger: restore } = await import('../ledger/backup.js');
+    const { restoreLedger: restore } = await import('../ledger/rescue/backup.js');
     return restore(ledger, source, reason?.trim(), witnessOf(witness));
   });
 }
@@ -189,7 +212,7 @@ export async function recoverLedger(policy: FileName, given: ReasonedOptions): P
   return faulting(async () => {
     const { reason, witness } = readOptions(reasoned, given);
     const { ledger } = await placeOf(policy);
-    const { recoverLedger: recover } = await import('../ledger/recover.js');
+    const { recoverLedger: recover } = await import('../ledger/rescue/recover.js');
     return recover(ledger, reason.trim(), witnessOf(witness));
   });
 }

@@ -9,6 +9,10 @@ import { Fault } from '../errors.js';
 import { parseJson } from '../input/json.js';
 import { readPackedText, whyNot } from '../input/named-file.js';
 
+/** What a model argument may be, for the help of a command. */
+export const modelArgument =
+  'a model: records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or from fugu learn)';
+
 /** Records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or one that was learned). */
 export function readModelFile(file: string): Model {
   const text = textOf(file, 'model');

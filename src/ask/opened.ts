@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
 import { readPolicy } from '../policy/read.js';
-import type { Outcomes } from '../release/outcome.js';
+import { asFault, type Outcomes } from '../release/outcome.js';
 import { createSession, type Session } from '../release/session.js';
 
 /** Whoever opens says who pays, and hears what takes nothing away from an answer. */
@@ -12,6 +12,8 @@ export interface Opener {
   readonly analyst?: string;
   readonly as?: string;
   readonly outcomes?: Outcomes;
+  /** Told what data is about to be opened. */
+  readonly opening?: (source: string) => void;
   /** Told where something opened could not be closed; the answer stands. */
   readonly caution?: (error: unknown) => void;
 }
@@ -27,6 +29,7 @@ export interface Opened {
 /** Policy, data and ledger, opened together and closed together. */
 export async function openAll(file: string, opener: Opener = {}): Promise<Opened> {
   const policy = await readPolicy(file);
+  opener.opening?.(policy.data.source);
   const engine = await openEngine(policy);
   return orClose([engine], opener, async () => {
     const ledger = await openLedger(policy.ledger);
@@ -46,6 +49,8 @@ export async function withData<T>(file: string, work: (engine: Engine, policy: P
   return closing(engine, () => work(engine, policy));
 }
 
+const warning = (error: unknown): void => process.emitWarning(asFault(error).message, 'FuguWarning');
+
 interface Closable {
   close(): Promise<void>;
 }
@@ -59,8 +64,8 @@ async function orClose<T>(opened: readonly Closable[], opener: Opener, work: () 
   }
 }
 
-async function closeAll(opened: readonly Closable[], { caution }: Opener): Promise<void> {
-  for (const each of opened) await each.close().catch((error: unknown) => caution?.(error));
+async function closeAll(opened: readonly Closable[], { caution = warning }: Opener): Promise<void> {
+  for (const each of opened) await each.close().catch(caution);
 }
 
 /** What was made is kept, and what went wrong is told, whether or not closing works. */

@@ -1,16 +1,11 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { isPositive, parseRational, type Rational, toNumber } from '../exact/rational.js';
-import {
-  chooseCandidate,
-  type PatternCandidate,
-  type PatternMechanism,
-  patternCandidates,
-  publicDegree,
-} from '../pattern/candidates.js';
+import { chooseCandidate, type PatternMechanism, patternCandidates, publicDegree } from '../pattern/candidates.js';
 import { analysePattern as analyse, schemaFromText } from '../pattern/query/analyse.js';
 import { boundedAdversary, coin, domainSize, largestMarginal } from '../pattern/query/lambda.js';
 import { clusteringParts, isClusteringCoefficient } from '../pattern/query/shortcut.js';
+import type { PatternCandidate } from '../pattern/ways/way.js';
 import { amount, faulting, readOptions, whole } from './door.js';
 
 const size = whole(1, Number.MAX_SAFE_INTEGER);

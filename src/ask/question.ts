@@ -7,7 +7,7 @@ const all: readonly AnyKind[] = kinds as unknown as readonly AnyKind[];
 const named = all.filter((kind) => (kind as unknown) !== batch);
 
 /** What is asked, as plain data, and the kind that answers it. Forms of its fields are checked by the kind. */
-export function questionOf(input: unknown): { readonly kind: AnyKind; readonly question: Question } {
+export function questionOf(input: unknown): { readonly kind: AnyKind; readonly asked: Question } {
   const question = plain(input, 'The question');
   const found =
     typeof question === 'object' && question !== null ? named.filter(({ name }) => Object.hasOwn(question, name)) : [];
@@ -18,9 +18,9 @@ export function questionOf(input: unknown): { readonly kind: AnyKind; readonly q
       `Use one of ${named.map(({ name }) => `{ ${name}: ... }`).join(', ')}, or a query such as { kind: "count" }.`,
     );
   const kind = found[0];
-  if (!kind) return { kind: batch as unknown as AnyKind, question: question as Question };
+  if (!kind) return { kind: batch as unknown as AnyKind, asked: question as Question };
   checkFields(kind, question as object);
-  return { kind, question: question as Question };
+  return { kind, asked: question as Question };
 }
 
 /** Its analysis may have a door of its own, which tells the field; what stands beside it is checked here. */

@@ -8,8 +8,9 @@ import {
   planDegrees,
   releaseDegrees,
 } from '../../pattern/degrees/release.js';
-import { type PatternOptions, type PatternResult, planPattern, releasePattern } from '../../pattern/pattern.js';
+import type { PatternOptions } from '../../pattern/prepare.js';
 import { isClusteringCoefficient } from '../../pattern/query/shortcut.js';
+import { type PatternResult, planPattern, releasePattern } from '../../pattern/release.js';
 import type { Plan } from '../../release/plan.js';
 import type { AskOptions } from '../../release/session.js';
 import { amount } from '../door.js';

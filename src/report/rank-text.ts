@@ -1,4 +1,4 @@
-import type { AnswerRow } from './bound.js';
+import type { AnswerRow } from '../query/bound.js';
 
 /** The rank error of a quantile in words: where rows lie evenly, and whatever the data. */
 export const rankText = (
