@@ -46,7 +46,18 @@ async function show(query: string, options: Options): Promise<void> {
     throw new Fault('USAGE', 'The logarithm is "safe" or "natural".', 'Leave --log out for the safe reading.');
   const degree = options.degree === undefined ? undefined : wholeNumber(options.degree, 'degree', 1);
   const together = options.together === undefined ? undefined : wholeNumber(options.together, 'together', 1);
-  const asked = { domain, epsilon, gamma, delta, degree, log: log as 'safe' | 'natural', absence, together, symmetric, occurrences };
+  const asked = {
+    domain,
+    epsilon,
+    gamma,
+    delta,
+    degree,
+    log: log as 'safe' | 'natural',
+    absence,
+    together,
+    symmetric,
+    occurrences,
+  };
   const found = await analysePattern(query, asked);
   emit(
     json,
