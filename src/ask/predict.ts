@@ -27,8 +27,7 @@ export type PredictRow = Readonly<Record<string, string | number | bigint | bool
  */
 export function predict(result: ClassifyResult, given: PredictRow): Prediction {
   try {
-    read(classifier, result, 'The classifier');
-    return predictWith(result, read(row, given, 'The row'));
+    return predictWith(read(classifier, result, 'The classifier'), read(row, given, 'The row'));
   } catch (error) {
     throw asFault(error);
   }
