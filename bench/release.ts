@@ -2,7 +2,10 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { createSession, openEngine, openLedger, readPolicy, type Session } from '../src/index.js';
+import { openLedger } from '../src/ledger/open.js';
+import { createSession, type Session } from '../src/release/session.js';
+import { openEngine } from '../src/terms/open.js';
+import { readPolicy } from '../src/terms/read.js';
 import { type Bench, inTurns, repeat } from './bench.js';
 
 const columns = '  party: { type: category, values: [dem, rep, other, green] }\n  age: { type: integer, bounds: [17, 90] }\n';

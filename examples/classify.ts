@@ -1,9 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSession, openEngine, openLedger, readPolicy } from '../src/index.js';
-import { releaseClassify } from '../src/learn/classify/classify.js';
-import { predict } from '../src/learn/classify/predict.js';
+import { open, predict } from '../src/index.js';
 
 /** Made-up people in households of two: who would move to another town? Members of a household are tied. */
 const people = `home,age,owns,town,moves\n${Array.from({ length: 8000 }, (_, i) => {
@@ -32,13 +30,10 @@ export async function learnMovers() {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-example-'));
   writeFileSync(join(folder, 'people.csv'), people);
   writeFileSync(join(folder, 'policy.yaml'), policy);
-  const read = await readPolicy(join(folder, 'policy.yaml'));
-  const engine = await openEngine(read);
-  const ledger = await openLedger(read.ledger);
+  const fugu = await open(join(folder, 'policy.yaml'));
   try {
-    const session = await createSession({ policy: read, engine, ledger });
-    const ask = { label: 'moves', positive: ['yes'], features: ['age', 'owns', 'town'] };
-    const { result, receipt } = await releaseClassify(session, ask, { epsilon: '2' });
+    const classify = { label: 'moves', positive: ['yes'], features: ['age', 'owns', 'town'] };
+    const { result, receipt } = await fugu.release({ classify }, { epsilon: 2 });
     return {
       result,
       receipt,
@@ -46,8 +41,7 @@ export async function learnMovers() {
       old: predict(result, { age: 70, owns: 'no', town: 't1' }),
     };
   } finally {
-    await ledger.close();
-    await engine.close();
+    await fugu.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,24 +1,90 @@
 /** The library: everything the command line does, as functions over plain data. */
 
-export type { Engine, EngineLimits } from './engine/engine.js';
-export { Fault, type FaultCode, faultCodes, type Outcome } from './errors.js';
-export { planClassify, releaseClassify } from './learn/classify/classify.js';
-export { type ClassifyResult, predict } from './learn/classify/predict.js';
-export { type KmeansResult, planKmeans, releaseKmeans } from './learn/kmeans/kmeans.js';
-export type { Ledger } from './ledger/ledger.js';
-export { openLedger } from './ledger/open.js';
-export { planDegrees, releaseDegrees } from './pattern/degrees/release.js';
-export { planPattern, releasePattern } from './pattern/release.js';
-export type { Policy } from './policy/policy.js';
+export { type AttackOptions, attack } from './ask/attack.js';
+export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './ask/audit.js';
+export {
+  type BeliefAfter,
+  type BeliefBudgetOptions,
+  type BeliefGoal,
+  type BudgetForBelief,
+  beliefAfter,
+  budgetForBelief,
+} from './ask/belief.js';
+export { type CheckedPolicy, checkPolicy } from './ask/check.js';
+export {
+  type ConfirmedPolicy,
+  type ConfirmOptions,
+  confirmPolicy,
+  type UnconfirmedColumn,
+  unconfirmedColumns,
+} from './ask/confirm.js';
+export type { FileName, Progress } from './ask/door.js';
+export { type DraftedPolicy, type DraftOptions, draftPolicy } from './ask/draft.js';
+export { type AskOptions, type Fugu, type OpenOptions, open } from './ask/fugu.js';
+export type { Answer } from './ask/kind.js';
+export type { PaidOdds } from './ask/kinds/odds.js';
+export type { PatternAnswer } from './ask/kinds/pattern.js';
+export type { SurveyPlan, SurveyRelease } from './ask/kinds/survey.js';
+export type { AnyAnswer, AnyPlan, Asking, Question } from './ask/kinds.js';
+export { type Leakage, type LeakageOptions, leakage } from './ask/leakage.js';
+export { type LearnedSpread, learnNetwork, learnSpread, type NetworkOptions, type SpreadOptions } from './ask/learn.js';
+export { type Accuracy, type AccuracyOptions, type AccuracyQuestion, leastEpsilon } from './ask/least-epsilon.js';
+export {
+  type AmendedTerms,
+  amendTerms,
+  backupLedger,
+  type LedgerEntry,
+  type LedgerOptions,
+  type ReasonedOptions,
+  type RestoreOptions,
+  recoverLedger,
+  restoreLedger,
+  type Spending,
+  type VerifiedLedger,
+  verifyLedger,
+} from './ask/ledger.js';
+export {
+  type AffinityOptions,
+  type DistanceOptions,
+  type MadeTies,
+  makeAffinityTies,
+  makeDistanceTies,
+} from './ask/make-ties.js';
+export { type LearnedOdds, learnOdds, type OddsOptions } from './ask/odds.js';
+export { type AnalysedPattern, analysePattern, type PatternAnalysisOptions } from './ask/pattern.js';
+export {
+  type BelievedValue,
+  type ModelSuspicion,
+  posterior,
+  posteriorOnModel,
+  type Suspicion,
+} from './ask/posterior.js';
+export { type PredictRow, predict } from './ask/predict.js';
+export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
+export type { PolicyAttack } from './attack/policy/attack.js';
+export type { ModelPosterior } from './attack/posterior.js';
+export type { PublishedFigure } from './attack/survey/published.js';
+export type { Audit, Calibrated } from './audit/audit.js';
+export type { Network } from './dependence/model/network.js';
+export type { AttackFigure, SpreadTables } from './dependence/pairwise/spread-file.js';
+export { Fault, type FaultCode, type FaultPlace, faultCodes, type Outcome } from './errors.js';
+export type { ClassifyResult, Prediction } from './learn/classify/predict.js';
+export type { KmeansResult } from './learn/kmeans/kmeans.js';
+export type { Tie } from './learn/odds/tie.js';
+export type { Verification } from './ledger/ledger.js';
+export type { Backup, Restored } from './ledger/rescue/backup.js';
+export type { Recovery } from './ledger/rescue/recover.js';
+export type { Comparison } from './papers/compare/judge.js';
+export type { ClusteringResult } from './pattern/clustering.js';
+export type { DegreeResult } from './pattern/degrees/release.js';
+export type { PatternResult } from './pattern/release.js';
+export type { PatternCandidate } from './pattern/ways/way.js';
 export type { AnswerRow, AnswerTable } from './query/bound.js';
-export type { Batch, Query } from './query/query.js';
-export { parseSql } from './query/sql/sql.js';
-export { Outcomes, outcomeText } from './release/outcome.js';
-export type { Plan } from './release/plan.js';
+export type { Batch, Condition, Query } from './query/query.js';
+export { outcomeText } from './release/outcome.js';
+export type { Plan, PlannedMeasure } from './release/plan.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';
-export { type AskOptions, createSession, type Session, type SessionParts } from './release/session.js';
-export { chooseSurveyBatch } from './survey/plan.js';
-export { surveyBatch } from './survey/query.js';
-export { openEngine } from './terms/open.js';
-export { readPolicy } from './terms/read.js';
+export type { SurveyChoice } from './survey/choice.js';
+export type { ReleaseError } from './survey/error.js';
+export type { Explanation } from './terms/explain.js';

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { register as registerEpsilon } from '../src/cli/epsilon.js';
 import { register as registerInit } from '../src/cli/init.js';
 import { register as registerRelease } from '../src/cli/release.js';
-import { Fault } from '../src/index.js';
 import { runCommand } from './command.js';
 import { builtOnce, fugu } from './fugu.js';
+import { Fault } from './inside.js';
 
 /** Values that stand in the data and must never stand in anything a fault says. */
 const canaries = ['zanzibar7731', '918273645'];

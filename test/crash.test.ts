@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openLedger } from '../src/index.js';
 import { builtOnce, fugu, mainFile, type Said } from './fugu.js';
+import { openLedger } from './inside.js';
 
 /** A file that does not fit into a 64 MB engine, so that it is streamed and a release takes a moment. */
 let folder: string;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openLedger, readPolicy } from '../src/index.js';
 import { emptyPure } from '../src/mechanism/profile.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { amendTerms } from '../src/release/amend.js';
+import { openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** What was released exactly, because the terms called it public, cannot be made a secret afterwards. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openLedger } from '../src/index.js';
 import { builtOnce, fugu } from './fugu.js';
+import { openLedger } from './inside.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 let shop: Workshop;

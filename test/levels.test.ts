@@ -4,12 +4,12 @@ import { chooseNoise } from '../src/accounting/choose.js';
 import { register as registerLearn } from '../src/cli/learn.js';
 import { register as registerPlan } from '../src/cli/plan.js';
 import { one, parseRational, toNumber } from '../src/exact/rational.js';
-import { Fault, openEngine, readPolicy, type Session } from '../src/index.js';
 import { nothingSpent } from '../src/mechanism/profile.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { declaredAmplifiers } from '../src/ties/declared.js';
 import { runCommand } from './command.js';
+import { Fault, openEngine, readPolicy, type Session } from './inside.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**

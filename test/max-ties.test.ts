@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { deskOf } from '../src/release/session.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -24,7 +25,7 @@ const open = (yaml: string, data = csv()) => {
   return shop.session();
 };
 const kept = async (session: Awaited<ReturnType<typeof open>>) =>
-  (await session.desk.engine.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().map(([id]) => id);
+  (await deskOf(session).engine.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().map(([id]) => id);
 
 describe('maxTies', () => {
   it('leaves rows out, keeps rows without a name, and says how many and why', async () => {

@@ -1,9 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toNumber } from '../src/exact/rational.js';
-import type { Session } from '../src/index.js';
 import { releaseDegrees } from '../src/pattern/degrees/release.js';
 import { releasePattern } from '../src/pattern/release.js';
+import type { Session } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** One person, one name: whatever a release rests on, and however the files spell it. */

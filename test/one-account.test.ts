@@ -17,11 +17,11 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { register as registerCheck } from '../src/cli/check.js';
-import { createSession, openEngine, openLedger, readPolicy, type Session } from '../src/index.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { accountDoubts } from '../src/policy/population.js';
 import { amendTerms } from '../src/release/amend.js';
 import { runCommand } from './command.js';
+import { createSession, openEngine, openLedger, readPolicy, type Session } from './inside.js';
 
 /** However data and policy are reached, one file of data has one account. */
 let folder: string;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Engine, Ledger, Outcome } from '../src/index.js';
-import { chooseSurveyBatch, createSession, Fault, Outcomes, openEngine, readPolicy } from '../src/index.js';
 import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
-import { type Session, Session as Sessions } from '../src/release/session.js';
+import { deskOf, type Session, Session as Sessions } from '../src/release/session.js';
+import type { Engine, Ledger, Outcome } from './inside.js';
+import { chooseSurveyBatch, createSession, Fault, Outcomes, openEngine, readPolicy } from './inside.js';
 import { type MemoryLedger, memoryLedger } from './memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -114,7 +114,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
       const outcomes = new Outcomes();
       const whole = await createSession({ policy, engine, ledger, analyst: 'ann' });
       // A session whose every call may fail; opening it is not part of the request.
-      const session = new Sessions({ ...whole.desk, engine: broken.engine, ledger: broken.ledger, outcomes });
+      const session = new Sessions({ ...deskOf(whole), engine: broken.engine, ledger: broken.ledger, outcomes });
       const told = await tell(ask, session);
       if (broken.met.length <= at) {
         expect(told).toEqual({ answered: true, recorded: true });
@@ -146,7 +146,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
 describe('the test itself', () => {
   it('catches a ledger that books and does not say so, and one that says it recorded and did not', async () => {
     const { ledger, session } = await open();
-    const { desk } = await session();
+    const desk = deskOf(await session());
     const silent: Ledger = {
       ...ledger,
       reserve: async (r) => {
@@ -176,7 +176,7 @@ describe('a request whose entry was never answered', () => {
       const query = { kind: 'histogram', column: 'party' };
       const first = await session();
       await first.release({ kind: 'count' }, { epsilon: '0.45' });
-      const broken = new Sessions({ ...first.desk, ledger: failing(ledger) });
+      const broken = new Sessions({ ...deskOf(first), ledger: failing(ledger) });
       await expect(broken.release(query, options)).rejects.toMatchObject({
         outcome: { state: 'spent', entry: 2, resumable: true },
       });
@@ -195,7 +195,7 @@ describe('a request whose entry was never answered', () => {
   it('is told the same by two who complete it at once; one that must be fresh pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
-    const desk = (await session()).desk;
+    const desk = deskOf(await session());
     await expect(new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
     const both = await Promise.all([1, 2].map(async () => (await session()).release(query, { epsilon: '1' })));
     expect(both[0]!.tables).toEqual(both[1]!.tables);
@@ -217,7 +217,7 @@ describe('a request whose entry was never answered', () => {
   it('is never told what somebody else completed meanwhile when it must be fresh: it pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
-    const { desk } = await session();
+    const desk = deskOf(await session());
     await expect(new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
     let theirs: Awaited<ReturnType<Session['release']>> | undefined;
     const overtaken: Ledger = {
@@ -248,7 +248,7 @@ describe('a request whose entry was never answered', () => {
     const quotas = (ann: string) => `{ epsilon: 1, ${delta} analysts: { ann: ${ann} } }`;
     const { shop, ledger, engine, session } = await open(quotas('0.05'));
     const query = { kind: 'histogram', column: 'party' };
-    const broken = new Sessions({ ...(await session()).desk, ledger: failing(ledger) });
+    const broken = new Sessions({ ...deskOf(await session()), ledger: failing(ledger) });
     await expect(broken.release(query, options)).rejects.toMatchObject({
       outcome: { state: 'spent', entry: 1, resumable: true },
     });
@@ -269,13 +269,13 @@ describe('a request whose entry was never answered', () => {
     const { tables } = await first.release({ kind: 'count' }, { epsilon: '1' });
     let looks = 0;
     const late: Ledger = { ...ledger, replay: async (...asked) => (looks++ === 0 ? undefined : ledger.replay(...asked)) };
-    const second = await new Sessions({ ...first.desk, ledger: late }).release({ kind: 'count' }, { epsilon: '1' });
+    const second = await new Sessions({ ...deskOf(first), ledger: late }).release({ kind: 'count' }, { epsilon: '1' });
     expect([second.tables, second.receipt.ledger.replayed, ledger.kept.length]).toEqual([tables, true, 1]);
   });
 
   it('says that it cannot be completed where the ledger knows that an answer is lost', async () => {
     const { ledger, session } = await open();
-    const { desk } = await session();
+    const desk = deskOf(await session());
     for (const outcome of [
       { state: 'spent', entry: 1, resumable: false },
       { state: 'recorded', entry: 2 },
@@ -289,7 +289,7 @@ describe('a request whose entry was never answered', () => {
   it('and is adaptive is told though it is not on record, and paid for again', async () => {
     const { ledger, session } = await open();
     const s = await session();
-    const told = await clusters(new Sessions({ ...s.desk, ledger: failing(ledger) }));
+    const told = await clusters(new Sessions({ ...deskOf(s), ledger: failing(ledger) }));
     expect(told.receipt.ledger).toMatchObject({ recorded: false });
     await clusters(s);
     expect(ledger.kept).toHaveLength(2);

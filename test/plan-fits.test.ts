@@ -9,6 +9,7 @@ import { planDegrees, releaseDegrees } from '../src/pattern/degrees/release.js';
 import { planPattern, releasePattern } from '../src/pattern/release.js';
 import type { Plan } from '../src/release/plan.js';
 import type { AskOptions, Session } from '../src/release/session.js';
+import { deskOf } from '../src/release/session.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -80,7 +81,7 @@ async function told(kind: Kind, budget: string, plan: Kind['plan'] = kind.plan):
         return false;
       },
     );
-    said.push([epsilon, fits, released, (await session.desk.ledger.entries('town')).length]);
+    said.push([epsilon, fits, released, (await deskOf(session).ledger.entries('town')).length]);
   }
   await session.close();
   shop.remove();
@@ -162,7 +163,7 @@ describe('records that are left out', () => {
     await first.close();
     shop.write('friends.csv', hub(30));
     const later = await shop.session();
-    const left = (await later.desk.engine.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().length;
+    const left = (await deskOf(later).engine.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().length;
     expect(left).toBeLessThan(people);
     const plans = [
       await later.plan({ kind: 'count' }, { epsilon: '0.02' }),

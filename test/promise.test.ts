@@ -5,7 +5,6 @@ import { guarantee } from '../src/accounting/guarantee.js';
 import { fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { rational } from '../src/exact/rational.js';
-import { readPolicy, type Session } from '../src/index.js';
 import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
 import type { Scope } from '../src/mechanism/effect.js';
 import { nothingSpent, pureProfile, spend } from '../src/mechanism/profile.js';
@@ -14,6 +13,8 @@ import { releaseDegrees } from '../src/pattern/degrees/release.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { bindBatch } from '../src/query/bind.js';
 import { amendTerms } from '../src/release/amend.js';
+import { deskOf } from '../src/release/session.js';
+import { readPolicy, type Session } from './inside.js';
 import { category, samplePolicy } from './sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -103,7 +104,7 @@ describe('an amendment', () => {
   it('may not change whose secret the spent costs are about', async () => {
     shop = openWorkshop();
     const session = await shop.session();
-    const { ledger } = session.desk;
+    const { ledger } = deskOf(session);
     const amend = async (protect: string) =>
       amendTerms(ledger, await readPolicy(shop.write('other.yaml', policyYaml({ protect }))), 'because');
     await session.release({ kind: 'count' }, { epsilon: '0.5' });
@@ -119,7 +120,7 @@ describe('an amendment', () => {
   it('may not turn a person into another, nor into rows: a row that names somebody else changes two persons', async () => {
     shop = openWorkshop(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }));
     const session = await shop.session();
-    const { ledger } = session.desk;
+    const { ledger } = deskOf(session);
     await session.release({ kind: 'count' }, { epsilon: '0.5' });
     const other = async (protect: string) => readPolicy(shop.write('other.yaml', policyYaml({ protect })));
     for (const protect of ['{ secret: person, unit: home, maxRows: 2 }', '{ secret: row }'])
@@ -208,7 +209,7 @@ ${columns.map((c) => (c === 'party' ? '  party: { type: category, values: [dem, 
     await both.close();
     const file = shop.write('less.yaml', policy(['media'], 'one.json'));
     const less = await shop.session(file);
-    await amendTerms(less.desk.ledger, less.policy, 'party is asked no more');
+    await amendTerms(deskOf(less).ledger, less.policy, 'party is asked no more');
     await expect(less.release({ kind: 'histogram', column: 'media' }, { epsilon: '0.9' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
     });

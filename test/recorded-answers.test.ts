@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { register } from '../src/cli/release.js';
 import { parseRational, rational } from '../src/exact/rational.js';
-import { Fault } from '../src/index.js';
 import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
-import { type AskOptions, Session } from '../src/release/session.js';
+import { type AskOptions, deskOf, Session } from '../src/release/session.js';
 import { runCommand } from './command.js';
 import { costing } from './costing.js';
+import { Fault } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /**
@@ -144,7 +144,7 @@ describe('whether one record has changed does not show', () => {
     const bySnapshot = (s: Open, { epsilon }: AskOptions) =>
       outcome(
         (async () => {
-          const snapshot = await s.desk.engine.snapshot();
+          const snapshot = await deskOf(s).engine.snapshot();
           const paid = await s.charge({
             canonical: JSON.stringify([histogram, snapshot]),
             label: 'party',
@@ -166,7 +166,7 @@ describe('whether one record has changed does not show', () => {
     const stale = (shop: Workshop, become: () => void) =>
       anew(shop, async (s) => {
         become();
-        return [s.desk.tiesOf === (await s.desk.engine.snapshot())];
+        return [deskOf(s).tiesOf === (await deskOf(s).engine.snapshot())];
       });
     expect(await seen(stale, policyYaml({ dependence: tied }))).toEqual([[true], [true], [false]]);
   });
@@ -219,8 +219,8 @@ describe('a request', () => {
     const { session } = await open();
     const full = new Fault('DISK_FULL', 'full', 'Make room.');
     const forgetful = new Session({
-      ...session.desk,
-      ledger: { ...session.desk.ledger, settle: () => Promise.reject(full) },
+      ...deskOf(session),
+      ledger: { ...deskOf(session).ledger, settle: () => Promise.reject(full) },
     });
     await expect(forgetful.release(histogram, { epsilon: '0.25' })).rejects.toMatchObject({
       code: 'DISK_FULL',
@@ -303,7 +303,7 @@ describe('whatever goes wrong once the budget is booked', () => {
         execute: async () => wrong(),
       };
       texts.add(await told(session.charge(request)));
-      const entry = (await session.desk.ledger.entries('town')).at(-1)!;
+      const entry = (await deskOf(session).ledger.entries('town')).at(-1)!;
       await expect(session.charge(request)).rejects.toMatchObject({
         code: 'ENGINE_FAILED',
         details: { entry: entry.sequence + 1 },

@@ -1,5 +1,8 @@
 // Child of release-race.test.ts: whole releases, each a different question, against a shared ledger.
-import { createSession, openEngine, openLedger, readPolicy } from '../dist/index.js';
+import { openEngine } from '../dist/terms/open.js';
+import { openLedger } from '../dist/ledger/open.js';
+import { readPolicy } from '../dist/terms/read.js';
+import { createSession } from '../dist/release/session.js';
 
 const [policyFile, name, count] = process.argv.slice(2);
 const policy = await readPolicy(policyFile);

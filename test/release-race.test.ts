@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openLedger } from '../src/index.js';
+import { openLedger } from './inside.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 const run = promisify(execFile);

@@ -3,8 +3,9 @@ import { openAccount } from '../src/accounting/account.js';
 import { type FactorGraph, fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { toText } from '../src/exact/rational.js';
-import type { Session } from '../src/index.js';
+import { deskOf } from '../src/release/session.js';
 import { readRecords } from '../src/ties/records.js';
+import type { Session } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** What an open session does must not tell a changed value or another order of rows from a file that was left alone. */
@@ -95,7 +96,7 @@ describe('an open session', () => {
     const homes = async (order: readonly number[]) => {
       shop.write('people.csv', csv(order));
       const session = await shop.session();
-      const { policy, engine } = session.desk;
+      const { policy, engine } = deskOf(session);
       const { unit: _, ...protect } = policy.protect;
       const records = await readRecords({ ...policy, protect }, engine, { names: ['home'], cells: ['week'] });
       await session.close();
@@ -109,7 +110,7 @@ describe('an open session', () => {
   it('would tell if records had the numbers of their rows: the last digits of the bounds differ', async () => {
     prepare(kinds['ties with maxTies']!);
     const session = await shop.session();
-    const { policy } = session.desk;
+    const { policy } = deskOf(session);
     await session.close();
     const bounds = (numberOf: readonly number[]) => {
       const end = (k: 0 | 1) => Uint32Array.from(pairs, (p) => numberOf[p[k]]!);

@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Fault } from '../src/index.js';
+import { Fault } from './inside.js';
 import { openWorkshop, peopleCsv, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;

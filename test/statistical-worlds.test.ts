@@ -11,7 +11,7 @@ import { releasePattern } from '../src/pattern/release.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { answerBatch } from '../src/release/answer.js';
-import { Session } from '../src/release/session.js';
+import { deskOf, Session } from '../src/release/session.js';
 import { atLeast, atMost } from './statistical/confidence.js';
 import { auditOutputs, type Output } from './statistical/statistical.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -74,7 +74,8 @@ type Ask = (session: Session) => () => Promise<readonly number[]>;
 /** Binding and choosing the noise see no data, so they are done once; counting and noising are done every time. */
 const batch =
   (queries: unknown, read: (noisy: readonly (readonly number[])[]) => readonly number[], mechanism = 'laplace'): Ask =>
-  ({ policy, account, desk: { engine } }) => {
+  (session) => {
+    const { policy, account, engine } = deskOf(session);
     const bound = bindBatch(parseBatch(queries), policy);
     const [best] = chooseNoise(bound.measures, account, one, nothingSpent);
     expect(best).toMatchObject({ kind: mechanism, fits: true });
@@ -90,7 +91,7 @@ async function released(yaml: string, csv: string, ask: Ask, files: Record<strin
   shop.write('people.csv', csv);
   for (const [name, text] of Object.entries(files)) shop.write(name, text);
   const opened = await shop.session();
-  const session = new Session({ ...opened.desk, engine: remembering(opened.desk.engine), ledger: forgetful });
+  const session = new Session({ ...deskOf(opened), engine: remembering(deskOf(opened).engine), ledger: forgetful });
   return ask(session);
 }
 /** By how much the first cell leads the second: where a person who moves from one to the other shows best. */

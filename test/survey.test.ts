@@ -9,8 +9,8 @@ import { register as registerRelease } from '../src/cli/release.js';
 import { readBif } from '../src/dependence/model/bif.js';
 import { readNetworkJson } from '../src/dependence/model/network-json.js';
 import { parseRational, toNumber } from '../src/exact/rational.js';
-import { Fault, openLedger } from '../src/index.js';
 import { runCommand } from './command.js';
+import { Fault, openLedger } from './inside.js';
 
 let folder: string;
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { push } from '../src/dependence/graph/push.js';
 import { toNumber } from '../src/exact/rational.js';
-import { Fault } from '../src/index.js';
 import { answersTo, everyRecord, type RecordClass } from '../src/mechanism/record-class.js';
+import { Fault } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** Every kind of dependence, from the text of a policy and files on disk to what one record may spend. */

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../src/exact/rational.js';
-import type { Engine, Ledger, Session } from '../src/index.js';
-import { createSession, openEngine, openLedger, readPolicy } from '../src/index.js';
 import { everyRecord } from '../src/mechanism/profile.js';
+import { deskOf } from '../src/release/session.js';
 import { costing } from './costing.js';
+import type { Engine, Ledger, Session } from './inside.js';
+import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** Several sessions on one engine, each under its own policy: what one leaves out is no business of another. */
@@ -57,7 +58,7 @@ describe('sessions on one engine', () => {
     const none = await open('none');
     const six = await open(maxTies(6));
     const homes = await open('[{ kind: groups, by: home }]');
-    const again = await open(maxTies(2), { on: six.desk.engine });
+    const again = await open(maxTies(2), { on: deskOf(six).engine });
     const all = [two, none, six, homes, again];
     const uses = await Promise.all(all.map(promised));
     expect(uses[1]).toBe(people + 1);
@@ -68,7 +69,7 @@ describe('sessions on one engine', () => {
       for (const k of order) expect(await counted(all[k]!)).toBe(uses[k]);
     expect(await Promise.all(all.map(counted))).toEqual(uses);
     // The planted twin: what a session counts when another's rows are taken for the whole.
-    const blind = { whole: six.desk.engine } as Engine;
+    const blind = { whole: deskOf(six).engine } as Engine;
     expect(await counted(await open('none', { on: blind }))).not.toBe(people + 1);
   });
 
@@ -95,7 +96,7 @@ describe('sessions on one engine', () => {
       execute: async (mine: Engine) => {
         shop.write('people.csv', rows('p99,h9,dem,30,1,tv\n'));
         shop.write('friends.csv', `${hub()}p0,p99\n`);
-        await other.desk.engine.snapshot();
+        await deskOf(other).engine.snapshot();
         return (await mine.size()).open();
       },
     };

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Session } from '../src/index.js';
-import { createSession, openEngine, openLedger, readPolicy } from '../src/index.js';
+import type { Session } from './inside.js';
+import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
 
 /** A folder with a CSV and a policy, and a session on them: for whole-product tests. */
 export interface Workshop {

@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { createSession, openEngine, openLedger, readPolicy, type Session } from '../../src/index.js';
 import { readExamples } from '../../src/learn/classify/examples.js';
 import { mapFeatures } from '../../src/learn/classify/features.js';
 import { margin } from '../../src/learn/classify/gradient.js';
@@ -10,6 +9,10 @@ import { huberHinge, logistic } from '../../src/learn/classify/loss.js';
 import { minimise } from '../../src/learn/classify/minimise.js';
 import { type ClassifyResult, predict } from '../../src/learn/classify/predict.js';
 import { parseClassify } from '../../src/learn/classify/request.js';
+import { openLedger } from '../../src/ledger/open.js';
+import { createSession, type Session } from '../../src/release/session.js';
+import { openEngine } from '../../src/terms/open.js';
+import { readPolicy } from '../../src/terms/read.js';
 import { publicData } from '../data.js';
 
 /** The UCI census file. */

@@ -1,25 +1,36 @@
 import type { Command } from 'commander';
+import type { AskOptions } from '../ask/fugu.js';
+import type { Question } from '../ask/kinds.js';
+import { readJson } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
-import { readsRelations } from '../pattern/query/sql.js';
-import { parseSql } from '../query/sql/sql.js';
-import type { AskOptions, Session } from '../release/session.js';
-import { chooseSurveyBatch } from '../survey/plan.js';
-import { type AnalysisAsk, analyses } from './analyses.js';
-import { patternAsk } from './pattern-analysis.js';
-import { readJson } from './read-input.js';
 
-/** The words a query can be asked in, shared by plan and release. */
+/** The words a question can be asked in, shared by plan and release. */
 export interface AskWords {
   readonly query?: string;
   readonly sql?: string;
   readonly survey?: boolean;
+  readonly pattern?: string;
+  readonly kmeans?: string;
+  readonly classify?: string;
+  readonly gamma?: string;
+  readonly degree?: string;
+  readonly mechanism?: string;
+  readonly form?: string;
   readonly epsilon?: string;
   readonly tidy?: boolean;
   readonly fresh?: boolean;
   readonly json?: boolean;
-  /** Analyses are asked by flags of their own. */
-  readonly [flag: string]: unknown;
 }
+
+/** Releases that are more than tables have flags of their own. */
+const analyses = {
+  pattern: [
+    '<query>',
+    "a count over relations: triangles, degrees, 2-paths from 'v', or 'q(x,y) :- friend(x,y), friend(y,x), x != y'",
+  ],
+  kmeans: ['<json>', 'cluster centres: {"columns": ["x", "y"], "clusters": 8}'],
+  classify: ['<json>', 'a linear classifier: {"label": "income", "positive": [">50K"], "features": ["age", "education"]}'],
+} as const;
 
 export function withAskOptions(command: Command): Command {
   command
@@ -27,7 +38,7 @@ export function withAskOptions(command: Command): Command {
     .option('--query <json>', 'a query or {"queries": [...]} as JSON, or @file.json')
     .option('--sql <text>', 'the same as SQL text')
     .option('--survey', 'one histogram per declared column, with all that is left of the budget');
-  for (const { flag, argument, description } of analyses) command.option(`--${flag} ${argument}`, description);
+  for (const [flag, [argument, description]] of Object.entries(analyses)) command.option(`--${flag} ${argument}`, description);
   return command
     .option('--gamma <gamma>', 'with --pattern: accept (epsilon, gamma)-adversarial privacy')
     .option('--degree <n>', 'with --pattern: public guess (secret edge) or limit (secret person) of ties per person')
@@ -39,38 +50,40 @@ export function withAskOptions(command: Command): Command {
     .option('--json', 'one JSON document on stdout');
 }
 
-/** A batch of queries, or one analysis. */
-export type Asked =
-  | { readonly query: unknown; readonly options: AskOptions }
-  | { readonly analysis: AnalysisAsk; readonly text: string; readonly options: AskOptions };
+export const optionsFrom = ({ epsilon, tidy, fresh }: AskWords): AskOptions => ({ epsilon, tidy, fresh });
 
-export function readAsk(words: AskWords, session: Session): Asked {
-  const analysis = analyses.filter(({ flag }) => words[flag] !== undefined);
-  const given = [words.query, words.sql, words.survey].filter((w) => w !== undefined).length + analysis.length;
-  if (given !== 1)
+export function questionFrom(words: AskWords): Question {
+  const { query, sql, survey, pattern, kmeans, classify } = words;
+  if ([query, sql, survey, pattern, kmeans, classify].filter((w) => w !== undefined).length !== 1)
     throw new Fault(
       'USAGE',
       'Say what to ask in exactly one way.',
-      `Use one of --query JSON, --sql TEXT, --survey, ${analyses.map(({ flag }) => `--${flag}`).join(', ')}.`,
+      `Use one of --query JSON, --sql TEXT, --survey, ${Object.keys(analyses)
+        .map((flag) => `--${flag}`)
+        .join(', ')}.`,
     );
-  const base: AskOptions = {
-    ...(words.epsilon !== undefined && { epsilon: words.epsilon }),
-    ...(words.tidy && { tidy: true }),
-    ...(words.fresh && { fresh: true }),
+  if (survey) return { survey: true };
+  if (sql !== undefined) return { sql, ...patternWords(words) };
+  if (pattern !== undefined) return { pattern, ...patternWords(words) };
+  if (kmeans !== undefined) return { kmeans: readJson(kmeans) } as Question;
+  return (classify !== undefined ? { classify: readJson(classify) } : readJson(query!)) as Question;
+}
+
+type PatternWords = Extract<Question, { readonly pattern: string }>;
+
+function patternWords({ gamma, mechanism, degree, form }: AskWords): Omit<PatternWords, 'pattern'> {
+  if (form !== undefined && form !== 'cumulative' && form !== 'sequence' && form !== 'histogram')
+    throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave --form out for cumulative.');
+  return {
+    gamma,
+    mechanism: mechanism as PatternWords['mechanism'],
+    degree: degree === undefined ? undefined : wholeNumber(degree),
+    form,
   };
-  if (analysis[0]) return { analysis: analysis[0], text: words[analysis[0].flag] as string, options: base };
-  if (words.survey)
-    return {
-      query: chooseSurveyBatch(session.policy, session.account, base),
-      options: { ...base, all: words.epsilon === undefined, label: 'survey: one histogram per column' },
-    };
-  // SQL whose tables are declared relations is a pattern.
-  if (words.sql !== undefined && readsRelations(words.sql, session.policy.relations))
-    return { analysis: patternAsk, text: words.sql, options: base };
-  if (words.sql !== undefined)
-    return {
-      query: parseSql(words.sql, session.policy),
-      options: { ...base, label: words.sql.replace(/\s+/g, ' ').slice(0, 120) },
-    };
-  return { query: readJson(words.query!), options: base };
+}
+
+function wholeNumber(text: string): number {
+  const n = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (n < 1) throw new Fault('USAGE', 'The degree must be a whole number of at least 1.', 'Write for example --degree 100.');
+  return n;
 }

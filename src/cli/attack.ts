@@ -1,15 +1,11 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { attackPolicy, type PolicyAttack } from '../attack/policy/attack.js';
-import { releasedTable } from '../attack/policy/table.js';
+import { attack } from '../ask/attack.js';
+import type { PolicyAttack } from '../attack/policy/attack.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
 import { attackPage } from '../report/attack-page.js';
-import { openEngine } from '../terms/open.js';
-import { readPolicy } from '../terms/read.js';
 import { bold, dim, emit, figure, good, progress, table, warn } from './output.js';
-import { readText } from './read-input.js';
 
 interface Words {
   readonly release: string;
@@ -31,33 +27,19 @@ export function register(program: Command): void {
     .option('--show <n>', 'how many of the most exposed records to show', '6')
     .option('--out <file>', 'where to write the page (default: attack.html in the folder)')
     .option('--json', 'one JSON document on stdout')
-    .action(async (file: string, asked: Words) => {
-      const found = await attack(file, asked);
-      const page = asked.out ?? join(asked.release, 'attack.html');
+    .action(async (file: string, { release, column, show, out, json }: Words) => {
+      const options = { release, column, show: shownFrom(show), progress: progress('attacking') };
+      const found = await attack(file, options);
+      const page = out ?? join(release, 'attack.html');
       writeWhole(page, attackPage(found), { mode: 0o600, hint: 'Say where with --out FILE.' });
-      emit(asked.json, { ...found, page }, () => attackText(found, page));
+      emit(json, { ...found, page }, () => attackText(found, page));
     });
 }
 
-async function attack(file: string, asked: Words): Promise<PolicyAttack> {
-  const show = Number(asked.show);
-  if (!(Number.isInteger(show) && show >= 1 && show <= 200))
-    throw new Fault('USAGE', 'The number of records to show must be between 1 and 200.', 'For example --show 6.');
-  const policy = await readPolicy(file);
-  const released = releasedTable(readText(join(asked.release, 'receipt.json')), csvFiles(asked.release), policy, asked.column);
-  const engine = await openEngine(policy);
-  try {
-    return await attackPolicy(policy, engine, released, { show, progress: progress('attacking') });
-  } finally {
-    await engine.close();
-  }
-}
-
-function csvFiles(directory: string): Map<string, string> {
-  const names = readdirSync(directory)
-    .filter((f) => f.endsWith('.csv'))
-    .sort();
-  return new Map(names.map((name) => [name, readText(join(directory, name))]));
+function shownFrom(text: string): number {
+  const show = Number(text);
+  if (Number.isInteger(show) && show >= 1 && show <= 200) return show;
+  throw new Fault('USAGE', 'The number of records to show must be between 1 and 200.', 'For example --show 6.');
 }
 
 function attackText(found: PolicyAttack, page: string): string {

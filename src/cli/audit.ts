@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { type Audit, audit, calibrate, prepareAudit } from '../audit/audit.js';
+import { auditScale } from '../ask/audit.js';
+import { modelArgument } from '../ask/model-file.js';
+import type { Audit } from '../audit/audit.js';
 import { Fault } from '../errors.js';
 import { bold, dim, emit, figure } from './output.js';
-import { adversaryFrom, modelArgument, positive, readModelFile, tableReader } from './workbench.js';
 
 interface Words {
   readonly query: string;
@@ -22,16 +23,17 @@ export function register(program: Command): void {
     .option('--calibrate <epsilon>', 'find the least scale whose loss is at most epsilon')
     .option('--adversary <who>', 'informed (knows any other records) or uninformed', 'informed')
     .option('--json', 'one JSON document')
-    .action((file: string, words: Words) => {
-      const adversary = adversaryFrom(words.adversary);
-      if ((words.scale === undefined) === (words.calibrate === undefined))
+    .action(async (file: string, { query, scale, calibrate, adversary, json }: Words) => {
+      if (adversary !== 'informed' && adversary !== 'uninformed')
+        throw new Fault(
+          'USAGE',
+          'The adversary is either informed or uninformed.',
+          'informed: knows any other records; uninformed: knows the ties only.',
+        );
+      if ((scale === undefined) === (calibrate === undefined))
         throw new Fault('USAGE', 'Give either --scale or --calibrate.', 'For example --scale 1, or --calibrate 0.5.');
-      const prepared = prepareAudit(readModelFile(file), words.query, tableReader(file));
-      const found =
-        words.calibrate === undefined
-          ? audit(prepared, positive(words.scale!, '--scale'), adversary)
-          : calibrate(prepared, positive(words.calibrate, '--calibrate'), adversary);
-      emit(words.json, found, () => auditText(found, words.calibrate !== undefined));
+      const found = await auditScale(file, { query, scale, epsilon: calibrate, adversary });
+      emit(json, found, () => auditText(found, calibrate !== undefined));
     });
 }
 

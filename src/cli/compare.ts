@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { compareMechanisms } from '../papers/compare/comparison.js';
+import { compareMechanisms } from '../ask/audit.js';
+import { modelArgument } from '../ask/model-file.js';
 import type { Compared, Comparison } from '../papers/compare/judge.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
-import { modelArgument, positive, readModelFile, tableReader } from './workbench.js';
 
 interface Words {
   readonly query: string;
@@ -18,9 +18,9 @@ export function register(program: Command): void {
     .requiredOption('--query <query>', 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE')
     .requiredOption('--epsilon <epsilon>', 'the promised epsilon')
     .option('--json', 'one JSON document')
-    .action((file: string, words: Words) => {
-      const found = compareMechanisms(readModelFile(file), words.query, positive(words.epsilon, '--epsilon'), tableReader(file));
-      emit(words.json, found, () => comparisonText(found));
+    .action(async (file: string, { query, epsilon, json }: Words) => {
+      const found = await compareMechanisms(file, { query, epsilon });
+      emit(json, found, () => comparisonText(found));
     });
 }
 

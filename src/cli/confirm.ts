@@ -1,13 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { Fault } from '../errors.js';
-import { toText } from '../exact/rational.js';
-import { writeWhole } from '../files/write-file.js';
-import { confirmColumns } from '../policy/draft/confirm.js';
-import type { Column, Policy } from '../policy/policy.js';
-import { didYouMean } from '../policy/suggest.js';
-import { parsePolicy, readPolicy } from '../terms/read.js';
+import { type ConfirmedPolicy, confirmPolicy, type UnconfirmedColumn, unconfirmedColumns } from '../ask/confirm.js';
 import { emit, say, table } from './output.js';
 
 interface ConfirmWords {
@@ -25,53 +18,30 @@ export function register(program: Command): void {
     .option('--columns <names>', 'accept these, separated by commas')
     .option('--json', 'print one JSON document')
     .action(async (file: string, words: ConfirmWords) => {
-      const policy = await readPolicy(file);
-      const shown = confirmTable(policy);
-      const wanted = chosen(policy, words) ?? (words.json ? [] : await ask(policy, shown));
-      const left = await confirmPolicy(policy, wanted);
-      emit(words.json, { policy: policy.file, confirmed: wanted, unconfirmed: left }, () =>
-        [...(words.all || words.columns ? [shown, ''] : []), verdict(wanted, left, file)].join('\n'),
-      );
+      const waiting = await unconfirmedColumns(file);
+      const shown = confirmTable(waiting);
+      const columns = chosen(words) ?? (words.json || waiting.length === 0 ? [] : await ask(shown));
+      const done = await confirmPolicy(file, { columns });
+      emit(words.json, done, () => [...(words.all || words.columns ? [shown, ''] : []), verdict(done, file)].join('\n'));
     });
 }
 
-/** Takes the columns off the list in the file; everything else in it stays as it is. */
-export async function confirmPolicy(policy: Policy, columns: readonly string[]): Promise<readonly string[]> {
-  if (columns.length === 0) return policy.unconfirmed;
-  const text = confirmColumns(await readFile(policy.file, 'utf8'), new Set(columns));
-  const { unconfirmed } = await parsePolicy(text, policy.file);
-  writeWhole(policy.file, text, {
-    hint: 'Free space, check permissions, or take the columns off its unconfirmed: list yourself.',
-  });
-  return unconfirmed;
-}
-
-function chosen(policy: Policy, words: ConfirmWords): readonly string[] | undefined {
-  if (words.all) return policy.unconfirmed;
-  if (words.columns === undefined) return policy.unconfirmed.length === 0 ? [] : undefined;
-  const names = words.columns
-    .split(',')
+function chosen({ all, columns }: ConfirmWords): 'all' | string[] | undefined {
+  if (all) return 'all';
+  return columns
+    ?.split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  const unknown = names.find((name) => !policy.columns.has(name));
-  if (unknown !== undefined)
-    throw new Fault(
-      'COLUMN_UNKNOWN',
-      `The policy has no column "${unknown}".`,
-      didYouMean(unknown, policy.unconfirmed, 'Unconfirmed columns'),
-    );
-  return names.filter((name) => policy.unconfirmed.includes(name));
 }
 
 /** One question for all columns; without a terminal, none. */
-async function ask(policy: Policy, shown: string): Promise<readonly string[]> {
+async function ask(shown: string): Promise<'all' | string[]> {
   say(`${shown}\n`);
   if (!process.stdin.isTTY || !process.stdout.isTTY) return [];
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = (await reader.question('Accept all (a), some (names separated by commas), or none (Enter)? ')).trim();
-    if (answer === '') return [];
-    return chosen(policy, /^(a|all|y|yes)$/i.test(answer) ? { all: true } : { columns: answer }) ?? [];
+    return chosen(/^(a|all|y|yes)$/i.test(answer) ? { all: true } : { columns: answer }) ?? [];
   } finally {
     reader.close();
   }
@@ -79,20 +49,15 @@ async function ask(policy: Policy, shown: string): Promise<readonly string[]> {
 
 const shorten = (text: string, width = 70) => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 
-function domain(column: Column): string {
-  if ('values' in column) return `${column.values.length}: ${shorten(column.values.join(', '))}`;
-  return `${toText(column.bounds[0])} to ${toText(column.bounds[1])}`;
-}
+const domain = ({ values, bounds }: UnconfirmedColumn): string =>
+  values ? `${values.length}: ${shorten(values.join(', '))}` : (bounds ?? []).join(' to ');
 
-export function confirmTable(policy: Policy): string {
-  const rows = policy.unconfirmed.map((name) => {
-    const column = policy.columns.get(name)!;
-    return [name, column.type, domain(column), shorten(column.missing.join(', '), 24)];
-  });
+export function confirmTable(columns: readonly UnconfirmedColumn[]): string {
+  const rows = columns.map((column) => [column.name, column.type, domain(column), shorten(column.missing.join(', '), 24)]);
   return rows.length === 0 ? '' : table(['column', 'type', 'values or bounds', 'missing'], rows);
 }
 
-function verdict(confirmed: readonly string[], left: readonly string[], file: string): string {
+function verdict({ confirmed, unconfirmed: left }: ConfirmedPolicy, file: string): string {
   if (left.length === 0)
     return confirmed.length === 0
       ? 'Everything is confirmed already.'

@@ -1,37 +1,13 @@
 import type { Command } from 'commander';
-import {
-  type Bench,
-  checkTarget,
-  errorWith,
-  leastEpsilon,
-  type Target,
-  type TradeOff,
-  tradeOff,
-} from '../accounting/accuracy.js';
-import {
-  type BeliefBudget,
-  beliefBudget,
-  beliefRows,
-  identifiability,
-  posteriorAtMost,
-  readEpsilon,
-  readProbability,
-} from '../accounting/belief.js';
-import { beliefSentence, naturalFrequency, percent } from '../accounting/belief-words.js';
+import { beliefAfter, budgetForBelief } from '../ask/belief.js';
+import { type Accuracy, type AccuracyQuestion, leastEpsilon } from '../ask/least-epsilon.js';
+import { readJson } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
-import { parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';
 import { writeWhole } from '../files/write-file.js';
-import { bindBatch } from '../query/bind.js';
-import { parseBatch } from '../query/parse.js';
-import { parseSql } from '../query/sql/sql.js';
 import { lineChart } from '../report/line-chart.js';
+import { percent } from '../report/number.js';
 import { standalone } from '../report/svg.js';
-import { surveyBatch } from '../survey/query.js';
-import { openEngine } from '../terms/open.js';
-import { readPolicy } from '../terms/read.js';
-import { declaredAmplifiers } from '../ties/declared.js';
 import { bold, dim, emit, figure, table } from './output.js';
-import { readJson } from './read-input.js';
 
 interface Words {
   readonly prior?: string;
@@ -74,131 +50,58 @@ export function register(program: Command): void {
     });
 }
 
-const readDelta = (words: Words): number => {
-  const delta = toNumber(parseRational(words.delta ?? '0', 'delta'));
-  if (!(delta >= 0 && delta < 1))
-    throw new Fault(
-      'BUDGET_INVALID',
-      'Delta must be at least 0 and below 1.',
-      'Leave it out for a pure guarantee, or write 1e-6.',
-    );
-  return delta;
-};
-
-function fromBelief(words: Words): void {
-  if (words.posterior === undefined || (words.prior === undefined) === (words.among === undefined))
+async function fromBelief({ posterior, prior, among, delta, json }: Words): Promise<void> {
+  if (posterior === undefined || (prior === undefined) === (among === undefined))
     throw new Fault(
       'USAGE',
       'Say what an attacker may believe before and after.',
       'For example: fugu epsilon --prior 0.1 --posterior 0.3; or --among 50 --posterior 0.3; or the reverse: --epsilon 1; or POLICY --query Q --error 50.',
     );
-  const posterior = readProbability(words.posterior, 'posterior');
-  const budget =
-    words.among !== undefined
-      ? identifiability(Number(words.among), posterior)
-      : beliefBudget(readProbability(words.prior!, 'prior'), posterior);
-  const delta = readDelta(words);
-  emit(words.json, beliefDocument(budget), () => {
-    const { prior, epsilon } = budget;
-    return [
-      `${bold(`epsilon ${figure(toNumber(epsilon))}`)}  ${dim(`(odds may move by a factor of ${figure(toNumber(budget.oddsFactor))}, up or down)`)}`,
-      '',
-      beliefSentence(prior, posterior, delta),
-      naturalFrequency(prior, epsilon, delta).sentence,
-      '',
-      dim(`In a policy:  budget: { belief: { prior: ${words.prior ?? `1/${words.among}`}, posterior: ${words.posterior} } }`),
-    ].join('\n');
-  });
-}
-
-const beliefDocument = ({ epsilon, oddsFactor, downward }: BeliefBudget) => ({
-  epsilon: toNumberDown(epsilon),
-  oddsFactor: toNumber(oddsFactor),
-  downward: { from: toNumber(downward.from), to: toNumber(downward.to) },
-});
-
-function intoBelief(words: Words): void {
-  const epsilon = readEpsilon(words.epsilon!);
-  const delta = readDelta(words);
-  const priors = words.prior === undefined ? undefined : words.prior.split(',').map((p) => readProbability(p, 'prior'));
-  const rows = beliefRows(epsilon, priors);
-  const document = {
-    epsilon: toNumber(epsilon),
-    oddsFactor: Math.exp(toNumberUp(epsilon)),
-    delta,
-    beliefs: rows.map((r) => ({ prior: r.prior, posterior: r.atMost, atLeast: r.atLeast })),
-  };
-  emit(words.json, document, () =>
+  const { sentences, ...budget } = await budgetForBelief({ posterior, prior, among, delta });
+  emit(json, budget, () =>
     [
-      `${bold(`epsilon ${figure(document.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${figure(document.oddsFactor)}, up or down${delta > 0 ? `, except with probability ${delta}` : ''}.`,
+      `${bold(`epsilon ${figure(budget.epsilon)}`)}  ${dim(`(odds may move by a factor of ${figure(budget.oddsFactor)}, up or down)`)}`,
       '',
-      table(
-        ['believed before', 'at most after', 'at least after'],
-        rows.map((r) => [percent(r.prior), percent(r.atMost, 'up'), percent(r.atLeast, 'down')]),
-      ),
+      ...sentences,
       '',
-      naturalFrequency(priors?.[0] ?? parseRational('0.1'), epsilon, delta).sentence,
+      dim(`In a policy:  budget: { belief: { prior: ${prior ?? `1/${among}`}, posterior: ${posterior} } }`),
     ].join('\n'),
   );
 }
 
-const readNumber = (text: string, what: string): number => toNumber(parseRational(text, what));
+async function intoBelief({ epsilon, delta, prior, json }: Words): Promise<void> {
+  const { sentence, ...found } = await beliefAfter({ epsilon: epsilon!, delta, priors: prior?.split(',') });
+  emit(json, found, () =>
+    [
+      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${figure(found.oddsFactor)}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
+      '',
+      table(
+        ['believed before', 'at most after', 'at least after'],
+        found.beliefs.map((r) => [percent(r.prior), percent(r.posterior, 'up'), percent(r.atLeast, 'down')]),
+      ),
+      '',
+      sentence,
+    ].join('\n'),
+  );
+}
 
 async function fromAccuracy(file: string, words: Words): Promise<void> {
-  const given = [words.query, words.sql, words.survey].filter((w) => w !== undefined).length;
-  if (given !== 1)
+  const { query, sql, survey, error, confidence, rows, prior, chart } = words;
+  if ([query, sql, survey].filter((w) => w !== undefined).length !== 1)
     throw new Fault('USAGE', 'Say what will be asked in exactly one way.', 'Use one of --query JSON, --sql TEXT or --survey.');
-  const target: Omit<Target, 'error'> = {
-    confidence: readNumber(words.confidence, 'confidence'),
-    ...(words.rows !== undefined && { rows: readNumber(words.rows, 'number of rows') }),
-  };
-  const error = words.error === undefined ? undefined : readNumber(words.error, 'error');
-  checkTarget({ ...target, error: error ?? 1 });
-  const prior = readProbability(words.prior ?? '0.1', 'prior');
-  const bench = await prepare(file, words);
-  const menu = tradeOff(bench, target, prior);
-  const solved = error === undefined ? undefined : solve(bench, { ...target, error }, prior);
-  if (words.chart !== undefined) writeChart(words.chart, menu, solved, prior, target.confidence);
-  const document = {
-    ...(solved && { ...solved, target: error }),
-    confidence: target.confidence,
-    prior: toNumber(prior),
-    delta: toNumber(bench.policy.budget.delta),
-    policyEpsilon: toNumber(bench.policy.budget.epsilon),
-    tradeOff: menu,
-  };
-  emit(words.json, document, () => accuracyText(document, menu, solved, words));
+  const question = (survey ? { survey: true } : sql !== undefined ? { sql } : readJson(query!)) as AccuracyQuestion;
+  const found = await leastEpsilon(file, { question, error, confidence, rows, prior });
+  const solved = isSolved(found) ? found : undefined;
+  if (chart !== undefined) writeChart(chart, found, solved);
+  emit(words.json, found, () => accuracyText(found, solved, words));
 }
 
-async function prepare(file: string, words: Words): Promise<Bench> {
-  const policy = await readPolicy(file);
-  const engine = await openEngine(policy);
-  try {
-    const query = words.survey
-      ? surveyBatch(policy)
-      : words.sql !== undefined
-        ? parseSql(words.sql, policy)
-        : readJson(words.query!);
-    const bound = bindBatch(parseBatch(query), policy);
-    return { policy, bound, amplifiers: (await declaredAmplifiers(policy, engine)).amplifiers };
-  } finally {
-    await engine.close();
-  }
-}
+type Menu = Accuracy['tradeOff'][number];
+const isSolved = (found: Accuracy): found is Accuracy & Menu => found.epsilon !== undefined;
 
-function solve(bench: Bench, target: Target, prior: Rational): TradeOff {
-  const epsilon = leastEpsilon(bench, target);
-  return { epsilon: toNumber(epsilon), error: errorWith(bench, epsilon, target), posterior: posteriorAtMost(prior, epsilon) };
-}
-
-function accuracyText(
-  document: { confidence: number; prior: number; delta: number; policyEpsilon: number },
-  menu: readonly TradeOff[],
-  solved: TradeOff | undefined,
-  words: Words,
-): string {
+function accuracyText(document: Accuracy, solved: Menu | undefined, words: Words): string {
   const except = document.delta > 0 ? ` (except with probability ${document.delta})` : '';
-  const shown = [...menu, ...(solved ? [solved] : [])].sort((a, b) => a.epsilon - b.epsilon);
+  const shown: readonly Menu[] = [...document.tradeOff, ...(solved ? [solved] : [])].sort((a, b) => a.epsilon - b.epsilon);
   return [
     ...(solved
       ? [
@@ -222,14 +125,8 @@ function accuracyText(
   ].join('\n');
 }
 
-function writeChart(
-  file: string,
-  menu: readonly TradeOff[],
-  solved: TradeOff | undefined,
-  prior: Rational,
-  confidence: number,
-): void {
-  const points = menu.filter((m) => Number.isFinite(m.error) && m.error > 0).map((m) => ({ x: m.posterior, y: m.error }));
+function writeChart(file: string, { tradeOff, prior, confidence }: Accuracy, solved: Menu | undefined): void {
+  const points = tradeOff.filter((m) => Number.isFinite(m.error) && m.error > 0).map((m) => ({ x: m.posterior, y: m.error }));
   if (points.length === 0)
     throw new Fault(
       'BUDGET_INVALID',
@@ -241,11 +138,11 @@ function writeChart(
       { name: 'this workload', points },
       ...(solved ? [{ name: 'your target', points: [{ x: solved.posterior, y: solved.error }] }] : []),
     ],
-    xLabel: `what ${percent(toNumber(prior))} may become`,
+    xLabel: `what ${percent(prior)} may become`,
     yLabel: `error (${percent(confidence)})`,
     label: 'Error of the answers against what an attacker can come to believe',
     logY: true,
-    xDomain: [toNumber(prior), 1],
+    xDomain: [prior, 1],
     width: 640,
     height: 380,
   });

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicData } from '../../experiments/data.js';
+import { confirmPolicy, unconfirmedColumns } from '../ask/confirm.js';
+import { draftPolicy } from '../ask/draft.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import { explainPolicy } from '../terms/explain.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
-import { confirmPolicy, confirmTable } from './confirm.js';
-import { initPolicy } from './init.js';
+import { confirmTable } from './confirm.js';
 
 let folder: string;
 beforeAll(() => {
@@ -27,7 +28,7 @@ async function init(csv: string, codebook?: string) {
   const out = path(`policy-${made}.yaml`);
   const book = path(`book-${made}.csv`);
   if (codebook !== undefined) writeFileSync(book, codebook);
-  const { draft } = await initPolicy(data, { out, ...(codebook !== undefined && { codebook: book }) });
+  const draft = await draftPolicy(data, { out, ...(codebook !== undefined && { codebook: book }) });
   return { draft, out, policy: await readPolicy(out) };
 }
 const lines = (n: number, row: (i: number) => string) => `${Array.from({ length: n }, (_, i) => row(i)).join('\n')}\n`;
@@ -96,10 +97,10 @@ ${lines(
   it('refuses to overwrite, and data without a header, without quoting it', async () => {
     const { out } = await init('a,b\n1,x\n2,y\n');
     const before = readFileSync(out, 'utf8');
-    await expect(initPolicy(path('data-1.csv'), { out })).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(draftPolicy(path('data-1.csv'), { out })).rejects.toMatchObject({ code: 'USAGE' });
     expect(readFileSync(out, 'utf8')).toBe(before);
     writeFileSync(path('nameless.csv'), '39,secret,77516\n40,other,1\n');
-    const fault = await initPolicy(path('nameless.csv'), { out: path('nameless.yaml') }).catch((e: unknown) => e);
+    const fault = await draftPolicy(path('nameless.csv'), { out: path('nameless.yaml') }).catch((e: unknown) => e);
     expect(fault).toBeInstanceOf(Fault);
     expect((fault as Fault).code).toBe('DATA_MALFORMED');
     expect(JSON.stringify(fault)).not.toMatch(/77516|secret"/);
@@ -123,9 +124,9 @@ describe('confirm', () => {
   it('accepts 150 columns in one go and changes nothing else in the file', async () => {
     const { policy, out } = await init(wide(150));
     expect(policy.unconfirmed).toHaveLength(150);
-    expect(confirmTable(policy).split('\n')).toHaveLength(152);
+    expect(confirmTable(await unconfirmedColumns(policy.file)).split('\n')).toHaveLength(152);
     const before = readFileSync(out, 'utf8');
-    expect(await confirmPolicy(policy, policy.unconfirmed)).toEqual([]);
+    expect((await confirmPolicy(policy.file, { columns: 'all' })).unconfirmed).toEqual([]);
     const after = readFileSync(out, 'utf8');
     expect(before.startsWith(after)).toBe(true);
     expect(after).not.toMatch(/unconfirmed/);
@@ -134,7 +135,7 @@ describe('confirm', () => {
 
   it('accepts some and leaves the rest', async () => {
     const { policy, out } = await init(wide(30));
-    expect(await confirmPolicy(policy, ['q3', 'q29'])).toHaveLength(28);
+    expect((await confirmPolicy(policy.file, { columns: ['q3', 'q29'] })).unconfirmed).toHaveLength(28);
     expect((await readPolicy(out)).unconfirmed).not.toContain('q3');
   });
 
@@ -152,9 +153,9 @@ columns: {a: {type: category, values: [1]}, b: {type: category, values: [2]}, c:
 dependence: none # end
 `;
     writeFileSync(path('hand.yaml'), text);
-    await confirmPolicy(await readPolicy(path('hand.yaml')), ['b']);
+    await confirmPolicy(path('hand.yaml'), { columns: ['b'] });
     expect(readFileSync(path('hand.yaml'), 'utf8')).toBe(text.replace('  - b\n', ''));
-    await confirmPolicy(await readPolicy(path('hand.yaml')), ['a', 'c']);
+    await confirmPolicy(path('hand.yaml'), { columns: ['a', 'c'] });
     expect(readFileSync(path('hand.yaml'), 'utf8')).toBe(text.replace(/unconfirmed:\n( .*\n){3}/, ''));
   });
 });
@@ -183,10 +184,10 @@ describe.skipIf(!data)('on surveys we did not make', () => {
     '%s goes from init to a policy that opens',
     async (name) => {
       const out = path(`${name.replaceAll('/', '-')}.yaml`);
-      const { draft } = await initPolicy(fileURLToPath(new URL(name, data)), { out });
+      const draft = await draftPolicy(fileURLToPath(new URL(name, data)), { out });
       const policy = await readPolicy(out);
       expect(draft.declared).toBeGreaterThan(10);
-      expect(await confirmPolicy(policy, policy.unconfirmed)).toEqual([]);
+      expect((await confirmPolicy(policy.file, { columns: 'all' })).unconfirmed).toEqual([]);
       const engine = await openEngine(await readPolicy(out));
       expect((await engine.size()).open()).toBeGreaterThan(3000);
       await engine.close();

@@ -1,13 +1,9 @@
 import type { Command } from 'commander';
-import { hubs, largestBase, leakage, whatIf } from '../dependence/leakage.js';
-import type { Model } from '../dependence/model/model.js';
+import { type Leakage, leakage } from '../ask/leakage.js';
+import { modelArgument } from '../ask/model-file.js';
 import { Fault } from '../errors.js';
-import { divUp } from '../exact/outward.js';
-import { isPositive, parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../exact/rational.js';
 import { within } from '../input/limits.js';
-import type { Adversary } from '../policy/policy.js';
 import { bold, dim, emit, figure, table } from './output.js';
-import { modelArgument, readModelFile } from './workbench.js';
 
 interface LeakOptions {
   readonly base?: string;
@@ -29,86 +25,30 @@ export function register(program: Command): void {
     .option('--epsilon <epsilon>', 'find the largest common base with worst leakage at most this')
     .option('--adversary <kind>', 'informed (may know other records) or uninformed', 'informed')
     .option('--json', 'one JSON document on stdout')
-    .action((file: string, options: LeakOptions) => {
-      const document = leak(readModelFile(file), options);
-      emit(options.json, document, () => human(document));
+    .action(async (file: string, words: LeakOptions) => {
+      const found = await leakage(file, optionsFrom(words));
+      emit(words.json, found, () => human(found));
     });
 }
 
-interface LeakDocument {
-  readonly adversary: Adversary;
-  /** Exactly the double that was checked. */
-  readonly base?: number;
-  readonly amplification?: number;
-  readonly epsilon?: number;
-  readonly leakage: Readonly<Record<string, number>>;
-  readonly worst: { readonly record: string; readonly leakage: number };
-  readonly group: number;
-  readonly certified: true;
-  readonly how: string;
-  readonly whatIf?: { readonly oddsTimes2: number; readonly oddsTimes4: number; readonly oneMoreTie: number };
-  readonly hubs?: readonly { readonly record: string; readonly ties: number; readonly passesOn: number }[];
-}
-
-export function leak(model: Model, options: LeakOptions): LeakDocument {
-  const adversary = adversaryOf(options.adversary);
-  const asked = [options.base, options.profile, options.epsilon].filter((x) => x !== undefined);
-  if (asked.length !== 1)
+function optionsFrom({ base, profile, epsilon, adversary }: LeakOptions) {
+  if (adversary !== 'informed' && adversary !== 'uninformed')
+    throw new Fault('USAGE', 'The adversary is informed or uninformed.', 'Write --adversary informed, or leave it out.');
+  if ([base, profile, epsilon].filter((x) => x !== undefined).length !== 1)
     throw new Fault(
       'USAGE',
       'Give exactly one of --base, --profile and --epsilon.',
       'For example: fugu leak model.json --base 0.1',
     );
-  if (options.epsilon !== undefined) {
-    const epsilon = positive(options.epsilon, 'epsilon');
-    const base = largestBase(model, epsilon, adversary);
-    const found = isPositive(base) ? toNumberUp(base) : 0;
-    return {
-      ...answer(model, found, adversary),
-      base: toNumberDown(base),
-      epsilon: toNumber(epsilon),
-      amplification: isPositive(base) ? divUp(toNumberUp(epsilon), toNumberDown(base)) : Number.POSITIVE_INFINITY,
-    };
-  }
-  if (options.base !== undefined) return answer(model, toNumberUp(positive(options.base, 'base')), adversary);
-  const parts = options.profile!.split(',');
-  within('numbers', parts.length);
-  const entries = parts.map((text) => {
-    const e = parseRational(text, 'profile entry');
-    if (e.num < 0n)
-      throw new Fault('BUDGET_INVALID', 'A profile entry is negative.', 'Use 0 for a record that no release touches.');
-    return toNumberUp(e);
-  });
-  if (entries.length !== model.ids.length)
-    throw new Fault(
-      'BUDGET_INVALID',
-      `The profile has ${entries.length} entries for ${model.ids.length} records.`,
-      'Give one base epsilon per record, in the order of the model file.',
-      { details: { entries: entries.length, records: model.ids.length } },
-    );
-  return answer(model, Float64Array.from(entries), adversary);
-}
-
-function answer(model: Model, profile: Float64Array | number, adversary: Adversary): LeakDocument {
-  const found = leakage(model, profile, adversary);
-  const name = (record: number) => model.ids[record]!;
-  const strong = hubs(model).filter((h) => h.passesOn >= 1);
-  return {
-    adversary,
-    leakage: Object.fromEntries(model.ids.map((id, i) => [id, found.perRecord[i]!])),
-    worst: { record: name(found.worst.record), leakage: found.worst.leakage },
-    group: found.group,
-    certified: found.certified,
-    how: found.how,
-    ...(typeof profile === 'number' && profile > 0 && { whatIf: whatIf(model, profile) }),
-    ...(strong.length > 0 && { hubs: strong.map((h) => ({ ...h, record: name(h.record) })) }),
-  };
+  const entries = profile?.split(',');
+  within('numbers', entries?.length ?? 0);
+  return { base, profile: entries, epsilon, adversary } as const;
 }
 
 /** Longer lists are for --json. */
 const shown = 20;
 
-function human(d: LeakDocument): string {
+function human(d: Leakage): string {
   const all = Object.entries(d.leakage).sort((a, b) => b[1] - a[1]);
   const lines = [
     ...(d.epsilon === undefined
@@ -138,15 +78,4 @@ function human(d: LeakDocument): string {
       : []),
   ];
   return lines.join('\n');
-}
-
-function adversaryOf(text: string): Adversary {
-  if (text === 'informed' || text === 'uninformed') return text;
-  throw new Fault('USAGE', 'The adversary is informed or uninformed.', 'Write --adversary informed, or leave it out.');
-}
-
-function positive(text: string, what: string): Rational {
-  const value = parseRational(text, what);
-  if (!isPositive(value)) throw new Fault('BUDGET_INVALID', `The ${what} must be positive.`, 'Use a number such as 0.1.');
-  return value;
 }

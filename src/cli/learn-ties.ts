@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
+import { friendLaw } from '../ask/make-ties.js';
+import { type LearnedOdds, learnOdds } from '../ask/odds.js';
 import { Fault } from '../errors.js';
-import { learnTies } from '../learn/odds/learn-ties.js';
-import { type OddsInterval, oddsInterval, toDeclare } from '../learn/odds/odds-interval.js';
-import { countPairs, poolRare } from '../learn/odds/pair-table.js';
-import { codeText } from '../policy/code.js';
-import { readCsvTable } from './csv-table.js';
-import { friendLawDefaults, type MakeWords, makeAffinityTies, makeDistanceTies } from './make-ties.js';
+import { type MakeWords, tellAffinityTies, tellDistanceTies } from './make-ties.js';
 import { bold, emit, figure, recordedText, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
@@ -39,8 +36,8 @@ export function registerTies(learn: Command): void {
     .option('--distance <coords>', 'make ties from a public CSV id,x,y (or id,lat,lon): they fade with distance')
     .option('--radius <r>', 'with --distance: everybody is publicly known to be within r of their point')
     .option('--unit <unit>', 'with --distance: miles, km or degrees', 'miles')
-    .option('--b <miles>', 'with --distance: (distance + b)^-c', friendLawDefaults.b)
-    .option('--c <power>', 'with --distance: (distance + b)^-c', friendLawDefaults.c)
+    .option('--b <miles>', 'with --distance: (distance + b)^-c', `${friendLaw.b}`)
+    .option('--c <power>', 'with --distance: (distance + b)^-c', `${friendLaw.c}`)
     .option('--least <ratio>', 'with --distance: leave out pairs with a smaller odds ratio', '1.05')
     .option('--pairs <file>', 'with --distance: only these pairs (first two columns)')
     .option('--affinity <attributes>', 'make ties from a public CSV id,attribute,...: people alike')
@@ -61,34 +58,23 @@ async function run(policy: string | undefined, words: Words): Promise<void> {
       'Say what to learn from: one of POLICY, --public, --distance or --affinity.',
       'For example: fugu learn ties --public pairs.csv --column party',
     );
-  if (words.distance !== undefined) return makeDistanceTies(words.distance, words);
-  if (words.affinity !== undefined) return makeAffinityTies(words.affinity, words);
+  if (words.distance !== undefined) return tellDistanceTies(words.distance, words);
+  if (words.affinity !== undefined) return tellAffinityTies(words.affinity, words);
   const confidence = share(words.confidence, '--confidence', 1);
   const pool = share(words.pool, '--pool', 0.5);
   return policy === undefined ? fromPublic(words.public!, words, confidence, pool) : fromPolicy(policy, words, confidence, pool);
 }
 
-function fromPublic(file: string, words: Words, confidence: number, pool: number): void {
-  const { names, rows } = readCsvTable(file);
-  if (names.length < 2)
-    throw new Fault('DATA_MALFORMED', 'The file of pairs needs two columns.', 'One line per tie: the value of each end.', {
-      place: { file },
-    });
-  const pairs = rows.map(([a, b]) => [codeText(a!), codeText(b!)] as const);
-  const values = [...new Set(pairs.flat().filter((v) => v !== ''))].sort();
-  const place = new Map(values.map((v, k) => [v, k]));
-  const directed = words.directed === true;
-  const coded = pairs.map(([a, b]) => [place.get(a), place.get(b)] as const);
-  const { table, unjudged } = poolRare({ values, directed, counts: countPairs(coded, values.length, directed) }, pool);
-  const interval = oddsInterval(table, confidence);
-  const document = { ...told(interval, unjudged), ...(words.column !== undefined && { column: words.column }), origin: 'public' };
-  emit(words.json, document, () =>
-    sentences(interval, unjudged, words.column, 'Learned from public pairs: it cost nothing and may be published.').join('\n'),
+async function fromPublic(file: string, words: Words, confidence: number, pool: number): Promise<void> {
+  const { column, directed } = words;
+  const found = await learnOdds(file, { directed, confidence, pool });
+  emit(words.json, { ...told(found), ...(column !== undefined && { column }), origin: 'public' }, () =>
+    sentences(found, column, 'Learned from public pairs: it cost nothing and may be published.').join('\n'),
   );
 }
 
 async function fromPolicy(file: string, words: Words, confidence: number, pool: number): Promise<void> {
-  const { relation, column, epsilon } = words;
+  const { relation, column, epsilon, fresh } = words;
   if (relation === undefined || column === undefined || epsilon === undefined)
     throw new Fault(
       'USAGE',
@@ -99,16 +85,16 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
     throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
   outcomes.arise();
-  const { interval, unjudged, scale, receipt } = await withSession(file, (session) =>
-    learnTies(session, { relation, column, pairsEach, confidence, pool }, { epsilon, fresh: words.fresh === true }),
+  const { result, receipt } = await withSession(file, (fugu) =>
+    fugu.release({ odds: { relation, column, pairsEach, confidence, pool } }, { epsilon, fresh }),
   );
-  emit(words.json, { ...told(interval, unjudged), relation, column, origin: 'paid', noiseScale: scale, receipt }, () =>
+  const { noiseScale, ...found } = result;
+  emit(words.json, { ...told(found), relation, column, origin: 'paid', noiseScale, receipt }, () =>
     [
       ...sentences(
-        interval,
-        unjudged,
+        found,
         column,
-        `Learned from the protected table and paid for: epsilon ${figure(receipt.epsilon)}, noise of scale ${figure(scale)} in every count.`,
+        `Learned from the protected table and paid for: epsilon ${figure(receipt.epsilon)}, noise of scale ${figure(noiseScale)} in every count.`,
       ),
       ...(receipt.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
       'Declaring it changes the terms of the budget: edit the policy, then "fugu ledger POLICY amend --reason TEXT".',
@@ -116,18 +102,19 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   );
 }
 
-const told = ({ oddsRatio, low, high, confidence, between, pairs }: OddsInterval, unjudged: readonly string[]) => ({
+const told = ({ unjudged, declare, oddsRatio, interval, confidence, between, pairs }: LearnedOdds) => ({
   unjudged,
-  declare: toDeclare(high),
+  declare,
   oddsRatio,
-  interval: [low, high],
+  interval,
   confidence,
   between,
   pairs,
 });
 
-function sentences(interval: OddsInterval, unjudged: readonly string[], column: string | undefined, origin: string): string[] {
-  const { oddsRatio, low, high, confidence, between, pairs } = interval;
+function sentences(found: LearnedOdds, column: string | undefined, origin: string): string[] {
+  const { oddsRatio, interval, confidence, between, pairs, unjudged, declare } = found;
+  const [low, high] = interval;
   const about = column === undefined ? '' : ` in ${column}`;
   const open = !Number.isFinite(high);
   return [
@@ -135,7 +122,7 @@ function sentences(interval: OddsInterval, unjudged: readonly string[], column: 
     `It is largest between ${between.mine.join(' and ')} against ${between.theirs.join(' and ')}.`,
     open
       ? warn('Too few pairs to bound it from above: take more pairs or a larger --pool, or declare inf.')
-      : bold(`declare oddsRatio: ${toDeclare(high)}`),
+      : bold(`declare oddsRatio: ${declare}`),
     ...(unjudged.length > 0 ? [`Too rare to be judged, and left out: ${unjudged.join(', ')}.`] : []),
     origin,
     'This is what pairs show with everything else let free. What the policy needs is the effect of changing one value with everybody else fixed: see docs/guides/ties.md.',

@@ -1,21 +1,8 @@
-import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { attackHeldOut } from '../attack/survey/survey.js';
-import { writeBif } from '../dependence/model/bif.js';
-import type { Network, NetworkOrigin } from '../dependence/model/network.js';
-import { writeNetworkJson } from '../dependence/model/network-json.js';
-import { largestPairwiseBase } from '../dependence/pairwise/leakage.js';
-import { writeSpread } from '../dependence/pairwise/spread-file.js';
-import type { Engine } from '../engine/engine.js';
+import { largestChunk, learnNetwork, learnSpread, noiseOver, writeLearnedSpread, writeNetwork } from '../ask/learn.js';
+import type { Network } from '../dependence/model/network.js';
 import { Fault } from '../errors.js';
-import { toNumber } from '../exact/rational.js';
-import { writeWhole } from '../files/write-file.js';
-import { largestChunk } from '../learn/network/best-structure.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { learnPaid, learnUnpaid, type PaidNetwork } from '../learn/network/learn-columns.js';
-import { learnSpread, learnSpreadPaid } from '../learn/network/learn-spread.js';
-import type { Policy } from '../policy/policy.js';
-import type { Session } from '../release/session.js';
+import type { Receipt } from '../release/receipt.js';
 import { registerTies } from './learn-ties.js';
 import { emit, figure, progress, recordedText } from './output.js';
 import { outcomes } from './paid.js';
@@ -93,54 +80,42 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
       'For 3,000 respondents write --least 150: a public number, five percent of them.',
     );
   if (words.epsilon !== undefined) outcomes.arise();
-  await withSession(file, async (session, { policy, engine }) => {
-    if (paidPairwise) return payPairwise(session, words, confidence, least!);
-    if (words.pairwise) return learnPairwise(engine, policy, words, confidence, pool);
-    const origin: Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }> = words.public
-      ? { learned: 'public', from: basename(policy.data.source) }
-      : { learned: 'unpaid' };
-    const learned: { readonly network: Network; readonly receipt?: PaidNetwork['receipt'] } =
-      words.epsilon !== undefined
-        ? await learnPaid(session, { epsilon: words.epsilon, fresh: words.fresh === true }, progress('learning'))
-        : {
-            network: await learnUnpaid(engine, policy, {
-              origin,
-              progress: progress('learning'),
-              ...(chunk !== undefined && { chunk }),
-              ...(maxParents !== undefined && { maxParents }),
-            }),
-          };
-    const { network, receipt } = learned;
-    const paid = receipt && { entry: receipt.ledger.entry, at: receipt.at, replayed: receipt.ledger.replayed };
-    write(words.out, /\.bif$/i.test(words.out) ? writeBif(network) : writeNetworkJson(network));
-    const edges = network.variables.reduce((sum, v) => sum + v.parents.length, 0);
-    const told = { written: words.out, columns: network.variables.length, edges, origin: network.origin };
-    emit(words.json, { ...told, ...(receipt && { ledger: paid, receipt }) }, () =>
-      [
-        `Wrote ${words.out}: ${network.variables.length} columns, ${edges} edges.`,
-        paidWords(network.origin!.learned),
-        ...(paid?.replayed ? [recordedText(paid.at, paid.entry)] : []),
-        'A learned network describes the sample. It lowers no noise unless you declare it, and then whatever it misses is unprotected.',
-      ].join('\n'),
-    );
-  });
+  if (paidPairwise) return payPairwise(file, words, confidence, least!);
+  if (words.pairwise) return learnPairwise(file, words, confidence, pool);
+  const { out, epsilon, fresh } = words;
+  if (epsilon === undefined) {
+    const asked = { chunk, maxParents, public: words.public, progress: progress('learning') };
+    return tellNetwork(words, await learnNetwork(file, { out, ...asked }));
+  }
+  const { result, receipt } = await withSession(file, (fugu) =>
+    fugu.release({ network: true, progress: progress('learning') }, { epsilon, fresh }),
+  );
+  writeNetwork(out, result);
+  tellNetwork(words, result, receipt);
 }
 
-async function learnPairwise(engine: Engine, policy: Policy, words: LearnWords, confidence: number, pool: number): Promise<void> {
-  const epsilon = toNumber(policy.budget.epsilon);
-  const judge = (rows: CodedTable, costs: readonly number[]) => {
-    const found = attackHeldOut(rows, costs, { pairs: 24, progress: progress('attacking') });
-    return { inSample: found.inSample.loss, heldOut: found.heldOut };
-  };
-  const { attack, ...tables } = await learnSpread(engine, policy, { confidence, pool, epsilon, judge });
-  const { spread } = tables;
-  const origin = words.public ? ({ kind: 'public', from: basename(policy.data.source) } as const) : ({ kind: 'unpaid' } as const);
-  write(words.out, writeSpread({ ...tables, origin, ...(attack && { attack }) }));
-  const noise = epsilon / spread.columns / largestPairwiseBase(spread, epsilon);
-  emit(words.json, { written: words.out, origin, columns: spread.columns, confidence, noiseOverComposition: noise, attack }, () =>
+function tellNetwork({ out, json }: LearnWords, network: Network, receipt?: Receipt): void {
+  const paid = receipt && { entry: receipt.ledger.entry, at: receipt.at, replayed: receipt.ledger.replayed };
+  const edges = network.variables.reduce((sum, v) => sum + v.parents.length, 0);
+  const told = { written: out, columns: network.variables.length, edges, origin: network.origin };
+  emit(json, { ...told, ...(receipt && { ledger: paid, receipt }) }, () =>
     [
-      `Wrote ${words.out}: pairwise bound for ${spread.columns} columns, ${100 * confidence} % over the sample.`,
-      `At epsilon ${epsilon} a histogram of every column needs ${figure(noise)} of the noise of composition (one answer, uninformed attacker).`,
+      `Wrote ${out}: ${network.variables.length} columns, ${edges} edges.`,
+      paidWords(network.origin!.learned),
+      ...(paid?.replayed ? [recordedText(paid.at, paid.entry)] : []),
+      'A learned network describes the sample. It lowers no noise unless you declare it, and then whatever it misses is unprotected.',
+    ].join('\n'),
+  );
+}
+
+async function learnPairwise(file: string, words: LearnWords, confidence: number, pool: number): Promise<void> {
+  const { out } = words;
+  const asked = { confidence, pool, public: words.public, progress: progress('attacking') };
+  const { spread, origin, epsilon, attack, noiseOverComposition } = await learnSpread(file, { out, ...asked });
+  emit(words.json, { written: out, origin, columns: spread.columns, confidence, noiseOverComposition, attack }, () =>
+    [
+      `Wrote ${out}: pairwise bound for ${spread.columns} columns, ${100 * confidence} % over the sample.`,
+      `At epsilon ${epsilon} a histogram of every column needs ${figure(noiseOverComposition)} of the noise of composition (one answer, uninformed attacker).`,
       ...(attack
         ? [
             `The strongest attack found on these rows reaches ${figure(attack.inSample)} of epsilon in sample, ${figure(attack.heldOut)} held out.`,
@@ -151,17 +126,15 @@ async function learnPairwise(engine: Engine, policy: Policy, words: LearnWords, 
   );
 }
 
-async function payPairwise(session: Session, words: LearnWords, confidence: number, least: number): Promise<void> {
-  const { receipt, ...tables } = await learnSpreadPaid(session, {
-    epsilon: words.epsilon!,
-    confidence,
-    least,
-    fresh: words.fresh === true,
-  });
-  const { spread } = tables;
+async function payPairwise(file: string, words: LearnWords, confidence: number, least: number): Promise<void> {
+  const { epsilon, fresh } = words;
+  const { result, receipt } = await withSession(file, (fugu) =>
+    fugu.release({ spread: { least, confidence } }, { epsilon, fresh }),
+  );
+  const { spread } = result;
   const origin = { kind: 'paid' } as const;
-  write(words.out, writeSpread({ ...tables, origin }));
-  const noise = [0.1, 1].map((epsilon) => ({ epsilon, noise: epsilon / spread.columns / largestPairwiseBase(spread, epsilon) }));
+  writeLearnedSpread(words.out, { ...result, origin });
+  const noise = [0.1, 1].map((epsilon) => ({ epsilon, noise: noiseOver(spread, epsilon) }));
   const { columns } = spread;
   emit(words.json, { written: words.out, origin, columns, confidence, least, noiseOverComposition: noise, receipt }, () =>
     [
@@ -183,5 +156,3 @@ const paidWords = (how: 'paid' | 'unpaid' | 'public'): string =>
     unpaid: 'NOT PAID FOR: it was read off the protected rows. Keep it as private as the data; the file is marked.',
     public: 'Marked as learned from public rows.',
   })[how];
-
-const write = (file: string, text: string): void => writeWhole(file, text, { hint: 'Choose another --out.' });

@@ -1,19 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { gained, termsOf, usedShare } from '../accounting/account.js';
+import { amendTerms, backupLedger, costOf, type LedgerEntry, recoverLedger, restoreLedger, verifyLedger } from '../ask/ledger.js';
 import { Fault } from '../errors.js';
-import { toNumber } from '../exact/rational.js';
-import type { Entry, Ledger } from '../ledger/ledger.js';
-import { openLedger, witnessOf } from '../ledger/open.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
-import { type Profile, toStored } from '../mechanism/profile.js';
-import { isOfRecords } from '../mechanism/record-class.js';
-import type { Policy } from '../policy/policy.js';
-import { amendTerms } from '../release/amend.js';
-import { quotaUses } from '../release/quota.js';
-import { readPolicy } from '../terms/read.js';
 import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
-import { closing, withSession } from './session.js';
+import { withSession } from './session.js';
 
 interface Words {
   readonly json?: boolean;
@@ -58,65 +48,16 @@ export function register(program: Command): void {
     });
 }
 
-/** Looking must not make a new, empty ledger where one was expected. */
-async function placeOf(file: string): Promise<Policy> {
-  const policy = await readPolicy(file);
-  if (!policy.ledger.includes('://') && !existsSync(policy.ledger) && !existsSync(`${policy.ledger}.chain`))
-    throw new Fault(
-      'DATA_NOT_FOUND',
-      `There is no ledger at ${policy.ledger}.`,
-      'The first release makes it. If there was one, it was moved or deleted: restore it before releasing anything.',
-    );
-  return policy;
+function costs(entry: LedgerEntry): string {
+  const { unit, worst, classes, apart } = costOf(entry);
+  if (worst === undefined) return apart ? 'once, apart from the budget' : 'nothing';
+  return classes === 1 ? `${unit} ${figure(worst)}` : `${unit} up to ${figure(worst)} on ${classes} classes`;
 }
-
-async function withLedger<T>(file: string, { witness }: Words, work: (ledger: Ledger, policy: Policy) => Promise<T>): Promise<T> {
-  const policy = await placeOf(file);
-  const ledger = await openLedger(policy.ledger, witness === undefined ? {} : { witness });
-  return closing(ledger, () => work(ledger, policy));
-}
-
-const costs = (profile: Profile): string => {
-  const listed = [...profile.perRecord].filter(([name]) => isOfRecords(name)).map(([, cost]) => toNumber(cost));
-  if (listed.length === 0) return profile.perRecord.size > 0 ? 'once, apart from the budget' : 'nothing';
-  const unit = profile.noise === 'pure' ? 'epsilon' : 'rho';
-  const worst = figure(Math.max(...listed));
-  return listed.length === 1 ? `${unit} ${worst}` : `${unit} up to ${worst} on ${listed.length} classes`;
-};
-const shownEntry = (e: Entry) => ({
-  sequence: e.sequence,
-  at: new Date(e.at).toISOString(),
-  analyst: e.analyst,
-  ...(e.as !== undefined && { as: e.as }),
-  label: e.label,
-  profile: toStored(e.profile),
-  relied: e.relied,
-  settled: e.settled,
-  hash: e.hash,
-});
 
 async function show(file: string, { json, all }: Words): Promise<void> {
-  const found = await withSession(file, async (session, { policy, ledger }) => {
-    const known = await ledger.account(policy.population);
-    const spent = await session.spent();
-    const entries = await ledger.entries(policy.population);
-    const total = toNumber(session.account.epsilon);
-    const used = Math.min(1, toNumber(usedShare(session.account, spent))) * total;
-    return {
-      population: policy.population,
-      ledger: policy.ledger,
-      terms: known?.terms.summary ?? null,
-      ...(known?.closed && { closed: true }),
-      agrees: known === undefined || known.terms.digest === policy.digest,
-      policyTerms: termsOf(policy).summary,
-      budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
-      gained: gained(session.account, spent),
-      ...(policy.budget.analysts && { quotas: quotaUses(policy, session.account, entries) }),
-      entries,
-    };
-  });
+  const found = await withSession(file, async (fugu) => ({ ...(await fugu.spent()), entries: await fugu.entries() }));
   const { entries, budget } = found;
-  emit(json, { ...found, entries: entries.map(shownEntry) }, () => {
+  emit(json, found, () => {
     const listed = all ? entries : entries.slice(-20);
     return [
       `${bold(found.population)}  ${dim(found.ledger)}`,
@@ -150,7 +91,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
                 `${e.sequence}`,
                 moment(e.at),
                 e.as === undefined || e.as === e.analyst ? e.analyst : `${e.analyst} (as ${e.as})`,
-                costs(e.profile),
+                costs(e),
                 e.settled ? 'kept' : e.textLost ? 'text lost' : 'none',
                 e.label.slice(0, 60),
               ]),
@@ -161,18 +102,17 @@ async function show(file: string, { json, all }: Words): Promise<void> {
   });
 }
 
+const witnessed = ({ witness }: Words) => (witness === undefined ? {} : { witness });
+
 async function verify(file: string, words: Words): Promise<void> {
-  const { result, place } = await withLedger(file, words, async (ledger, policy) => ({
-    result: await ledger.verify(),
-    place: policy.ledger,
-  }));
+  const result = await verifyLedger(file, witnessed(words));
   if (!result.ok)
     throw new Fault(
       'LEDGER_CORRUPT',
       `The ledger does not verify: ${result.reason}.`,
       'Release nothing; "fugu ledger POLICY recover --reason TEXT" rebuilds it from what is sound, "restore FILE" from a backup.',
       {
-        place: { file: place },
+        place: { file: result.ledger },
         details: { entries: result.entries, ...(result.brokenAt !== undefined && { brokenAt: result.brokenAt }) },
       },
     );
@@ -185,23 +125,20 @@ async function verify(file: string, words: Words): Promise<void> {
 }
 
 async function amend(file: string, words: Words): Promise<void> {
-  const { json, reason } = words;
-  if (!reason?.trim())
-    throw new Fault(
-      'USAGE',
-      'Changing the terms of a budget needs a reason.',
-      'Add --reason "why"; it is written into the chain for good.',
-    );
-  const done = await withLedger(file, words, async (ledger, policy) => {
-    const { before, after } = await amendTerms(ledger, policy, reason.trim());
-    return { population: policy.population, before, after, reason: reason.trim() };
-  });
+  const reason = reasonOf(words, 'Changing the terms of a budget');
+  const done = await amendTerms(file, { reason, ...witnessed(words) });
   emit(
-    json,
+    words.json,
     done,
     () =>
       `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent.`,
   );
+}
+
+function reasonOf({ reason }: Words, what: string): string {
+  if (!reason?.trim())
+    throw new Fault('USAGE', `${what} needs a reason.`, 'Add --reason "why"; it is written into the chain for good.');
+  return reason;
 }
 
 const named = (file: string | undefined, action: string): string => {
@@ -211,10 +148,7 @@ const named = (file: string | undefined, action: string): string => {
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 async function backup(policy: string, words: Words, file: string | undefined): Promise<void> {
-  const target = named(file, 'backup');
-  const { ledger } = await placeOf(policy);
-  const { backupLedger } = await import('../ledger/rescue/backup.js');
-  const done = await backupLedger(ledger, target, witnessOf(words.witness));
+  const done = await backupLedger(policy, named(file, 'backup'), witnessed(words));
   emit(
     words.json,
     done,
@@ -224,10 +158,8 @@ async function backup(policy: string, words: Words, file: string | undefined): P
 }
 
 async function restore(policy: string, words: Words, file: string | undefined): Promise<void> {
-  const source = named(file, 'restore');
-  const { ledger } = await readPolicy(policy);
-  const { restoreLedger } = await import('../ledger/rescue/backup.js');
-  const done = await restoreLedger(ledger, source, words.reason?.trim(), witnessOf(words.witness));
+  const reason = words.reason?.trim();
+  const done = await restoreLedger(policy, named(file, 'restore'), { ...witnessed(words), ...(reason && { reason }) });
   emit(words.json, done.kind === 'texts' ? { texts: done.texts } : done.recovery, () =>
     done.kind === 'texts'
       ? `The ledger is sound and knows all that the backup does; ${plural(done.texts, 'recorded answer')} brought back.`
@@ -235,13 +167,10 @@ async function restore(policy: string, words: Words, file: string | undefined): 
   );
 }
 
-async function recover(policy: string, { json, reason, witness }: Words): Promise<void> {
-  if (!reason?.trim())
-    throw new Fault('USAGE', 'Recovering a ledger needs a reason.', 'Add --reason "why"; it is written into the chain for good.');
-  const { ledger } = await placeOf(policy);
-  const { recoverLedger } = await import('../ledger/rescue/recover.js');
-  const done = recoverLedger(ledger, reason.trim(), witnessOf(witness));
-  emit(json, done, () => recovered(done));
+async function recover(policy: string, words: Words): Promise<void> {
+  const reason = reasonOf(words, 'Recovering a ledger');
+  const done = await recoverLedger(policy, { reason, ...witnessed(words) });
+  emit(words.json, done, () => recovered(done));
 }
 
 const recovered = (done: Recovery): string =>

@@ -1,7 +1,7 @@
-import { asFault } from '../release/outcome.js';
+import { asFault } from '../ask/outcomes.js';
+import { brushFor, type Colour, jsonLines } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';
-import { brushFor, type Colour, jsonLines } from './terminal-text.js';
 
 const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
 const painter = (colour: Colour) => (text: string) => paint(colour, text);

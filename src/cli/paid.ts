@@ -1,5 +1,5 @@
+import { Outcomes, outcomeText } from '../ask/outcomes.js';
 import type { Fault, Outcome } from '../errors.js';
-import { Outcomes, outcomeText } from '../release/outcome.js';
 
 /** What this process has paid for: read by whatever ends it. */
 export const outcomes = new Outcomes();

@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
+import { type AnalysedPattern, analysePattern } from '../ask/pattern.js';
 import { Fault } from '../errors.js';
-import { isPositive, parseRational, type Rational, toNumber } from '../exact/rational.js';
-import { chooseCandidate, patternCandidates, publicDegree } from '../pattern/candidates.js';
-import { analysePattern, type PatternAnalysis, schemaFromText } from '../pattern/query/analyse.js';
-import { boundedAdversary, coin, domainSize, largestMarginal } from '../pattern/query/lambda.js';
-import { clusteringParts, isClusteringCoefficient } from '../pattern/query/shortcut.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 
 interface Options {
@@ -43,79 +39,43 @@ export function register(program: Command): void {
     .action((query: string, options: Options) => show(query, options));
 }
 
-function show(query: string, options: Options): void {
-  const texts = isClusteringCoefficient(query) ? clusteringParts : [query];
-  const documents = texts.map((text) => describe(text, options, texts.length));
-  const [first] = documents;
+async function show(query: string, options: Options): Promise<void> {
+  const { log, json, epsilon, gamma, delta, absence, symmetric, occurrences } = options;
+  const domain = wholeNumber(options.domain, 'domain', 2);
+  if (log !== 'safe' && log !== 'natural')
+    throw new Fault('USAGE', 'The logarithm is "safe" or "natural".', 'Leave --log out for the safe reading.');
+  const degree = options.degree === undefined ? undefined : wholeNumber(options.degree, 'degree', 1);
+  const together = options.together === undefined ? undefined : wholeNumber(options.together, 'together', 1);
+  const asked = {
+    domain,
+    epsilon,
+    gamma,
+    delta,
+    degree,
+    log: log as 'safe' | 'natural',
+    absence,
+    together,
+    symmetric,
+    occurrences,
+  };
+  const found = await analysePattern(query, asked);
   emit(
-    options.json,
-    texts.length === 1
-      ? first!.document
-      : { query, parts: documents.map((d) => d.document), note: '3 triangles / 2-paths; the two counts share epsilon' },
-    () => documents.map((d) => d.human()).join('\n\n'),
+    json,
+    found.length === 1 ? found[0] : { query, parts: found, note: '3 triangles / 2-paths; the two counts share epsilon' },
+    () => found.map(humanForm).join('\n\n'),
   );
 }
 
-function describe(text: string, options: Options, shares: number) {
-  const domain = wholeNumber(options.domain, 'domain', 2);
-  const whole = positive(options.epsilon, 'epsilon');
-  const epsilon = shares === 1 ? whole : { num: whole.num, den: whole.den * BigInt(shares) };
-  const gamma = options.gamma === undefined ? undefined : positive(options.gamma, 'gamma');
-  const delta = options.delta === undefined ? undefined : positive(options.delta, 'delta');
-  if (options.log !== 'safe' && options.log !== 'natural')
-    throw new Fault('USAGE', 'The logarithm is "safe" or "natural".', 'Leave --log out for the safe reading.');
-  const schema = schemaFromText(text, domain, { symmetric: options.symmetric === true });
-  const a = analysePattern(text, schema, { log: options.log, ...(options.occurrences && { occurrences: true }) });
-  const degree = options.degree === undefined ? undefined : wholeNumber(options.degree, 'degree', 1);
-  const together = options.together === undefined ? undefined : wholeNumber(options.together, 'together', 1);
-  if (gamma && toNumber(coin(a.pattern.goals.length, domainSize(a.pattern), gamma)) >= 1)
-    throw new Fault(
-      'BUDGET_INVALID',
-      `Gamma must be above goals / domain = ${figure(a.pattern.goals.length / domainSize(a.pattern))}.`,
-      'Declare a larger gamma or a larger domain.',
-    );
-  const candidates = patternCandidates(a, {
-    epsilon,
-    ...(gamma && { gamma }),
-    ...(delta && { delta }),
-    ...(degree && { degree }),
-    ...(options.absence && { absence: true }),
-    ...(together && { together }),
-  });
-  const chosen = chooseCandidate(candidates);
-  const document = {
-    query: a.text,
-    stable: a.stability.stable,
-    dense: a.stability.dense,
-    witness: a.stability.witness ?? null,
-    density: a.stability.density ? toNumber(a.stability.density) : null,
-    subgoals: a.pattern.goals.length,
-    variables: a.pattern.variables.length,
-    collapsed: a.pattern.collapsed,
-    unit: a.unit,
-    automorphisms: a.automorphisms.count,
-    lambda: a.lambda.shown,
-    globalSensitivity: Number(a.bounds.globalSensitivity),
-    largestAnswer: Number(a.bounds.most),
-    adversary: { ...boundedAdversary(domain), largestMarginal: largestMarginal(domain, a.stability.density) },
-    assumedDegree: publicDegree(a, degree),
-    candidates,
-    chosen: chosen.mechanism,
-  };
-  return { document, human: () => humanForm(a, candidates, chosen.mechanism) };
-}
-
-function humanForm(a: PatternAnalysis, candidates: ReturnType<typeof patternCandidates>, chosen: string): string {
-  const verdict = a.stability.stable ? good('stable') : warn('not stable');
+function humanForm(a: AnalysedPattern): string {
   const lines = [
-    bold(a.text),
-    `${verdict}${a.stability.witness ? `: ${a.stability.witness}` : ''}`,
-    `${a.pattern.goals.length} goals, ${a.pattern.variables.length} variables; one tuple moves the answer (${a.unit}) by at most ${figure(Number(a.bounds.globalSensitivity))}; lambda ${figure(a.lambda.shown)}`,
+    bold(a.query),
+    `${a.stable ? good('stable') : warn('not stable')}${a.witness ? `: ${a.witness}` : ''}`,
+    `${a.subgoals} goals, ${a.variables} variables; one tuple moves the answer (${a.unit}) by at most ${figure(a.globalSensitivity)}; lambda ${figure(a.lambda)}`,
     '',
     table(
       ['', 'mechanism', 'scale', 'expected error', 'guarantee', ''],
-      candidates.map((c) => [
-        c.mechanism === chosen ? '>' : '',
+      a.candidates.map((c) => [
+        c.mechanism === a.chosen ? '>' : '',
         c.mechanism,
         figure(c.scale),
         figure(c.expectedError),
@@ -128,11 +88,6 @@ function humanForm(a: PatternAnalysis, candidates: ReturnType<typeof patternCand
   return lines.join('\n');
 }
 
-const positive = (text: string, what: string): Rational => {
-  const value = parseRational(text, what);
-  if (!isPositive(value)) throw new Fault('BUDGET_INVALID', `The ${what} must be positive.`, 'Write for example 0.5.');
-  return value;
-};
 function wholeNumber(text: string, what: string, least: number): number {
   const value = /^\d+(e\d+)?$/i.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(Number.isSafeInteger(value) && value >= least))

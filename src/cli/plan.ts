@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { judgePublishedSurvey } from '../ask/published.js';
+import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
-import { type AskWords, readAsk, withAskOptions } from './ask.js';
+import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
-import { surveyChoice, surveyText } from './survey-choice.js';
-import { publishedSurvey, publishedText } from './survey-published.js';
+import { surveyText } from './survey-text.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
@@ -12,23 +14,27 @@ export function register(program: Command): void {
       '--as-published',
       'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
     )
-    .action(async (file: string, words: AskWords) => {
-      const { plan, survey, published } = await withSession(file, async (session, { engine }) => {
-        const asked = readAsk(words, session);
-        const planned =
-          'analysis' in asked
-            ? await asked.analysis.plan(session, asked.text, asked.options, words)
-            : await session.plan(asked.query, asked.options);
-        return {
-          plan: planned,
-          survey: 'query' in asked && words.survey ? await surveyChoice(session, asked) : undefined,
-          published: words.asPublished ? await publishedSurvey(engine, session, planned, words) : undefined,
-        };
-      });
-      emit(words.json, survey ? { ...plan, survey, ...(published && { published }) } : plan, () =>
-        [...(survey ? [surveyText(survey)] : []), ...(published ? [publishedText(published)] : []), planText(plan)].join('\n\n'),
+    .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
+      const plan = await withSession(file, (fugu) => fugu.plan(questionFrom(words), optionsFrom(words)));
+      const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
+      emit(words.json, { ...plan, ...(published && { published }) }, () =>
+        [
+          ...('survey' in plan ? [surveyText(plan.survey)] : []),
+          ...(published ? [publishedText(published)] : []),
+          planText(plan),
+        ].join('\n\n'),
       );
     });
+}
+
+async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskWords) {
+  if (!survey)
+    throw new Fault(
+      'USAGE',
+      '--as-published goes with --survey.',
+      'It shows what the mechanism of Maughan and Near would do to the whole survey.',
+    );
+  return judgePublishedSurvey(file, { epsilon });
 }
 
 export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>

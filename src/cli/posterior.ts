@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import { type ModelPosterior, type PosteriorRow, posteriorOnModel, posteriorTable } from '../attack/posterior.js';
+import { type BelievedValue, posterior, posteriorOnModel } from '../ask/posterior.js';
+import type { ModelPosterior } from '../attack/posterior.js';
 import { Fault } from '../errors.js';
 import { within, withinMagnitude } from '../input/limits.js';
-import type { AdditiveLaw } from '../mechanism/law.js';
 import { bold, dim, emit, figure, table } from './output.js';
-import { readModelFile } from './workbench.js';
 
 interface Words {
   readonly universe?: string;
@@ -46,73 +45,63 @@ function numbers(text: string, what: string): number[] {
   return list;
 }
 
-function noiseOf({ scale, sigma }: Words): AdditiveLaw<number> {
+function noiseFrom({ scale, sigma }: Words): { scale?: number; sigma?: number } {
   if ((scale === undefined) === (sigma === undefined))
     throw usage('Say how much noise was added.', 'Use --scale S (Laplace) or --sigma S (Gaussian); both are on the receipt.');
-  const size = Number(scale ?? sigma);
-  if (Number.isFinite(size)) withinMagnitude(size, 'The noise');
-  return scale !== undefined ? { kind: 'laplace', scale: size } : { kind: 'gaussian', variance: size ** 2 };
+  return scale !== undefined ? { scale: Number(scale) } : { sigma: Number(sigma) };
 }
 
-const queries: Record<string, (values: readonly number[]) => number> = {
-  sum: (v) => v.reduce((s, x) => s + x, 0),
-  mean: (v) => v.reduce((s, x) => s + x, 0) / v.length,
-  min: (v) => Math.min(...v),
-  max: (v) => Math.max(...v),
-};
+const queries = ['sum', 'mean', 'min', 'max'] as const;
 
-function oneValue(words: Words): void {
+async function oneValue(words: Words): Promise<void> {
   if (words.universe === undefined)
     throw usage(
       'Say which values are possible, or give a model.',
       'For example --universe 1,2,3,5,10 --known 1,2,3 --query mean.',
     );
-  const query = Object.hasOwn(queries, words.query) ? queries[words.query] : undefined;
+  const query = queries.find((name) => name === words.query);
   if (!query)
     throw usage('The query is not one this command knows.', 'Use sum, mean, min or max; with a model any query of "fugu audit".');
-  const known = words.known === undefined ? [] : numbers(words.known, 'known values');
-  const rows = posteriorTable({
+  const rows = await posterior({
+    known: words.known === undefined ? [] : numbers(words.known, 'known values'),
     universe: numbers(words.universe, 'values'),
     ...(words.prior !== undefined && { prior: numbers(words.prior, 'prior probabilities') }),
-    answerIf: (value) => [query([...known, Number(value)])],
+    query,
     answer: numbers(words.answer, 'answer'),
-    noise: noiseOf(words),
+    ...noiseFrom(words),
   });
-  emit(words.json, { rows: rows.map(plainRow) }, () => rowsText(rows));
+  emit(words.json, { rows }, () => rowsText(rows));
 }
 
-const plainRow = (r: PosteriorRow) => ({ ...r, expected: r.expected[0], noise: r.noise[0] });
-const rowsText = (rows: readonly PosteriorRow[]) =>
+const rowsText = (rows: readonly BelievedValue[]) =>
   table(
     ['value', 'prior', 'exact answer', 'noise needed', 'density', 'posterior'],
     rows.map((r) => [
       `${r.value}`,
       r.prior.toFixed(4),
-      figure(r.expected[0]!),
-      figure(r.noise[0]!),
+      figure(r.expected),
+      figure(r.noise),
       r.density.toFixed(4),
       r.posterior.toFixed(4),
     ]),
   );
 
-function onModel(file: string, words: Words): void {
-  const model = readModelFile(file);
-  const about = words.about ?? model.ids[0]!;
+async function onModel(file: string, words: Words): Promise<void> {
   const known = Object.fromEntries(
     (words.known?.split(',') ?? []).map((pair) => {
       const [id = '', value = ''] = pair.split('=');
       if (value.trim() === '' || !Number.isFinite(Number(value)))
         throw usage('What is known must name records and values.', 'For example --known bob=1,eve=0.');
-      withinMagnitude(Number(value), 'A known value');
       return [id.trim(), Number(value)];
     }),
   );
-  const found = posteriorOnModel(model, {
+  const { about, query } = words;
+  const found = await posteriorOnModel(file, {
     about,
     known,
-    query: words.query,
+    query,
     answer: numbers(words.answer, 'answer'),
-    noise: noiseOf(words),
+    ...noiseFrom(words),
   });
   emit(words.json, found, () => modelText(found));
 }

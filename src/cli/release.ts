@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
-import { rankText } from '../query/label.js';
 import type { Receipt, Release } from '../release/receipt.js';
+import { rankText } from '../report/rank-text.js';
 import { keyLabels, missing } from '../report/report.js';
-import { type AskWords, readAsk, withAskOptions } from './ask.js';
+import { isResult, showResult } from './answer-tables.js';
+import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
-import { surveyError, wholeErrorText } from './survey-choice.js';
+import { wholeErrorText } from './survey-text.js';
 import { writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
@@ -17,25 +18,17 @@ export function register(program: Command): void {
     .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
     .action(async (file: string, words: AskWords & { out?: string }) => {
       outcomes.arise();
-      const done = await withSession(file, async (session, { policy }) => {
-        const asked = readAsk(words, session);
-        if ('analysis' in asked) {
-          const answer = await asked.analysis.release(session, asked.text, asked.options, words);
-          if (words.out !== undefined) writeAnalysis(words.out, answer, policy);
+      const done = await withSession(file, async (fugu, policy) => {
+        const answer = await fugu.release(questionFrom(words), optionsFrom(words));
+        if (isResult(answer)) {
+          const { text, tables } = showResult(answer);
+          if (words.out !== undefined) writeAnalysis(words.out, answer, tables, policy);
           const { result, receipt } = answer;
-          return {
-            document: { result, receipt },
-            text: [answer.text, '', ...promise(receipt), ...written(words.out)].join('\n'),
-          };
+          return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(words.out)].join('\n') };
         }
-        const release = await session.release(asked.query, asked.options);
-        if (words.out !== undefined) await writeRelease(words.out, release, policy);
-        if (!words.survey) return { document: release, text: releaseText(release, policy, words.out) };
-        const together = surveyError(release.receipt.measures);
-        return {
-          document: { ...release, together },
-          text: `${releaseText(release, policy, words.out)}\n${wholeErrorText(together)}`,
-        };
+        if (words.out !== undefined) await writeRelease(words.out, answer, policy);
+        const text = releaseText(answer, policy, words.out);
+        return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
       });
       emit(words.json, done.document, () => done.text);
     });

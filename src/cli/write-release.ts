@@ -4,7 +4,7 @@ import type { Release } from '../release/receipt.js';
 import { answerCsv, csvOf } from '../report/csv.js';
 import { htmlReport } from '../report/html.js';
 import { type AnswerSection, analysisReport, reportOf } from '../report/report.js';
-import type { AnalysisAnswer } from './analyses.js';
+import type { ResultAnswer, ShownTable } from './answer-tables.js';
 import { figure } from './output.js';
 
 /** DIR/receipt.json, DIR/report.html and one CSV per answer. */
@@ -17,16 +17,16 @@ export async function writeRelease(directory: string, release: Release, policy: 
 }
 
 /** DIR/receipt.json, DIR/result.json, DIR/report.html and one CSV per table of the result. */
-export function writeAnalysis(directory: string, answer: AnalysisAnswer, policy: Policy): void {
+export function writeAnalysis(directory: string, answer: ResultAnswer, tables: readonly ShownTable[], policy: Policy): void {
   writeFiles(directory, [
     ['receipt.json', `${JSON.stringify(answer.receipt, null, 2)}\n`],
     ['result.json', `${JSON.stringify(answer.result, null, 2)}\n`],
-    ['report.html', htmlReport(analysisReport(answer.receipt, policy, answer.tables.map(sectionOf)))],
-    ...answer.tables.map((t) => [`${fileName(t.name, 0, 1)}.csv`, csvOf([t.header, ...t.rows])] as const),
+    ['report.html', htmlReport(analysisReport(answer.receipt, policy, tables.map(sectionOf)))],
+    ...tables.map((t) => [`${fileName(t.name, 0, 1)}.csv`, csvOf([t.header, ...t.rows])] as const),
   ]);
 }
 
-const sectionOf = ({ name, header, rows, drawing }: AnalysisAnswer['tables'][number]): AnswerSection => ({
+const sectionOf = ({ name, header, rows, drawing }: ShownTable): AnswerSection => ({
   title: name,
   measure: '',
   panels: [],

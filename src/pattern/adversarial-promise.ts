@@ -9,9 +9,7 @@ import { boundedAdversary, domainSize } from './query/lambda.js';
  * early, kinder refusal; what counts is that its price is booked as paid once and admitted a single time, whoever asks at once and with whatever gamma.
  */
 export async function refuseSecondBatch(session: Session, label: string): Promise<void> {
-  const before = (await session.desk.ledger.entries(session.policy.population)).find((e) =>
-    e.label.startsWith('adversarial privacy: '),
-  );
+  const before = (await session.entries()).find((e) => e.label.startsWith('adversarial privacy: '));
   if (before && before.label !== label)
     throw new Fault(
       'BUDGET_EXCEEDED',

@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
 import { Paid } from '../mechanism/paid.js';
-import { createSession, type Session } from '../release/session.js';
+import { createSession, deskOf, type Session } from '../release/session.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { planClustering, releaseClustering } from './clustering.js';
@@ -102,12 +102,12 @@ describe('what is drawn for a pattern', () => {
     const s = await session(`{ secret: ${secret} }`);
     const prepared = await preparePattern(s, text, { epsilon: '1', mechanism, degree: 8 });
     const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(s.desk.engine, prepared, paid);
+    await answerPattern(deskOf(s).engine, prepared, paid);
     expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
     const [, given] = paid.seen[0]!;
     expect(Array.isArray(given) ? given[0] : (given as { exact: bigint }).exact).toBe(BigInt(exact));
     for (const nothing of [new Paid([]), paid])
-      await expect(answerPattern(s.desk.engine, prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
+      await expect(answerPattern(deskOf(s).engine, prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
     const plan = await planPattern(s, text, { epsilon: '1', mechanism, degree: 8 });
     expect(plan.measures.map((m) => m.noise.kind)).toEqual(prepared.drawn.mechanisms.map(({ law }) => law.kind));
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
@@ -117,7 +117,7 @@ describe('what is drawn for a pattern', () => {
     const s = await session('{ secret: person, unit: id, maxRows: 1 }');
     const prepared = await preparePattern(s, 'q(x, p) :- visit(x, p)', { epsilon: '1' });
     const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(s.desk.engine, prepared, paid);
+    await answerPattern(deskOf(s).engine, prepared, paid);
     expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
     expect(paid.seen.map(([, exact]) => exact)).toEqual(prepared.drawn.mechanisms.map(() => [visits]));
   });
@@ -127,10 +127,10 @@ describe('what is drawn for a pattern', () => {
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     const prepared = await preparePattern(s, text, { gamma: '0.1', mechanism: 'algorithm-2.1' });
     const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(s.desk.engine, prepared, paid);
+    await answerPattern(deskOf(s).engine, prepared, paid);
     expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
     expect(prepared.drawn.mechanisms[0]!.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));
-    await expect(answerPattern(s.desk.engine, prepared, paid)).rejects.toThrow(/more noise would be drawn/);
+    await expect(answerPattern(deskOf(s).engine, prepared, paid)).rejects.toThrow(/more noise would be drawn/);
   });
 });
 
@@ -139,7 +139,7 @@ describe('releasing a pattern', () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     await expect(release(s, text, { gamma, mechanism: 'algorithm-2.1' })).rejects.toMatchObject({ code: 'BUDGET_INVALID' });
-    expect(await s.desk.ledger.entries(s.policy.population)).toEqual([]);
+    expect(await deskOf(s).ledger.entries(s.policy.population)).toEqual([]);
   });
 
   it('counts occurrences by the race, too, when occurrences are asked for', async () => {
@@ -242,7 +242,7 @@ describe('releasing a pattern', () => {
     const s = await session('{ secret: edge }');
     const wide = `q(x) :- ${[...'abcdefghi'].map((v, k) => (k === 0 ? 'knows(x, a)' : `knows(${'abcdefghi'[k - 1]}, ${v})`)).join(', ')}`;
     await expect(release(s, wide, { mechanism: 'laplace' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
-    expect(await s.desk.ledger.entries(s.policy.population)).toEqual([]);
+    expect(await deskOf(s).ledger.entries(s.policy.population)).toEqual([]);
   });
 
   it('stops when the data hold more values than declared, without saying so', async () => {
@@ -270,7 +270,7 @@ describe('releasing a pattern', () => {
       ['2-paths', people * 6],
     ] as const) {
       const a = analysePattern(`${name} of friend`, { relations: s.policy.relations });
-      expect((await exactAnswer(s.desk.engine, a)).open()).toBe(BigInt(expected));
+      expect((await exactAnswer(deskOf(s).engine, a)).open()).toBe(BigInt(expected));
     }
   });
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { toNumber, zero } from '../exact/rational.js';
 import { everyRecord } from '../mechanism/profile.js';
+import { deskOf } from '../release/session.js';
 import { exactAnswer } from './exact-answer.js';
 import { preparePattern } from './prepare.js';
 import { analysePattern } from './query/analyse.js';
@@ -41,8 +42,8 @@ async function world(ties: string, text: string, degree: number, columns = '[a, 
   const [plain, ladder] = [await drawn('laplace'), await drawn('truncation-ladder')];
   const booked = [plain, ladder].map(({ cost }) => toNumber(cost.perRecord.get(everyRecord)!));
   const found = {
-    answer: (await exactAnswer(session.desk.engine, a)).open(),
-    kept: (await truncated(session.desk.engine, a, degree)).open(),
+    answer: (await exactAnswer(deskOf(session).engine, a)).open(),
+    kept: (await truncated(deskOf(session).engine, a, degree)).open(),
     scale: toNumber(plain.law.kind === 'laplace' ? plain.law.scale : zero),
     decay: toNumber(ladder.law.kind === 'ladder' ? ladder.law.decay : zero),
     booked: Math.min(...booked),

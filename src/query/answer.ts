@@ -3,7 +3,6 @@ import type { AdditiveLaw, Law } from '../mechanism/law.js';
 import { combinedHalfWidth, type Part } from '../mechanism/law-sum.js';
 import { deviation } from '../mechanism/law-width.js';
 import type { AnswerRow, AnswerTable, ErrorKind, Foreseen, NoisyCounts, NoisyMeasure } from './bound.js';
-import { answerName } from './label.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
 
@@ -68,29 +67,33 @@ export const miss = 0.05;
 
 export interface Layout {
   readonly query: Query;
+  /** What is asked, in a few words. */
+  readonly label: string;
   readonly columns: readonly string[];
   readonly cells: readonly (readonly string[])[];
 }
 
-export const table = (
-  { query, columns, cells }: Layout,
-  error: ErrorKind,
-  row: (i: number) => Omit<AnswerRow, 'keys'>,
-): AnswerTable => ({
-  name: answerName(query),
-  query,
-  columns,
-  rows: cells.map((keys, i) => ({ keys, ...row(i) })),
+/** The name an answer carries. */
+const answerName = ({ query, label }: Layout): string =>
+  query.name ?? `${label}${query.by && query.by.length > 0 ? ` by ${query.by.join(', ')}` : ''}`;
+
+export const table = (layout: Layout, error: ErrorKind, row: (i: number) => Omit<AnswerRow, 'keys'>): AnswerTable => ({
+  name: answerName(layout),
+  query: layout.query,
+  columns: layout.columns,
+  rows: layout.cells.map((keys, i) => ({ keys, ...row(i) })),
   error,
 });
 
-export const foreseen = (
-  { query, cells }: Layout,
-  error: ErrorKind,
-  standardError: number,
-  half: number,
-  perRow: boolean,
-): Foreseen => ({ name: answerName(query), query, cells: cells.length, error, standardError, halfWidth: half, perRow });
+export const foreseen = (layout: Layout, error: ErrorKind, standardError: number, half: number, perRow: boolean): Foreseen => ({
+  name: answerName(layout),
+  query: layout.query,
+  cells: layout.cells.length,
+  error,
+  standardError,
+  halfWidth: half,
+  perRow,
+});
 
 /** An answer that is a sum of noisy integers. */
 export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery {

@@ -1,51 +1,16 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
-import { type LimitName, within } from '../input/limits.js';
+import { list } from './form.js';
+import { queryKinds } from './kinds.js';
 import type { Batch } from './query.js';
 
-const atMost =
-  (limit: LimitName) =>
-  (value: { readonly length: number }): true => {
-    within(limit, value.length);
-    return true;
-  };
-const name = z.string().min(1).refine(atMost('nameLength'));
-/** What an answer is called goes to terminals, files and reports. */
-const title = name.refine((text) => !/\p{Cc}/u.test(text), 'a name may not hold control characters');
-const literal = z.union([z.string().refine(atMost('literalLength')), z.number()]);
-const list = <T extends z.ZodType>(item: T, limit: LimitName) => z.array(item).min(1).refine(atMost(limit));
-const condition = z.discriminatedUnion('op', [
-  z.strictObject({ column: name, op: z.enum(['=', '!=', '<', '<=', '>', '>=']), value: literal }),
-  z.strictObject({ column: name, op: z.enum(['in', 'not in']), values: list(literal, 'literals') }),
-  z.strictObject({ column: name, op: z.enum(['missing', 'present']) }),
-]);
-const asked = {
-  name: title.optional(),
-  where: z.array(condition).refine(atMost('conditions')).optional(),
-  by: z.array(name).refine(atMost('keys')).optional(),
-  weight: name.optional(),
-};
-const query = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('count'), ...asked }),
-  z.strictObject({ kind: z.literal('sum'), column: name, ...asked }),
-  z.strictObject({ kind: z.literal('mean'), column: name, ...asked }),
-  z.strictObject({ kind: z.literal('variance'), column: name, population: z.boolean().optional(), ...asked }),
-  z.strictObject({
-    kind: z.literal('share'),
-    column: name,
-    values: list(z.string().refine(atMost('literalLength')), 'literals'),
-    ...asked,
-  }),
-  z.strictObject({ kind: z.literal('histogram'), column: name, merged: z.literal(true).optional(), ...asked }),
-  z.strictObject({ kind: z.literal('crosstab'), columns: z.tuple([name, name]), ...asked }),
-  z.strictObject({
-    kind: z.literal('quantile'),
-    column: name,
-    at: list(z.number().gt(0).lt(1).multipleOf(0.001), 'shares'),
-    ...asked,
-  }),
-]);
+const schemas = Object.values(queryKinds).map(({ schema }) => schema);
+type Schema = (typeof schemas)[number];
+const query = z.discriminatedUnion('kind', schemas as [Schema, ...Schema[]]);
 const batch = z.strictObject({ queries: list(query, 'queries') });
+
+/** One query, a list of them, or a batch. */
+export const batchForms = z.union([query, z.array(query).readonly(), batch]);
 
 const asBatch = (input: unknown): unknown =>
   Array.isArray(input)
@@ -60,7 +25,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
 /** A query, a list of queries or {queries: […]}, from JSON. Faults name the field. */
 export function parseBatch(input: unknown): Batch {
   const parsed = batch.safeParse(asBatch(input));
-  if (parsed.success) return parsed.data as Batch;
+  if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   throw new Fault(
     'QUERY_INVALID',
@@ -68,7 +33,7 @@ export function parseBatch(input: unknown): Batch {
       /\.\.$/,
       '.',
     ),
-    'A query looks like {"kind": "mean", "column": "age", "by": ["party"], "where": [{"column": "age", "op": ">", "value": 30}]}; kinds are count, sum, mean, variance, share, histogram, crosstab, quantile.',
+    `A query looks like {"kind": "mean", "column": "age", "by": ["party"], "where": [{"column": "age", "op": ">", "value": 30}]}; kinds are ${Object.keys(queryKinds).join(', ')}.`,
   );
 }
 

@@ -18,7 +18,7 @@ import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault, type Outcome } from '../errors.js';
 import { compare, isPositive, isZero, multiply, type Rational, toNumber, zero } from '../exact/rational.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Entry, Ledger } from '../ledger/ledger.js';
 import { type Allotment, pure as pureAllotment, pureInside, zcdp } from '../mechanism/allotment.js';
 import { inDoubles } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
@@ -107,35 +107,47 @@ function refuseOtherReading(opened: EngineSource, policy: Policy): void {
     );
 }
 
+/** Data and ledger of a session: for analyses that need its public size, and for tests. */
+export let deskOf: (session: Session) => Desk;
+
 export class Session {
-  readonly desk: Desk;
+  readonly #desk: Desk;
   constructor(desk: Desk) {
-    this.desk = desk;
+    this.#desk = desk;
+  }
+  static {
+    deskOf = (session) => session.#desk;
   }
 
   get policy(): Policy {
-    return this.desk.policy;
+    return this.#desk.policy;
   }
   get account(): Account {
-    return this.desk.account;
+    return this.#desk.account;
   }
 
   spent(): Promise<Spent> {
-    return this.desk.ledger.spent(this.policy.population);
+    return this.#desk.ledger.spent(this.policy.population);
   }
 
   /** What was spent, for whoever is about to spend more: refused where a release would be, whatever it asks. */
   async standing(): Promise<Standing> {
-    const { policy, account, desk } = this;
+    const { policy, account } = this;
+    const desk = this.#desk;
     const { population } = policy;
     const spent = await desk.ledger.standing({ population, terms: account.terms, opening: await openingOf(policy) });
     const quota = quotaOf(policy.budget, desk.analyst);
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
   }
 
+  /** Everything this population has paid for. */
+  entries(): Promise<readonly Entry[]> {
+    return this.#desk.ledger.entries(this.policy.population);
+  }
+
   /** Pays for and runs one request; analysis and patterns are made of these. */
   charge<T>(request: Request<T>): Promise<Charged<T>> {
-    return charge(this.desk, request);
+    return charge(this.#desk, request);
   }
 
   /** Cost, scale, error bars and remaining budget; spends nothing and reads no private value. */
@@ -184,7 +196,7 @@ export class Session {
         .join(', ')
         .slice(0, 120);
     const standing = await this.standing();
-    const open = await unansweredFor(this.desk, await requestKey(policy, text), options.fresh === true);
+    const open = await unansweredFor(this.#desk, await requestKey(policy, text), options.fresh === true);
     for (const was of open ? this.asBooked(open, options) : []) {
       const plans = chooseNoise(bound.measures, account, was.share, was.basis);
       const best = plans.find(({ profile }) =>
@@ -238,7 +250,7 @@ export class Session {
       measures: mechanisms.map(planned),
       // What was booked already needs no more room.
       fits: own.completes !== undefined || this.admits(costTogether(mechanisms), reading, spent),
-      ...(spent.own && { quota: quotaUse(account, quotaFor(this.desk)!, spent.own.spent) }),
+      ...(spent.own && { quota: quotaUse(account, quotaFor(this.#desk)!, spent.own.spent) }),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       route: route.how,
@@ -253,7 +265,7 @@ export class Session {
     const booked = this.account.book(profile, reading);
     const own = spend(standing.own?.spent ?? nothingSpent, booked);
     try {
-      admission(this.account, quotaFor(this.desk))(spend(standing, booked), standing, own);
+      admission(this.account, quotaFor(this.#desk))(spend(standing, booked), standing, own);
       return true;
     } catch (error) {
       if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return false;

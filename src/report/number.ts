@@ -41,3 +41,5 @@ export function tick(x: number): string {
   if (size > 0 && size < 1e-3) return Number(x.toPrecision(3)).toExponential();
   return Number(x.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 6 });
 }
+
+export { percent } from '../accounting/belief-words.js';

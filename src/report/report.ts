@@ -4,11 +4,11 @@ import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rat
 import { levelLabel } from '../policy/code.js';
 import type { Column, Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
-import { rankText } from '../query/label.js';
 import type { Query } from '../query/query.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { brief, estimate } from './number.js';
+import { rankText } from './rank-text.js';
 import type { Drawing } from './svg.js';
 
 /** Everything a report shows, as plain data. HTML is one way to show it. */

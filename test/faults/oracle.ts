@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toNumber } from '../../src/exact/rational.js';
-import { Fault, openLedger } from '../../src/index.js';
 import { verifyPlace } from '../../src/ledger/rescue/verify.js';
 import { isOfRecords } from '../../src/mechanism/record-class.js';
 import type { Said } from '../fugu.js';
+import { Fault, openLedger } from '../inside.js';
 import type { Call, Fault as DiskFault } from './disk.js';
 
 /** What a promise of the ledger or of a file was broken by. */

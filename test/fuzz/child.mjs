@@ -87,7 +87,7 @@ const targets = {
     else bindBatch(parseSql(text, declared), declared);
   },
   async query(text) {
-    const { readJson } = await load('cli/read-input.js');
+    const { readJson } = await load('ask/named-text.js');
     await (await session()).session.plan(readJson(text), options(text));
   },
   async policy(text) {
@@ -108,7 +108,7 @@ const targets = {
   async model(text) {
     writeFileSync(at('model.bif'), text);
     writeFileSync(at('model.json'), text);
-    const { readModelFile } = await load('cli/workbench.js');
+    const { readModelFile } = await load('ask/model-file.js');
     const { leakage } = await load('dependence/leakage.js');
     const read = readModelFile(at(text.trimStart().startsWith('network') ? 'model.bif' : 'model.json'));
     if (read.ids.length <= 50) leakage(read, 0.1, 'informed');
@@ -170,7 +170,7 @@ const targets = {
     }
   },
   async analysis(text) {
-    const { readJson } = await load('cli/read-input.js');
+    const { readJson } = await load('ask/named-text.js');
     const { as, ask, options: told } = readJson(text) ?? {};
     const { planKmeans } = await load('learn/kmeans/kmeans.js');
     const { planClassify } = await load('learn/classify/classify.js');
@@ -187,7 +187,7 @@ const targets = {
     else await planPattern(open, String(ask), words);
   },
   async release(text) {
-    const { readJson } = await load('cli/read-input.js');
+    const { readJson } = await load('ask/named-text.js');
     const { session: open, ledger, policy: declared } = await session();
     const before = await paid(ledger, declared.population);
     try {

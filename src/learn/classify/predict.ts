@@ -22,7 +22,7 @@ export interface Prediction {
 type Row = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>;
 
 /** Applies a released classifier to a row given as column: value. A missing value counts for nothing. */
-export function predict(result: ClassifyResult, row: Row): Prediction {
+export function predict(result: Pick<ClassifyResult, 'model' | 'intercept' | 'weights'>, row: Row): Prediction {
   const score = result.weights.reduce((s, w) => s + w.weight * enters(w, row[w.column]), result.intercept);
   return {
     score,

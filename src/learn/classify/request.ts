@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readRequest } from '../request.js';
 
-const request = z.strictObject({
+export const request = z.strictObject({
   label: z.string().min(1),
   positive: z.array(z.union([z.string(), z.number()]).transform(String)).min(1),
   features: z.array(z.string().min(1)).min(1).max(200),

@@ -11,7 +11,7 @@ import { type Box, boxOf, fromCentred, readPoints } from './points.js';
 import { treeVariant } from './tree-variant.js';
 import type { Variant } from './variant.js';
 
-const request = z.strictObject({
+export const request = z.strictObject({
   columns: z.array(z.string().min(1)).min(1).max(100),
   clusters: z.number().int().min(1).max(1000),
   iterations: z.number().int().min(1).max(50).optional(),

@@ -5,8 +5,9 @@ import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
-import type { Allowance, Session } from '../../release/session.js';
+import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { publicRecords } from '../public-size.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
@@ -72,17 +73,15 @@ function treeAllotment({ rho, pure }: Allowance): Allotment {
   throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
 }
 
-/** A tree learned within `epsilon` of the policy's budget, booked before any row is read. */
-export async function learnPaid(
-  session: Session,
-  { epsilon, fresh = false }: { readonly epsilon: string; readonly fresh?: boolean },
-  progress?: Progress,
-): Promise<PaidNetwork> {
-  const { policy, account } = session;
+export const planPaid = async (session: Session, options: AskOptions = {}): Promise<Plan> =>
+  (await prepareTree(session, options)).plan;
+
+async function prepareTree(session: Session, options: AskOptions) {
+  const { policy } = session;
   refuseRepeatedRows(policy);
   const names = surveyColumns(policy);
   const { values, ...shown } = surveyLevels(policy, names);
-  const allowance = await session.allowance({ epsilon, fresh });
+  const allowance = await session.allowance(options);
   const allotment = treeAllotment(allowance);
   const rows = await publicRecords(session);
   const noise = treeNoise(
@@ -92,7 +91,7 @@ export async function learnPaid(
   );
   const mechanisms = [noise.structure, noise.tables];
   const plan = session.frame({
-    label: `learn a tree over ${names.length} columns`,
+    label: options.label ?? `learn a tree over ${names.length} columns`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
@@ -103,6 +102,13 @@ export async function learnPaid(
     errors: [],
     candidates: [],
   });
+  return { names, levels: { values, ...shown }, allowance, allotment, rows, noise, mechanisms, plan };
+}
+
+/** A tree learned within a part of the policy's budget, booked before any row is read. */
+export async function learnPaid(session: Session, options: AskOptions = {}, progress?: Progress): Promise<PaidNetwork> {
+  const { policy, account } = session;
+  const { names, levels, allowance, allotment, rows, noise, mechanisms, plan } = await prepareTree(session, options);
   const { result, receipt } = await session.analyse<LearnedTree>({
     kind: 'learn columns',
     allowance,
@@ -118,9 +124,9 @@ export async function learnPaid(
     },
   });
   const tree: PrivateTree = { parent: result.parent, tables: result.tables.map((t) => Float64Array.from(t)) };
-  const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, values, {
-    epsilon,
+  const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, levels.values, {
+    epsilon: options.epsilon ?? `${plan.epsilon}`,
     delta: allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0',
   });
-  return { network: overLevels(network, { values, ...shown }), receipt };
+  return { network: overLevels(network, levels), receipt };
 }

@@ -5,9 +5,10 @@ import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { spreadOf } from '../../mechanism/additive.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { column } from '../../release/relied.js';
-import type { Session } from '../../release/session.js';
+import type { AskOptions, Session } from '../../release/session.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
 import { type SpreadTerms, spreadNoise, spreadUnits, wholeSpread } from './private-spread.js';
@@ -78,18 +79,15 @@ function askedColumns(policy: Policy): { readonly open: readonly string[]; reado
 }
 
 export interface PaidSpread {
-  readonly epsilon: string;
   readonly confidence: number;
   /** Answers at least this many people gave are covered; public. */
   readonly least: number;
-  readonly fresh?: boolean;
 }
 
-/** One private number, the worst spread, booked before any row is read; the rest of the file is public arithmetic. */
-export async function learnSpreadPaid(
-  session: Session,
-  { epsilon, confidence, least, fresh = false }: PaidSpread,
-): Promise<SpreadTables & { readonly receipt: Receipt }> {
+export const planSpreadPaid = async (session: Session, asked: PaidSpread, options: AskOptions = {}): Promise<Plan> =>
+  (await prepareSpread(session, asked, options)).plan;
+
+async function prepareSpread(session: Session, { confidence, least }: PaidSpread, options: AskOptions) {
   const { policy } = session;
   refuseRepeatedRows(policy);
   const { open, known } = askedColumns(policy);
@@ -100,13 +98,12 @@ export async function learnSpreadPaid(
     failure: (4 / 5) * (1 - confidence),
     strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
   };
-  const allowance = await session.allowance({ epsilon, fresh });
+  const allowance = await session.allowance(options);
   if (!allowance.pure)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const noise = spreadNoise(levels, terms, allowance.pure);
-  const off = surely(spreadOf(noise.law), (1 / 5) * (1 - confidence));
   const plan = session.frame({
-    label: `learn the spread of ${open.length} columns`,
+    label: options.label ?? `learn the spread of ${open.length} columns`,
     share: allowance.share,
     spent: allowance.spent,
     route: allowance.route,
@@ -117,6 +114,19 @@ export async function learnSpreadPaid(
     errors: [],
     candidates: [],
   });
+  return { open, known, survey, terms, allowance, noise, plan };
+}
+
+/** One private number, the worst spread, booked before any row is read; the rest of the file is public arithmetic. */
+export async function learnSpreadPaid(
+  session: Session,
+  asked: PaidSpread,
+  options: AskOptions = {},
+): Promise<SpreadTables & { readonly receipt: Receipt }> {
+  const { policy } = session;
+  const { confidence, least } = asked;
+  const { open, known, survey, terms, allowance, noise, plan } = await prepareSpread(session, asked, options);
+  const off = surely(spreadOf(noise.law), (1 / 5) * (1 - confidence));
   const { result, receipt } = await session.analyse<string>({
     kind: 'learn spread',
     allowance,

@@ -12,6 +12,7 @@ import type { Allotment } from '../../mechanism/allotment.js';
 import { inDoubles } from '../../mechanism/law.js';
 import { halfWidth } from '../../mechanism/law-width.js';
 import type { CategoryColumn, Policy, Relation } from '../../policy/policy.js';
+import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { relation as relied } from '../../release/relied.js';
 import type { AskOptions, Session } from '../../release/session.js';
@@ -40,8 +41,10 @@ export interface LearnedTies {
   readonly receipt: Receipt;
 }
 
-/** The odds ratio of a relation's ties from the protected table, paid for: a noisy table of the values of tied pairs (learn-ties.proof.md). */
-export async function learnTies(session: Session, request: TiesRequest, options: AskOptions): Promise<LearnedTies> {
+export const planTies = async (session: Session, request: TiesRequest, options: AskOptions = {}): Promise<Plan> =>
+  (await prepareTies(session, request, options)).plan;
+
+async function prepareTies(session: Session, request: TiesRequest, options: AskOptions) {
   const { policy } = session;
   const relation = publicRelation(policy, request.relation);
   const column = categoryOf(policy, request.column);
@@ -51,7 +54,7 @@ export async function learnTies(session: Session, request: TiesRequest, options:
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const directed = !relation.symmetric;
   const k = column.values.length;
-  const label = `odds ratio of ${request.relation} in ${request.column}`;
+  const label = options.label ?? `odds ratio of ${request.relation} in ${request.column}`;
   const noise = pairNoise(label, k, directed, request.pairsEach, allowance.pure);
   const plan = session.frame({
     label,
@@ -65,6 +68,14 @@ export async function learnTies(session: Session, request: TiesRequest, options:
     errors: [],
     candidates: [],
   });
+  return { relation, column, allowance, directed, noise, plan };
+}
+
+/** The odds ratio of a relation's ties from the protected table, paid for: a noisy table of the values of tied pairs (learn-ties.proof.md). */
+export async function learnTies(session: Session, request: TiesRequest, options: AskOptions): Promise<LearnedTies> {
+  const { policy } = session;
+  const { relation, column, allowance, directed, noise, plan } = await prepareTies(session, request, options);
+  const k = column.values.length;
   const { result, receipt } = await session.analyse<readonly number[]>({
     kind: 'learn ties',
     allowance,

@@ -1,17 +1,45 @@
+import * as z from 'zod';
 import { linearAnswer } from '../answer.js';
-import { valueName } from '../label.js';
-import type { CountQuery, CrosstabQuery, HistogramQuery, Query } from '../query.js';
+import { asked, columnName } from '../form.js';
+import type { QueryKind } from '../kind.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { bindMerged } from './merged.js';
 
+const countSchema = z.strictObject({ kind: z.literal('count'), ...asked });
+const histogramSchema = z.strictObject({
+  kind: z.literal('histogram'),
+  column: columnName,
+  /** Read off the joint histogram of the columns the policy merges this one with. */
+  merged: z.literal(true).optional(),
+  ...asked,
+});
+const crosstabSchema = z.strictObject({
+  kind: z.literal('crosstab'),
+  columns: z.tuple([columnName, columnName]).readonly(),
+  ...asked,
+});
+type CountQuery = z.output<typeof countSchema | typeof histogramSchema | typeof crosstabSchema>;
+export type HistogramQuery = z.output<typeof histogramSchema>;
+
 /** Counts by declared keys; a histogram and a crosstab are counts whose last keys are the columns shown. */
-function counts(scope: Scope, query: Query, shown: readonly string[]): BoundQuery {
+function counts(scope: Scope, query: CountQuery, label: string, shown: readonly string[]): BoundQuery {
   const rows = rowsOf(scope.policy, query, shown);
-  const columns = [...(query.by ?? []), ...shown, query.name ?? (query.kind === 'count' ? valueName(query) : 'count')];
-  return linearAnswer({ query, columns, cells: cellsOfRows(rows) }, [scope.rowCount(rows)]);
+  const columns = [...(query.by ?? []), ...shown, query.name ?? 'count'];
+  return linearAnswer({ query, label, columns, cells: cellsOfRows(rows) }, [scope.rowCount(rows)]);
 }
 
-export const bindCount = (query: CountQuery, scope: Scope): BoundQuery => counts(scope, query, []);
-export const bindHistogram = (query: HistogramQuery, scope: Scope): BoundQuery =>
-  query.merged ? bindMerged(query, scope) : counts(scope, query, [query.column]);
-export const bindCrosstab = (query: CrosstabQuery, scope: Scope): BoundQuery => counts(scope, query, query.columns);
+export const count: QueryKind<typeof countSchema> = {
+  schema: countSchema,
+  label: () => 'count',
+  bind: (query, scope) => counts(scope, query, 'count', []),
+};
+export const histogram: QueryKind<typeof histogramSchema> = {
+  schema: histogramSchema,
+  label: ({ column }) => column,
+  bind: (query, scope) => (query.merged ? bindMerged(query, scope) : counts(scope, query, query.column, [query.column])),
+};
+export const crosstab: QueryKind<typeof crosstabSchema> = {
+  schema: crosstabSchema,
+  label: ({ columns }) => columns.join(' x '),
+  bind: (query, scope) => counts(scope, query, query.columns.join(' x '), query.columns),
+};

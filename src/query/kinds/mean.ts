@@ -1,21 +1,31 @@
+import * as z from 'zod';
 import { numberAt } from '../../count/grid.js';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
-import { valueName } from '../label.js';
-import type { MeanQuery } from '../query.js';
+import { asked, columnName } from '../form.js';
+import type { QueryKind } from '../kind.js';
 import { quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
+const schema = z.strictObject({ kind: z.literal('mean'), column: columnName, ...asked });
+type MeanQuery = z.output<typeof schema>;
+const label = (q: MeanQuery): string => `mean of ${q.column}`;
+
 /** origin + (noisy sum of x - origin) / (noisy count); the middle of the bounds as origin keeps the sum's effect at the width of the bounds. */
-export function bindMean(query: MeanQuery, scope: Scope): BoundQuery {
+function bind(query: MeanQuery, scope: Scope): BoundQuery {
   const rows = rowsOf(scope.policy, query);
   const { grid, origin, reach } = centreOf(scope, query.column);
   const top = [momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n })];
   const bottom = [scope.presentCount(rows, query.column)];
   const middle = toNumber(multiply(grid.unit, rational(origin)));
   const within = [toNumber(grid.low) - middle, toNumber(numberAt(grid, grid.last)) - middle] as const;
-  const layout = { query, columns: [...(query.by ?? []), query.name ?? valueName(query)], cells: cellsOfRows(rows) };
+  const layout = {
+    query,
+    label: label(query),
+    columns: [...(query.by ?? []), query.name ?? label(query)],
+    cells: cellsOfRows(rows),
+  };
   const factors = (r: number) => [1, r];
   return {
     finish: (noisy) => {
@@ -40,3 +50,5 @@ export function bindMean(query: MeanQuery, scope: Scope): BoundQuery {
     },
   };
 }
+
+export const mean: QueryKind<typeof schema> = { schema, label, bind };

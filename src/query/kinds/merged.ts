@@ -1,8 +1,8 @@
 import { Fault } from '../../errors.js';
 import { linearAnswer } from '../answer.js';
 import { cellsOf, jointKeyOf, keyOf } from '../keys.js';
-import type { HistogramQuery } from '../query.js';
 import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
+import type { HistogramQuery } from './count.js';
 
 /**
  * A column's table read off the joint histogram of its cluster: an answer's count is the sum of the joint cells with that answer. The joint histogram is
@@ -34,5 +34,5 @@ export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
     return cellsWith[i % width]!.map((cell) => group + cell);
   };
   const columns = [...(query.by ?? []), query.column, query.name ?? 'count'];
-  return linearAnswer({ query, columns, cells: cellsOf([...asked.keys, shown]) }, [{ ...term, cells }]);
+  return linearAnswer({ query, label: query.column, columns, cells: cellsOf([...asked.keys, shown]) }, [{ ...term, cells }]);
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { numberNamed } from '../../count/domain.js';
 import { rankEffects } from '../../count/effects.js';
 import { gridOf, numberAt } from '../../count/grid.js';
@@ -8,10 +9,23 @@ import type { Law, SelectionLaw } from '../../mechanism/law.js';
 import { foreseen, miss, table } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { present } from '../filter.js';
+import { asked, columnName, list } from '../form.js';
 import { mostCells, refuseManyCells } from '../keys.js';
-import { valueName } from '../label.js';
-import type { QuantileQuery } from '../query.js';
+import type { QueryKind } from '../kind.js';
 import { type BoundQuery, cellsOfRows, only, rowsOf, type Scope } from '../scope.js';
+
+const schema = z.strictObject({
+  kind: z.literal('quantile'),
+  column: columnName,
+  /** Shares strictly between 0 and 1, at most three decimals: 0.5 is the median. */ at: list(
+    z.number().gt(0).lt(1).multipleOf(0.001),
+    'shares',
+  ),
+  ...asked,
+});
+type QuantileQuery = z.output<typeof schema>;
+const label = (q: QuantileQuery): string =>
+  `${q.at.map((at) => (at === 0.5 ? 'median' : `quantile ${at}`)).join(', ')} of ${q.column}`;
 
 const mostCandidates = 10_000;
 
@@ -82,7 +96,7 @@ function candidatesOf(column: ReturnType<typeof numberNamed>): Candidates {
   return made;
 }
 
-export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
+function bind(query: QuantileQuery, scope: Scope): BoundQuery {
   if (query.weight !== undefined)
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -117,7 +131,8 @@ export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
   const several = query.at.length > 1;
   const layout = {
     query,
-    columns: [...(query.by ?? []), ...(several ? ['at'] : []), query.name ?? (several ? query.column : valueName(query))],
+    label: label(query),
+    columns: [...(query.by ?? []), ...(several ? ['at'] : []), query.name ?? (several ? query.column : label(query))],
     cells: groups.flatMap((keys) => query.at.map((at) => (several ? [...keys, `${at}`] : keys))),
   };
   const row = (noisy: readonly NoisyMeasure[], i: number): Omit<AnswerRow, 'keys'> => {
@@ -144,3 +159,5 @@ export function bindQuantile(query: QuantileQuery, scope: Scope): BoundQuery {
     },
   };
 }
+
+export const quantile: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,16 +1,21 @@
+import * as z from 'zod';
 import { codedNamed, codesOf, declaredCode } from '../../count/domain.js';
 import type { RowKey } from '../../count/measure.js';
 import { toNumber } from '../../exact/rational.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
-import { valueName } from '../label.js';
-import type { ShareQuery } from '../query.js';
+import { asked, code, columnName, list } from '../form.js';
+import type { QueryKind } from '../kind.js';
 import { quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+
+const schema = z.strictObject({ kind: z.literal('share'), column: columnName, values: list(code, 'literals'), ...asked });
+type ShareQuery = z.output<typeof schema>;
+const label = (q: ShareQuery): string => `share of ${q.column} ${q.values.join(' or ')}`;
 
 const within = [0, 1] as const;
 
 /** Two counts, rows with one of the values and answered rows without: cheaper than a part and its whole. */
-export function bindShare(query: ShareQuery, scope: Scope): BoundQuery {
+function bind(query: ShareQuery, scope: Scope): BoundQuery {
   const column = codedNamed(scope.policy, query.column);
   const named = new Set(query.values.map((value) => declaredCode(column, value)));
   const codes = codesOf(column);
@@ -20,7 +25,12 @@ export function bindShare(query: ShareQuery, scope: Scope): BoundQuery {
   const term = scope.rowCount({ ...asked, keys: [...asked.keys, { key, labels: ['in', 'not in'] }] });
   const inside = [{ ...term, cells: (i: number) => [2 * i] }];
   const outside = [{ ...term, cells: (i: number) => [2 * i + 1] }];
-  const layout = { query, columns: [...(query.by ?? []), query.name ?? valueName(query)], cells: cellsOfRows(asked) };
+  const layout = {
+    query,
+    label: label(query),
+    columns: [...(query.by ?? []), query.name ?? label(query)],
+    cells: cellsOfRows(asked),
+  };
   const factors = (r: number) => [1 - r, r];
   return {
     finish: (noisy) => {
@@ -45,3 +55,5 @@ export function bindShare(query: ShareQuery, scope: Scope): BoundQuery {
     },
   };
 }
+
+export const share: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,15 +1,20 @@
+import * as z from 'zod';
 import { numberNamed } from '../../count/domain.js';
 import { gridOf } from '../../count/grid.js';
 import { textOf } from '../../count/measure.js';
 import { multiply, rational } from '../../exact/rational.js';
 import { linearAnswer, type Term } from '../answer.js';
-import { valueName } from '../label.js';
-import type { SumQuery } from '../query.js';
+import { asked, columnName } from '../form.js';
+import type { QueryKind } from '../kind.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
+const schema = z.strictObject({ kind: z.literal('sum'), column: columnName, ...asked });
+type SumQuery = z.output<typeof schema>;
+const label = (q: SumQuery): string => `sum of ${q.column}`;
+
 /** Beside a mean or variance of the same rows a sum is free: sum = sum of (x - origin) + origin x count. Alone it is measured as it is. */
-export function bindSum(query: SumQuery, scope: Scope): BoundQuery {
+function bind(query: SumQuery, scope: Scope): BoundQuery {
   const rows = rowsOf(scope.policy, query);
   const about = textOf(rows);
   const shared = scope.batch.some(
@@ -26,6 +31,8 @@ export function bindSum(query: SumQuery, scope: Scope): BoundQuery {
     terms.push(momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n }));
     if (origin !== 0n) terms.push({ ...count, factor: multiply(count.factor, multiply(grid.unit, rational(origin))) });
   } else terms.push(momentTerm(scope, rows, grid, { power: 1, origin: 0n, shift: 0n }));
-  const columns = [...(query.by ?? []), query.name ?? valueName(query)];
-  return linearAnswer({ query, columns, cells: cellsOfRows(rows) }, terms);
+  const columns = [...(query.by ?? []), query.name ?? label(query)];
+  return linearAnswer({ query, label: label(query), columns, cells: cellsOfRows(rows) }, terms);
 }
+
+export const sum: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,10 +1,20 @@
+import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
-import { valueName } from '../label.js';
-import type { VarianceQuery } from '../query.js';
+import { asked, columnName } from '../form.js';
+import type { QueryKind } from '../kind.js';
 import { farthest, quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
+
+const schema = z.strictObject({
+  kind: z.literal('variance'),
+  column: columnName,
+  /** Divide by n (population) instead of n - 1. */ population: z.boolean().optional(),
+  ...asked,
+});
+type VarianceQuery = z.output<typeof schema>;
+const label = (q: VarianceQuery): string => `variance of ${q.column}`;
 
 /** How often the range of the mean may miss it; the rest of the miss is the variance's own (ratio.proof.md, 5). */
 const meanMiss = 0.005;
@@ -12,7 +22,7 @@ const meanMiss = 0.005;
 const places = 7;
 
 /** From three power sums: squares (less half their largest, so that they too are centred), numbers, count. */
-export function bindVariance(query: VarianceQuery, scope: Scope): BoundQuery {
+function bind(query: VarianceQuery, scope: Scope): BoundQuery {
   const rows = rowsOf(scope.policy, query);
   const { grid, origin, reach } = centreOf(scope, query.column);
   const shift = (reach * reach) / 2n;
@@ -23,7 +33,12 @@ export function bindVariance(query: VarianceQuery, scope: Scope): BoundQuery {
   const most = Number(reach) * unit;
   const largest = most * most;
   const middle = toNumber(multiply(multiply(grid.unit, grid.unit), rational(shift)));
-  const layout = { query, columns: [...(query.by ?? []), query.name ?? valueName(query)], cells: cellsOfRows(rows) };
+  const layout = {
+    query,
+    label: label(query),
+    columns: [...(query.by ?? []), query.name ?? label(query)],
+    cells: cellsOfRows(rows),
+  };
   // Dividing by n - 1 is for counts of rows; weights do not say how many rows there are.
   const less = query.population || query.weight !== undefined ? 0 : 1;
   // n / (n - 1) is at most 2.
@@ -77,3 +92,5 @@ export function bindVariance(query: VarianceQuery, scope: Scope): BoundQuery {
 const clip = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
 const between = (low: number, high: number): number[] =>
   Array.from({ length: places }, (_, k) => low + ((high - low) * (k + 1)) / (places + 1));
+
+export const variance: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { visible } from '../report/visible.js';
 import { brushFor, jsonLines } from './terminal-text.js';
+import { visible } from './visible.js';
 
 // What a hostile name might hold: a colour, a cleared screen, a window title, a C1 control, a delete, a turned direction, nothing to see, a stray half.
 const tricks = [

@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import type { Adversary } from '../audit/exact-loss.js';
 import type { ReadTable } from '../audit/workload.js';
 import { readBif } from '../dependence/model/bif.js';
 import type { Model } from '../dependence/model/model.js';
@@ -7,20 +6,19 @@ import { readModel } from '../dependence/model/model-file.js';
 import { networkFormat, networkModel } from '../dependence/model/network.js';
 import { readNetworkJson } from '../dependence/model/network-json.js';
 import { Fault } from '../errors.js';
-import { parseRational, toNumber } from '../exact/rational.js';
 import { parseJson } from '../input/json.js';
 import { readPackedText, whyNot } from '../input/named-file.js';
 
-/** What the commands that work on model files share: reading the file and the words of the command line. */
+/** What a model argument may be, for the help of a command. */
+export const modelArgument =
+  'a model: records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or from fugu learn)';
+
+/** Records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or one that was learned). */
 export function readModelFile(file: string): Model {
   const text = textOf(file, 'model');
   if (/\.bif(\.gz)?$/i.test(file)) return networkModel(readBif(text, file));
   return text.includes(networkFormat) ? networkModel(readNetworkJson(text, file)) : readModel(text, file);
 }
-
-/** What a model argument may be, for the help of a command. */
-export const modelArgument =
-  'a model: records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or from fugu learn)';
 
 const textOf = (file: string, what: string): string =>
   readPackedText(
@@ -48,18 +46,3 @@ export const tableReader =
       );
     }
   };
-
-export function adversaryFrom(word: string): Adversary {
-  if (word === 'informed' || word === 'uninformed') return word;
-  throw new Fault(
-    'USAGE',
-    'The adversary is either informed or uninformed.',
-    'informed: knows any other records; uninformed: knows the ties only.',
-  );
-}
-
-export function positive(text: string, what: string): number {
-  const value = toNumber(parseRational(text, what));
-  if (value > 0) return value;
-  throw new Fault('USAGE', `${what} must be above zero.`, 'Write a plain decimal such as 0.5.');
-}

@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { posteriorAtMost } from '../accounting/belief.js';
+import { fromNumber, parseRational, rational, toNumber } from '../exact/rational.js';
+import { writeFolder } from '../files/write-file.js';
+import type { Policy } from '../policy/policy.js';
+import type { AnswerTable } from '../query/bound.js';
+import type { Release } from '../release/receipt.js';
+import { surveyBatch } from '../survey/query.js';
+import { demoQuestions, demoSurvey } from './demo-people.js';
+import { type Opener, openAll } from './opened.js';
+
+/** One survey released twice: as if people were strangers, and with their households declared. */
+export interface Demo {
+  readonly home: string;
+  readonly people: number;
+  readonly households: number;
+  readonly questions: number;
+  readonly strangers: DemoRelease;
+  readonly declared: DemoRelease;
+  /** One of the tables. */
+  readonly party: AnswerTable;
+}
+export interface DemoRelease {
+  /** Half width of a count. */
+  readonly error: number;
+  /** What an attacker who knows the households gains. */
+  readonly leakage: number;
+  /** What 10 % becomes at most, for an attacker who ignores them and for one who knows them. */
+  readonly ignoring: number;
+  readonly knowing: number;
+  /** Where it was written. */
+  readonly folder: string;
+}
+
+type Write = (folder: string, release: Release, policy: Policy) => Promise<void>;
+
+const policyText = (population: string, dependence: string) => `# Made by "fugu demo".
+data:       { source: survey.csv }
+protect:    { secret: row, unit: person }
+budget:     { epsilon: 1 }
+population: ${population}
+ledger:     ledger.db
+dependence: ${dependence}
+columns:
+${Object.entries(demoQuestions)
+  .map(([name, values]) => `  ${name}: { type: category, values: [${values.map((v) => `"${v}"`).join(', ')}] }`)
+  .join('\n')}
+  age:   { type: integer, bounds: [18, 90] }
+  media: { type: multi, values: [tv, web, paper], separator: ";" }
+`;
+
+const households = '[{ kind: groups, by: household, oddsRatio: 10, hidden: true, maxSize: 6 }]';
+
+/** Tells the story in a fresh folder: the demo's own ledger is thrown away, which a real one never is. */
+export async function demo(out: string, write: Write, opener: Opener = {}): Promise<Demo> {
+  const survey = demoSurvey();
+  const home = freshFolder(out);
+  const files = [
+    ['survey.csv', survey.csv],
+    ['strangers.yaml', policyText('demo-strangers', 'none')],
+    ['households.yaml', policyText('demo-households', households)],
+  ] as const;
+  writeFolder(home, files, { hint: 'Choose another folder with --out.' });
+  const releaseNamed = (name: string) => releaseSurvey(join(home, `${name}.yaml`), join(home, name), write, opener);
+  const strangers = await releaseNamed('strangers');
+  const tied = await releaseNamed('households');
+  // What the first release would give an attacker who knows the households: its base cost under the second policy's ties.
+  const base = strangers.release.receipt.epsilon;
+  const leaked = tied.leakage(base);
+  const { people } = survey;
+  return {
+    home,
+    people,
+    households: survey.households,
+    questions: Object.keys(demoQuestions).length + 2,
+    strangers: {
+      error: strangers.error,
+      leakage: leaked,
+      ignoring: after(base),
+      knowing: after(leaked),
+      folder: strangers.folder,
+    },
+    declared: { error: tied.error, leakage: 1, ignoring: after(tied.baseCost), knowing: after(1), folder: tied.folder },
+    party: partyOf(tied.release),
+  };
+}
+
+const partyOf = (release: Release): AnswerTable => release.tables.find((t) => t.name.includes('party'))!;
+const halfWidth = ({ rows }: AnswerTable): number => (rows[0]!.high! - rows[0]!.low!) / 2;
+
+function freshFolder(out: string): string {
+  for (let k = 1; ; k++) {
+    const home = join(out, `run-${k}`);
+    if (!existsSync(home)) return home;
+  }
+}
+
+async function releaseSurvey(file: string, folder: string, write: Write, opener: Opener) {
+  const { session, policy, close } = await openAll(file, opener);
+  try {
+    const release = await session.release(surveyBatch(policy), { all: true, label: 'survey: one histogram per column' });
+    await write(folder, release, policy);
+    const [route] = session.account.routes;
+    return {
+      folder,
+      release,
+      error: halfWidth(partyOf(release)),
+      baseCost: toNumber(route!.pureCapacity),
+      leakage: (base: number) => route!.amplifier.leakage(parseRational(`${base}`)),
+    };
+  } finally {
+    await close();
+  }
+}
+const after = (epsilon: number): number => posteriorAtMost(rational(1, 10), fromNumber(epsilon));

@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import { Fault } from '../errors.js';
+import type { Verification } from '../ledger/ledger.js';
+import type { Policy } from '../policy/policy.js';
+import { notSpent, sayingOutcome } from '../release/outcome.js';
+import type { Plan } from '../release/plan.js';
+import type { Receipt } from '../release/receipt.js';
+import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import type { Asking } from './kinds.js';
+import { entryOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
+import { type Opened, type Opener, openAll } from './opened.js';
+import { questionOf } from './question.js';
+
+const askOptions = z.strictObject({
+  /** How much of the policy's epsilon to use: 0.5, "0.5" or "1/2". A tenth when absent; a survey takes all that is left. */
+  epsilon: amount.optional(),
+  /** No negative counts, totals that agree (post-processing). */
+  tidy: z.boolean().optional(),
+  /** Ask the data as it is now and pay, also when an answer to the same request is recorded. */
+  fresh: z.boolean().optional(),
+  /** What the ledger lists it as; made from the question when absent. */
+  label: z.string().min(1).max(120).optional(),
+});
+export type AskOptions = z.input<typeof askOptions>;
+
+const openOptions = z.strictObject({
+  /** Who pays: the ledger lists them and quotas hang on it. Whoever runs the process when absent. */
+  analyst: z.string().min(1).max(120).optional(),
+  /** What they call themselves; listed, never relied on. */
+  as: z.string().max(120).optional(),
+});
+export type OpenOptions = z.input<typeof openOptions>;
+
+/** One policy with its data and its ledger: plan for free, release for budget. */
+export interface Fugu extends Asking<AskOptions> {
+  /** What this population has spent, and what remains. */
+  spent(): Promise<Spending>;
+  /** Everything this population has paid for. */
+  entries(): Promise<readonly LedgerEntry[]>;
+  /** Walks the chain of the ledger. */
+  verify(): Promise<Verification>;
+  /** Lets go of data and ledger; twice is once. Whatever is asked afterwards is a Fault. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Opens a policy, its data and its ledger.
+ *
+ * @example
+ * const fugu = await open('policy.yaml');
+ * const plan = await fugu.plan({ kind: 'mean', column: 'age' }, { epsilon: 0.1 });
+ * const { tables, receipt } = await fugu.release({ kind: 'mean', column: 'age' }, { epsilon: 0.1 });
+ * console.log(plan.fits, tables[0].rows[0].value, receipt.guarantee.sentences[0]);
+ * await fugu.close();
+ */
+export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    return fuguOf(await openAll(file, readOptions(openOptions, given)));
+  });
+}
+
+/** For whoever tells answers: open for as long as `work` takes, with the declarations that labels come from. */
+export async function withFugu<T>(file: string, opener: Opener, work: (fugu: Fugu, policy: Policy) => Promise<T>): Promise<T> {
+  const opened = await openAll(file, opener);
+  try {
+    return await work(fuguOf(opened), opened.policy);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** What is asked of everything that was opened; the handles themselves stay in here. */
+export function fuguOf(opened: Opened): Fugu {
+  let closed: Promise<void> | undefined;
+  const asking = <T>(work: (opened: Opened) => T | Promise<T>): Promise<T> =>
+    faulting(() => {
+      if (closed) throw new Fault('USAGE', 'This policy was closed.', 'Open it again with open().');
+      return work(opened);
+    });
+  const ask = <T>(verb: 'plan' | 'release', question: unknown, given: unknown): Promise<T> =>
+    asking(async ({ session }) => {
+      const { kind, asked, options } = await sayingOutcome(notSpent, () => ({
+        options: readOptions(askOptions, given),
+        ...questionOf(question),
+      }));
+      return kind[verb](session, asked, options) as Promise<T>;
+    });
+  const close = (): Promise<void> => (closed ??= faulting(() => opened.close()));
+  const fugu = {
+    plan: (question: unknown, options?: unknown) => ask<Plan>('plan', question, options),
+    release: (question: unknown, options?: unknown) => ask<{ readonly receipt: Receipt }>('release', question, options),
+    spent: () => asking(spendingOf),
+    entries: () => asking(async ({ ledger, policy }) => (await ledger.entries(policy.population)).map(entryOf)),
+    verify: () => asking(({ ledger }) => ledger.verify()),
+    close,
+    [asyncDispose]: close,
+  };
+  return fugu as unknown as Fugu;
+}
+
+/** Before Node had one, `await using` compiled by TypeScript looked for this. */
+const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');

@@ -1,0 +1,23 @@
+import { isCoded, isNumber } from '../../count/domain.js';
+import { batchForms } from '../../query/parse.js';
+import { defineKind } from '../kind.js';
+
+/** Tables: one query, a list of them, or {queries: [...]}; together they share one budget and one ledger entry. */
+export const batch = defineKind({
+  name: 'queries',
+  question: batchForms,
+  hint: 'Ask for example {"kind": "count", "by": ["party"]}.',
+  example({ columns }) {
+    const all = [...columns.values()];
+    const key = all.find((c) => isCoded(c) && c.type === 'category');
+    const number = all.find(isNumber);
+    return {
+      queries: [
+        { kind: 'count' as const, ...(key && { by: [key.name] }) },
+        ...(number ? [{ kind: 'mean' as const, column: number.name }] : []),
+      ],
+    };
+  },
+  plan: (session, question, options) => session.plan(question, options),
+  release: (session, question, options) => session.release(question, options),
+});

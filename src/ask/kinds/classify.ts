@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { planClassify, releaseClassify } from '../../learn/classify/classify.js';
+import { request } from '../../learn/classify/request.js';
+import { defineKind } from '../kind.js';
+
+/** A linear classifier: a category column from others. */
+export const classify = defineKind({
+  name: 'classify',
+  question: z.strictObject({ classify: request }),
+  hint: 'Write {"label": "income", "positive": [">50K"], "features": ["age", "education"]}.',
+  example({ columns, protect }) {
+    const asked = [...columns.values()].filter((c) => c.type !== 'weight' && c.type !== 'multi' && c.name !== protect.unit);
+    const label = asked.find((c) => c.type === 'category' && c.values.length > 1);
+    const feature = asked.find((c) => c !== label);
+    if (label?.type !== 'category' || !feature) return undefined;
+    return { classify: { label: label.name, positive: [label.values[0]!], features: [feature.name] } };
+  },
+  plan: (session, { classify }, options) => planClassify(session, classify, options),
+  release: (session, { classify }, options) => releaseClassify(session, classify, options),
+});

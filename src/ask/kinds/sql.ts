@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import { readsRelations } from '../../pattern/query/sql.js';
+import { parseSql } from '../../query/sql/sql.js';
+import { tableNames } from '../../query/sql/table.js';
+import type { Release } from '../../release/receipt.js';
+import type { AskOptions, Session } from '../../release/session.js';
+import { defineKind } from '../kind.js';
+import { type PatternAnswer, pattern, patternFields } from './pattern.js';
+
+const question = z.strictObject({ sql: z.string(), ...patternFields });
+
+/** SQL text: parsed and compiled to queries, never run. Over declared relations it is a pattern. */
+export const sql = defineKind({
+  name: 'sql',
+  question,
+  hint: 'Write {"sql": "SELECT party, COUNT(*) FROM survey GROUP BY party"}.',
+  example: ({ data }) => ({ sql: `SELECT COUNT(*) FROM "${tableNames(data)[0]!.replaceAll('"', '""')}"` }),
+  plan: (session, asked, options) =>
+    isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options)),
+  release: async (session, asked, options): Promise<Release | PatternAnswer> =>
+    isPattern(session, asked)
+      ? pattern.release(session, asPattern(asked), options)
+      : session.release(...read(session, asked, options)),
+});
+
+type SqlQuestion = z.input<typeof question>;
+
+const isPattern = ({ policy }: Session, { sql }: SqlQuestion): boolean => readsRelations(sql, policy.relations);
+const asPattern = ({ sql, ...more }: SqlQuestion) => ({ pattern: sql, ...more });
+const read = ({ policy }: Session, { sql }: SqlQuestion, options: AskOptions) =>
+  [parseSql(sql, policy), { label: sql.replace(/\s+/g, ' ').slice(0, 120), ...options }] as const;

@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { chooseNoise } from '../../accounting/choose.js';
+import type { AttackFigure } from '../../dependence/pairwise/spread-file.js';
+import { bindBatch } from '../../query/bind.js';
+import type { Batch } from '../../query/query.js';
+import type { Plan } from '../../release/plan.js';
+import type { Release } from '../../release/receipt.js';
+import type { AskOptions, Session } from '../../release/session.js';
+import { chooseSurvey, type SurveyChoice } from '../../survey/choice.js';
+import type { ReleaseError } from '../../survey/error.js';
+import { chooseSurveyBatch, surveyForms } from '../../survey/plan.js';
+import { surveyBatch } from '../../survey/query.js';
+import { toldError } from '../../survey/told-error.js';
+import { declaredSpread } from '../../ties/columns.js';
+import { defineKind } from '../kind.js';
+
+/** A plan, with every way to release the survey and how the tables err together. */
+export interface SurveyPlan extends Plan {
+  readonly survey: SurveyChoice & { readonly attack?: AttackFigure };
+}
+export interface SurveyRelease extends Release {
+  /** Error of all tables together, before any tidying. */
+  readonly together: ReleaseError;
+}
+
+/** One histogram per declared column, with all that is left of the budget unless told otherwise. */
+export const survey = defineKind({
+  name: 'survey',
+  question: z.strictObject({ survey: z.literal(true) }),
+  hint: 'Write {"survey": true}.',
+  example: (policy) => (surveyBatch(policy).queries.length > 0 ? { survey: true as const } : undefined),
+  async plan(session, _, options): Promise<SurveyPlan> {
+    const [query, all] = asked(session, options);
+    const plan = await session.plan(query, all);
+    return { ...plan, survey: await waysOf(session, query, all) };
+  },
+  async release(session, _, options): Promise<SurveyRelease> {
+    const release = await session.release(...asked(session, options));
+    return { ...release, together: toldError(release.receipt.measures) };
+  },
+});
+
+const asked = ({ policy, account }: Session, options: AskOptions): readonly [Batch, AskOptions] => [
+  chooseSurveyBatch(policy, account, options),
+  { label: 'survey: one histogram per column', ...options, all: options.epsilon === undefined },
+];
+
+/**
+ * Every way to release the survey that is asked for, with its expected error and what it protects: all noise that could be planned for it, by the planner
+ * itself. Public numbers only.
+ */
+async function waysOf(session: Session, query: Batch, options: AskOptions): Promise<SurveyPlan['survey']> {
+  const { policy, account } = session;
+  const spent = await session.standing();
+  const share = session.share(options, spent);
+  const ways = surveyForms(policy).map(({ merged, batch }) => {
+    const { measures } = bindBatch(batch, policy);
+    return { merged, batch, measures, plans: chooseNoise(measures, account, share, spent) };
+  });
+  const taken = ways.find(({ batch }) => JSON.stringify(batch) === JSON.stringify(query))!;
+  const choice = chooseSurvey(ways, taken, policy.protect);
+  const attack = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0]?.attack;
+  return attack && account.routes.some((r) => r.amplifier.name === 'pairwise') ? { ...choice, attack } : choice;
+}

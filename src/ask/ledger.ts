@@ -1,0 +1,219 @@
+import { existsSync } from 'node:fs';
+import * as z from 'zod';
+import { gained, termsOf, usedShare } from '../accounting/account.js';
+import { Fault } from '../errors.js';
+import { parseRational, toNumber } from '../exact/rational.js';
+import type { Entry, Verification } from '../ledger/ledger.js';
+import { openLedger, witnessOf } from '../ledger/open.js';
+import type { Backup, Restored } from '../ledger/rescue/backup.js';
+import type { Recovery } from '../ledger/rescue/recover.js';
+import { type StoredProfile, toStored } from '../mechanism/profile.js';
+import { isOfRecords, storedClass } from '../mechanism/record-class.js';
+import type { Policy } from '../policy/policy.js';
+import { type Amended, amendTerms as amendWith } from '../release/amend.js';
+import { type QuotaUse, quotaUses } from '../release/quota.js';
+import { readPolicy } from '../terms/read.js';
+import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { closing, type Opened } from './opened.js';
+
+/** One booking, as plain data. */
+export interface LedgerEntry {
+  readonly sequence: number;
+  readonly at: string;
+  readonly analyst: string;
+  /** What they call themselves; never relied on. */
+  readonly as?: string;
+  readonly label: string;
+  readonly profile: StoredProfile;
+  readonly relied: readonly string[];
+  /** Its answer is recorded and can be told again. */
+  readonly settled: boolean;
+  /** It was answered, but the recorded text is lost: the same request pays again. */
+  readonly textLost?: true;
+  readonly hash: string;
+}
+
+export const entryOf = (e: Entry): LedgerEntry => ({
+  sequence: e.sequence,
+  at: new Date(e.at).toISOString(),
+  analyst: e.analyst,
+  ...(e.as !== undefined && { as: e.as }),
+  label: e.label,
+  profile: toStored(e.profile),
+  relied: e.relied,
+  settled: e.settled,
+  ...(e.textLost && { textLost: true }),
+  hash: e.hash,
+});
+
+/** What an entry cost: the worst over the classes of records it touches, in epsilon or rho before ties. */
+export interface EntryCost {
+  readonly unit: 'epsilon' | 'rho';
+  /** Undefined where it was paid for once, apart from the budget, or nothing was. */
+  readonly worst?: number;
+  readonly classes: number;
+  readonly apart: boolean;
+}
+
+export function costOf({ profile: { noise, perRecord } }: LedgerEntry): EntryCost {
+  const all = Object.entries(perRecord);
+  const listed = all.filter(([name]) => isOfRecords(storedClass(name))).map(([, cost]) => toNumber(parseRational(cost)));
+  const unit = noise === 'pure' ? 'epsilon' : 'rho';
+  const worst = listed.reduce((a, b) => Math.max(a, b), 0);
+  return { unit, ...(listed.length > 0 && { worst }), classes: listed.length, apart: listed.length === 0 && all.length > 0 };
+}
+
+/** What a population has spent and what remains, ties included. */
+export interface Spending {
+  readonly population: string;
+  readonly ledger: string;
+  /** The terms its account was opened with; null before the first release. */
+  readonly terms: string | null;
+  /** Entries that paid from it may be lost: nothing is released until the terms are amended. */
+  readonly closed?: true;
+  /** Whether this policy declares those terms. */
+  readonly agrees: boolean;
+  readonly policyTerms: string;
+  readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  /** What an attacker may have gained at most about one record so far. */
+  readonly gained: number;
+  readonly quotas?: readonly QuotaUse[];
+}
+
+export async function spendingOf({ policy, session, ledger }: Opened): Promise<Spending> {
+  const known = await ledger.account(policy.population);
+  const spent = await session.spent();
+  const total = toNumber(session.account.epsilon);
+  const used = Math.min(1, toNumber(usedShare(session.account, spent))) * total;
+  return {
+    population: policy.population,
+    ledger: policy.ledger,
+    terms: known?.terms.summary ?? null,
+    ...(known?.closed && { closed: true }),
+    agrees: known === undefined || known.terms.digest === policy.digest,
+    policyTerms: termsOf(policy).summary,
+    budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
+    gained: gained(session.account, spent),
+    ...(policy.budget.analysts && {
+      quotas: quotaUses(policy, session.account, await ledger.entries(policy.population)),
+    }),
+  };
+}
+
+const witness = z.string().optional();
+const reason = z.string().refine((text) => text.trim() !== '', 'it must say why');
+const witnessed = z.strictObject({
+  /** A program that remembers the head of the chain elsewhere; otherwise what FUGU_WITNESS names. */
+  witness,
+});
+export type LedgerOptions = z.input<typeof witnessed>;
+const reasoned = z.strictObject({
+  /** Why; written into the chain for good. */
+  reason,
+  witness,
+});
+export type ReasonedOptions = z.input<typeof reasoned>;
+const restoring = z.strictObject({ reason: reason.optional(), witness });
+export type RestoreOptions = z.input<typeof restoring>;
+
+/** Looking must not make a new, empty ledger where one was expected. */
+async function placeOf(policy: FileName): Promise<Policy> {
+  const read = await readPolicy(fileNamed(policy, 'The policy'));
+  if (!read.ledger.includes('://') && !existsSync(read.ledger) && !existsSync(`${read.ledger}.chain`))
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      `There is no ledger at ${read.ledger}.`,
+      'The first release makes it. If there was one, it was moved or deleted: restore it before releasing anything.',
+    );
+  return read;
+}
+
+/**
+ * Walks the chain of a policy's ledger. A chain that does not hold is told, not thrown: `ok` is false and `reason` says why.
+ *
+ * @example
+ * const { ok, entries } = await verifyLedger('policy.yaml');
+ */
+export async function verifyLedger(policy: FileName, given?: LedgerOptions): Promise<VerifiedLedger> {
+  return faulting(async () => {
+    const options = readOptions(witnessed, given);
+    const { ledger: place } = await placeOf(policy);
+    const ledger = await openLedger(place, options);
+    return closing(ledger, async () => ({ ...(await ledger.verify()), ledger: place }));
+  });
+}
+
+export interface VerifiedLedger extends Verification {
+  /** Where it is. */
+  readonly ledger: string;
+}
+
+/** Terms that were taken over, and those before. */
+export interface AmendedTerms extends Amended {
+  readonly population: string;
+  readonly reason: string;
+}
+
+/**
+ * Takes over the terms of a policy whose budget or ties have changed, for good. What was spent stays spent.
+ *
+ * @example
+ * const { before, after } = await amendTerms('policy.yaml', { reason: 'the council raised the budget' });
+ */
+export async function amendTerms(policy: FileName, given: ReasonedOptions): Promise<AmendedTerms> {
+  return faulting(async () => {
+    const { reason, ...options } = readOptions(reasoned, given);
+    const read = await placeOf(policy);
+    const ledger = await openLedger(read.ledger, options);
+    const { before, after } = await closing(ledger, () => amendWith(ledger, read, reason.trim()));
+    return { population: read.population, before, after, reason: reason.trim() };
+  });
+}
+
+/**
+ * Copies a ledger, with its recorded answers, into one file.
+ *
+ * @example
+ * const { head } = await backupLedger('policy.yaml', 'ledger.backup');
+ */
+export async function backupLedger(policy: FileName, file: FileName, given?: LedgerOptions): Promise<Backup> {
+  return faulting(async () => {
+    const { witness } = readOptions(witnessed, given);
+    const target = fileNamed(file, 'The backup');
+    const { ledger } = await placeOf(policy);
+    const { backupLedger: backup } = await import('../ledger/rescue/backup.js');
+    return backup(ledger, target, witnessOf(witness));
+  });
+}
+
+/**
+ * Brings a ledger back from a backup: recorded answers into a sound one, everything into one that is lost or damaged (which needs a reason).
+ *
+ * @example
+ * const done = await restoreLedger('policy.yaml', 'ledger.backup');
+ * if (done.kind === 'texts') console.log(done.texts);
+ */
+export async function restoreLedger(policy: FileName, file: FileName, given?: RestoreOptions): Promise<Restored> {
+  return faulting(async () => {
+    const { reason, witness } = readOptions(restoring, given);
+    const source = fileNamed(file, 'The backup');
+    const { ledger } = await readPolicy(fileNamed(policy, 'The policy'));
+    const { restoreLedger: restore } = await import('../ledger/rescue/backup.js');
+    return restore(ledger, source, reason?.trim(), witnessOf(witness));
+  });
+}
+
+/**
+ * Rebuilds a damaged ledger from what is sound in it. What was spent stays spent.
+ *
+ * @example
+ * const { entries, incomplete } = await recoverLedger('policy.yaml', { reason: 'the disk failed' });
+ */
+export async function recoverLedger(policy: FileName, given: ReasonedOptions): Promise<Recovery> {
+  return faulting(async () => {
+    const { reason, witness } = readOptions(reasoned, given);
+    const { ledger } = await placeOf(policy);
+    const { recoverLedger: recover } = await import('../ledger/rescue/recover.js');
+    return recover(ledger, reason.trim(), witnessOf(witness));
+  });
+}

@@ -1,0 +1,78 @@
+import type { Engine } from '../engine/engine.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { openLedger } from '../ledger/open.js';
+import type { Policy } from '../policy/policy.js';
+import { asFault, type Outcomes } from '../release/outcome.js';
+import { createSession, type Session } from '../release/session.js';
+import { openEngine } from '../terms/open.js';
+import { readPolicy } from '../terms/read.js';
+
+/** Whoever opens says who pays, and hears what takes nothing away from an answer. */
+export interface Opener {
+  readonly analyst?: string;
+  readonly as?: string;
+  readonly outcomes?: Outcomes;
+  /** Told what data is about to be opened. */
+  readonly opening?: (source: string) => void;
+  /** Told where something opened could not be closed; the answer stands. */
+  readonly caution?: (error: unknown) => void;
+}
+
+export interface Opened {
+  readonly policy: Policy;
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  readonly session: Session;
+  close(): Promise<void>;
+}
+
+/** Policy, data and ledger, opened together and closed together. */
+export async function openAll(file: string, opener: Opener = {}): Promise<Opened> {
+  const policy = await readPolicy(file);
+  opener.opening?.(policy.data.source);
+  const engine = await openEngine(policy);
+  return orClose([engine], opener, async () => {
+    const ledger = await openLedger(policy.ledger);
+    return orClose([ledger], opener, async () => {
+      const { analyst, as, outcomes } = opener;
+      const said = { ...(analyst && { analyst }), ...(as && { as }), ...(outcomes && { outcomes }) };
+      const session = await createSession({ policy, engine, ledger, ...said });
+      return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], opener) };
+    });
+  });
+}
+
+/** The data of a policy, for as long as `work` takes; no ledger, so nothing can be paid for. */
+export async function withData<T>(file: string, work: (engine: Engine, policy: Policy) => Promise<T>): Promise<T> {
+  const policy = await readPolicy(file);
+  const engine = await openEngine(policy);
+  return closing(engine, () => work(engine, policy));
+}
+
+const warning = (error: unknown): void => process.emitWarning(asFault(error).message, 'FuguWarning');
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+async function orClose<T>(opened: readonly Closable[], opener: Opener, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await closeAll(opened, opener);
+    throw error;
+  }
+}
+
+async function closeAll(opened: readonly Closable[], { caution = warning }: Opener): Promise<void> {
+  for (const each of opened) await each.close().catch(caution);
+}
+
+/** What was made is kept, and what went wrong is told, whether or not closing works. */
+export async function closing<T>(opened: Closable, work: () => Promise<T>, caution?: (error: unknown) => void): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await closeAll([opened], caution ? { caution } : {});
+  }
+}

@@ -1,0 +1,37 @@
+import { Fault } from '../errors.js';
+import { plain } from './door.js';
+import { batch } from './kinds/batch.js';
+import { type AnyKind, kinds, type Question } from './kinds.js';
+
+const all: readonly AnyKind[] = kinds as unknown as readonly AnyKind[];
+const named = all.filter((kind) => (kind as unknown) !== batch);
+
+/** What is asked, as plain data, and the kind that answers it. Forms of its fields are checked by the kind. */
+export function questionOf(input: unknown): { readonly kind: AnyKind; readonly asked: Question } {
+  const question = plain(input, 'The question');
+  const found =
+    typeof question === 'object' && question !== null ? named.filter(({ name }) => Object.hasOwn(question, name)) : [];
+  if (found.length > 1)
+    throw new Fault(
+      'QUERY_INVALID',
+      'Say what to ask in exactly one way.',
+      `Use one of ${named.map(({ name }) => `{ ${name}: ... }`).join(', ')}, or a query such as { kind: "count" }.`,
+    );
+  const kind = found[0];
+  if (!kind) return { kind: batch as unknown as AnyKind, asked: question as Question };
+  checkFields(kind, question as object);
+  return { kind, asked: question as Question };
+}
+
+/** Its analysis may have a door of its own, which tells the field; what stands beside it is checked here. */
+function checkFields({ question: schema, name, hint }: AnyKind, question: object): void {
+  const parsed = schema.safeParse(question);
+  const issue = parsed.success ? undefined : parsed.error.issues[0]!;
+  if (!issue) return;
+  const path = issue.path[0] === name && issue.path.length > 1 ? issue.path.slice(1) : issue.path;
+  throw new Fault(
+    'QUERY_INVALID',
+    `${path.map(String).join('.') || 'the request'}: ${issue.message}.`.replace(/\.\.$/, '.'),
+    hint,
+  );
+}

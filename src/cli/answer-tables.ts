@@ -1,0 +1,93 @@
+import type { AnyAnswer } from '../ask/kinds.js';
+import type { ClassifyResult } from '../learn/classify/predict.js';
+import type { KmeansResult } from '../learn/kmeans/kmeans.js';
+import type { ClusteringResult } from '../pattern/clustering.js';
+import type { DegreeResult } from '../pattern/degrees/release.js';
+import { barChart } from '../report/bar-chart.js';
+import { scatterChart } from '../report/scatter-chart.js';
+import type { Drawing } from '../report/svg.js';
+import { figure, table } from './output.js';
+
+/** A table worth a CSV, with a picture where one helps. */
+export interface ShownTable {
+  readonly name: string;
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+  readonly drawing?: Drawing;
+}
+
+/** An answer that is more than tables of counts. */
+export type ResultAnswer = Extract<AnyAnswer, { readonly result: unknown }>;
+export const isResult = (answer: AnyAnswer): answer is ResultAnswer => 'result' in answer;
+
+/** The answer for people, and its tables. */
+export function showResult({ result }: ResultAnswer): { readonly text: string; readonly tables: readonly ShownTable[] } {
+  if ('centres' in result) return centres(result);
+  if ('weights' in result) return weights(result);
+  if ('counts' in result) return one(`degrees of ${result.relation}`, ['ties', 'people'], degreeRows(result));
+  if ('triangles' in result) return one('clustering coefficient', ['', 'value'], coefficientRows(result));
+  if ('expectedError' in result)
+    return one(
+      'pattern',
+      ['pattern', result.unit, 'mechanism', 'expected error'],
+      [[result.query, result.value, result.mechanism, figure(result.expectedError)]],
+    );
+  // What has no table of its own is told as it is.
+  return { text: JSON.stringify(result, null, 2), tables: [] };
+}
+
+const one = (name: string, header: readonly string[], rows: ShownTable['rows']) => ({
+  text: table(
+    header,
+    rows.map((r) => r.map(String)),
+  ),
+  tables: [{ name, header, rows }],
+});
+
+const degreeRows = ({ counts }: DegreeResult): ShownTable['rows'] =>
+  counts.map((c, d) => [d === counts.length - 1 ? `${d} or more` : `${d}`, c]);
+
+const coefficientRows = ({ value, triangles, paths }: ClusteringResult): ShownTable['rows'] => [
+  ['clustering coefficient', value === null ? '-' : figure(value)],
+  ['triangles', triangles.value],
+  ['2-paths', paths.value],
+];
+
+function centres(result: KmeansResult) {
+  const header = ['cluster', ...result.columns, ...(result.counts ? ['people (noisy)'] : [])];
+  const rows = result.centres.map((centre, k) => [`${k + 1}`, ...centre, ...(result.counts ? [result.counts[k]!] : [])]);
+  const text = table(
+    header,
+    rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
+  );
+  const drawing = result.columns.length === 2 && { drawing: centresDrawing(result) };
+  return { text, tables: [{ name: 'centres', header, rows, ...drawing }] };
+}
+
+const centresDrawing = ({ columns, centres, counts }: KmeansResult): Drawing =>
+  scatterChart({
+    points: centres.map(([x, y], k) => ({ x: x!, y: y!, name: `${k + 1}`, ...(counts && { size: counts[k]! }) })),
+    xLabel: columns[0]!,
+    yLabel: columns[1]!,
+    label: `Centres of ${centres.length} clusters`,
+  });
+
+function weights(result: ClassifyResult) {
+  const rows = [['(intercept)', result.intercept] as const, ...result.weights.map((w) => [termName(w), w.weight] as const)];
+  const strongest = rows.toSorted((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+  const header = ['feature', 'weight'];
+  const shown = strongest.slice(0, 20).map(([name, weight]) => [name, figure(weight)]);
+  const rest = strongest.length > 20 ? `\n… and ${strongest.length - 20} weaker weights` : '';
+  const drawing = barChart({
+    bars: strongest.slice(0, 20).map(([label, value]) => ({ label, value, low: null, high: null })),
+    label: 'The strongest weights',
+    width: 1016,
+  });
+  return { text: table(header, shown) + rest, tables: [{ name: 'weights', header, rows, drawing }] };
+}
+
+const termName = (term: ClassifyResult['weights'][number]): string => {
+  if (term.kind === 'level') return `${term.column} = ${term.level}`;
+  if (term.kind === 'sign') return `${term.column} = ${term.plus}, not ${term.minus}`;
+  return term.kind === 'bin' ? `${term.column} in [${term.from ?? ''}, ${term.to ?? ''})` : term.column;
+};

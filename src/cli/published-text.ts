@@ -1,0 +1,19 @@
+import type { PublishedFigure } from '../attack/survey/published.js';
+import { bold, dim, figure, table, warn } from './output.js';
+
+export function publishedText(figures: readonly PublishedFigure[]): string {
+  const rows = figures.map((f) => [
+    `as published, not sound: ${f.name}`,
+    f.l2 === null ? 'infinite' : figure(f.l2),
+    f.ratio === null ? '-' : `${figure(f.ratio)}x`,
+    `${f.small} of ${f.chunks}`,
+    `${f.audit.broken} of ${f.audit.surveys}`,
+    f.audit.worst === null ? 'infinite' : figure(f.audit.worst),
+  ]);
+  return [
+    bold('Tabular-DDP (Maughan and Near), for comparison: never released'),
+    table(['', 'L2 error', 'of Laplace', 'chunks below 1', 'sub-surveys broken', 'worst loss/epsilon'], rows),
+    ...figures.map((f) => dim(`${f.reading}: ${f.refused}`)),
+    warn('Read off the protected rows and not paid for: keep these lines as private as the data.'),
+  ].join('\n');
+}
