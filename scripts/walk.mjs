@@ -59,7 +59,7 @@ function walk([cwd, command]) {
   const run = ['--import', join(import.meta.dirname, 'walk-register.mjs'), join(dist, 'cli', 'main.js'), ...command];
   execFileSync(process.execPath, run, { cwd, env: { ...process.env, WALK_DIST: dist, WALK_OUT: out }, stdio: ['ignore', 'ignore', 'inherit'] });
   const all = JSON.parse(readFileSync(out, 'utf8'));
-  const from = all.findIndex(([file, name]) => /^(release|analysis|ask)\//.test(file) && /^release/.test(name));
+  const from = all.findIndex(([file, name]) => /^(release|analysis|ask|pattern|learn|survey)\//.test(file) && /^release/.test(name));
   const entered = all.slice(options.whole ? 0 : from).map(([file]) => file);
   const files = [...new Set(entered)];
   return { files, rooms: new Set(files.map(room)).size, byFile: changes(files), byFunction: changes(entered), functions: entered.length };

@@ -7,15 +7,13 @@ export const batch = defineKind({
   name: 'queries',
   question: batchForms,
   hint: 'Ask for example {"kind": "count", "by": ["party"]}.',
-  example({ columns }) {
+  example({ columns, protect }) {
     const all = [...columns.values()];
     const key = all.find((c) => isCoded(c) && c.type === 'category');
     const number = all.find(isNumber);
+    if (!key || protect.secret === 'edge') return undefined;
     return {
-      queries: [
-        { kind: 'count' as const, ...(key && { by: [key.name] }) },
-        ...(number ? [{ kind: 'mean' as const, column: number.name }] : []),
-      ],
+      queries: [{ kind: 'count' as const, by: [key.name] }, ...(number ? [{ kind: 'mean' as const, column: number.name }] : [])],
     };
   },
   plan: (session, question, options) => session.plan(question, options),

@@ -14,7 +14,13 @@ export const sql = defineKind({
   name: 'sql',
   question,
   hint: 'Write {"sql": "SELECT party, COUNT(*) FROM survey GROUP BY party"}.',
-  example: ({ data }) => ({ sql: `SELECT COUNT(*) FROM "${tableNames(data)[0]!.replaceAll('"', '""')}"` }),
+  example({ data, columns, protect }) {
+    const key = [...columns.values()].find((c) => c.type === 'category')?.name;
+    const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+    return key === undefined || protect.secret === 'edge'
+      ? undefined
+      : { sql: `SELECT ${quoted(key)}, COUNT(*) FROM ${quoted(tableNames(data)[0]!)} GROUP BY ${quoted(key)}` };
+  },
   plan: (session, asked, options) =>
     isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options)),
   release: async (session, asked, options): Promise<Release | PatternAnswer> =>

@@ -1,0 +1,284 @@
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { type AnyKind, kinds } from '../src/ask/kinds.js';
+import { add, compare, divide, multiply, type Rational, rational, subtract, toNumber, zero } from '../src/exact/rational.js';
+import { costOf } from '../src/mechanism/cost.js';
+import { lawText } from '../src/mechanism/law.js';
+import type { Mechanism } from '../src/mechanism/mechanism.js';
+import { answersTo, everyRecord, type RecordClass, tuplesOf } from '../src/mechanism/record-class.js';
+import type { Rungs } from '../src/noise/ladder.js';
+import type { Session } from '../src/release/session.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+/**
+ * Everything that can be asked, on neighbouring data: what goes into every mechanism is watched at the one door (Paid.release), what comes out is held fixed
+ * from one world to the other, and what the drawn laws lose over the move is compared with what the ledger booked. A kind or mechanism that is added to the
+ * registry is covered without a test of its own.
+ */
+interface Step {
+  readonly mechanism: Mechanism;
+  readonly given: unknown;
+  readonly out: unknown;
+}
+const watch = vi.hoisted(() => ({
+  steps: [] as Step[],
+  replay: undefined as readonly Step[] | undefined,
+  after: [] as unknown[],
+}));
+vi.mock('../src/mechanism/paid.js', async (original) => {
+  const { Paid } = (await original()) as typeof import('../src/mechanism/paid.js');
+  return {
+    Paid: class extends Paid {
+      override release<In, Out>(mechanism: Mechanism, given: In, noisy: (given: In) => Out): Out {
+        const step = watch.replay?.[watch.after.length];
+        if (watch.replay && !step) throw new Error('one world draws more often than the other');
+        const out = step ? (step.out as Out) : super.release(mechanism, given, noisy);
+        if (step) watch.after.push(given);
+        else watch.steps.push({ mechanism, given, out });
+        if (step) expect(lawText(mechanism.law)).toEqual(lawText(step.mechanism.law));
+        return out;
+      }
+    },
+  };
+});
+
+const shops: Workshop[] = [];
+afterAll(() => {
+  for (const shop of shops) shop.remove();
+});
+
+type Table = Readonly<Record<string, string>>;
+interface World {
+  readonly name: string;
+  readonly policy: string;
+  /** File contents, and neighbours of them: the class of the record that was replaced, and the contents then. */
+  readonly data: Table;
+  readonly neighbours: readonly { readonly of: RecordClass; readonly data: Table }[];
+  /** Beside the example of every kind. */
+  readonly more: readonly unknown[];
+}
+
+const header = 'id,party,media,age,income,rich';
+interface Person {
+  readonly party: string;
+  readonly media: string;
+  readonly age: number;
+  readonly income: number;
+  readonly rich: string;
+}
+const low: Person = { party: 'dem', media: '', age: 17, income: 0, rich: 'no' };
+const high: Person = { party: 'other', media: 'tv;web;paper', age: 90, income: 1000, rich: 'yes' };
+const crowd = (i: number): Person => ({
+  party: ['dem', 'rep', 'other'][i % 3]!,
+  media: ['tv', 'tv;web', ''][i % 3]!,
+  age: 20 + ((i * 7) % 60),
+  income: (i * 137) % 1000,
+  rich: i % 2 ? 'yes' : 'no',
+});
+const line = (id: string, p: Person) => `${id},${p.party},${p.media},${p.age},${p.income},${p.rich}`;
+const people = (rows: readonly (readonly [string, Person])[]): Table => ({
+  'people.csv': `${header}\n${rows.map(([id, p]) => line(id, p)).join('\n')}\n`,
+});
+const columns = `columns:
+  party: { type: category, values: [dem, rep, other] }
+  media: { type: multi, values: [tv, web, paper], separator: ";" }
+  age: { type: integer, bounds: [17, 90] }
+  income: { type: number, bounds: [0, 1000], step: 0.5 }
+  rich: { type: category, values: ["no", "yes"] }
+`;
+const policyOf = (protect: string, budget: string, rest = columns) => `data: { source: people.csv }
+protect: ${protect}
+budget: ${budget}
+population: town
+ledger: ledger.db
+dependence: none
+${rest}`;
+
+const questions = [
+  { kind: 'crosstab', columns: ['party', 'media'] },
+  {
+    queries: [
+      { kind: 'quantile', column: 'age', at: [0.25, 0.5] },
+      { kind: 'sum', column: 'income', by: ['media'] },
+    ],
+  },
+  { kind: 'variance', column: 'age' },
+  { kmeans: { columns: ['age', 'income'], clusters: 2, variant: 'lloyd' } },
+  { kmeans: { columns: ['age'], clusters: 2, variant: 'grid' } },
+  ...['output', 'sgd'].map((method) => ({ classify: { label: 'rich', positive: ['yes'], features: ['age', 'party'], method } })),
+];
+const selecting = {
+  classify: {
+    label: 'rich',
+    positive: ['yes'],
+    features: ['age', 'party', 'media'].slice(0, 2),
+    select: { keep: 1, share: 0.5 },
+  },
+};
+
+/** `each` rows of one person go from one end of everything to the other; the rest stays. */
+function tables(secret: 'row' | 'person', each: number, budget: string): World {
+  const rest = Array.from({ length: 24 }, (_, i) => [`p${i + 1}`, crowd(i)] as const);
+  const with_ = (p: Person) => people([...Array.from({ length: each }, () => ['p0', p] as const), ...rest]);
+  const mixed = [crowd(1), { ...low, party: 'rep', income: 1000 }, { ...high, age: 17 }];
+  return {
+    name: `${secret}s of ${each} rows, ${budget}`,
+    policy: policyOf(secret === 'row' ? '{ secret: row }' : `{ secret: person, unit: id, maxRows: ${each} }`, budget),
+    data: with_(low),
+    neighbours: [high, ...mixed].map((p) => ({ of: everyRecord, data: with_(p) })),
+    more: each === 1 ? [...questions, selecting] : questions,
+  };
+}
+
+function answers(budget: string): World {
+  const rest = Array.from({ length: 24 }, (_, i) => [`p${i + 1}`, crowd(i)] as const);
+  const with_ = (p: Person) => people([['p0', p], ...rest]);
+  return {
+    name: `answers, ${budget}`,
+    policy: policyOf('{ secret: answer }', budget),
+    data: with_(low),
+    neighbours: Object.keys(high).map((column) => ({
+      of: answersTo(column),
+      data: with_({ ...low, [column]: high[column as keyof Person] }),
+    })),
+    more: questions.slice(0, 3),
+  };
+}
+
+function graphs(secret: 'edge' | 'person', budget: string): World {
+  const nodes = 9;
+  const pairs = Array.from({ length: nodes }, (_, a) => Array.from({ length: a }, (_, b) => [a, b] as const)).flat();
+  const ring = pairs.filter(([a, b]) => a - b <= 2 || a - b >= nodes - 2);
+  const csv = (list: readonly (readonly [number, number])[]): Table => ({
+    'people.csv': `id\n${Array.from({ length: nodes }, (_, a) => `n${a}`).join('\n')}\n`,
+    'friends.csv': `a,b\n${list.map(([a, b]) => `n${a},n${b}`).join('\n')}\n`,
+  });
+  const changed =
+    secret === 'edge'
+      ? [ring.slice(1), [...ring, [5, 0] as const]]
+      : [ring.filter(([a, b]) => a !== 0 && b !== 0), [...ring.filter(([, b]) => b !== 0), ...pairs.filter(([, b]) => b === 0)]];
+  return {
+    name: `${secret === 'edge' ? 'ties' : 'people with ties'}, ${budget}`,
+    policy: policyOf(
+      secret === 'edge' ? '{ secret: edge }' : '{ secret: person, unit: id, maxRows: 1 }',
+      budget,
+      `relations:\n  friend: { table: friends.csv, columns: [a, b], domain: ${nodes}, symmetric: true }\n`,
+    ),
+    data: csv(ring),
+    neighbours: changed.map((list) => ({ of: secret === 'edge' ? tuplesOf('friend') : everyRecord, data: csv(list) })),
+    more: [
+      ...['ladder', 'smooth', 'residual-ladder', 'residual-smooth', 'laplace'].map((mechanism) => ({
+        pattern: 'triangles',
+        mechanism,
+      })),
+      { pattern: 'triangles', mechanism: 'truncation-ladder', degree: 4 },
+      ...['cumulative', 'sequence', 'histogram'].map((form) => ({ pattern: 'degrees', form, degree: 5 })),
+      { pattern: 'clustering coefficient' },
+      { pattern: '2-paths' },
+    ].filter(
+      (q) => !('mechanism' in q) || (q.mechanism === 'truncation-ladder') === (secret === 'person') || q.mechanism === 'laplace',
+    ),
+  };
+}
+
+/** What the laws lose between what went in here and there, in the accounting of what was booked. */
+function lost({ mechanism: { law, cost } }: Step, before: unknown, after: unknown): Rational {
+  if (law.kind === 'ladder' || law.kind === 'smooth') {
+    const [a, b] = [before, after] as { exact: bigint; rungs: Rungs }[];
+    const apart = a!.exact > b!.exact ? a!.exact - b!.exact : b!.exact - a!.exact;
+    // One step of the ladder, from either side: the number moves by no more than the first rung, and no rung outgrows the next one there.
+    for (const [here, there] of [
+      [a!.rungs, b!.rungs],
+      [b!.rungs, a!.rungs],
+    ] as const) {
+      expect(apart <= here.width(0)).toBe(true);
+      for (let t = 0; t < 12; t++) expect(here.width(t) <= there.width(t + 1)).toBe(true);
+    }
+    return costOf(law, cost.noise, { l1: 1n, l2squared: 1n })!;
+  }
+  const moved = (before as readonly bigint[]).map((x, i) => x - (after as readonly bigint[])[i]!);
+  if (law.kind === 'none') {
+    expect(moved.every((d) => d === 0n)).toBe(true);
+    return zero;
+  }
+  if (law.kind === 'selection') {
+    // A common shift of all penalties changes nothing.
+    const range = moved.reduce((m, x) => (x > m ? x : m)) - moved.reduce((m, x) => (x < m ? x : m));
+    const epsilon = multiply(law.sharpness, rational(range));
+    return cost.noise === 'pure' ? epsilon : divide(multiply(epsilon, epsilon), rational(8));
+  }
+  const l1 = moved.reduce((sum, d) => sum + (d < 0n ? -d : d), 0n);
+  return costOf(law, cost.noise, { l1, l2squared: moved.reduce((sum, d) => sum + d * d, 0n) })!;
+}
+
+const kindOf = (question: object): AnyKind =>
+  (kinds as unknown as readonly AnyKind[]).find(({ name }) => name in question) ??
+  (kinds as unknown as readonly AnyKind[]).find(({ name }) => name === 'queries')!;
+
+type Opened = Session & { close(): Promise<void> };
+async function open(world: World, data: Table): Promise<Opened> {
+  const shop = openWorkshop(world.policy);
+  shops.push(shop);
+  for (const [name, text] of Object.entries(data)) shop.write(name, text);
+  return shop.session();
+}
+const booked = async (session: Session, of: RecordClass): Promise<Rational> => {
+  const spent = await session.spent();
+  return [spent.pure, spent.zcdp].map(({ perRecord }) => perRecord.get(of) ?? zero).reduce(add);
+};
+
+/** The largest part of what was booked that any neighbour loses. */
+async function used(
+  here: Session,
+  neighbours: readonly { of: RecordClass; there: Session }[],
+  question: object,
+): Promise<number> {
+  const release = (session: Session) => kindOf(question).release(session, question, { epsilon: '1/2', fresh: true });
+  const before = await Promise.all(neighbours.map(({ of }) => booked(here, of)));
+  Object.assign(watch, { steps: [], replay: undefined, after: [] });
+  await release(here);
+  const { steps } = watch;
+  let most = 0;
+  for (const [k, { of, there }] of neighbours.entries()) {
+    Object.assign(watch, { replay: steps, after: [] });
+    await release(there);
+    expect(watch.after.length).toBe(steps.length);
+    const loss = steps.reduce((sum, step, i) => add(sum, lost(step, step.given, watch.after[i])), zero);
+    const paid = subtract(await booked(here, of), before[k]!);
+    expect(
+      compare(loss, paid),
+      `${JSON.stringify(question)} loses ${toNumber(loss)} of ${toNumber(paid)} booked`,
+    ).toBeLessThanOrEqual(0);
+    if (paid.num > 0n) most = Math.max(most, toNumber(divide(loss, paid)));
+  }
+  return most;
+}
+
+const pure = '{ epsilon: 90 }';
+const approximate = '{ epsilon: 90, delta: 1e-6 }';
+const worlds = [
+  tables('row', 1, pure),
+  tables('row', 1, approximate),
+  tables('person', 3, pure),
+  tables('person', 3, approximate),
+  answers(pure),
+  graphs('edge', pure),
+  graphs('person', pure),
+];
+
+describe.each(worlds)('what is booked covers what is lost between neighbours: $name', (world) => {
+  it('for an example of every kind, and more', async () => {
+    const here = await open(world, world.data);
+    const neighbours = await Promise.all(world.neighbours.map(async ({ of, data }) => ({ of, there: await open(world, data) })));
+    const examples = (kinds as unknown as readonly AnyKind[]).flatMap(
+      (kind) => (kind.example(here.policy) as object | undefined) ?? [],
+    );
+    const tight: Record<string, number> = {};
+    for (const question of [...examples, ...(world.more as object[])])
+      tight[JSON.stringify(question)] = await used(here, neighbours, question);
+    if (process.env.FUGU_TIGHT) console.log(world.name, tight);
+    // Neighbours that move nothing would let anything pass.
+    for (const [question, part] of Object.entries(tight)) expect(part, question).toBeGreaterThan(0.02);
+    expect(Math.max(...Object.values(tight))).toBeGreaterThan(0.99);
+    for (const session of [here, ...neighbours.map(({ there }) => there)]) await session.close();
+  });
+});
