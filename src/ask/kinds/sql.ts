@@ -5,6 +5,7 @@ import { tableNames } from '../../query/sql/table.js';
 import type { Release } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
 import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
 import { type PatternAnswer, pattern, patternFields } from './pattern.js';
 
 const question = z.strictObject({ sql: z.string(), ...patternFields });
@@ -14,7 +15,10 @@ export const sql = defineKind({
   name: 'sql',
   question,
   hint: 'Write {"sql": "SELECT party, COUNT(*) FROM survey GROUP BY party"}.',
-  example: ({ data }) => ({ sql: `SELECT COUNT(*) FROM "${tableNames(data)[0]!.replaceAll('"', '""')}"` }),
+  example: (policy) =>
+    askable(policy).length > 0
+      ? { sql: `SELECT COUNT(*) FROM "${tableNames(policy.data)[0]!.replaceAll('"', '""')}"` }
+      : undefined,
   plan: (session, asked, options) =>
     isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options)),
   release: async (session, asked, options): Promise<Release | PatternAnswer> =>
