@@ -22,7 +22,7 @@ const joint = (sizes: readonly number[], table: readonly number[]): Joint =>
     values: sizes.map((m) => Array.from({ length: m }, (_, v) => v)),
     factors: [{ records: [...sizes.keys()], table: Float64Array.from(table) }],
   });
-const xor = enumerate(readModel(readFileSync(new URL('../../../examples/models/xor.json', import.meta.url), 'utf8'), 'xor.json'));
+const xor = enumerate(readModel(readFileSync(new URL('../../examples/models/xor.json', import.meta.url), 'utf8'), 'xor.json'));
 const twins = joint([2, 2], [1, 0, 0, 1]);
 
 /** Outputs in the two worlds where record 0 has value 0 or 1. */
