@@ -51,6 +51,7 @@ export {
   makeDistanceTies,
 } from './ask/make-ties.js';
 export { type LearnedOdds, learnOdds, type OddsOptions } from './ask/odds.js';
+export { outcomeText } from './ask/outcomes.js';
 export { type AnalysedPattern, analysePattern, type PatternAnalysisOptions } from './ask/pattern.js';
 export {
   type BelievedValue,
@@ -81,7 +82,7 @@ export type { PatternResult } from './pattern/release.js';
 export type { PatternCandidate } from './pattern/ways/way.js';
 export type { AnswerRow, AnswerTable } from './query/bound.js';
 export type { Batch, Condition, Query } from './query/query.js';
-export { outcomeText } from './release/outcome.js';
+
 export type { Plan, PlannedMeasure } from './release/plan.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';

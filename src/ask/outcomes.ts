@@ -1,2 +1,23 @@
-/** What became of the budget, for whoever runs the process. */
-export { asFault, Outcomes, outcomeText } from '../release/outcome.js';
+import * as z from 'zod';
+import type { Outcome } from '../errors.js';
+import { asFault, Outcomes, outcomeText as wordsOf } from '../release/outcome.js';
+import { read } from './door.js';
+
+export { asFault, Outcomes };
+
+const entry = z.number();
+const outcome = z.discriminatedUnion('state', [
+  z.strictObject({ state: z.literal('not spent') }),
+  z.strictObject({ state: z.literal('spent'), entry, resumable: z.boolean() }),
+  z.strictObject({ state: z.literal('recorded'), entry }),
+]);
+
+/**
+ * What became of the budget, in words: every Fault of a release says it as `outcome`.
+ *
+ * @example
+ * console.log(outcomeText({ state: 'recorded', entry: 3 }));
+ */
+export function outcomeText(given: Outcome): string {
+  return wordsOf(read(outcome, given, 'The outcome'));
+}

@@ -1,17 +1,18 @@
-import { isCoded, isNumber } from '../../count/domain.js';
+import { isNumber } from '../../count/domain.js';
 import { batchForms } from '../../query/parse.js';
 import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
 
 /** Tables: one query, a list of them, or {queries: [...]}; together they share one budget and one ledger entry. */
 export const batch = defineKind({
   name: 'queries',
   question: batchForms,
   hint: 'Ask for example {"kind": "count", "by": ["party"]}.',
-  example({ columns, protect }) {
-    const all = [...columns.values()];
-    const key = all.find((c) => isCoded(c) && c.type === 'category');
+  example(policy) {
+    const all = askable(policy);
+    const key = all.find((c) => c.type === 'category');
     const number = all.find(isNumber);
-    if (!key || protect.secret === 'edge') return undefined;
+    if (!key) return undefined;
     return {
       queries: [{ kind: 'count' as const, by: [key.name] }, ...(number ? [{ kind: 'mean' as const, column: number.name }] : [])],
     };

@@ -2,14 +2,15 @@ import * as z from 'zod';
 import { planClassify, releaseClassify } from '../../learn/classify/classify.js';
 import { request } from '../../learn/classify/request.js';
 import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
 
 /** A linear classifier: a category column from others. */
 export const classify = defineKind({
   name: 'classify',
   question: z.strictObject({ classify: request }),
   hint: 'Write {"label": "income", "positive": [">50K"], "features": ["age", "education"]}.',
-  example({ columns, protect }) {
-    const asked = [...columns.values()].filter((c) => c.type !== 'weight' && c.type !== 'multi' && c.name !== protect.unit);
+  example(policy) {
+    const asked = askable(policy).filter((c) => c.type !== 'multi');
     const label = asked.find((c) => c.type === 'category' && c.values.length > 1);
     const feature = asked.find((c) => c !== label);
     if (label?.type !== 'category' || !feature) return undefined;

@@ -2,14 +2,17 @@ import * as z from 'zod';
 import { isNumber } from '../../count/domain.js';
 import { planKmeans, releaseKmeans, request } from '../../learn/kmeans/kmeans.js';
 import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
 
 /** Centres of clusters of number columns. */
 export const kmeans = defineKind({
   name: 'kmeans',
   question: z.strictObject({ kmeans: request }),
   hint: 'Write {"columns": ["x", "y"], "clusters": 8}.',
-  example({ columns, protect }) {
-    const numbers = [...columns.values()].filter((c) => isNumber(c) && c.name !== protect.unit).map((c) => c.name);
+  example(policy) {
+    const numbers = askable(policy)
+      .filter(isNumber)
+      .map((c) => c.name);
     return numbers.length > 0 ? { kmeans: { columns: numbers.slice(0, 2), clusters: 2 } } : undefined;
   },
   plan: (session, { kmeans }, options) => planKmeans(session, kmeans, options),

@@ -39,10 +39,8 @@ export const pattern = defineKind({
   question,
   hint: 'Write {"pattern": "triangles"}, "degrees", "2-paths" or "q(x,y) :- friend(x,y), friend(y,x), x != y".',
   example({ relations, protect }) {
-    const first = [...relations.values()].find((r) => r.columns.length === 2);
-    return first && (protect.secret === 'edge' || first.private !== undefined)
-      ? { pattern: `triangles of ${first.name}` }
-      : undefined;
+    const hidden = [...relations.values()].find((r) => r.private && r.columns.length === 2);
+    return hidden && protect.secret === 'edge' ? { pattern: `triangles of ${hidden.name}` } : undefined;
   },
   async plan(session, asked, options): Promise<Plan> {
     const { pattern: text } = asked;

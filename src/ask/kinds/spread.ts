@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { SpreadTables } from '../../dependence/pairwise/spread-file.js';
 import { learnSpreadPaid, planSpreadPaid } from '../../learn/network/learn-spread.js';
 import { type Answer, defineKind } from '../kind.js';
-import { askedOnce } from './network.js';
+import { answersTogether } from './askable.js';
 
 const request = z.strictObject({
   /** Answers that at least this many people gave are covered: a public number, five percent of them is usual. */
@@ -16,7 +16,7 @@ export const spread = defineKind({
   name: 'spread',
   question: z.strictObject({ spread: request }),
   hint: 'Write {"spread": {"least": 150}}.',
-  example: (policy) => (askedOnce(policy) ? { spread: { least: 50 } } : undefined),
+  example: (policy) => (answersTogether(policy).length > 1 ? { spread: { least: 50 } } : undefined),
   plan: (session, { spread }, options) => planSpreadPaid(session, withConfidence(spread), options),
   async release(session, { spread }, options): Promise<Answer<SpreadTables>> {
     const { receipt, ...result } = await learnSpreadPaid(session, withConfidence(spread), options);

@@ -5,6 +5,7 @@ import { tableNames } from '../../query/sql/table.js';
 import type { Release } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
 import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
 import { type PatternAnswer, pattern, patternFields } from './pattern.js';
 
 const question = z.strictObject({ sql: z.string(), ...patternFields });
@@ -14,12 +15,12 @@ export const sql = defineKind({
   name: 'sql',
   question,
   hint: 'Write {"sql": "SELECT party, COUNT(*) FROM survey GROUP BY party"}.',
-  example({ data, columns, protect }) {
-    const key = [...columns.values()].find((c) => c.type === 'category')?.name;
+  example(policy) {
+    const key = askable(policy).find((c) => c.type === 'category')?.name;
     const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-    return key === undefined || protect.secret === 'edge'
+    return key === undefined
       ? undefined
-      : { sql: `SELECT ${quoted(key)}, COUNT(*) FROM ${quoted(tableNames(data)[0]!)} GROUP BY ${quoted(key)}` };
+      : { sql: `SELECT ${quoted(key)}, COUNT(*) FROM ${quoted(tableNames(policy.data)[0]!)} GROUP BY ${quoted(key)}` };
   },
   plan: (session, asked, options) =>
     isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options)),

@@ -9,10 +9,10 @@ import type { AskOptions, Session } from '../../release/session.js';
 import { chooseSurvey, type SurveyChoice } from '../../survey/choice.js';
 import type { ReleaseError } from '../../survey/error.js';
 import { chooseSurveyBatch, surveyForms } from '../../survey/plan.js';
-import { surveyBatch } from '../../survey/query.js';
 import { toldError } from '../../survey/told-error.js';
 import { declaredSpread } from '../../ties/columns.js';
 import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
 
 /** A plan, with every way to release the survey and how the tables err together. */
 export interface SurveyPlan extends Plan {
@@ -28,7 +28,7 @@ export const survey = defineKind({
   name: 'survey',
   question: z.strictObject({ survey: z.literal(true) }),
   hint: 'Write {"survey": true}.',
-  example: (policy) => (surveyBatch(policy).queries.length > 0 ? { survey: true as const } : undefined),
+  example: (policy) => (askable(policy).length > 0 ? { survey: true as const } : undefined),
   async plan(session, _, options): Promise<SurveyPlan> {
     const [query, all] = asked(session, options);
     const plan = await session.plan(query, all);
