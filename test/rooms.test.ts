@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..', 'src');
@@ -38,57 +39,250 @@ const drivers: Record<string, RegExp> = {
   yaml: /^policy\//,
 };
 
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.ts'))
   .map((f) => f.replaceAll('\\', '/'));
-const sources = files.filter((f) => !f.endsWith('.test.ts'));
-const text = (file: string) => readFileSync(join(root, file), 'utf8');
-const imports = (file: string): string[] =>
-  [...text(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((m) => {
-    const target = m[1]!;
-    return target.startsWith('.') ? relative(root, join(root, file, '..', target)).replaceAll('\\', '/') : target;
-  });
+const sources: readonly Source[] = files
+  .filter((f) => !f.endsWith('.test.ts'))
+  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 const room = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '');
+
+interface Node {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+const isNode = (x: unknown): x is Node => typeof x === 'object' && x !== null && typeof (x as Node).type === 'string';
+const trees = new Map<string, readonly Node[]>();
+/** Every node of a file, whatever it is inside of. */
+function nodes({ text }: Source): readonly Node[] {
+  const known = trees.get(text);
+  if (known) return known;
+  const found: Node[] = [];
+  const walk = (x: unknown): void => {
+    if (Array.isArray(x)) x.forEach(walk);
+    else if (isNode(x)) {
+      found.push(x);
+      for (const value of Object.values(x)) walk(value);
+    }
+  };
+  walk(parseAst(text, { lang: 'ts' }));
+  trees.set(text, found);
+  return found;
+}
+const nameOf = (x: unknown): string | undefined => {
+  if (!isNode(x)) return undefined;
+  if (x.type === 'Identifier') return x.name as string;
+  return x.type === 'Literal' && typeof x.value === 'string' ? x.value : undefined;
+};
+
+interface Import {
+  readonly target: string;
+  /** The names taken from it; a namespace or a dynamic import takes everything. */
+  readonly names: readonly string[];
+  readonly typeOnly: boolean;
+}
+const placeOf = ({ file }: Source, target: string): string =>
+  target.startsWith('.') ? relative(root, join(root, file, '..', target)).replaceAll('\\', '/') : target;
+const imports = (source: Source): Import[] =>
+  nodes(source).flatMap((node): Import[] => {
+    const target = isNode(node.source) ? nameOf(node.source) : undefined;
+    if (target === undefined) return [];
+    if (node.type === 'ImportExpression') return [{ target: placeOf(source, target), names: ['*'], typeOnly: false }];
+    if (!/^(Import|Export\w*)Declaration$/.test(node.type)) return [];
+    const given = (node.specifiers as Node[] | undefined) ?? [];
+    const kind = node.importKind ?? node.exportKind;
+    const values = given.filter((s) => (s.importKind ?? s.exportKind) !== 'type');
+    return [
+      {
+        target: placeOf(source, target),
+        names: values.map((s) => nameOf(s.imported ?? s.local) ?? '*').map((name) => name),
+        typeOnly: kind === 'type' || (given.length > 0 && values.length === 0),
+      },
+    ];
+  });
+
+/** What a fence finds, as text; nothing in a house that keeps it. */
+type Fence = (source: Source) => readonly string[];
+const all = (fence: Fence): readonly string[] => sources.flatMap(fence);
+
+const downward: Fence = (source) =>
+  imports(source)
+    .filter(
+      ({ target }) =>
+        order.includes(room(target)) &&
+        room(source.file) !== '' &&
+        order.indexOf(room(target)) > order.indexOf(room(source.file)),
+    )
+    .map(({ target }) => `${source.file} -> ${target}`);
+
+const opening = /^(engine|count|pattern|learn)\//;
+/** Wherever `open` is taken from something and not from a module: `.open()`, `['open']`, `const { open } = …`. */
+const openExact: Fence = (source) =>
+  opening.test(source.file)
+    ? []
+    : nodes(source).flatMap((node) => {
+        if (node.type === 'MemberExpression' && nameOf(node.property) === 'open') return [`${source.file}: .open`];
+        if (node.type !== 'ObjectPattern') return [];
+        return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'open').map(() => `${source.file}: { open }`);
+      });
+
+const structure = /^(engine|count|pattern|learn|ties)\//;
+const readers = new Set(['readStructure', 'readBlocks', 'countStructure']);
+const asked = new Set(['rows', 'stream', 'size', 'count']);
+/** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of engine/structure.ts. */
+const readEngine: Fence = (source) => {
+  if (structure.test(source.file)) return [];
+  const calls = nodes(source).flatMap((node) => {
+    if (node.type !== 'CallExpression' || !isNode(node.callee)) return [];
+    const { callee } = node;
+    if (callee.type !== 'MemberExpression' || !asked.has(nameOf(callee.property) ?? '')) return [];
+    const of = isNode(callee.object) && callee.object.type === 'MemberExpression' ? callee.object.property : callee.object;
+    return /engine|whole/i.test(nameOf(of) ?? '') ? [`${source.file}: ${nameOf(of)}.${nameOf(callee.property)}()`] : [];
+  });
+  const taken = imports(source)
+    .filter(({ target, names }) => target === 'engine/structure.js' && names.some((name) => readers.has(name) || name === '*'))
+    .map(({ target }) => `${source.file} -> ${target}`);
+  return [...calls, ...taken];
+};
+
+const makesPaid: Fence = (source) =>
+  source.file === 'release/charge.ts'
+    ? []
+    : nodes(source)
+        .filter((node) => node.type === 'NewExpression' && nameOf(node.callee) === 'Paid')
+        .map(() => `${source.file}: new Paid`);
+
+/** A profile is made where a law is priced and where totals are added up; once more for a method that is only ever compared with. */
+const pricing = /^(mechanism\/|accounting\/account\.ts$|learn\/classify\/objective\.ts$)/;
+const makesProfile: Fence = (source) =>
+  pricing.test(source.file)
+    ? []
+    : imports(source).flatMap(({ target, names }) =>
+        names
+          .filter((name) => name === 'pureProfile' || name === 'zcdpProfile')
+          .map((name) => `${source.file}: ${name} from ${target}`),
+      );
+
+/** Bits are for whoever needs a coin; whole numbers under a root are no noise. */
+const harmless = (target: string, name: string): boolean => target === 'noise/bits.js' || name === 'integerRoot';
+const drawsNoise: Fence = (source) =>
+  /^(noise|mechanism|papers)\//.test(source.file)
+    ? []
+    : imports(source)
+        .filter(({ target, names, typeOnly }) => room(target) === 'noise' && !typeOnly && names.some((n) => !harmless(target, n)))
+        .map(({ target }) => `${source.file} -> ${target}`);
+
+/** Types hold no logic: those may come from anywhere. */
+const commandLine: Fence = (source) =>
+  room(source.file) !== 'cli'
+    ? []
+    : imports(source)
+        .filter(
+          ({ target, typeOnly }) => !typeOnly && order.includes(room(target)) && !/^(ask|report|input|files|cli)\//.test(target),
+        )
+        .map(({ target }) => `${source.file} -> ${target}`);
+
+const takesDesk: Fence = (source) =>
+  /^(release|learn\/public-size)/.test(source.file)
+    ? []
+    : imports(source)
+        .filter(({ names }) => names.includes('deskOf'))
+        .map(({ target }) => `${source.file}: deskOf from ${target}`);
 
 describe('the rooms', () => {
   it('are all in the order list', () => {
-    expect([...new Set(sources.map(room))].filter((r) => r !== '' && !order.includes(r))).toEqual([]);
-  });
-
-  it('import only rooms above them', () => {
-    const wrong = sources.flatMap((file) =>
-      imports(file)
-        .filter(
-          (target) =>
-            order.includes(room(target)) && room(file) !== '' && order.indexOf(room(target)) > order.indexOf(room(file)),
-        )
-        .map((target) => `${file} -> ${target}`),
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  it('open exact answers only in engine, count, pattern, learn and release', () => {
-    const wrong = sources.filter(
-      (f) => !/^(engine|count|pattern|learn|release|ties|attack)\//.test(f) && imports(f).some((t) => t === 'engine/exact.js'),
-    );
-    expect(wrong).toEqual([]);
+    expect([...new Set(sources.map(({ file }) => room(file)))].filter((r) => r !== '' && !order.includes(r))).toEqual([]);
   });
 
   it('draw randomness only in noise/bits.ts', () => {
     const random = /Math\.random|randomBytes|randomFill|randomInt|getRandomValues|webcrypto/;
-    expect(sources.filter((f) => f !== 'noise/bits.ts' && random.test(text(f)))).toEqual([]);
+    expect(sources.filter(({ file, text }) => file !== 'noise/bits.ts' && random.test(text)).map(({ file }) => file)).toEqual([]);
   });
 
   it('confine each driver to its adapter', () => {
-    const wrong = sources.flatMap((f) =>
-      imports(f)
-        .filter((t) => drivers[t] && !drivers[t].test(f))
-        .map((t) => `${f} -> ${t}`),
+    const wrong = sources.flatMap((source) =>
+      imports(source)
+        .filter(({ target }) => drivers[target] && !drivers[target].test(source.file))
+        .map(({ target }) => `${source.file} -> ${target}`),
     );
     expect(wrong).toEqual([]);
   });
 
   it('have no drawer for odds and ends', () => {
     expect(files.filter((f) => /(^|\/)(utils?|common|helpers?|types|misc)(\/|\.ts$)/.test(f))).toEqual([]);
+  });
+});
+
+/** Each fence with what it has to catch: a file that is not in the house. */
+const fences: readonly [string, Fence, ...(readonly [file: string, text: string])[]][] = [
+  [
+    'import only rooms above them',
+    downward,
+    ['count/planted.ts', "import { bindBatch } from '../query/bind.js';"],
+    ['policy/planted.ts', "export const x = await import('../cli/main.js');"],
+    ['ask/planted.ts', "export { register } from '../cli/plan.js';"],
+  ],
+  [
+    'open exact answers only in engine, count, pattern and learn',
+    openExact,
+    ['release/planted.ts', 'export const x = async (engine: { size(): Promise<any> }) => (await engine.size()).open();'],
+    ['attack/planted.ts', 'export const x = (cells: any) => cells.map((c: any) => c?.open());'],
+    ['ask/planted.ts', "export const x = (cells: any) => cells['open']();"],
+    ['release/planted.ts', 'export const x = ({ open }: any) => open();'],
+  ],
+  [
+    'read what the engine holds only there, and ties for their structure',
+    readEngine,
+    ['ask/planted.ts', "export const x = (engine: any) => engine.rows({ sql: 'SELECT 1', values: [] });"],
+    ['release/planted.ts', 'export const x = (desk: any) => desk.engine.stream({});'],
+    ['attack/planted.ts', "import { readStructure } from '../engine/structure.js';\nexport const x = readStructure;"],
+  ],
+  ['hand out the right to draw only where it was paid for', makesPaid, ['learn/planted.ts', 'export const x = new Paid([]);']],
+  [
+    'price noise only in the mechanisms',
+    makesProfile,
+    ['learn/planted.ts', "import { pureProfile } from '../mechanism/profile.js';\nexport const x = pureProfile([]);"],
+    [
+      'release/planted.ts',
+      "import { type Profile, zcdpProfile as cheap } from '../mechanism/profile.js';\nexport const x = cheap([]);",
+    ],
+  ],
+  [
+    'draw noise only in mechanisms and papers',
+    drawsNoise,
+    ['learn/planted.ts', "import { laplaceSampler } from '../noise/discrete-laplace.js';\nexport const x = laplaceSampler;"],
+    ['pattern/planted.ts', "import * as noise from '../noise/exponential.js';\nexport const x = noise;"],
+  ],
+  [
+    'keep product logic out of the command line',
+    commandLine,
+    ['cli/planted.ts', "import { openEngine } from '../engine/open.js';\nexport const x = openEngine;"],
+    ['cli/planted.ts', "export const x = await import('../ledger/open.js');"],
+  ],
+  [
+    'take hold of data and ledger of a session only to learn its public size',
+    takesDesk,
+    ['ask/planted.ts', "import { deskOf } from '../release/session.js';\nexport const x = deskOf;"],
+  ],
+];
+
+describe('the fences', () => {
+  it.each(fences)('%s', (_, fence) => expect(all(fence)).toEqual([]));
+
+  it.each(fences.flatMap(([name, fence, ...planted]) => planted.map(([file, text]) => [name, file, fence, text] as const)))(
+    '%s: catches what is planted in %s',
+    (_, file, fence, text) => expect(fence({ file, text })).not.toEqual([]),
+  );
+
+  it('let types pass where only values are fenced', () => {
+    const file = 'cli/planted.ts';
+    expect(commandLine({ file, text: "import type { Plan } from '../release/plan.js';\nexport type X = Plan;" })).toEqual([]);
+    expect(
+      drawsNoise({ file: 'learn/planted.ts', text: "import type { Rungs } from '../noise/ladder.js';\nexport type X = Rungs;" }),
+    ).toEqual([]);
   });
 });

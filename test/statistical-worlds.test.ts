@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chooseNoise } from '../src/accounting/choose.js';
+import { noisyCells } from '../src/count/noisy-cells.js';
 import type { Chunk, Engine, Statement } from '../src/engine/engine.js';
 import type { Exact } from '../src/engine/exact.js';
 import { one } from '../src/exact/rational.js';
@@ -10,7 +11,6 @@ import { cryptoBits } from '../src/noise/bits.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
-import { answerBatch } from '../src/release/answer.js';
 import { deskOf, Session } from '../src/release/session.js';
 import { atLeast, atMost } from './statistical/confidence.js';
 import { auditOutputs, type Output } from './statistical/statistical.js';
@@ -80,7 +80,7 @@ const batch =
     const [best] = chooseNoise(bound.measures, account, one, nothingSpent);
     expect(best).toMatchObject({ kind: mechanism, fits: true });
     return async () => {
-      const { measures } = await answerBatch(engine, policy, bound, best!.mechanisms, new Paid(best!.mechanisms));
+      const { measures } = await noisyCells(engine, policy, bound.measures, best!.mechanisms, new Paid(best!.mechanisms));
       return read(measures.map(({ values }) => values!.map(Number)));
     };
   };

@@ -1,48 +1,8 @@
-import { countCells } from '../count/count.js';
-import type { Measure } from '../count/measure.js';
 import type { MechanismOf } from '../count/noised.js';
-import type { Engine } from '../engine/engine.js';
-import type { Additive } from '../mechanism/additive.js';
-import { inDoubles, type Law, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
-import type { Paid } from '../mechanism/paid.js';
-import type { Selection } from '../mechanism/select.js';
-import type { Policy } from '../policy/policy.js';
+import type { NoisyAnswer, NoisyVector } from '../count/noisy-cells.js';
+import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import type { AnswerRow, AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { tidy } from './tidy.js';
-
-/** A batch's noisy integers as plain data: what the ledger keeps for replay. */
-export interface NoisyAnswer {
-  readonly measures: readonly NoisyVector[];
-}
-export interface NoisyVector {
-  readonly noise: Law<string>;
-  /** Integers as text (additive), or the chosen candidate of each group. */
-  readonly values?: readonly string[];
-  readonly chosen?: readonly number[];
-}
-
-/** Draws the noise, then counts, then adds: in this order, so that the time the noise takes cannot depend on the data. */
-export async function answerBatch(
-  engine: Engine,
-  policy: Policy,
-  { measures }: BoundBatch,
-  mechanisms: readonly MechanismOf[],
-  paid: Paid,
-): Promise<NoisyAnswer> {
-  const finish = measures.map((m, k) => letOut(m, mechanisms[k]!, paid));
-  const exact = (await countCells(engine, policy, measures)).map((cells) => cells.open());
-  return { measures: finish.map((vector, k) => ({ noise: lawText(mechanisms[k]!.law), ...vector(exact[k]!) })) };
-}
-
-function letOut(m: Measure, mechanism: MechanismOf, paid: Paid): (exact: readonly bigint[]) => Omit<NoisyVector, 'noise'> {
-  if (m.mechanism === 'additive') {
-    const add = (mechanism as Additive).ready(paid);
-    return (exact) => ({ values: add(exact).map(String) });
-  }
-  const width = m.candidates.length;
-  const penalties = (exact: readonly bigint[], group: number) => m.penalties(exact.slice(group * width, (group + 1) * width));
-  return (exact) => ({ chosen: m.cells.map((_, group) => (mechanism as Selection).choose(paid, penalties(exact, group))) });
-}
 
 /**
  * An answer as long as any can be: what is recorded is filled up to its length, so that neither the room it takes nor a failure for want of room tells

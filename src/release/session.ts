@@ -14,6 +14,7 @@ import { guarantee } from '../accounting/guarantee.js';
 import { meets, type Reading } from '../accounting/reading.js';
 import { columnsOf } from '../count/effects.js';
 import { textOf } from '../count/measure.js';
+import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault, type Outcome } from '../errors.js';
@@ -43,7 +44,7 @@ import type { Batch } from '../query/query.js';
 import { reads } from '../terms/source.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { systemAnalyst } from './analyst.js';
-import { answerBatch, finishBatch, type NoisyAnswer, widestAnswer } from './answer.js';
+import { finishBatch, widestAnswer } from './answer.js';
 import { type Charged, charge, type Desk, type Request } from './charge.js';
 import { notSpent, type Outcomes, sayingOutcome } from './outcome.js';
 import { explainChoice, type Plan, planned } from './plan.js';
@@ -170,7 +171,7 @@ export class Session {
       relied: reliedOn(bound.measures, this.policy),
       ...(options.fresh && { fresh: true }),
       resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
-      execute: async (engine, paid) => recorded(await answerBatch(engine, this.policy, bound, best.mechanisms, paid)),
+      execute: async (engine, paid) => recorded(await noisyCells(engine, this.policy, bound.measures, best.mechanisms, paid)),
     });
     return sayingOutcome(outcomeOf(paid), () => ({
       tables: finishBatch(bound, answer.noisy, options.tidy === true),
