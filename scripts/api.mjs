@@ -1,0 +1,190 @@
+/**
+ * Writes docs/api.md from the sources: what src/index.ts exports, with the comment, the signature and the example of each. `node scripts/api.mjs`;
+ * `--check` only says whether it is up to date, `--print` prints it.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const root = resolve(import.meta.dirname, '..');
+const read = (file) => readFileSync(join(root, file), 'utf8');
+
+/** Every name that is exported, the file it comes from, and whether it is a type. */
+export function exported() {
+  return [...read('src/index.ts').matchAll(/export (type )?\{([^}]*)\} from '\.\/([^']*)\.js'/g)].flatMap(([, typeOnly, names, file]) =>
+    names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '')
+      .map((name) => ({ name: name.replace(/^type /, ''), file: `src/${file}.ts`, isType: Boolean(typeOnly) || name.startsWith('type ') })),
+  );
+}
+
+const clean = (comment) =>
+  comment
+    .replace(/^\/\*\*|\*\/$/g, '')
+    .split('\n')
+    .map((line) => line.replace(/^\s*\* ?/, '').trimEnd())
+    .join('\n')
+    .trim();
+
+/** A declaration as it is written: comment, example and text. */
+export function declared({ name, file }) {
+  const text = read(file);
+  const found = new RegExp(`((?:/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\s*\\n)?)export (?:declare )?(?:async )?(function|interface|type|class|const|let) ${name}\\b`).exec(text);
+  if (!found) {
+    const from = new RegExp(`export (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from '([^']*)'`).exec(text);
+    return from ? declared({ name, file: join(file, '..', from[1].replace(/\.js$/, '.ts')) }) : undefined;
+  }
+  const [about, example] = clean(found[1].trim()).split(/\n?@example\n/);
+  return { name, file, kind: found[2], about: about.replaceAll(/\s*\n(?!\n)/g, ' ').trim(), example, text: body(text, found.index + found[1].length, found[2]) };
+}
+
+/** Up to where the signature, or the whole of a type, ends. */
+function body(text, start, kind) {
+  let depth = 0;
+  for (let i = start; i < text.length; i++) {
+    const c = text[i];
+    if ('([{<'.includes(c)) {
+      if (c === '{' && depth === 0 && kind === 'function') return text.slice(start, i).trim();
+      depth++;
+    }
+    if (')]}'.includes(c) || (c === '>' && text[i - 1] !== '=')) depth--;
+    if (depth === 0 && ((c === '}' && (kind === 'interface' || kind === 'class')) || c === ';')) return text.slice(start, i + 1);
+  }
+  return text.slice(start);
+}
+
+/** The fields of a zod object, as it is written: name, what it may be, and its comment. */
+function fields(text, name) {
+  const at = new RegExp(`(?:const ${name}|\\b${name}:?)(?: =)? ?(?:z\\.(?:strictO|o)bject\\()?\\{`).exec(text);
+  if (!at) return [];
+  const start = at.index + at[0].length;
+  const list = [];
+  let depth = 0;
+  let from = start;
+  for (let i = start; i < text.length && depth >= 0; i++) {
+    const c = text[i];
+    if (text.startsWith('/**', i)) i = text.indexOf('*/', i) + 1;
+    else if ('([{'.includes(c)) depth++;
+    else if (')]}'.includes(c)) depth--;
+    if ((c === ',' && depth === 0) || depth < 0) {
+      list.push(text.slice(from, i).trim());
+      from = i + 1;
+    }
+  }
+  return list.filter((entry) => entry !== '').flatMap((entry) => {
+    const [, comment = '', rest] = /^((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?)([\s\S]*)$/.exec(entry);
+    if (rest.startsWith('...')) return fields(text, rest.slice(3).trim());
+    const [, field, form] = /^(\w+)(?::\s*([\s\S]*))?$/.exec(rest) ?? [];
+    return field ? [{ field, form: form ?? field, about: clean(comment.trim()).replaceAll('\n', ' ') }] : [];
+  });
+}
+
+const forms = [
+  [/z\.enum\(\[([^\]]*)\]\)/, (m) => m[1].replaceAll("'", '').replaceAll(', ', ' \\| ')],
+  [/z\.literal\(true\)/, () => 'true'],
+  [/z\.union\(\[z\.literal\('all'\)/, () => 'list of texts \\| "all"'],
+  [/amount/, () => 'number or text'],
+  [/z\.array\(amount\)/, () => 'list of numbers or texts'],
+  [/z\.array\(z\.string|list\(code/, () => 'list of texts'],
+  [/numbers|z\.array\(z\.number|list\(z\.number/, () => 'list of numbers'],
+  [/z\.tuple/, () => 'two texts'],
+  [/z\.record/, () => 'numbers by name'],
+  [/progress/, () => 'function (done, total)'],
+  [/z\.boolean/, () => 'boolean'],
+  [/z\.number|whole\(|above\(|size/, () => 'number'],
+  [/z\.union\(\[z\.string\(\), z\.number|literal/, () => 'number or text'],
+  [/z\.string|columnName|title|witness|reason|code|z\.custom/, () => 'text'],
+];
+function formText(form) {
+  const array = /z\.array\(amount\)/.test(form) ? 'list of numbers or texts' : undefined;
+  const [pattern, say] = forms.find(([p]) => p.test(form)) ?? [/$/, () => ''];
+  const shown = array ?? say(pattern.exec(form));
+  const standard = /\.default\(([^)]*)\)/.exec(form)?.[1]?.replaceAll("'", '');
+  const optional = /\.optional\(\)|\.default\(|^delta$|^witness$/.test(form);
+  return `${shown}${standard && !/[{[]/.test(standard) ? `, ${standard} when absent` : optional ? ', optional' : ''}`;
+}
+const table = (list) =>
+  list.length === 0 ? '' : `| field | form | |\n|---|---|---|\n${list.map((f) => `| \`${f.field}\` | ${formText(f.form)} | ${f.about} |`).join('\n')}\n`;
+
+/** Options are declared as zod objects: told as a table. */
+function optionsTable({ file, text }) {
+  const schema = /typeof (\w+)/.exec(text)?.[1];
+  return schema ? table(fields(read(file), schema)) : '';
+}
+
+const kindFiles = () => [...read('src/ask/kinds.ts').matchAll(/import \{ (\w+) \} from '\.\/kinds\/([^']*)\.js'/g)].map(([, name, file]) => ({ name, file: `src/ask/kinds/${file}.ts` }));
+
+function questions() {
+  return kindFiles()
+    .map(({ name, file }) => {
+      const text = read(file);
+      const { about } = declared({ name, file });
+      const hint = /hint: (?:'([^']*)'|`([^`]*)`)/.exec(text);
+      const own = fields(text, /const request = /.test(text) ? 'request' : /const question = /.test(text) ? 'question' : `question: z.strictObject(`.length ? 'question' : '');
+      return `### ${name}\n\n${about}\n\n${hint ? `${hint[1] ?? hint[2]}\n` : ''}\n${table(own)}`;
+    })
+    .join('\n');
+}
+
+function queries() {
+  const shared = table(fields(read('src/query/form.ts'), 'asked'));
+  const kinds = [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) => {
+    const text = read(`src/query/kinds/${file}.ts`);
+    return names.split(', ').map((name) => {
+      const own = fields(text, names.includes(',') ? `${name}Schema` : 'schema').filter((f) => f.field !== 'kind' && !['name', 'where', 'by', 'weight'].includes(f.field));
+      return `- \`{ kind: '${name}'${own.map((f) => `, ${f.field}${/optional/.test(f.form) ? '?' : ''}`).join('')} }\``;
+    });
+  });
+  return `Every query is one of\n\n${kinds.join('\n')}\n\nand may say\n\n${shared}`;
+}
+
+export function document() {
+  const list = exported().map((e) => ({ ...e, ...declared(e) }));
+  const missing = list.filter(({ kind }) => !kind).map(({ name }) => name);
+  if (missing.length > 0) throw new Error(`no declaration found: ${missing.join(', ')}`);
+  const functions = list.filter(({ isType, kind }) => !isType && kind === 'function').sort((a, b) => (a.name === 'open' ? -1 : b.name === 'open' ? 1 : a.name.localeCompare(b.name, 'en')));
+  const others = list.filter(({ isType, kind }) => !isType && kind !== 'function');
+  const types = list.filter(({ isType }) => isType).sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const section = (d) =>
+    [`### ${d.name}`, d.about, `\`\`\`ts\n${d.text.replace(/^export /, '')}\n\`\`\``, d.example && `\`\`\`js\n${d.example}\n\`\`\``].filter(Boolean).join('\n\n');
+  const type = (d) => {
+    const options = /z\.(input|output)</.test(d.text) ? optionsTable(d) : '';
+    return [`### ${d.name}`, d.about, options || `\`\`\`ts\n${d.text.replace(/^export /, '')}\n\`\`\``].filter(Boolean).join('\n\n');
+  };
+  return `${[
+    '# The library',
+    '<!-- Written by scripts/api.mjs from the sources: change it there. -->',
+    'Everything the command line does, as functions over plain data. Whatever goes wrong, also a wrong argument, is a `Fault`: a code, a sentence and a hint.\nWhere people write numbers, a number and the text it prints as are the same: `0.5`, `"0.5"`; fractions are texts: `"1/3"`.',
+    '## Functions',
+    ...functions.map(section),
+    '## Questions',
+    'What `plan` and `release` take: one query, a list of them, `{ queries: [...] }`, or an object with one of these fields.',
+    questions(),
+    '### The queries',
+    queries(),
+    '## Faults',
+    ...others.map(section),
+    '## Types',
+    ...types.map(type),
+  ].join('\n\n').replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
+}
+
+/** The examples of the functions, in the order of the page. */
+export const examples = () =>
+  exported()
+    .map((e) => ({ ...e, ...declared(e) }))
+    .filter(({ isType, kind }) => !isType && kind === 'function')
+    .map(({ name, example }) => ({ name, example }));
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const text = document();
+  if (process.argv.includes('--print')) process.stdout.write(text);
+  else if (process.argv.includes('--check')) {
+    if (text !== read('docs/api.md')) {
+      console.error('docs/api.md is out of date: node scripts/api.mjs');
+      process.exit(1);
+    }
+  } else writeFileSync(join(root, 'docs/api.md'), text);
+}
