@@ -1,6 +1,6 @@
 /**
  * Writes docs/api.md from the sources: what src/index.ts exports, with the comment, the signature and the example of each. `node scripts/api.mjs`;
- * `--check` only says whether it is up to date, `--print` prints it.
+ * `--print` prints it instead, `--examples` and `--unexported` tell what the tests look at.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '..');
 const read = (file) => readFileSync(join(root, file), 'utf8');
 
 /** Every name that is exported, the file it comes from, and whether it is a type. */
-export function exported() {
+function exported() {
   return [...read('src/index.ts').matchAll(/export (type )?\{([^}]*)\} from '\.\/([^']*)\.js'/g)].flatMap(([, typeOnly, names, file]) =>
     names
       .split(',')
@@ -29,7 +29,7 @@ const clean = (comment) =>
     .trim();
 
 /** A declaration as it is written: comment, example and text. */
-export function declared({ name, file }) {
+function declared({ name, file }) {
   const text = read(file);
   const found = new RegExp(`((?:/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\s*\\n)?)export (?:declare )?(?:async )?(function|interface|type|class|const|let) ${name}\\b`).exec(text);
   if (!found) {
@@ -44,6 +44,8 @@ export function declared({ name, file }) {
 function body(text, start, kind) {
   let depth = 0;
   for (let i = start; i < text.length; i++) {
+    if (text.startsWith('/*', i)) i = text.indexOf('*/', i) + 2;
+    if (text.startsWith('//', i)) i = text.indexOf('\n', i);
     const c = text[i];
     if ('([{<'.includes(c)) {
       if (c === '{' && depth === 0 && kind === 'function') return text.slice(start, i).trim();
@@ -82,12 +84,14 @@ function fields(text, name) {
 }
 
 const forms = [
+  [/^z\s*\.strictObject\(\{([^}]*)\}/, (m) => `{ ${[...m[1].matchAll(/(\w+):/g)].map((x) => x[1]).join(', ')} }`],
   [/z\.enum\(\[([^\]]*)\]\)/, (m) => m[1].replaceAll("'", '').replaceAll(', ', ' \\| ')],
   [/z\.literal\(true\)/, () => 'true'],
   [/z\.union\(\[z\.literal\('all'\)/, () => 'list of texts \\| "all"'],
   [/amount/, () => 'number or text'],
   [/z\.array\(amount\)/, () => 'list of numbers or texts'],
-  [/z\.array\(z\.string|list\(code/, () => 'list of texts'],
+  [/z\.array\(condition\)/, () => 'list of conditions'],
+  [/z\.array\(z\.string|z\.array\(columnName|z\s*\.array\(z\.union\(\[z\.string|list\(code/, () => 'list of texts'],
   [/numbers|z\.array\(z\.number|list\(z\.number/, () => 'list of numbers'],
   [/z\.tuple/, () => 'two texts'],
   [/z\.record/, () => 'numbers by name'],
@@ -101,7 +105,7 @@ function formText(form) {
   const array = /z\.array\(amount\)/.test(form) ? 'list of numbers or texts' : undefined;
   const [pattern, say] = forms.find(([p]) => p.test(form)) ?? [/$/, () => ''];
   const shown = array ?? say(pattern.exec(form));
-  const standard = /\.default\(([^)]*)\)/.exec(form)?.[1]?.replaceAll("'", '');
+  const standard = (/^z\s*\.strictObject/.test(form) ? undefined : /\.default\(([^)]*)\)/.exec(form)?.[1])?.replaceAll("'", '');
   const optional = /\.optional\(\)|\.default\(|^delta$|^witness$/.test(form);
   return `${shown}${standard && !/[{[]/.test(standard) ? `, ${standard} when absent` : optional ? ', optional' : ''}`;
 }
@@ -121,9 +125,12 @@ function questions() {
     .map(({ name, file }) => {
       const text = read(file);
       const { about } = declared({ name, file });
-      const hint = /hint: (?:'([^']*)'|`([^`]*)`)/.exec(text);
-      const own = fields(text, /const request = /.test(text) ? 'request' : /const question = /.test(text) ? 'question' : `question: z.strictObject(`.length ? 'question' : '');
-      return `### ${name}\n\n${about}\n\n${hint ? `${hint[1] ?? hint[2]}\n` : ''}\n${table(own)}`;
+      const [, said] = /hint: '([^']*)'/.exec(text);
+      // An analysis has a door of its own, which knows nothing of the field its request comes in.
+      const hint = /question: z\.strictObject\(\{ \w+: request \}\)/.test(text) && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
+      const from = /import \{[^}]*\brequest\b[^}]*\} from '\.\.\/\.\.\/([^']*)\.js'/.exec(text)?.[1];
+      const own = from ? fields(read(`src/${from}.ts`), 'request') : fields(text, /const request = /.test(text) ? 'request' : 'question');
+      return `### ${name}\n\n${about}\n\n${hint}\n\n${table(own)}`;
     })
     .join('\n');
 }
@@ -140,7 +147,7 @@ function queries() {
   return `Every query is one of\n\n${kinds.join('\n')}\n\nand may say\n\n${shared}`;
 }
 
-export function document() {
+function document() {
   const list = exported().map((e) => ({ ...e, ...declared(e) }));
   const missing = list.filter(({ kind }) => !kind).map(({ name }) => name);
   if (missing.length > 0) throw new Error(`no declaration found: ${missing.join(', ')}`);
@@ -171,20 +178,30 @@ export function document() {
   ].join('\n\n').replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
 }
 
-/** The examples of the functions, in the order of the page. */
-export const examples = () =>
+/** The examples of the functions. */
+const examples = () =>
   exported()
     .map((e) => ({ ...e, ...declared(e) }))
     .filter(({ isType, kind }) => !isType && kind === 'function')
     .map(({ name, example }) => ({ name, example }));
 
+/** Types that a declaration of the library speaks of and that it does not export, with who speaks of them. */
+function unexported() {
+  const list = exported().map((e) => ({ ...e, ...declared(e) }));
+  const names = new Set(list.map(({ name }) => name));
+  return list.flatMap(({ name, file, text }) => {
+    const words = text.replaceAll(/\/\*\*[\s\S]*?\*\//g, '').replaceAll(/'[^']*'/g, '');
+    const spoken = new Set([...words.matchAll(/\b[A-Z]\w*\b(?!\[)/g)].map(([word]) => word));
+    const source = read(file);
+    const elsewhere = (word) => new RegExp(`import [^;]*\\b${word}\\b[^;]*;|export (?:type|interface|class) ${word}\\b`).test(source);
+    return [...spoken].filter((word) => !names.has(word) && elsewhere(word)).map((word) => `${name}: ${word}`);
+  });
+}
+
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const text = document();
-  if (process.argv.includes('--print')) process.stdout.write(text);
-  else if (process.argv.includes('--check')) {
-    if (text !== read('docs/api.md')) {
-      console.error('docs/api.md is out of date: node scripts/api.mjs');
-      process.exit(1);
-    }
-  } else writeFileSync(join(root, 'docs/api.md'), text);
+  const [, , wanted] = process.argv;
+  if (wanted === '--examples') console.log(JSON.stringify(examples()));
+  else if (wanted === '--unexported') console.log(JSON.stringify(unexported()));
+  else if (wanted === '--print') process.stdout.write(document());
+  else writeFileSync(join(root, 'docs/api.md'), document());
 }

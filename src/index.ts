@@ -1,5 +1,7 @@
 /** The library: everything the command line does, as functions over plain data. */
 
+export type { TradeOff } from './accounting/accuracy.js';
+export type { Guarantee } from './accounting/guarantee.js';
 export { type AttackOptions, attack } from './ask/attack.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './ask/audit.js';
 export {
@@ -62,30 +64,48 @@ export {
 } from './ask/posterior.js';
 export { type PredictRow, predict } from './ask/predict.js';
 export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
-export type { PolicyAttack } from './attack/policy/attack.js';
-export type { ModelPosterior } from './attack/posterior.js';
+export type { AttackerResult, ExposedRecord, PolicyAttack } from './attack/policy/attack.js';
+export type { BeliefChange, Believer } from './attack/policy/beliefs.js';
+export type { ReleasedTable } from './attack/policy/table.js';
+export type { Belief, ModelPosterior } from './attack/posterior.js';
 export type { PublishedFigure } from './attack/survey/published.js';
 export type { Audit, Calibrated } from './audit/audit.js';
-export type { Network } from './dependence/model/network.js';
+export type { WhatIf } from './dependence/amplifier.js';
+export type { WhatIfLeakage } from './dependence/leakage.js';
+export type { Network, NetworkOrigin, Variable } from './dependence/model/network.js';
+export type { ToldLevels, ToldValue } from './dependence/model/told-levels.js';
+export type { PairwiseSpread } from './dependence/pairwise/leakage.js';
 export type { AttackFigure, SpreadTables } from './dependence/pairwise/spread-file.js';
 export { Fault, type FaultCode, type FaultPlace, faultCodes, type Outcome } from './errors.js';
+export type { Rational } from './exact/rational.js';
+export type { Term } from './learn/classify/features.js';
 export type { ClassifyResult, Prediction } from './learn/classify/predict.js';
 export type { KmeansResult } from './learn/kmeans/kmeans.js';
+export type { OddsInterval } from './learn/odds/odds-interval.js';
 export type { Tie } from './learn/odds/tie.js';
 export type { Verification } from './ledger/ledger.js';
 export type { Backup, Restored } from './ledger/rescue/backup.js';
 export type { Recovery } from './ledger/rescue/recover.js';
-export type { Comparison } from './papers/compare/judge.js';
+export type { AdditiveLaw, LadderLaw, Law, PublishedLaw, SelectionLaw, SmoothLaw } from './mechanism/law.js';
+export type { Told } from './mechanism/mechanism.js';
+export type { StoredProfile } from './mechanism/profile.js';
+export type { Compared, Comparison } from './papers/compare/judge.js';
+export type { Calibration } from './papers/compare/mechanism.js';
+export type { TabularReadingName } from './papers/correlated-columns/tabular.js';
 export type { ClusteringResult } from './pattern/clustering.js';
+export type { DegreeForm } from './pattern/degrees/distribution.js';
 export type { DegreeResult } from './pattern/degrees/release.js';
 export type { PatternResult } from './pattern/release.js';
 export type { PatternCandidate } from './pattern/ways/way.js';
-export type { AnswerRow, AnswerTable } from './query/bound.js';
+export type { PatternMechanism } from './pattern/ways/ways.js';
+export type { Draft } from './policy/draft/draft.js';
+export type { Adversary, SecretKind } from './policy/policy.js';
+export type { AnswerRow, AnswerTable, ErrorKind, Foreseen } from './query/bound.js';
 export type { Batch, Condition, Query } from './query/query.js';
-
+export type { Amended } from './release/amend.js';
 export type { Plan, PlannedMeasure } from './release/plan.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';
-export type { SurveyChoice } from './survey/choice.js';
+export type { SurveyCandidate, SurveyChoice } from './survey/choice.js';
 export type { ReleaseError } from './survey/error.js';
 export type { Explanation } from './terms/explain.js';

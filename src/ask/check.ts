@@ -1,5 +1,5 @@
 import { toText } from '../exact/rational.js';
-import type { Policy } from '../policy/policy.js';
+import type { Adversary, SecretKind } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
 import { type Explanation, explain } from '../terms/explain.js';
 import { openEngine } from '../terms/open.js';
@@ -13,8 +13,8 @@ export interface CheckedPolicy {
   readonly ready: boolean;
   readonly population: string;
   readonly ledger: string;
-  readonly secret: Policy['protect']['secret'];
-  readonly adversary: Policy['protect']['adversary'];
+  readonly secret: SecretKind;
+  readonly adversary: Adversary;
   readonly epsilon: string;
   readonly delta: string;
   readonly columns: number;

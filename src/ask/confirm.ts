@@ -4,7 +4,6 @@ import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
 import { writeWhole } from '../files/write-file.js';
 import { confirmColumns } from '../policy/draft/confirm.js';
-import type { Column } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { parsePolicy, readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
@@ -60,7 +59,7 @@ async function takeOff(
 /** A column whose domain was read from the data, as it is to be looked at. */
 export interface UnconfirmedColumn {
   readonly name: string;
-  readonly type: Column['type'];
+  readonly type: 'category' | 'integer' | 'number' | 'multi' | 'weight';
   /** What it may hold, where that is a list. */
   readonly values?: readonly string[];
   /** What it is kept between, as exact numbers. */

@@ -72,7 +72,7 @@ export async function withFugu<T>(file: string, opener: Opener, work: (fugu: Fug
 }
 
 /** What is asked of everything that was opened; the handles themselves stay in here. */
-export function fuguOf(opened: Opened): Fugu {
+function fuguOf(opened: Opened): Fugu {
   let closed: Promise<void> | undefined;
   const asking = <T>(work: (opened: Opened) => T | Promise<T>): Promise<T> =>
     faulting(() => {

@@ -50,8 +50,7 @@ export async function leakage(model: FileName, given: LeakageOptions): Promise<L
   });
 }
 
-/** The same of a model that was read. */
-export function leakageIn(model: Model, { base, profile, epsilon, adversary = 'informed' }: LeakageOptions): Leakage {
+function leakageIn(model: Model, { base, profile, epsilon, adversary = 'informed' }: LeakageOptions): Leakage {
   if ([base, profile, epsilon].filter((x) => x !== undefined).length !== 1)
     throw new Fault('USAGE', 'Give exactly one of base, profile and epsilon.', 'For example { base: 0.1 }.');
   if (epsilon !== undefined) return withinEpsilon(model, positive(`${epsilon}`, 'epsilon'), adversary);

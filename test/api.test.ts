@@ -1,0 +1,109 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as library from '../src/index.js';
+import { builtOnce, fugu } from './fugu.js';
+
+const root = join(import.meta.dirname, '..');
+const script = (word: string): string =>
+  execFileSync(process.execPath, [join(root, 'scripts/api.mjs'), word], { encoding: 'utf8', maxBuffer: 2 ** 26 });
+const examples = JSON.parse(script('--examples')) as readonly { readonly name: string; readonly example?: string }[];
+const run = promisify(execFile);
+
+/** What the examples speak of. */
+const table = (header: string, rows: number, row: (i: number) => string) =>
+  `${header}\n${Array.from({ length: rows }, (_, i) => row(i)).join('\n')}\n`;
+const files: Readonly<Record<string, string>> = {
+  'survey.csv': table(
+    'id,party,age,vote',
+    400,
+    (i) => `p${i},${['left', 'right', 'none'][i % 3]},${20 + (i % 60)},${['yes', 'no'][i % 2]}`,
+  ),
+  'policy.yaml': `data: { source: survey.csv }
+protect: { secret: row, unit: id }
+budget: { epsilon: 2 }
+population: town
+ledger: ledger.db
+dependence: [{ kind: ties, relation: pair, column: party, oddsRatio: 2 }]
+relations:
+  pair: { table: ties.csv, columns: [a, b], domain: 400, symmetric: true, private: false }
+columns:
+  party: { type: category, values: [left, right, none] }
+  age: { type: integer, bounds: [18, 90] }
+  vote: { type: category, values: ["yes", "no"] }
+`,
+  'ties.csv': 'a,b\np1,p2\n',
+  'model.json': JSON.stringify({
+    records: [
+      { id: 'a', values: [0, 1] },
+      { id: 'b', values: [0, 1] },
+    ],
+    factors: [
+      {
+        records: ['a', 'b'],
+        table: [
+          [2, 1],
+          [1, 2],
+        ],
+      },
+    ],
+  }),
+  'pairs.csv': table('mine,theirs', 300, (i) => `${i % 2 ? 'left' : 'right'},${i % 3 ? 'left' : 'right'}`),
+  'places.csv': table('id,x,y', 6, (i) => `p${i},${i},${2 * i}`),
+  'attributes.csv': table('id,age,club', 6, (i) => `p${i},${20 + i},${i % 2 ? 'chess' : 'golf'}`),
+};
+
+let folder: string;
+beforeAll(async () => {
+  builtOnce();
+  folder = mkdtempSync(join(tmpdir(), 'fugu-api-'));
+  const before = join(folder, 'before');
+  cpSync(join(root, 'examples/household-survey'), before, { recursive: true, filter: (path) => !path.endsWith('.fugu') });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(before, name), text);
+  const told = await fugu(
+    { cwd: before },
+    'release',
+    'policy.yaml',
+    '--query',
+    '{"kind":"histogram","column":"party"}',
+    '--epsilon',
+    '0.5',
+    '--out',
+    'out',
+  );
+  expect(told.err).toBe('');
+  expect((await fugu({ cwd: before }, 'ledger', 'policy.yaml', 'backup', 'ledger.backup')).err).toBe('');
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the page about the library', () => {
+  it('is what the sources say (node scripts/api.mjs writes it)', () => {
+    expect(readFileSync(join(root, 'docs/api.md'), 'utf8') === script('--print')).toBe(true);
+  });
+
+  it('speaks of no type that is not exported', () => expect(JSON.parse(script('--unexported'))).toEqual([]));
+
+  it('has an example for every function', () => {
+    const functions = Object.entries(library).flatMap(([name, value]) =>
+      typeof value === 'function' && name !== 'Fault' ? [name] : [],
+    );
+    expect(examples.map(({ name }) => name).sort()).toEqual(functions.sort());
+    expect(examples.filter(({ example }) => !example)).toEqual([]);
+  });
+
+  it.each(examples)('$name: its example runs', async ({ name, example }) => {
+    const cwd = join(folder, name);
+    cpSync(join(folder, 'before'), cwd, { recursive: true });
+    const names = Object.keys(library).join(', ');
+    writeFileSync(
+      join(cwd, 'example.mjs'),
+      `import { ${names} } from ${JSON.stringify(join(root, 'dist/index.js'))};\n${example}\n`,
+    );
+    if (name === 'backupLedger') rmSync(join(cwd, 'ledger.backup'));
+    const { stderr } = await run(process.execPath, ['example.mjs'], { cwd, timeout: 60_000 });
+    expect(stderr).toBe('');
+  });
+});
