@@ -13,7 +13,18 @@ import { sql } from './kinds/sql.js';
 import { survey } from './kinds/survey.js';
 
 /** Everything that can be asked and paid for, by command line, library and service alike. A new kind is one file and one line here. */
-export const kinds = [sql, survey, pattern, kmeans, classify, network, spread, odds, batch] as const;
+// biome-ignore format: one line per kind
+export const kinds = [
+  sql,
+  survey,
+  pattern,
+  kmeans,
+  classify,
+  network,
+  spread,
+  odds,
+  batch,
+] as const;
 
 type Each = (typeof kinds)[number];
 /** A question that can be planned and released. */

@@ -5,5 +5,15 @@ import { share } from './kinds/share.js';
 import { sum } from './kinds/sum.js';
 import { variance } from './kinds/variance.js';
 
-/** Every kind of query; a new one is one file and one line here. */
-export const queryKinds = { count, sum, mean, variance, share, histogram, crosstab, quantile } as const;
+/** The registry: one line per kind of query. */
+// biome-ignore format: one line per kind
+export const queryKinds = {
+  count,
+  sum,
+  mean,
+  variance,
+  share,
+  histogram,
+  crosstab,
+  quantile,
+} as const;

@@ -38,7 +38,7 @@ export interface Scope {
   select(measure: SelectedMeasure): number;
 }
 
-export const rowsOf = (policy: Policy, query: Query, alsoBy: readonly string[] = []): Rows => {
+export const rowsOf = (policy: Policy, query: Pick<Query, 'where' | 'by' | 'weight'>, alsoBy: readonly string[] = []): Rows => {
   if (query.weight !== undefined) weightNamed(policy, query.weight);
   return {
     filter: filterOf(query.where, policy),

@@ -10,14 +10,11 @@ export const batch = defineKind({
   hint: 'Ask for example {"kind": "count", "by": ["party"]}.',
   example(policy) {
     const all = askable(policy);
-    if (all.length === 0) return undefined;
     const key = all.find((c) => c.type === 'category');
     const number = all.find(isNumber);
+    if (!key) return undefined;
     return {
-      queries: [
-        { kind: 'count' as const, ...(key && { by: [key.name] }) },
-        ...(number ? [{ kind: 'mean' as const, column: number.name }] : []),
-      ],
+      queries: [{ kind: 'count' as const, by: [key.name] }, ...(number ? [{ kind: 'mean' as const, column: number.name }] : [])],
     };
   },
   plan: (session, question, options) => session.plan(question, options),
