@@ -109,12 +109,14 @@ describe('reading by levels', () => {
     fc.assert(
       fc.property(query, runs, (asked, x) => {
         const levelOf = { x };
-        for (const measure of bindBatch(parseBatch(asked), policy).measures) {
-          const contributions = added(measure);
-          // two tests that nothing passes together are not seen through
-          if (isConstant(contributions, levelOf) && contributions.some((text) => /[1-9]/.test(text)))
+        const { measures } = bindBatch(parseBatch(asked), policy);
+        const all = measures.map((measure) => ({ measure, contributions: added(measure) }));
+        // A row at the origin of a sum adds nothing, as one that is left out does: only its count tells them apart.
+        if (!all.every(({ contributions }) => isConstant(contributions, levelOf))) return;
+        // two tests that nothing passes together are not seen through
+        for (const { measure, contributions } of all)
+          if (contributions.some((text) => /[1-9]/.test(text)))
             expect(readsWithin(measure.counting, resolve(levelOf))).toBe(true);
-        }
       }),
       { numRuns: Number(process.env.FUGU_RUNS ?? 40) },
     );
