@@ -44,7 +44,7 @@ describe.skipIf(!dataFolder)('the reproduction of Liu et al. 2016 on the public 
       expect(inside.length).toBeGreaterThanOrEqual(4);
       for (const [, , shift, promised] of inside) expect(Number(shift)).toBeLessThanOrEqual(Number(promised));
       const outside = certified.filter(([, attacker]) => attacker!.includes('OUTSIDE'));
-      expect(Math.max(...outside.map(([, , shift]) => Number(shift)))).toBeGreaterThan(0.9);
+      expect(Math.max(...outside.map(([, , shift]) => Number(shift)))).toBeGreaterThan(0.8);
       const table = readFileSync(join(out, 'table-1.csv'), 'utf8');
       expect(table).toContain('New York,all,2523,122898,20580');
       expect(readFileSync(join(out, 'figure-5-split.csv'), 'utf8')).toContain('attack 2,');
