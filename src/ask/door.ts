@@ -61,10 +61,13 @@ const sentence = (message: string): string =>
 export const readOptions = <T extends z.ZodType>(schema: T, input: unknown): Given<z.output<T>> =>
   read(schema, input ?? {}, 'options');
 
+/** What no file system keeps as it is: the end of a C string, and half of a pair. */
+const noName = /\0|\p{Surrogate}/u;
+
 /** The path of a file, or its file: address. */
 export function fileNamed(value: unknown, what: string): string {
   if (value instanceof URL && value.protocol === 'file:') return fileURLToPath(value);
-  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value;
+  if (typeof value === 'string' && value !== '' && !noName.test(value)) return value;
   throw new Fault('USAGE', `${what} is named by the path of its file, as a text.`, 'Write for example "policy.yaml".');
 }
 /** How the library takes the name of a file. */
