@@ -235,6 +235,11 @@ async function ending(call: () => unknown): Promise<string> {
 }
 
 describe('a caller from JavaScript', () => {
+  // A wrong name of a file may be the right name of a new one.
+  const home = process.cwd();
+  beforeAll(() => process.chdir(shop.folder));
+  afterAll(() => process.chdir(home));
+
   const functions = Object.entries(library).filter(([name, value]) => typeof value === 'function' && name !== 'Fault') as [
     string,
     (...args: unknown[]) => unknown,
