@@ -322,7 +322,6 @@ const admission = [
     'const more = profile.perRecord.size === 1 ? columns : [];',
     'const more = [];',
     account,
-    'test/given-away.test.ts',
   ),
   mutant(
     'once-and-again',

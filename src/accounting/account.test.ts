@@ -103,6 +103,18 @@ describe('an account', () => {
     expect(isKept(account, perColumn(false))).toBe(false);
   });
 
+  it('books a cost that is known per row for every answer of it, public ones left out', () => {
+    const columns = [category('a', ['x']), category('b', ['x']), category('c', ['x'], { public: true })];
+    const account = openAccount(
+      { ...samplePolicy(columns, { secret: 'answer' }), budget: { epsilon: one, delta: parseRational('0') } },
+      [times(5), times(1, { scope: (c) => c === a || c === b })],
+    );
+    const booked = account.book(star('0.25'), {});
+    expect(booked.perRecord).toEqual(new Map([everyRecord, a, b].map((c) => [c, parseRational('0.25')])));
+    expect(booked.noise === 'pure' && booked.factored).toBe(false);
+    expect(account.routes.every((r) => spentUnder(r, spend(nothingSpent, booked)) !== undefined)).toBe(true);
+  });
+
   it('plans by a factored route only what a single answer moves', () => {
     const columns = times(1, { name: 'one by one', scope: (c) => c === a || c === b, factoredOnly: true });
     const account = openAccount(
