@@ -180,6 +180,26 @@ function graphs(secret: 'edge' | 'person', budget: string): World {
   };
 }
 
+/** Tuples that are one person's own: all of them come and go together. */
+function owners(budget: string): World {
+  const values = Array.from({ length: 31 }, (_, v) => `v${v}`);
+  const csv = (own: readonly string[]): Table => ({
+    'people.csv': `id\n${values.slice(0, 9).join('\n')}\n`,
+    'visits.csv': `id,place\n${[...own.map((v) => `v0,${v}`), ...values.slice(1, 9).map((v) => `${v},v3`)].join('\n')}\n`,
+  });
+  return {
+    name: `people with tuples of their own, ${budget}`,
+    policy: policyOf(
+      '{ secret: person, unit: id, maxRows: 1 }',
+      budget,
+      `relations:\n  visit: { table: visits.csv, columns: [id, place], domain: ${values.length} }\n`,
+    ),
+    data: csv([]),
+    neighbours: [values, values.slice(0, 1), values.slice(0, 7)].map((own) => ({ of: everyRecord, data: csv(own) })),
+    more: [{ pattern: 'q(x, p) :- visit(x, p)', mechanism: 'r2t' }],
+  };
+}
+
 /** What the laws lose between what went in here and there, in the accounting of what was booked. */
 function lost({ mechanism: { law, cost } }: Step, before: unknown, after: unknown): Rational {
   if (law.kind === 'ladder' || law.kind === 'smooth') {
@@ -263,6 +283,7 @@ const worlds = [
   answers(pure),
   graphs('edge', pure),
   graphs('person', pure),
+  owners(pure),
 ];
 
 describe.each(worlds)('what is booked covers what is lost between neighbours: $name', (world) => {

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { planDegrees } from '../src/pattern/degrees/release.js';
+import { planPattern } from '../src/pattern/release.js';
 import { deskOf } from '../src/release/session.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -113,6 +115,16 @@ describe('maxTies', () => {
       code: 'ENGINE_FAILED',
     });
     expect((await session.spent()).pure.perRecord.size).toBe(0);
+    await session.close();
+  });
+
+  it('does not speak for what is read beside the rows: those left out have ties that count', async () => {
+    const session = await open(policy(6, '{ epsilon: 1 }', '{ secret: person, unit: id, maxRows: 1 }'));
+    expect((await session.plan({ kind: 'count' })).route).toMatch(/used records/);
+    for (const plan of [await planDegrees(session, { degree: 5 }), await planPattern(session, 'edges of friend')]) {
+      expect(plan.route).not.toMatch(/used records/);
+      expect(plan.records).toBeUndefined();
+    }
     await session.close();
   });
 });

@@ -528,4 +528,36 @@ describe('several kinds together', () => {
     const e = await base('[{ kind: ties, relation: friend, oddsRatio: 9 }]', { protect: '{ secret: answer, unit: id }' });
     expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
   });
+
+  it.each(['columns', 'factors'])(
+    'say nothing about answers alone when people are tied, though kind: %s ties the answers',
+    async (kind) => {
+      const names = ['party', 'age', 'weight', 'media'];
+      shop.write('friends.csv', 'a,b\np0,p3\n');
+      shop.write(
+        'net.json',
+        JSON.stringify({
+          format: 'fugu-network/1',
+          columns: names.map((name) => ({ name, values: ['0', '1'], parents: [], table: [0.5, 0.5] })),
+        }),
+      );
+      shop.write(
+        'model.json',
+        JSON.stringify({
+          records: names.map((id) => ({ id, values: [0, 1] })),
+          factors: [{ records: ['party', 'media'], oddsRatio: 4 }],
+        }),
+      );
+      const people = '{ kind: ties, relation: friend, oddsRatio: 9 }';
+      const inside = { columns: '{ kind: columns, network: net.json }', factors: '{ kind: factors, model: model.json }' }[kind];
+      const told = { ...answers, protect: '{ secret: answer, unit: id }' };
+      const spoken = await open(`[${inside}]`, told);
+      expect(spoken.account.routes.some((r) => r.amplifier.scope(answersTo('age')))).toBe(true);
+      const [alone, both] = [await open(`[${people}]`, told), await open(`[${people}, ${inside}]`, told)];
+      expect(both.account.routes.every((r) => r.amplifier.scope(everyRecord))).toBe(true);
+      const noise = async (session: typeof both) => (await session.plan({ kind: 'histogram', column: 'age' })).measures[0]!.noise;
+      expect(await noise(both)).toEqual(await noise(alone));
+      for (const session of [spoken, alone, both]) await session.close();
+    },
+  );
 });

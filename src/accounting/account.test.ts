@@ -102,6 +102,38 @@ describe('an account', () => {
     expect(isKept(account, perColumn(true))).toBe(true);
     expect(isKept(account, perColumn(false))).toBe(false);
   });
+
+  it('books a cost that is known per row for every answer of it, public ones left out', () => {
+    const columns = [category('a', ['x']), category('b', ['x']), category('c', ['x'], { public: true })];
+    const account = openAccount(
+      { ...samplePolicy(columns, { secret: 'answer' }), budget: { epsilon: one, delta: parseRational('0') } },
+      [times(5), times(1, { scope: (c) => c === a || c === b })],
+    );
+    const booked = account.book(star('0.25'), {});
+    expect(booked.perRecord).toEqual(new Map([everyRecord, a, b].map((c) => [c, parseRational('0.25')])));
+    expect(booked.noise === 'pure' && booked.factored).toBe(false);
+    expect(account.routes.every((r) => spentUnder(r, spend(nothingSpent, booked)) !== undefined)).toBe(true);
+  });
+
+  it('plans by a factored route only what a single answer moves', () => {
+    const columns = times(1, { name: 'one by one', scope: (c) => c === a || c === b, factoredOnly: true });
+    const account = openAccount(
+      {
+        ...samplePolicy([category('a', ['x', 'y']), category('b', ['x', 'y'])], { secret: 'answer' }),
+        budget: { epsilon: one, delta: rational(0) },
+      },
+      [times(5), columns],
+    );
+    const routes = (...measures: Measure[]) =>
+      chooseNoise(measures, account, rational(1, 2), nothingSpent).map((p) => [
+        p.route.amplifier.name,
+        p.profile.noise === 'pure' && p.profile.factored,
+      ]);
+    const [one_, other, both] = [[a], [b], [a, b]].map((classes) => histogram('h', 3, [everyRecord, ...classes]));
+    expect(routes(one_!, other!)).toContainEqual(['one by one', true]);
+    expect(routes(both!)).toEqual([['x5', false]]);
+    expect(routes(one_!, both!)).toEqual([['x5', false]]);
+  });
 });
 
 describe('the routes of an account', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
-import { parseRational, toNumber } from '../exact/rational.js';
+import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
 
 const strangers = graphAmplifier({
@@ -48,4 +48,25 @@ describe('beliefs under delta', () => {
     expect(said).toBeLessThan(1e-4);
     expect(failureProbability(strangers, surelyRho(strangers, epsilon, parseRational('1e-6')).rho, epsilon)).toBeLessThan(1.5e-6);
   });
+
+  it.each([0.1, 0.5, 1, 3])(
+    'counts odds that move the wrong way, where delta and epsilon %s leave room for nothing else',
+    (e) => {
+      // With probability p the odds of the truth move up by e^x, with p e^-x down by as much, else not at all; x is just above epsilon.
+      const x = e * (1 + 1e-9);
+      const most = (less: number) => 1 - Math.exp(less - x);
+      const worst = {
+        delta: (p: number, less: number) => p * most(less),
+        largestRho: (less: Rational, delta: Rational) => fromNumber(toNumber(delta) / most(toNumber(less))),
+      };
+      const failure = (p: number) => p * (1 + Math.exp(-x));
+      const [epsilon, p] = [fromNumber(e), fromNumber(1e-6)];
+      const said = failureProbability(worst, p, epsilon) / failure(1e-6);
+      expect(said).toBeGreaterThanOrEqual(1 - 1e-6);
+      expect(said).toBeLessThan(1 + 1e-6);
+      const kept = failure(toNumber(surelyRho(worst, epsilon, p).rho)) / 1e-6;
+      expect(kept).toBeLessThanOrEqual(1 + 1e-6);
+      expect(kept).toBeGreaterThan(1 - 1e-6);
+    },
+  );
 });

@@ -139,6 +139,16 @@ describe('a mechanism', () => {
     expect(() => booked(law, effect, allotment)).toThrow('cost more than is booked');
   });
 
+  it('cannot be drawn more often than its allotment pays for', () => {
+    for (const [law, allotment] of [
+      [{ kind: 'laplace', scale: rational(6) }, pure(rational(1))],
+      [{ kind: 'gaussian', variance: rational(3) }, zcdp(rational(1))],
+    ] as const) {
+      expect(booked(law, effects(2, 2), allotment, { times: 3 }).perRecord.get(everyRecord)).toEqual(rational(1));
+      expect(() => booked(law, effects(2, 2), allotment, { times: 4 })).toThrow('cost more than is booked');
+    }
+  });
+
   it('costs what its parts cost together, of one kind', () => {
     const parts = [pure(rational(1, 3)), pure(rational(1, 6))].map((a) => additive(counted, a));
     expect(costTogether(parts).perRecord.get(everyRecord)).toEqual(rational(1, 2));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromPairs } from '../graph/factor-graph.js';
+import { fromFactors, fromPairs } from '../graph/factor-graph.js';
+import { push } from '../graph/push.js';
 import { informed } from '../informed/informed.js';
 import { leakage } from '../leakage.js';
 import { direct } from './direct.js';
@@ -40,6 +41,25 @@ describe('direct reach', () => {
         expect(told.group).toBeCloseTo(Math.max(...group), 9);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('lets through of a tie of several what all the others of it do together', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0.01, max: 2, noNaN: true }), { minLength: 3, maxLength: 6 }),
+        fc.double({ min: 0.1, max: 6, noNaN: true }),
+        (profile, odds) => {
+          const members = profile.map((_, i) => i);
+          const graph = fromFactors(profile.length, [{ members, logOdds: members.map(() => odds) }]);
+          const near = direct(graph, Float64Array.from(profile));
+          for (const [i, own] of profile.entries()) {
+            const others = profile.reduce((sum, e) => sum + e, -own);
+            expect(near[i]).toBeGreaterThanOrEqual((own + push(others, odds)) * (1 - 1e-12));
+            expect(near[i]).toBeLessThanOrEqual((own + push(others, odds)) * (1 + 1e-9));
+          }
+        },
+      ),
     );
   });
 });

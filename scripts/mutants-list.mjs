@@ -1,0 +1,447 @@
+/**
+ * Faults that would break a promise: in what a record can move, how wide the noise is, what it costs, who is admitted and by which bound. `from` occurs once in
+ * `file`; one of `tests` must fail once it reads `to`.
+ */
+const mechanism = 'src/mechanism/mechanism.test.ts';
+const drawn = 'src/mechanism/drawn.test.ts';
+const every = 'test/every-mechanism.test.ts';
+const effects = 'src/count/effects.test.ts';
+const account = 'src/accounting/account.test.ts';
+const kmeans = 'src/learn/kmeans/audit.test.ts';
+const degrees = 'src/pattern/degrees/degrees.test.ts';
+const ladders = 'src/pattern/query/ladders.test.ts';
+const smallGraphs = 'src/pattern/every-small-graph.test.ts';
+const quota = 'src/release/quota.test.ts';
+const used = 'src/ties/used-records.test.ts';
+const kinds = 'test/ties-kinds.test.ts';
+
+const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, tests });
+
+/** Found alive in version 0.1, as they would be written now. */
+const found = [
+  mutant('kmeans-counts-each', 'src/learn/effects.ts', 'l2squared: 2n * m * m', 'l2squared: 2n * m', kmeans),
+  mutant('kmeans-counts-two', 'src/learn/effects.ts', 'l1: 2n * m,', 'l1: 2n,', kmeans),
+  mutant(
+    'kmeans-grid-one-row',
+    'src/learn/kmeans/tree-variant.ts',
+    'effects: rowsMoved(each) }',
+    'effects: rowsMoved(1) }',
+    kmeans,
+  ),
+  mutant(
+    'degrees-half',
+    'src/pattern/degrees/distribution.ts',
+    'cumulative: { l1: 2n, l2squared: 4n }',
+    'cumulative: { l1: 1n, l2squared: 1n }',
+    degrees,
+  ),
+  mutant(
+    'degrees-person-as-tie',
+    'src/pattern/degrees/release.ts',
+    'person ? personEffect(degree) : tieEffect(relation.symmetric)',
+    'tieEffect(relation.symmetric)',
+    degrees,
+    every,
+  ),
+  mutant(
+    'spread-half',
+    'src/learn/network/private-spread.ts',
+    'spreadUnits * spreadSensitivity(',
+    '0.5 * spreadUnits * spreadSensitivity(',
+    'src/learn/network/private-spread.test.ts',
+  ),
+  mutant('selection-reach', 'src/learn/classify/select.ts', '2n * reach + 1n', 'reach', 'src/learn/classify/select.test.ts'),
+  mutant('smooth-beta', 'src/mechanism/smooth.ts', 'divide(epsilon, rational(6))', 'divide(epsilon, rational(3))', mechanism),
+  mutant(
+    'tied-people-by-columns',
+    'src/ties/declared.ts',
+    'if (between.some(({ kind }) => kind.records)) return { ...records, readsData: true };',
+    '',
+    kinds,
+  ),
+  mutant(
+    'belief-one-sided',
+    'src/accounting/belief-delta.ts',
+    'addUp(1, expUp(-toNumberDown(epsilon)))',
+    '1',
+    'src/accounting/belief-delta.test.ts',
+  ),
+  mutant(
+    'settled-though-changed',
+    'src/release/charge.ts',
+    'if (desk.tiesOf !== undefined) await presentAccount(desk);',
+    '',
+    'test/two-sessions.test.ts',
+  ),
+];
+
+const cost = [
+  mutant(
+    'cost-laplace-half',
+    'src/mechanism/cost.ts',
+    "if (law.kind === 'laplace') return divide(rational(l1), law.scale)",
+    "if (law.kind === 'laplace') return divide(rational(l1), multiply(two, law.scale))",
+    mechanism,
+  ),
+  mutant(
+    'cost-gaussian-half',
+    'src/mechanism/cost.ts',
+    'multiply(two, law.variance)',
+    'multiply(rational(4), law.variance)',
+    mechanism,
+  ),
+  mutant(
+    'cost-selection-zcdp',
+    'src/mechanism/cost.ts',
+    'rational(l2squared)), two)',
+    'rational(l2squared)), rational(8))',
+    mechanism,
+  ),
+  mutant(
+    'cost-ladder-half',
+    'src/mechanism/cost.ts',
+    'multiply(multiply(two, law.decay), rational(l1))',
+    'multiply(law.decay, rational(l1))',
+    mechanism,
+  ),
+  mutant('cost-smooth-stretch', 'src/mechanism/cost.ts', '3n * beta.num', 'beta.num', mechanism),
+  mutant(
+    'cost-by-l1-in-zcdp',
+    'src/mechanism/cost.ts',
+    "zcdp: 'l2squared' }",
+    "zcdp: 'l1' }",
+    mechanism,
+    'test/booked-cost.test.ts',
+  ),
+  mutant(
+    'booked-times-ignored',
+    'src/mechanism/cost.ts',
+    'compare(multiply(real, rational(times)), cost)',
+    'compare(real, cost)',
+    mechanism,
+  ),
+  mutant(
+    'booked-silent-law-free',
+    'src/mechanism/cost.ts',
+    'real === undefined || compare(',
+    'real !== undefined && compare(',
+    mechanism,
+  ),
+  mutant(
+    'largest-first-class',
+    'src/mechanism/effect.ts',
+    'if (scope(name) && effect[size] > most)',
+    'if (scope(name) && most === 0n)',
+    mechanism,
+    'test/booked-cost.test.ts',
+  ),
+  mutant('paid-not-counted', 'src/mechanism/paid.ts', 'this.#left.set(mechanism, left - draws);', '', mechanism),
+  mutant(
+    'exchange-not-compared',
+    'src/mechanism/paid.ts',
+    'if (!costsNoMore(instead.cost, booked.cost))',
+    'if (instead === booked)',
+    mechanism,
+  ),
+  mutant('exchange-keeps-both', 'src/mechanism/paid.ts', 'this.take(booked, booked.draws);', '', mechanism),
+  mutant(
+    'cost-of-several-forgotten',
+    'src/mechanism/mechanism.ts',
+    'return addProfiles(total, cost);',
+    'return total.perRecord.size > 0 ? total : cost;',
+    mechanism,
+  ),
+  mutant('factored-if-one-is', 'src/mechanism/profile.ts', 'a.factored && b.factored', '(a.factored || b.factored)', account),
+];
+
+const scale = [
+  mutant(
+    'laplace-drawn-half',
+    'src/mechanism/additive.ts',
+    'laplaceSampler(law.scale)',
+    'laplaceSampler(divide(law.scale, two))',
+    drawn,
+  ),
+  mutant(
+    'gaussian-drawn-half',
+    'src/mechanism/additive.ts',
+    'gaussianSampler(law.variance)',
+    'gaussianSampler(divide(law.variance, two))',
+    drawn,
+  ),
+  mutant(
+    'selection-drawn-sharper',
+    'src/mechanism/select.ts',
+    'scores: penalties.map((p) => -p) }',
+    'scores: penalties.map((p) => -2n * p) }',
+    drawn,
+  ),
+  mutant(
+    'ladder-drawn-sharper',
+    'src/mechanism/ladder.ts',
+    'ladderSampler(rungs, decay, bits)',
+    'ladderSampler(rungs, { num: 2n * decay.num, den: decay.den }, bits)',
+    drawn,
+  ),
+  mutant('smooth-drawn-steeper', 'src/mechanism/smooth.ts', 'slowExp({ num: -beta.num,', 'slowExp({ num: -2n * beta.num,', drawn),
+  mutant(
+    'smooth-drawn-narrower',
+    'src/mechanism/smooth.ts',
+    'return { low: { num: low * scale.num, den: unit * scale.den }, high: { num: high * scale.num, den: unit * scale.den } };',
+    'return { low: { num: low * scale.num, den: 2n * unit * scale.den }, high: { num: high * scale.num, den: 2n * unit * scale.den } };',
+    drawn,
+  ),
+];
+
+const sensitivity = [
+  mutant('options-as-one-cell', 'src/count/effects.ts', '? k * BigInt(Math.max(1, key.codes.length)) : k)', '? k : k)', effects),
+  mutant('max-rows-not-squared', 'src/count/effects.ts', 'm * m * row.l2squared', 'm * row.l2squared', effects),
+  mutant(
+    'rows-leave-only',
+    'src/count/effects.ts',
+    'shared * range ** 2n + 2n * (touched - shared)',
+    'shared * range ** 2n + (touched - shared)',
+    effects,
+  ),
+  mutant('rank-one-side', 'src/count/effects.ts', 'most: larger(num, den - num)', 'most: num', effects),
+  mutant(
+    'weight-forgotten',
+    'src/count/effects.ts',
+    'reachOf(number).range * reachOf(weight).most',
+    'reachOf(number).range',
+    effects,
+  ),
+  mutant('sums-each', 'src/learn/effects.ts', '4n * m * m * k', '4n * m * k', kmeans),
+  mutant(
+    'output-reach-half',
+    'src/learn/classify/output.ts',
+    'rational(2 * each, records)',
+    'rational(each, records)',
+    'src/learn/classify/training.test.ts',
+  ),
+  mutant(
+    'score-reach',
+    'src/learn/network/score-grid.ts',
+    'reach: (6n * n) / unit + 1n',
+    'reach: (2n * n) / unit + 1n',
+    'src/learn/classify/select.test.ts',
+    'src/learn/network/private-tree.test.ts',
+  ),
+  mutant(
+    'person-one-row',
+    'src/learn/public-size.ts',
+    "policy.protect.secret === 'person' ? policy.protect.maxRows : 1",
+    '1',
+    every,
+  ),
+  mutant(
+    'person-as-tuple',
+    'src/pattern/hidden.ts',
+    'moves: perPerson(a, domainSize(a.pattern) - 1)',
+    'moves: a.bounds.globalSensitivity',
+    'src/pattern/per-person.test.ts',
+    'src/pattern/ways/ways.test.ts',
+    every,
+  ),
+  mutant('race-cut-later', 'src/pattern/ways/race.ts', 'smaller(c, tau)', 'smaller(c, 2n * tau)', every),
+  mutant(
+    'symmetric-one-way',
+    'src/pattern/query/sensitivity.ts',
+    'symmetric ? 2n * total : total',
+    'symmetric ? total : total',
+    smallGraphs,
+    'src/pattern/query/analyse.test.ts',
+  ),
+  mutant(
+    'residual-one-way',
+    'src/pattern/query/ladders.ts',
+    'return (d * total) / divisor;',
+    'return total / divisor;',
+    smallGraphs,
+  ),
+  mutant('triangle-empty-pairs', 'src/pattern/query/ladders.ts', 'let most = t;', 'let most = 0;', ladders, smallGraphs),
+  mutant('star-one-end', 'src/pattern/query/ladders.ts', 'Math.min(t - u, roof - low)', '0', ladders),
+  mutant(
+    'truncation-still',
+    'src/pattern/query/ladders.ts',
+    'BigInt(1 + t + near(t))',
+    'BigInt(1 + near(t))',
+    smallGraphs,
+    'src/pattern/per-person.test.ts',
+  ),
+  mutant(
+    'truncation-just-above',
+    'src/pattern/truncated.ts',
+    'd <= degree + 1 + t',
+    'd <= degree + t',
+    smallGraphs,
+    'src/pattern/per-person.test.ts',
+  ),
+  mutant(
+    'projection-one-end',
+    'src/pattern/degrees/projection.ts',
+    'degree[a]! < theta && degree[b]! < theta',
+    'degree[a]! < theta',
+    degrees,
+  ),
+];
+
+const admission = [
+  mutant(
+    'shares-above-one',
+    'src/accounting/allocate.ts',
+    'weights[k]! / total.get(name)!',
+    'weights[k]! / Math.max(...weights)',
+    account,
+  ),
+  mutant(
+    'spent-of-last-class',
+    'src/accounting/account.ts',
+    'if (scope(name)) most = maximum(most, cost);',
+    'if (scope(name)) most = cost;',
+    account,
+  ),
+  mutant(
+    'conditions-always-met',
+    'src/accounting/account.ts',
+    'perRecord.get(everyRecord) ?? zero) === 0;',
+    'perRecord.get(everyRecord) ?? zero) <= 0;',
+    account,
+  ),
+  mutant(
+    'pure-beside-gaussian',
+    'src/accounting/account.ts',
+    'if (spent.zcdp.perRecord.size === 0 && (compare(total.pure',
+    'if ((compare(total.pure',
+    account,
+  ),
+  mutant('delta-not-shared', 'src/accounting/account.ts', 'const parts = firsts + worth.size;', 'const parts = 1;', account),
+  mutant(
+    'answers-not-booked',
+    'src/accounting/account.ts',
+    'const more = profile.perRecord.size === 1 ? columns : [];',
+    'const more = [];',
+    account,
+  ),
+  mutant(
+    'once-and-again',
+    'src/accounting/account.ts',
+    'if (paidTwice(after))',
+    'if (paidTwice(before))',
+    'src/pattern/release.test.ts',
+  ),
+  mutant('quota-unheeded', 'src/accounting/account.ts', 'if (compare(own, epsilon) <= 0) return;', 'return;', quota),
+  mutant(
+    'total-rounded-down',
+    'src/ledger/index/total.ts',
+    'ceiling(multiply(x, rational(finest)))',
+    'ceiling(multiply(x, rational(finest))) - 1n',
+    'src/ledger/chained-ledger.test.ts',
+  ),
+  mutant(
+    'admitted-by-before',
+    'src/ledger/chained-ledger.ts',
+    'admit(book(before, paid), before,',
+    'admit(before, before,',
+    'src/ledger/chained-ledger.test.ts',
+  ),
+  mutant(
+    'own-share-by-before',
+    'src/ledger/chained-ledger.ts',
+    'book(spentFromText(on.books.share(population, analyst)), paid)',
+    'spentFromText(on.books.share(population, analyst))',
+    quota,
+    'src/ledger/chained-ledger.test.ts',
+  ),
+  mutant(
+    'quota-not-left',
+    'src/release/share.ts',
+    'return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent)));',
+    'return left;',
+    quota,
+  ),
+  mutant(
+    'charge-marks-forgotten',
+    'src/release/charge.ts',
+    'account.book(costTogether(request.mechanisms), request.reading)',
+    'costTogether(request.mechanisms)',
+    'test/max-ties.test.ts',
+    'test/given-away.test.ts',
+  ),
+  mutant(
+    'survey-tables-once',
+    'src/survey/told-error.ts',
+    '[{ law, cells, tables }]',
+    '[{ law, cells }]',
+    'test/merged-survey.test.ts',
+  ),
+];
+
+const routing = [
+  mutant('factored-by-two', 'src/count/noised.ts', 'filter(isPart).length <= 1', 'filter(isPart).length <= 2', account),
+  mutant(
+    'relations-as-rows',
+    'src/accounting/reading.ts',
+    'beyond !== true',
+    'true',
+    'src/accounting/reading.test.ts',
+    'test/max-ties.test.ts',
+  ),
+  mutant(
+    'levels-unless-told',
+    'src/accounting/reading.ts',
+    'readsWithin(counting, resolution)) === true',
+    'readsWithin(counting, resolution)) !== false',
+    'src/accounting/reading.test.ts',
+  ),
+  mutant('sums-of-two-answers', 'src/accounting/reading.ts', 'answersMoving(m) <= 1', 'answersMoving(m) <= 2', account),
+  mutant(
+    'base-of-last-class',
+    'src/dependence/base.ts',
+    'most = maximum(most, cost)',
+    'most = cost',
+    'src/dependence/base.test.ts',
+  ),
+  mutant('push-less', 'src/dependence/graph/push.ts', '2 * log1pUp(', '1.99 * log1pUp(', 'src/dependence/graph/push.test.ts'),
+  mutant('used-spend-half', 'src/dependence/graph-amplifier.ts', '(yes ? profile : 0)', '(yes ? profile / 2 : 0)', used),
+  mutant(
+    'direct-strongest-only',
+    'src/dependence/uninformed/direct.ts',
+    'effect = (effect + profile[w]!) * roundedUp',
+    'effect = Math.max(effect, profile[w]!)',
+    'src/dependence/uninformed/direct.test.ts',
+  ),
+  mutant(
+    'gaussian-sums-alone',
+    'src/dependence/gaussian/sums.ts',
+    'addUp(mulUp(x, x), mulUp(x, 2 * m - 1))',
+    'mulUp(x, x)',
+    'src/dependence/gaussian/sums.test.ts',
+  ),
+  mutant(
+    'pure-as-quarter-rho',
+    'src/dependence/graph-amplifier.ts',
+    'divide(multiply(pure, pure), rational(2))',
+    'divide(multiply(pure, pure), rational(4))',
+    'src/dependence/graph-amplifier.test.ts',
+  ),
+  mutant('one-tie-too-many', 'src/ties/used-records.ts', 'taken[k]![w]! < (admitted', 'taken[k]![w]! <= (admitted', used),
+  mutant('groups-of-one-home', 'src/ties/groups.ts', '? mulUp(each, odds) : odds', '? odds : odds', 'src/ties/groups.test.ts'),
+  mutant(
+    'used-without-mark',
+    'src/ties/record-ties.ts',
+    "conditions: [{ mark: markOf(unused), need: { kind: 'rows' } }],",
+    'conditions: [],',
+    'test/max-ties.test.ts',
+  ),
+  mutant('direct-for-some', 'src/ties/record-ties.ts', 'direct.length !== list.length', 'direct.length > list.length', kinds),
+  mutant(
+    'strength-rounded-to-nearest',
+    'src/ties/relation.ts',
+    'Number.isInteger(ratio) ? ratio : nextUp(ratio)',
+    'ratio',
+    'src/ties/relation.test.ts',
+  ),
+];
+
+export const mutants = [...found, ...cost, ...scale, ...sensitivity, ...admission, ...routing];
