@@ -1,7 +1,8 @@
 import Database from 'libsql';
 import { rational } from '../src/exact/rational.js';
 import type { Reservation } from '../src/ledger/ledger.js';
-import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
+import { pureProfile } from '../src/mechanism/profile.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
 
 /** A booking of the usual size. */
 export const reservation = (analyst: string, i: number): Reservation => ({

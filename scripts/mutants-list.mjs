@@ -179,8 +179,8 @@ const scale = [
   mutant(
     'ladder-drawn-sharper',
     'src/mechanism/ladder.ts',
-    'ladderSampler(rungs, decay, bits)',
-    'ladderSampler(rungs, { num: 2n * decay.num, den: decay.den }, bits)',
+    'ladderSampler(rungs, decay)',
+    'ladderSampler(rungs, { num: 2n * decay.num, den: decay.den })',
     drawn,
   ),
   mutant('smooth-drawn-steeper', 'src/mechanism/smooth.ts', 'slowExp({ num: -beta.num,', 'slowExp({ num: -2n * beta.num,', drawn),

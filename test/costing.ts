@@ -3,7 +3,7 @@ import { additive } from '../src/mechanism/additive.js';
 import { pure } from '../src/mechanism/allotment.js';
 import { effectOn } from '../src/mechanism/effect.js';
 import type { Mechanism } from '../src/mechanism/mechanism.js';
-import { everyRecord } from '../src/mechanism/profile.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
 
 /** One noisy number that costs every record this much. */
 export const costing = (epsilon: Rational): Mechanism =>

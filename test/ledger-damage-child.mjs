@@ -2,7 +2,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { everyRecord, pureProfile } from '../dist/mechanism/profile.js';
+import { pureProfile } from '../dist/mechanism/profile.js';
+import { everyRecord } from '../dist/mechanism/record-class.js';
 import { Fault } from '../dist/errors.js';
 import { compare, parseRational, rational } from '../dist/exact/rational.js';
 import { openLedger } from '../dist/ledger/open.js';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rational } from '../src/exact/rational.js';
 import { openLedger } from '../src/ledger/open.js';
-import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
+import { pureProfile } from '../src/mechanism/profile.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
 import { builtOnce } from './fugu.js';
 
 /** FUGU_TORTURE=1 runs the full counts; the suite a slice of each. */

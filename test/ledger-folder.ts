@@ -5,7 +5,8 @@ import type { Fault } from '../src/errors.js';
 import { rational, toText } from '../src/exact/rational.js';
 import type { Ledger, Reservation } from '../src/ledger/ledger.js';
 import { openLedger } from '../src/ledger/open.js';
-import { everyRecord, pureProfile } from '../src/mechanism/profile.js';
+import { pureProfile } from '../src/mechanism/profile.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
 
 /** A folder for one ledger and whatever lies beside it; ledgers opened through it are closed with it. */
 export interface LedgerFolder {

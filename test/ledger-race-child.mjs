@@ -1,6 +1,7 @@
 // One of many processes that spend from one ledger; run by ledger-race.test.ts on the built product.
 import { writeSync } from 'node:fs';
-import { everyRecord, pureProfile } from '../dist/mechanism/profile.js';
+import { pureProfile } from '../dist/mechanism/profile.js';
+import { everyRecord } from '../dist/mechanism/record-class.js';
 import { Fault } from '../dist/errors.js';
 import { compare, one, rational, subtract, toText } from '../dist/exact/rational.js';
 import { openLedger } from '../dist/ledger/open.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toText } from '../src/exact/rational.js';
 import { openLedger } from '../src/ledger/open.js';
-import { everyRecord } from '../src/mechanism/profile.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
 
 interface Line {
   readonly sequence?: number;

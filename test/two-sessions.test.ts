@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../src/exact/rational.js';
-import { everyRecord } from '../src/mechanism/profile.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
 import { deskOf } from '../src/release/session.js';
 import { costing } from './costing.js';
 import type { Engine, Ledger, Session } from './inside.js';

@@ -1,7 +1,7 @@
 import type { Rational } from '../../src/exact/rational.js';
 import { pure } from '../../src/mechanism/allotment.js';
 import { Paid } from '../../src/mechanism/paid.js';
-import { everyRecord } from '../../src/mechanism/profile.js';
+import { everyRecord } from '../../src/mechanism/record-class.js';
 import { type DegreeEffect, type DegreeForm, degreeNoise, noisyDegrees } from '../../src/pattern/degrees/distribution.js';
 
 /** One release of a degree distribution, outside any account. */

@@ -1,5 +1,5 @@
 import { type Effect, type Effects, effectOn } from '../mechanism/effect.js';
-import { everyRecord } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
 
 /** A table of counts in which a record stands for at most `each` rows, every row in one cell (effects.proof.md). */
 export const rowsMoved = (each: number): Effects => {

@@ -4,7 +4,8 @@ import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asking as asked, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent } from '../../test/ledger-folder.js';
 import { rational } from '../exact/rational.js';
-import { everyRecord, pureProfile } from '../mechanism/profile.js';
+import { pureProfile } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asking, type LedgerFolder, ledgerFolder } from '../../test/ledger-folder.js';
 import type { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
-import { everyRecord } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import { rowsBehind } from './index/tables.js';
 import type { Ledger } from './ledger.js';
 import { openLedger } from './open.js';

@@ -1,5 +1,5 @@
 import { add, isPositive, parseRational, type Rational, rational, toText, zero } from '../exact/rational.js';
-import { everyRecord, onceFor, type RecordClass, storedClass } from './record-class.js';
+import { onceFor, type RecordClass, storedClass } from './record-class.js';
 
 /**
  * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
@@ -8,7 +8,6 @@ import { everyRecord, onceFor, type RecordClass, storedClass } from './record-cl
  */
 declare const replaceOne: unique symbol;
 
-export { everyRecord, type RecordClass };
 /** The price of something a population may be given once and never again, whatever else is spent. */
 export const onceOnly = (what: string): PureProfile => pureProfile([[onceFor(what), rational(1)]], true);
 

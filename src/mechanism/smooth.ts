@@ -1,20 +1,11 @@
 import { divide, multiply, type Rational, rational } from '../exact/rational.js';
 import { type Enclosure, slowExp } from '../exact/slow.js';
-import { type Bits, cryptoBits } from '../noise/bits.js';
 import type { Rungs } from '../noise/ladder.js';
 import { quarticSampler } from '../noise/quartic.js';
 import type { Allotment } from './allotment.js';
-import { booked, quarticSlide } from './cost.js';
-import { effectOn } from './effect.js';
-import { type Followed, oneStep } from './ladder.js';
+import { quarticSlide } from './cost.js';
+import { type Followed, type Following, following } from './followed.js';
 import type { SmoothLaw } from './law.js';
-import type { Mechanism } from './mechanism.js';
-import type { Paid } from './paid.js';
-
-export interface Smooth extends Mechanism {
-  readonly law: SmoothLaw;
-  climb(paid: Paid, exact: bigint, rungs: Rungs): bigint;
-}
 
 /** Half of epsilon for sliding, half for stretching. */
 export const smoothLaw = (epsilon: Rational): SmoothLaw => ({
@@ -24,23 +15,10 @@ export const smoothLaw = (epsilon: Rational): SmoothLaw => ({
 });
 
 /** Pure noise at the smooth sensitivity of the data (noise/quartic.proof.md). */
-export function smooth({ name, classes }: Followed, allotment: Allotment): Smooth {
-  const law = smoothLaw(allotment.amount);
-  const mechanism: Smooth = {
-    law,
-    cost: booked(law, effectOn(classes, oneStep), allotment),
-    draws: 1,
-    told: { name, cells: 1 },
-    climb: (paid, exact, rungs) => {
-      paid.take(mechanism, 1);
-      return paid.release(mechanism, { exact, rungs }, (given) => given.exact + drawSmooth(law, given.rungs));
-    },
-  };
-  return mechanism;
-}
-
-const drawSmooth = (law: SmoothLaw, rungs: Rungs, bits: Bits = cryptoBits): bigint =>
-  quarticSampler((digits) => smoothScale(law, rungs, digits), bits)();
+export const smooth = (what: Followed, allotment: Allotment): Following<SmoothLaw> =>
+  following(what, allotment, smoothLaw(allotment.amount), (law, rungs) =>
+    quarticSampler((digits) => smoothScale(law, rungs, digits))(),
+  );
 
 /** `scale` times S, S = max over t of e^(-beta t) width(t), enclosed to about `digits` binary digits. */
 export function smoothScale({ scale, beta }: SmoothLaw, rungs: Rungs, digits: number): Enclosure {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { toNumber, zero } from '../exact/rational.js';
-import { everyRecord } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import { deskOf } from '../release/session.js';
 import { exactAnswer } from './exact-answer.js';
 import { preparePattern } from './prepare.js';

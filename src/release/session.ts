@@ -1,39 +1,20 @@
-import {
-  type Account,
-  admission,
-  gained,
-  isPlain,
-  openAccount,
-  type Route,
-  spentUnder,
-  usedShare,
-  usedShares,
-} from '../accounting/account.js';
+import { type Account, admission, gained, openAccount, type Route, usedShare, usedShares } from '../accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
 import { guarantee } from '../accounting/guarantee.js';
-import { meets, type Reading } from '../accounting/reading.js';
+import type { Reading } from '../accounting/reading.js';
 import { columnsOf } from '../count/effects.js';
 import { textOf } from '../count/measure.js';
 import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault, type Outcome } from '../errors.js';
-import { compare, isPositive, isZero, multiply, type Rational, toNumber, zero } from '../exact/rational.js';
+import { isZero, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
-import { type Allotment, pure as pureAllotment, pureInside, zcdp } from '../mechanism/allotment.js';
 import { inDoubles } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
-import {
-  everyRecord,
-  nothingSpent,
-  type Profile,
-  type RecordClass,
-  type Spent,
-  type StoredProfile,
-  spend,
-  toStored,
-} from '../mechanism/profile.js';
+import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
 import { quotaOf } from '../policy/quota.js';
@@ -52,6 +33,7 @@ import { quotaFor, quotaUse } from './quota.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import { type Relied, reliedOn } from './relied.js';
 import { readingOf, requestKey } from './request-key.js';
+import { type RoomToSpend, roomFor } from './room-to-spend.js';
 import { type Asked, chooseShare, type Standing } from './share.js';
 import { type Unanswered, unansweredFor } from './unanswered.js';
 
@@ -281,36 +263,13 @@ export class Session {
   async allowance(options: AskOptions, record: RecordClass = everyRecord, reading: Reading = {}): Promise<Allowance> {
     const spent = await this.standing();
     const share = this.share(options, spent);
-    const speaking = this.account.routes.filter(
-      (r) =>
-        r.amplifier.scope(record) &&
-        !r.amplifier.factoredOnly &&
-        r.conditions.every((c) => meets(c, 'zcdp', reading)) &&
-        spentUnder(r, spent) !== undefined,
-    );
-    // The first amplifier that speaks about it, by whichever of its routes allows most Gaussian noise.
-    const room = (r: Route) => r.gaussian?.capacity ?? zero;
-    const route = speaking
-      .filter((r) => r.amplifier === speaking[0]?.amplifier)
-      .reduce<Route | undefined>((best, r) => (best && compare(room(best), room(r)) >= 0 ? best : r), undefined);
-    if (!route)
-      throw new Fault(
-        'QUERY_UNSUPPORTED',
-        'No proven route covers this kind of release under this policy.',
-        'Check protect: and dependence: in the policy.',
-      );
-    const onlyPure = spent.zcdp.perRecord.size === 0;
-    const rho = route.gaussian && multiply(route.gaussian.capacity, share);
-    const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
     return {
       share,
       asked: askedText(options),
       fresh: options.fresh === true,
       spent,
-      route,
       reading,
-      ...(pure && isPositive(pure) && { pure: pureAllotment(pure) }),
-      ...(rho && isPositive(rho) && { rho: zcdp(rho) }),
+      ...roomFor(this.account, { spent, share, record, reading }),
     };
   }
 
@@ -367,17 +326,12 @@ export type OwnPlan = Omit<
   readonly reading: Reading;
 };
 
-export interface Allowance {
+export interface Allowance extends RoomToSpend {
   readonly share: Rational;
   readonly asked: string;
   readonly fresh: boolean;
   readonly spent: Standing;
-  readonly route: Route;
   readonly reading: Reading;
-  /** Base epsilon one record may spend on pure noise. */
-  readonly pure?: Allotment;
-  /** rho one record may spend on Gaussian noise. */
-  readonly rho?: Allotment;
 }
 
 export interface Analysis<T> {

@@ -4,7 +4,7 @@ import type { Measure } from '../count/measure.js';
 import { divide, multiply, rational, toNumber } from '../exact/rational.js';
 import { type AdditiveLaw, inDoubles, type Law, lawWords } from '../mechanism/law.js';
 import { scaled, widthOf } from '../mechanism/law-width.js';
-import { everyRecord } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import type { Protect, SecretKind } from '../policy/policy.js';
 import { type ReleaseError, releaseError } from './error.js';
 

@@ -1,7 +1,8 @@
 import { Fault } from '../../errors.js';
 import { type Rational, toNumber, toText } from '../../exact/rational.js';
 import type { Mechanism } from '../../mechanism/mechanism.js';
-import { everyRecord, pureProfile } from '../../mechanism/profile.js';
+import { pureProfile } from '../../mechanism/profile.js';
+import { everyRecord } from '../../mechanism/record-class.js';
 import { cryptoBits } from '../../noise/bits.js';
 import { objectiveTerms } from './budget.js';
 import { length } from './gradient.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../../errors.js';
-import { everyRecord } from '../../mechanism/profile.js';
+import { everyRecord } from '../../mechanism/record-class.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';

@@ -2,7 +2,7 @@ import { type Additive, additive } from '../../mechanism/additive.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import { type Effect, effectOn } from '../../mechanism/effect.js';
 import type { Paid } from '../../mechanism/paid.js';
-import type { RecordClass } from '../../mechanism/profile.js';
+import type { RecordClass } from '../../mechanism/record-class.js';
 import { isotonic } from './isotonic.js';
 
 /**

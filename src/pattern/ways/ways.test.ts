@@ -4,7 +4,7 @@ import { divide, equal, multiply, type Rational, rational, toNumber } from '../.
 import { pure } from '../../mechanism/allotment.js';
 import { booked } from '../../mechanism/cost.js';
 import { effectOn } from '../../mechanism/effect.js';
-import { oneStep } from '../../mechanism/ladder.js';
+import { oneStep } from '../../mechanism/followed.js';
 import type { Law } from '../../mechanism/law.js';
 import { costTogether, type Mechanism } from '../../mechanism/mechanism.js';
 import { everyRecord, type RecordClass, tuplesOf } from '../../mechanism/record-class.js';

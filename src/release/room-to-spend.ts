@@ -1,0 +1,54 @@
+import { type Account, isPlain, type Route, spentUnder } from '../accounting/account.js';
+import { meets, type Reading } from '../accounting/reading.js';
+import { Fault } from '../errors.js';
+import { compare, isPositive, multiply, type Rational, zero } from '../exact/rational.js';
+import { type Allotment, pureInside, pure as pureOf, zcdp } from '../mechanism/allotment.js';
+import type { Spent } from '../mechanism/profile.js';
+import type { RecordClass } from '../mechanism/record-class.js';
+
+/** What a share of the budget allows one record, by the route that proves it. */
+export interface RoomToSpend {
+  readonly route: Route;
+  /** Base epsilon one record may spend on pure noise. */
+  readonly pure?: Allotment;
+  /** rho one record may spend on Gaussian noise. */
+  readonly rho?: Allotment;
+}
+
+export interface Sharing {
+  readonly spent: Spent;
+  readonly share: Rational;
+  /** The class of records that the request touches. */
+  readonly record: RecordClass;
+  /** Decides which routes speak about it. */
+  readonly reading: Reading;
+}
+
+export function roomFor(account: Account, { spent, share, record, reading }: Sharing): RoomToSpend {
+  const speaking = account.routes.filter(
+    (r) =>
+      r.amplifier.scope(record) &&
+      !r.amplifier.factoredOnly &&
+      r.conditions.every((c) => meets(c, 'zcdp', reading)) &&
+      spentUnder(r, spent) !== undefined,
+  );
+  // The first amplifier that speaks about it, by whichever of its routes allows most Gaussian noise.
+  const most = (r: Route) => r.gaussian?.capacity ?? zero;
+  const route = speaking
+    .filter((r) => r.amplifier === speaking[0]?.amplifier)
+    .reduce<Route | undefined>((best, r) => (best && compare(most(best), most(r)) >= 0 ? best : r), undefined);
+  if (!route)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'No proven route covers this kind of release under this policy.',
+      'Check protect: and dependence: in the policy.',
+    );
+  const onlyPure = spent.zcdp.perRecord.size === 0;
+  const rho = route.gaussian && multiply(route.gaussian.capacity, share);
+  const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
+  return {
+    route,
+    ...(pure && isPositive(pure) && { pure: pureOf(pure) }),
+    ...(rho && isPositive(rho) && { rho: zcdp(rho) }),
+  };
+}
