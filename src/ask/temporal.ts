@@ -37,7 +37,7 @@ export interface Temporal {
  * Leakage over time of one release per step, or budgets that keep it within a target, for an attacker who knows how states follow one another.
  *
  * @example
- * const { leakage } = await temporal({ forward: 'forward.json', backward: 'backward.json', epsilon: 0.1, steps: 10 });
+ * const { supremum } = await temporal({ forward: 'forward.json', backward: 'backward.json', epsilon: 0.1, steps: 10 });
  * const { budgets } = await temporal({ forward: 'forward.json', target: 1 });
  */
 export async function temporal(given: TemporalOptions): Promise<Temporal> {
