@@ -64,6 +64,7 @@ export {
 } from './ask/posterior.js';
 export { type PredictRow, predict } from './ask/predict.js';
 export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
+export { type Temporal, type TemporalOptions, temporal } from './ask/temporal.js';
 export type { AttackerResult, ExposedRecord, PolicyAttack } from './attack/policy/attack.js';
 export type { BeliefChange, Believer } from './attack/policy/beliefs.js';
 export type { ReleasedTable } from './attack/policy/table.js';

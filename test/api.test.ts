@@ -36,6 +36,8 @@ columns:
   vote: { type: category, values: ["yes", "no"] }
 `,
   'ties.csv': 'a,b\np1,p2\n',
+  'forward.json': '[[0.9, 0.1], [0.2, 0.8]]',
+  'backward.json': '[[0.9, 0.1], [0.2, 0.8]]',
   'model.json': JSON.stringify({
     records: [
       { id: 'a', values: [0, 1] },

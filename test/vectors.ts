@@ -2,5 +2,5 @@ import { readFileSync } from 'node:fs';
 
 /** Reference values that Fugu did not compute; vectors/README.md says what each file is. */
 // biome-ignore lint/suspicious/noExplicitAny: the files are data, each with its own shape
-export const readVectors = (name: 'exact-loss' | 'leakage'): any =>
+export const readVectors = (name: 'exact-loss' | 'leakage' | 'alike'): any =>
   JSON.parse(readFileSync(new URL(`./vectors/${name}.json`, import.meta.url), 'utf8'));

@@ -24,6 +24,7 @@ const groups: Record<string, Record<string, Load>> = {
     epsilon: () => import('./epsilon.js'),
     learn: () => import('./learn.js'),
     posterior: () => import('./posterior.js'),
+    temporal: () => import('./temporal.js'),
   },
   'Workbench:': {
     leak: () => import('./leak.js'),

@@ -1,6 +1,8 @@
 import { addUp, logUp } from '../exact/outward.js';
 import { fromNumber, type Rational, toNumberDown, zero } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
+import { alike, alikeWords } from './alike/alike.js';
+import { modelPulls } from './alike/model-pulls.js';
 import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { contraction } from './graph/push.js';
 import { type Walk, walk } from './graph/walk.js';
@@ -22,6 +24,8 @@ export interface LeakageOptions {
   readonly reach?: 'any' | 'direct';
   /** Total-variation radius of the tables of a model, for the uninformed bound. */
   readonly radius?: number;
+  /** All ties of a graph pull together, and its records have two values each: an assumption, to be said wherever the bound is. */
+  readonly pull?: 'alike';
 }
 
 export interface Leakage {
@@ -46,7 +50,7 @@ export interface Ties {
 }
 
 export function ties(subject: Subject, adversary: Adversary, options: LeakageOptions = {}): Ties {
-  const { reach = 'any', radius = 0 } = options;
+  const { reach = 'any', radius = 0, pull } = options;
   if (reach === 'direct' && adversary === 'informed')
     throw new RangeError('reach: direct holds against an uninformed adversary only');
   if (reach === 'direct' && !isModel(subject)) return directTies(subject);
@@ -54,6 +58,7 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
   const walks = graphs.map(walk);
   const memories = graphs.map((): Memory => ({}));
   const first = graphs[0]!;
+  const together = walks[0]!.looped.includes(1) ? pulling(subject, pull) : undefined;
   const spread = (profile: Float64Array | number) =>
     typeof profile === 'number' ? new Float64Array(first.records).fill(profile) : profile;
   const answer = (asked: Float64Array | number, memories: readonly Memory[]): Leakage => {
@@ -72,6 +77,10 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
       bounds.push(direct(first, profile));
       words.push(`direct reach (assumes: ${directAssumption.independent})`);
     }
+    if (together && radius === 0) {
+      bounds.push(together(profile));
+      words.push(alikeWords);
+    }
     const perRecord = least(bounds);
     return { perRecord, worst: worstOf(perRecord), group: worstOf(base!.group).leakage, certified: true, how: words.join('; ') };
   };
@@ -80,6 +89,18 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     graph: first,
     leakage: (profile) => answer(profile, []),
     search: (profile) => answer(profile, memories),
+  };
+}
+
+/** The bound for ties that pull together, infinite for records it does not speak about. */
+function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float64Array) => Float64Array) | undefined {
+  const pulls = isModel(subject) ? modelPulls(subject) : pull && { graph: subject, spokenOf: undefined };
+  if (!pulls) return undefined;
+  const { graph, spokenOf } = pulls;
+  const walked = walk(graph);
+  return (profile) => {
+    const leaks = alike(graph, profile, walked);
+    return spokenOf ? leaks.map((leak, i) => (spokenOf[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
   };
 }
 

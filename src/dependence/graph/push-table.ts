@@ -14,29 +14,38 @@ export interface Conditionals {
   readonly radius: number;
 }
 
-export function pushTable(effect: number, { rows, relative, radius }: Conditionals): number {
-  if (!(effect > 0) || rows.length < 2) return 0;
-  const quiet = expDown(-effect);
-  const loud = -expm1Down(-effect);
-  let worst = 0;
+export const pushTable = (effect: number, conditionals: Conditionals): number => frontOf(conditionals)(effect);
+
+/** The same, prepared once for many effects: a set that another beats in both probabilities is never the best. */
+export function frontOf({ rows, relative, radius }: Conditionals): (effect: number) => number {
+  const reached: { low: number; high: number }[] = [];
   for (const a of rows)
     for (const b of rows) {
       if (a === b) continue;
       for (const [below, above] of corners(a, b, radius)) {
         const high = Math.min(1, addUp(mulUp(above, 1 + relative), radius));
         const low = Math.max(0, subDown(below * (1 - relative) * (1 - 2 ** -52), radius));
-        worst = Math.max(worst, gain(high, low, quiet, loud));
+        if (high > low) reached.push({ low, high });
       }
     }
-  return Math.min(worst, effect);
+  reached.sort((x, y) => x.low - y.low || y.high - x.high);
+  const front: typeof reached = [];
+  for (const point of reached) if (point.high > (front.at(-1)?.high ?? 0)) front.push(point);
+  return (effect) => {
+    if (!(effect > 0)) return 0;
+    const quiet = expDown(-effect);
+    const loud = -expm1Down(-effect);
+    let worst = 0;
+    for (const { low, high } of front) worst = Math.max(worst, odds(high, low, quiet, loud));
+    return Math.min(worst === Number.POSITIVE_INFINITY ? worst : log1pUp(worst), effect);
+  };
 }
 
-/** log[ (y + p (1-y)) / (y + q (1-y)) ] for p >= q, with y = e^(-B): no overflow for any B and no cancellation for small ones. */
-function gain(p: number, q: number, quiet: number, loud: number): number {
-  if (!(p > q)) return 0;
+/** e^g - 1 for g = log[ (y + p (1-y)) / (y + q (1-y)) ], p > q, with y = e^(-B): no overflow for any B and no cancellation for small ones. */
+function odds(p: number, q: number, quiet: number, loud: number): number {
   const spread = mulUp(subUp(p, q), loud);
   const base = (quiet + q * (1 - quiet)) * (1 - 2 ** -50);
-  return base > 0 ? log1pUp(divUp(spread, base)) : Number.POSITIVE_INFINITY;
+  return base > 0 ? divUp(spread, base) : Number.POSITIVE_INFINITY;
 }
 
 /**

@@ -72,7 +72,7 @@ function readRecords(door: Door, document: Record<string, Json>): Model {
 }
 
 function readFactor(door: Door, entry: Json, at: Path, place: ReadonlyMap<string, number>, values: Model['values']): Factor {
-  const { records, table, oddsRatio, ...rest } = door.object(entry, at);
+  const { records, table, oddsRatio, pull, ...rest } = door.object(entry, at);
   door.only(rest, [], at);
   const members = door.list(records, `${at}.records`).map((id, k) => {
     const r = typeof id === 'string' ? place.get(id) : undefined;
@@ -88,8 +88,13 @@ function readFactor(door: Door, entry: Json, at: Path, place: ReadonlyMap<string
     if (typeof ratio !== 'number' || !(ratio >= 1))
       throw door.wrong(`${at}.oddsRatio`, 'must be a number of at least 1, or "inf"');
     if (members.length < 2) throw door.wrong(`${at}.oddsRatio`, 'ties at least two records');
-    return { records: members, oddsRatio: ratio };
+    if (pull === undefined) return { records: members, oddsRatio: ratio };
+    if (pull !== 'alike') throw door.wrong(`${at}.pull`, 'must be "alike"');
+    if (members.length !== 2 || members.some((r) => values[r]!.length !== 2))
+      throw door.wrong(`${at}.pull`, 'speaks about two records with two values each');
+    return { records: members, oddsRatio: ratio, pull };
   }
+  if (pull !== undefined) throw door.wrong(`${at}.pull`, 'belongs to an oddsRatio; a table shows it by itself');
   const shape = members.map((r) => values[r]!.length);
   const size = shape.reduce((product, k) => product * k, 1);
   door.within('cells', size);

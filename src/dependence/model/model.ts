@@ -24,6 +24,8 @@ export interface OddsFactor {
   readonly records: readonly number[];
   /** At least 1; Infinity means copies. */
   readonly oddsRatio: number;
+  /** The tie makes its two records alike, never different; they have two values each. */
+  readonly pull?: 'alike';
 }
 
 export const isTable = (factor: Factor): factor is TableFactor => 'table' in factor;

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { carriedBy, supremum, temporalBudgets, temporalLeakage } from './temporal.js';
+
+const round = (numbers: Iterable<number>, digits: number) => Array.from(numbers, (x) => Number(x.toFixed(digits)));
+const both = (matrix: readonly (readonly number[])[]) => ({ backward: carriedBy(matrix), forward: carriedBy(matrix) });
+const strong = [
+  [0.8, 0.2],
+  [0, 1],
+];
+const mild = [
+  [0.1, 0.2, 0.7],
+  [0.3, 0.3, 0.4],
+  [0.5, 0.3, 0.2],
+];
+const identity = [
+  [1, 0],
+  [0, 1],
+];
+
+describe('leakage over time', () => {
+  test('has the published values for ten steps of epsilon 0.1', () => {
+    const { backward, forward, leakage } = temporalLeakage(new Float64Array(10).fill(0.1), both(strong));
+    const past = [0.1, 0.1808, 0.2471, 0.3024, 0.3488, 0.3881, 0.4216, 0.4503, 0.475, 0.4964];
+    expect(round(backward, 4)).toEqual(past);
+    expect(round(forward, 4)).toEqual(past.toReversed());
+    const half = [0.4964, 0.5558, 0.5975, 0.6239, 0.6368];
+    expect(round(leakage, 4)).toEqual([...half, ...half.toReversed()]);
+  });
+
+  test('is everything for a state that never changes, and nothing more than epsilon for one that forgets', () => {
+    expect(round(temporalLeakage(new Float64Array(10).fill(0.1), both(identity)).leakage, 9)).toEqual(new Array(10).fill(1));
+    const forgetful = [
+      [0.3, 0.7],
+      [0.3, 0.7],
+    ];
+    expect(round(temporalLeakage(new Float64Array(10).fill(0.1), both(forgetful)).leakage, 9)).toEqual(new Array(10).fill(0.1));
+  });
+
+  test('is what brute force finds for randomised response on four steps', () => {
+    // [[.8,.2],[.3,.7]] with its stationary law (.6,.4) is reversible, so both directions have one matrix.
+    const chain = [
+      [0.8, 0.2],
+      [0.3, 0.7],
+    ];
+    const { leakage } = temporalLeakage(new Float64Array(4).fill(0.5), both(chain));
+    expect(round(leakage, 6)).toEqual(round(bruteForce(chain, [0.6, 0.4], 4, 0.5), 6));
+    expect(round(leakage, 6)).toEqual([0.937062, 1.12961, 1.12961, 0.937062]);
+  });
+
+  test('stays below its supremum, which has the published values', () => {
+    const pair = (q: number, d: number) =>
+      carriedBy([
+        [q, 1 - q],
+        [d, 1 - d],
+      ]);
+    expect(supremum(0.1, carriedBy(strong))).toBeCloseTo(0.645907, 6);
+    expect(supremum(0.15, pair(0.8, 0))).toBeCloseTo(1.192242, 6);
+    expect(supremum(0.23, pair(0.8, 0))).toBe(Number.POSITIVE_INFINITY);
+    expect(supremum(0.23, carriedBy(identity))).toBe(Number.POSITIVE_INFINITY);
+    for (const [epsilon, most] of [
+      [0.1, 0.201532],
+      [0.5, 0.98951],
+      [1, 1.892917],
+    ] as const)
+      expect(supremum(epsilon, carriedBy(mild))).toBeCloseTo(most, 6);
+    const long = temporalLeakage(new Float64Array(5000).fill(0.1), both(strong)).backward;
+    expect(Math.max(...long)).toBeLessThanOrEqual(supremum(0.1, carriedBy(strong)));
+  });
+});
+
+describe('budgets for a target', () => {
+  test('leak the target at every step of a known horizon, and never more', () => {
+    for (const steps of [1, 2, 5, 50]) {
+      const budgets = temporalBudgets(1, steps, both(mild))!;
+      expect(budgets.length).toBe(steps);
+      for (const leak of temporalLeakage(budgets, both(mild)).leakage) {
+        expect(leak).toBeLessThanOrEqual(1);
+        expect(leak).toBeCloseTo(1, 9);
+      }
+    }
+  });
+  test('keep the target for ever without one', () => {
+    const [epsilon] = temporalBudgets(1, undefined, both(mild))!;
+    const { leakage } = temporalLeakage(new Float64Array(3000).fill(epsilon!), both(mild));
+    expect(Math.max(...leakage)).toBeLessThanOrEqual(1);
+    expect(Math.max(...leakage)).toBeGreaterThan(0.999999);
+  });
+  test('are none for ever where a state never changes, and equal parts of a known horizon', () => {
+    expect(temporalBudgets(1, undefined, both(identity))).toBeUndefined();
+    expect(round(temporalBudgets(1, 4, both(identity))!, 9)).toEqual([0.25, 0.25, 0.25, 0.25]);
+  });
+  test('take half a second for a million steps of fifty states', { timeout: 20_000 }, () => {
+    const states = 50;
+    const matrix = Array.from({ length: states }, (_, r) => {
+      const row = Array.from({ length: states }, (_, c) => 1 + ((r * 31 + c * 17) % 13) + (r === c ? 40 : 0));
+      const sum = row.reduce((a, b) => a + b, 0);
+      return row.map((x) => x / sum);
+    });
+    const start = performance.now();
+    const over = both(matrix);
+    const budgets = temporalBudgets(1, 1_000_000, over)!;
+    expect(temporalLeakage(budgets, over).leakage.reduce((m, x) => Math.max(m, x), 0)).toBeLessThanOrEqual(1);
+    // Ten times the goal and more: other tests run beside this one.
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+});
+
+/** Randomised response of each step, every output of every step: the worst log ratio about each step's state. */
+function bruteForce(
+  transition: readonly (readonly number[])[],
+  initial: readonly number[],
+  steps: number,
+  epsilon: number,
+): number[] {
+  const truth = Math.exp(epsilon) / (1 + Math.exp(epsilon));
+  const paths = Array.from({ length: 2 ** steps }, (_, path) => Array.from({ length: steps }, (_, t) => (path >> t) & 1));
+  const chance = paths.map((path) => path.reduce((p, x, t) => p * (t === 0 ? initial[x]! : transition[path[t - 1]!]![x]!), 1));
+  return Array.from({ length: steps }, (_, t) =>
+    Math.max(
+      ...paths.map((output) => {
+        const given = [0, 1].map((x) => {
+          let joint = 0;
+          let all = 0;
+          for (const [k, path] of paths.entries()) {
+            if (path[t] !== x) continue;
+            all += chance[k]!;
+            joint += chance[k]! * path.reduce((p, s, u) => p * (s === output[u] ? truth : 1 - truth), 1);
+          }
+          return joint / all;
+        });
+        return Math.abs(Math.log(given[0]! / given[1]!));
+      }),
+    ),
+  );
+}
