@@ -85,7 +85,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
     throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
   outcomes.arise();
-  const { result, receipt } = await withSession(file, (fugu) =>
+  const { result, receipt } = await withSession(file, {}, (fugu) =>
     fugu.release({ odds: { relation, column, pairsEach, confidence, pool } }, { epsilon, fresh }),
   );
   const { noiseScale, ...found } = result;

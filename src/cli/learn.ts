@@ -87,7 +87,7 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
     const asked = { chunk, maxParents, public: words.public, progress: progress('learning') };
     return tellNetwork(words, await learnNetwork(file, { out, ...asked }));
   }
-  const { result, receipt } = await withSession(file, (fugu) =>
+  const { result, receipt } = await withSession(file, {}, (fugu) =>
     fugu.release({ network: true, progress: progress('learning') }, { epsilon, fresh }),
   );
   writeNetwork(out, result);
@@ -128,7 +128,7 @@ async function learnPairwise(file: string, words: LearnWords, confidence: number
 
 async function payPairwise(file: string, words: LearnWords, confidence: number, least: number): Promise<void> {
   const { epsilon, fresh } = words;
-  const { result, receipt } = await withSession(file, (fugu) =>
+  const { result, receipt } = await withSession(file, {}, (fugu) =>
     fugu.release({ spread: { least, confidence } }, { epsilon, fresh }),
   );
   const { spread } = result;

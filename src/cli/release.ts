@@ -5,20 +5,24 @@ import type { Receipt, Release } from '../release/receipt.js';
 import { rankText } from '../report/rank-text.js';
 import { keyLabels, missing } from '../report/report.js';
 import { isResult, showResult } from './answer-tables.js';
-import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { type AskWords, acceptIn, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { isTalking } from './dialogue.js';
 import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
+import { spendOrNot } from './spend-or-not.js';
 import { wholeErrorText } from './survey-text.js';
 import { writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
     .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
-    .action(async (file: string, words: AskWords & { out?: string }) => {
+    .option('--yes', 'spend without asking, also on a terminal')
+    .action(async (file: string, words: AskWords & { out?: string; yes?: boolean }) => {
       outcomes.arise();
-      const done = await withSession(file, async (fugu, policy) => {
+      const decide = isTalking(words.json) && !words.yes ? spendOrNot : undefined;
+      const done = await withSession(file, { decide, ...acceptIn(words) }, async (fugu, policy) => {
         const answer = await fugu.release(questionFrom(words), optionsFrom(words));
         if (isResult(answer)) {
           const { text, tables } = showResult(answer);
@@ -45,9 +49,13 @@ export function releaseText(release: Release, policy: Policy, out?: string): str
   ].join('\n');
 }
 
-function promise({ guarantee, ledger, epsilon, at, records }: Receipt): string[] {
+const badge = ({ certified, protectsNothing }: Receipt['guarantee']): string =>
+  protectsNothing ? warn('protects nothing') : good(certified ? 'certified' : 'as published');
+
+function promise({ guarantee, ledger, epsilon, at, records, warnings = [] }: Receipt): string[] {
   return [
-    `${good(guarantee.certified ? 'certified' : 'as published')}: ${guarantee.sentences[0]}`,
+    ...warnings.map((text) => warn(`Warning: ${text}`)),
+    `${badge(guarantee)}: ${guarantee.sentences[0]}`,
     ...guarantee.sentences.slice(1).map((s) => `  ${s}`),
     ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
     ...(records ? [recordsText(records)] : []),

@@ -17,12 +17,16 @@ export interface Policy {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Empty means `dependence: none`, which the steward must have written. */
   readonly dependence: readonly Dependence[];
+  /** `dependence: undecided`: nobody has said yet how records know each other, so nothing can be promised. */
+  readonly undecided?: true;
   /** Columns tied by skip logic, which a survey may release as one joint histogram. */
   readonly merge?: readonly Cluster[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
   readonly unconfirmed: readonly string[];
   /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
   readonly digest: string;
+  /** What the digest was made of, one line each, so that it can be said what changed. */
+  readonly terms?: readonly string[];
   /** Where each entry stands in the file ("protect.unit", "columns.age.bounds"), for faults found after reading. */
   readonly places?: ReadonlyMap<string, FaultPlace>;
 }

@@ -27,8 +27,10 @@ ${receipt(report)}
 const paragraph = (text: string, name = ''): string => `<p${name ? ` class="${name}"` : ''}>${safe(text)}</p>`;
 const day = (at: string): string => at.slice(0, 16).replace('T', ' ').concat(' UTC');
 
-function heading({ title, population, at, certified }: ReleaseReport): string {
-  const badge = certified ? '<span class="badge good">certified</span>' : '<span class="badge warn">as published</span>';
+function heading({ title, population, at, certified, protectsNothing }: ReleaseReport): string {
+  const badge = certified
+    ? '<span class="badge good">certified</span>'
+    : `<span class="badge warn">${protectsNothing ? 'protects nothing' : 'as published'}</span>`;
   return `<header><div>${mark}<div><h1>${safe(title)}</h1>
 <p class="sub">${safe(population)} · released ${safe(day(at))} · ${badge}</p></div></div></header>`;
 }

@@ -17,6 +17,7 @@ export interface ReleaseReport {
   readonly population: string;
   readonly at: string;
   readonly certified: boolean;
+  readonly protectsNothing?: true;
   readonly promise: readonly string[];
   readonly assumptions: readonly string[];
   readonly how: string;
@@ -76,6 +77,7 @@ function framed(receipt: Receipt, policy: Policy, title: string, answers: readon
     population: receipt.population,
     at: receipt.at,
     certified: guarantee.certified,
+    ...(guarantee.protectsNothing && { protectsNothing: true }),
     // The crowd picture says this one.
     promise: guarantee.sentences.filter((s) => s !== people.sentence),
     assumptions: guarantee.assumptions,
