@@ -100,9 +100,6 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
   };
 }
 
-/** Terms for people. */
-export { briefly as termsText } from '../ledger/changed-terms.js';
-
 const witness = z.string().optional();
 const reason = z.string().refine((text) => text.trim() !== '', 'it must say why');
 const witnessed = z.strictObject({

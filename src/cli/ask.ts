@@ -4,6 +4,7 @@ import type { Question } from '../ask/kinds.js';
 import { readJson } from '../ask/named-text.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
+import { acceptOption } from './spend-or-not.js';
 
 /** The words a question can be asked in, shared by plan and release. */
 export interface AskWords {
@@ -51,16 +52,11 @@ export function withAskOptions(command: Command): Command {
     .option('--mechanism <name>', 'with --pattern: insist on one mechanism')
     .option('--form <name>', 'with --pattern degrees: cumulative, sequence or histogram')
     .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth; --survey: all that is left)")
-    .option(
-      '--accept-no-protection',
-      'go on although the budget is so large that it protects nothing; the answer is not certified',
-    )
+    .option(...acceptOption)
     .option('--fresh', 'ask the data as it is now and pay, also when an answer to the same request is recorded')
     .option('--tidy', 'no negative counts, totals that agree (post-processing)')
     .option('--json', 'one JSON document on stdout');
 }
-
-export const acceptIn = ({ acceptNoProtection = false }: AskWords) => ({ acceptNoProtection });
 
 export const optionsFrom = ({ epsilon, tidy, fresh }: AskWords): AskOptions => ({ epsilon, tidy, fresh });
 

@@ -1,14 +1,5 @@
 import type { Command } from 'commander';
-import {
-  amendTerms,
-  backupLedger,
-  costOf,
-  type LedgerEntry,
-  recoverLedger,
-  restoreLedger,
-  termsText,
-  verifyLedger,
-} from '../ask/ledger.js';
+import { amendTerms, backupLedger, costOf, type LedgerEntry, recoverLedger, restoreLedger, verifyLedger } from '../ask/ledger.js';
 import { Fault } from '../errors.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
 import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
@@ -71,13 +62,13 @@ async function show(file: string, { json, all }: Words): Promise<void> {
     const listed = all ? entries : entries.slice(-20);
     return [
       `${bold(found.population)}  ${dim(found.ledger)}`,
-      `Terms: ${termsText(found.terms ?? found.policyTerms)}${found.terms === null ? ' (no release yet)' : ''}`,
+      `Terms: ${found.terms ?? found.policyTerms}${found.terms === null ? ' (no release yet)' : ''}`,
       ...(found.agrees
         ? []
         : [
             warn(
               asTyped(
-                `This policy declares other terms (${termsText(found.policyTerms)}); releases are refused until "fugu ledger POLICY amend --reason TEXT".`,
+                `This policy declares other terms (${found.policyTerms}); releases are refused until "fugu ledger POLICY amend --reason TEXT".`,
               ),
             ),
           ]),
@@ -143,7 +134,7 @@ async function amend(file: string, words: Words): Promise<void> {
     words.json,
     done,
     () =>
-      `Terms of ${bold(done.population)} changed.\n  before: ${done.before === null ? null : termsText(done.before)}\n  now:    ${termsText(done.after)}\nWhat was spent stays spent.`,
+      `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { judgePublishedSurvey } from '../ask/published.js';
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
-import { type AskWords, acceptIn, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
@@ -15,7 +15,9 @@ export function register(program: Command): void {
       'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
     )
     .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
-      const plan = await withSession(file, acceptIn(words), (fugu) => fugu.plan(questionFrom(words), optionsFrom(words)));
+      const plan = await withSession(file, { acceptNoProtection: words.acceptNoProtection === true }, (fugu) =>
+        fugu.plan(questionFrom(words), optionsFrom(words)),
+      );
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
       emit(words.json, { ...plan, ...(published && { published }) }, () =>
         [

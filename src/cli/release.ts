@@ -5,24 +5,22 @@ import type { Receipt, Release } from '../release/receipt.js';
 import { rankText } from '../report/rank-text.js';
 import { keyLabels, missing } from '../report/report.js';
 import { isResult, showResult } from './answer-tables.js';
-import { type AskWords, acceptIn, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { isTalking } from './dialogue.js';
+import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
-import { spendOrNot } from './spend-or-not.js';
+import { spendingBy, yesOption } from './spend-or-not.js';
 import { wholeErrorText } from './survey-text.js';
 import { writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
     .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
-    .option('--yes', 'spend without asking, also on a terminal')
+    .option(...yesOption)
     .action(async (file: string, words: AskWords & { out?: string; yes?: boolean }) => {
       outcomes.arise();
-      const decide = isTalking(words.json) && !words.yes ? spendOrNot : undefined;
-      const done = await withSession(file, { decide, ...acceptIn(words) }, async (fugu, policy) => {
+      const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
         const answer = await fugu.release(questionFrom(words), optionsFrom(words));
         if (isResult(answer)) {
           const { text, tables } = showResult(answer);

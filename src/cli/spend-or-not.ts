@@ -1,10 +1,28 @@
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
-import { talking, yes } from './dialogue.js';
+import { isTalking, talking, yes } from './dialogue.js';
 import { figure, tell } from './output.js';
 
+/** Words of every command that pays. */
+export interface SpendWords {
+  readonly yes?: boolean;
+  readonly acceptNoProtection?: boolean;
+  readonly json?: boolean;
+}
+export const yesOption = ['--yes', 'spend without asking, also on a terminal'] as const;
+export const acceptOption = [
+  '--accept-no-protection',
+  'go on although the budget is so large that it protects nothing; the answer is not certified',
+] as const;
+
+/** Whoever sits at a terminal is asked before anything is spent; nobody else can be. */
+export const spendingBy = ({ yes: sure, acceptNoProtection = false, json }: SpendWords) => ({
+  acceptNoProtection,
+  decide: isTalking(json) && !sure ? spendOrNot : undefined,
+});
+
 /** The one question before the money goes: what it costs, and how wrong the answer will be. */
-export async function spendOrNot(plan: Plan): Promise<void> {
+async function spendOrNot(plan: Plan): Promise<void> {
   for (const line of priceText(plan)) tell(line);
   if (!(await talking((ask) => yes(ask, `Spend epsilon ${figure(plan.epsilon)}?`, false))))
     throw new Fault(

@@ -2,7 +2,7 @@ import { Fault } from '../errors.js';
 import { fromStored, nothingSpent, toStored } from '../mechanism/profile.js';
 import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain/chain.js';
 import type { Witness } from './chain/witness.js';
-import { briefly, changedTerms } from './changed-terms.js';
+import { changedTerms } from './changed-terms.js';
 import { type Adding, addLink, writing } from './commit.js';
 import { asFault, corrupt, ending } from './faults.js';
 import { type AccountState, type Books, requestOf } from './index/accounts.js';
@@ -301,11 +301,10 @@ const wellFormed = (asked: Reservation): Reservation => ({
 /** The line that changed, where that is known. */
 function otherWords(population: string, known: string, asked: string): string {
   const changed = changedTerms(known, asked);
-  if (changed === undefined && asked.startsWith(known))
-    return `The budget of "${population}" was opened under other terms than this policy declares. Both say ${known}; what else was declared then (ties, what is public, maxRows) is not recorded in so old an account.`;
+  const other = `The budget of "${population}" was opened under other terms than this policy declares`;
   return changed === undefined
-    ? `The budget of "${population}" was opened under other terms (${briefly(known)}) than this policy declares (${briefly(asked)}).`
-    : `The budget of "${population}" was opened under other terms than this policy declares: ${changed}.`;
+    ? `${other}. Both say ${known}; what else was declared then (ties, what is public) is not recorded in so old an account.`
+    : `${other}: ${changed}.`;
 }
 const otherTerms = (population: string, known: AccountTerms, asked: AccountTerms, place: string): Fault =>
   new Fault(

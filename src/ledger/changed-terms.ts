@@ -1,13 +1,19 @@
-/** The terms of an account are told as a summary: what most people ask for first, then every line they were made of. */
-const linesOf = (summary: string): readonly string[] => summary.split('; ').slice(1);
-const headOf = (summary: string): string => summary.split('; ')[0]!;
+/**
+ * The terms of an account are told as a summary: a head (epsilon, delta, secret, adversary) separated by commas, then every other line they were made of
+ * separated by semicolons. Accounts from before the lines were kept have the head alone.
+ */
+const parts = (summary: string) => {
+  const [head = '', ...lines] = summary.split('; ');
+  return { head: head.split(', '), lines };
+};
 
-/** What is different between two summaries, in words; undefined where an older account kept too little to tell. */
+/** What is different between two summaries, in words; undefined where too little is known to tell. */
 export function changedTerms(known: string, asked: string): string | undefined {
-  const [before, after] = [linesOf(known), linesOf(asked)];
-  if (before.length === 0 || after.length === 0) return undefined;
-  const gone = before.filter((line) => !after.includes(line));
-  const come = after.filter((line) => !before.includes(line));
+  const [before, after] = [parts(known), parts(asked)];
+  const both = before.lines.length > 0 && after.lines.length > 0;
+  const [was, is] = [before, after].map(({ head, lines }) => (both ? [...head, ...lines] : head));
+  const gone = was!.filter((line) => !is!.includes(line));
+  const come = is!.filter((line) => !was!.includes(line));
   const keys = [...new Set([...gone, ...come].map(keyOf))];
   const told = (lines: readonly string[], key: string) =>
     lines
@@ -18,9 +24,3 @@ export function changedTerms(known: string, asked: string): string | undefined {
 }
 
 const keyOf = (line: string): string => line.split(' ', 1)[0]!;
-
-/** For people: without what the head says already. */
-export const briefly = (summary: string): string =>
-  [headOf(summary), ...linesOf(summary).filter((line) => !/^(epsilon|delta|secret|adversary|unit|maxRows 1$)/.test(line))].join(
-    '; ',
-  );

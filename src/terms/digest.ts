@@ -34,19 +34,24 @@ export interface Digested {
 
 const longest = 160;
 
-/** Every part of the terms is a line, so that two digests differ only where some line does. */
-function linesOf({
-  protect,
-  dependence,
-  ...rest
-}: Record<string, unknown> & { readonly dependence: unknown; readonly protect: Protect }): readonly string[] {
-  const ties = Array.isArray(dependence) ? (dependence.length === 0 ? ['none'] : dependence.map(tieText)) : [String(dependence)];
+/** What the head of a summary says already (termsOf in accounting/account.ts). */
+const inHead = new Set(['secret', 'adversary', 'epsilon', 'delta']);
+
+/** With that head, every part of the terms is a line: two digests differ only where some line does. */
+function linesOf({ protect, dependence, ...rest }: TermsTold): readonly string[] {
+  const ties = Array.isArray(dependence)
+    ? dependence.length === 0
+      ? ['none']
+      : (dependence as readonly Dependence[]).map(tieText)
+    : [String(dependence)];
   return [
-    ...Object.entries(protect).map(([key, value]) => `${key} ${plainly(value)}`),
-    ...Object.entries(rest).map(([key, value]) => `${key} ${plainly(value)}`),
+    ...Object.entries({ ...protect, ...rest })
+      .filter(([key, value]) => !inHead.has(key) && !(key === 'maxRows' && value === 1))
+      .map(([key, value]) => `${key} ${plainly(value)}`),
     ...ties.map((tie) => `dependence ${tie}`),
   ].map((line) => (line.length <= longest ? line : `${line.slice(0, longest)}… #${hash(line).slice(0, 8)}`));
 }
+type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: Protect };
 
 /** The kind first. */
 const tieText = ({ kind, ...rest }: Dependence): string => `{kind: ${kind}, ${plainly(rest).slice(1)}`;

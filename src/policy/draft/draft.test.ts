@@ -22,6 +22,7 @@ describe('what people wrote is never drafted as a list of answers', () => {
   it.each<[string, (i: number) => Value]>([
     ['eight people said something, each something else', (i) => (i < 8 ? opinions[i]! : null)],
     ['many said "none", a few something of their own', (i) => (i < 40 ? 'none' : i < 46 ? opinions[i - 40]! : null)],
+    ['one person said something', (i) => (i === 5 ? 'roads' : '__NA__')],
     ['everybody wrote something', (i) => `what number ${i} thinks about it`],
     [
       'one long sentence that three people share',
@@ -94,6 +95,7 @@ describe('what is no question', () => {
   it('timings, dates and ids are left out, numbers with commas are said to be unreadable', () => {
     expect(is('page_12_timing', 300, (i) => `${i % 97}.${i % 10}`)).toBe('timing');
     expect(is('duration', 300, (i) => i * 3 + 5)).toBe('timing');
+    expect(is('q7_page_timing', 300, (i) => (i < 4 ? `${i}.25` : null))).toBe('timing');
     expect(is('interview_duration', 300, (i) => (i * 7) % 120)).toBe('timing');
     expect(is('started', 300, (i) => `2024-01-${10 + (i % 3)}`)).toBe('date');
     expect(is('respondent_id', 300, (i) => `R${i}`)).toBe('id');
@@ -110,6 +112,8 @@ describe('what is no question', () => {
   it('what means "no answer" is what the steward says it is', () => {
     const q = column('q', 300, (i) => [1, 2, 3, -9, 8][i % 5]!);
     expect(guess(q)).toMatchObject({ missing: ['-9'] });
+    expect(guess(column('q', 300, (i) => [1, 2, 7, 88][i % 4]!))).toMatchObject({ values: ['1', '2', '7'], missing: ['88'] });
+    expect(guess(column('q', 300, (i) => [70, 77, 80, 88][i % 4]!))).toMatchObject({ missing: [] });
     expect(guess(q, { missing: new Set(['8']) })).toMatchObject({ values: ['-9', '1', '2', '3'], missing: ['8'] });
   });
 });

@@ -27,7 +27,7 @@ export const wordsIn = (text: string): number => text.split(/\s+/u).filter((word
 export function isFreeText({ distinct, once, longest, wordiest, rareWords: words = 0, rareLength: length = 0 }: Texts): boolean {
   if (longest > mostLetters || wordiest > mostWords) return true;
   if (length > rareLetters || words > rareWords) return true;
-  return once >= 2 && 2 * once >= distinct;
+  return once > 0 && (once === distinct || (once >= 2 && 2 * once >= distinct));
 }
 
 /** By the list alone, for policies drafted by others: whether these values read like what people wrote rather than like answers to choose from. */

@@ -2,6 +2,7 @@ import { codeText } from '../code.js';
 import { isIdName, isTimingName } from '../column-name.js';
 import { isFreeText, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
+import { isMissingWord } from './missing-word.js';
 
 /** What is known of one column of the data when a policy is drafted. */
 export interface ColumnSummary {
@@ -70,10 +71,8 @@ const mostTextCodes = 60;
 const mostOptions = 40;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
 const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050)$/i;
-const missingWord =
-  /^(na|n\/a|n\.a\.|nan|null|\?|\.|-|--|missing|inapplicable|not applicable|refused|refusal|prefer not to (say|answer)|don'?t know|no answer|not asked|skipped|k\.?\s?a\.?|nsp|ns\/nr)$/i;
 /** "None" is an answer to many questions, but no number. */
-const noNumber = (code: string) => missingWord.test(code) || /^none$/i.test(code);
+const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
 
 const out = (is: LeftOut, why: string): Guess => ({ type: 'out', is, why });
@@ -88,7 +87,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   const numeric =
     numbers > 0 &&
     (numbers === filled || (codes ? codes.length - words === codes.filter(isNumber).length : numbers > 0.98 * filled));
-  if (numeric && !wanted && isTimingName(name) && distinct - words > mostNumericCodes) return out('timing', 'a timing');
+  if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
+    return out('timing', 'a timing');
   if (!wanted && foundGroups(column)?.sure) return out('group', 'names a group of rows');
   const names = out('id', 'names a person or a row');
   if (idName.test(name) && distinct > filled / 2) return names;
@@ -125,7 +125,10 @@ const isNumber = (code: string) => code !== '' && Number.isFinite(Number(code));
 
 function guessCategory(codes: readonly string[], known: Known): Guess {
   const spelled = [...new Set(codes.map(codeText))];
-  const isMissing = (c: string) => known.missing?.has(c) ?? (missingWord.test(c) || /^-\d{1,3}$/.test(c));
+  // 77, 88 or 99 behind answers that end at 7.
+  const top = Math.max(...spelled.filter((c) => isNumber(c) && !sentinel.test(c)).map(Number));
+  const apart = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
+  const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || apart(c));
   const values = spelled.filter((c) => !isMissing(c));
   if (values.length === 0) return { type: 'category', values: inOrder(spelled), missing: [] };
   return { type: 'category', values: inOrder(values), missing: inOrder(spelled.filter(isMissing)) };

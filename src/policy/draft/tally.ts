@@ -1,6 +1,7 @@
 import { numberFromText } from '../number-text.js';
 import { fewRows, type Texts, wordsIn } from './free-text.js';
 import type { ColumnSummary } from './guess.js';
+import { isMissingWord } from './missing-word.js';
 import { repeatsOf, ValueSample } from './value-sample.js';
 
 /** Different values remembered per column; past this a column is not one of codes. */
@@ -121,9 +122,9 @@ export class ColumnTally {
   }
 }
 
-/** Of the texts that are no numbers: codes are never free text. */
+/** Of the texts that are answers and no numbers: codes are never free text. */
 function textsOf(counts: ReadonlyMap<string, number>): Texts {
-  const texts = new Map([...counts].filter(([text]) => !Number.isFinite(numberFromText(text))));
+  const texts = new Map([...counts].filter(([text]) => !Number.isFinite(numberFromText(text)) && !isMissingWord(text)));
   const rare = [...texts].filter(([, times]) => times < fewRows).map(([text]) => text);
   const longestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map((text) => text.length));
   const wordiestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map(wordsIn));
