@@ -9,13 +9,31 @@ export type Ask = (question: string) => Promise<string>;
 export const isTalking = (json: boolean | undefined): boolean =>
   json !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
 
-/** Questions go to the error output, so that an answer on stdout stays an answer. */
+/** Questions go to the error output, so that an answer on stdout stays an answer. Lines that were typed ahead are kept for the next question. */
 export async function talking<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new Promise<string>((done) => reader.once('close', () => done('')));
+  const lines: string[] = [];
+  let ended = false;
+  let heard = (): void => undefined;
+  reader.on('line', (line) => {
+    lines.push(line);
+    heard();
+  });
+  reader.once('close', () => {
+    ended = true;
+    heard();
+  });
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    return await work(async (question) => (await Promise.race([reader.question(visible(question)), ended])).trim());
+    return await work(async (question) => {
+      reader.setPrompt(visible(question));
+      reader.prompt();
+      while (lines.length === 0 && !ended)
+        await new Promise<void>((done) => {
+          heard = done;
+        });
+      return (lines.shift() ?? '').trim();
+    });
   } finally {
     reader.close();
   }

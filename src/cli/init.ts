@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { type DraftedPolicy, draftPolicy, type Said } from '../ask/draft.js';
+import { type DraftedPolicy, draftPolicy, type Found, type Said } from '../ask/draft.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
-import { type Ask, isTalking, talking } from './dialogue.js';
+import { isTalking, talking } from './dialogue.js';
 import { interview } from './interview.js';
 import { bold, clock, emit, progress, warn } from './output.js';
 import { typed } from './typed.js';
@@ -53,15 +53,14 @@ export function register(program: Command): void {
       const files = { out, ...(codebook !== undefined && { codebook }), ...(table !== undefined && { table }) };
       const stop = clock(`reading ${basename(data)}`);
       const given = { ...files, ...saidIn(words), progress: progress('looking at columns') };
-      const asking = (ask: Ask) =>
-        draftPolicy(data, {
-          ...given,
-          interview: (found, said) => {
-            stop();
-            return interview(ask)(found, said);
-          },
-        });
-      const draft = await (isTalking(words.json) && !words.yes ? talking(asking) : draftPolicy(data, given)).finally(stop);
+      const asking = (found: Found, said: Said) => {
+        stop();
+        return talking((ask) => interview(ask)(found, said));
+      };
+      const draft = await draftPolicy(data, {
+        ...given,
+        ...(isTalking(words.json) && !words.yes && { interview: asking }),
+      }).finally(stop);
       emit(words.json, { ...draft, text: undefined }, () => initText(draft, out));
     });
 }

@@ -21,13 +21,13 @@ const named = ({ columns }: Found, is: Found['columns'][number]['is']): readonly
   columns.filter((c) => c.is === is).map(({ name }) => name);
 
 const kinds = [
-  ['group', 'name groups of rows'],
-  ['id', 'name a person or a row'],
-  ['free text', 'hold what people wrote: never listed as answers'],
-  ['timing', 'are timings'],
-  ['date', 'are dates or times'],
-  ['commas', 'hold numbers with decimal commas, which are not read: write them with points'],
-  ['empty', 'are empty or always the same'],
+  ['group', 'that name groups of rows'],
+  ['id', 'that name a person or a row'],
+  ['free text', 'that hold what people wrote'],
+  ['timing', 'that are timings'],
+  ['date', 'that are dates or times'],
+  ['commas', 'with decimal commas, which are not read (write points)'],
+  ['empty', 'that are empty or always the same'],
 ] as const;
 
 async function whichColumns(ask: Ask, found: Found): Promise<Said> {
@@ -35,7 +35,7 @@ async function whichColumns(ask: Ask, found: Found): Promise<Said> {
   tell(`The data has ${found.columns.length} columns; ${questions.length} look like questions: ${listed(questions)}.`);
   for (const [is, words] of kinds) {
     const names = named(found, is);
-    if (names.length > 0) tell(`  ${names.length} ${words} and are left out: ${listed(names)}.`);
+    if (names.length > 0) tell(`  Left out, ${names.length} ${words}: ${listed(names)}.`);
   }
   const all = found.columns.map(({ name }) => name);
   const known = (names: readonly string[]) => names.every((name) => isPattern(name) || all.includes(name));
