@@ -7,6 +7,7 @@ import { bold, dim, emit, figure, good, table, warn } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
 import { surveyText } from './survey-text.js';
+import { asTyped } from './typed.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
@@ -45,6 +46,9 @@ export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): st
 const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
   `  ${ways.length === 1 ? 'A way' : 'The best ways'} out (largest 95 % error of a count):`,
   ...ways.map(({ change, error }) => `    ±${figure(error)}  ${change}`),
+  ...(ways.some(({ change }) => change.includes('budget:'))
+    ? [dim(asTyped('    Another budget is another promise: change the policy, then "fugu ledger POLICY amend --reason TEXT".'))]
+    : []),
 ];
 
 /** The plan for people: what it costs, how wrong it will be, what is promised. */

@@ -16,7 +16,7 @@ export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
 export function mostlyNoise(errors: readonly Foreseen[], records: number): string | undefined {
   const worst = worstCount(errors);
   if (!worst || worst.halfWidth <= records / 10) return undefined;
-  return `Mostly noise: the 95 % error of "${worst.name}" is ±${short(worst.halfWidth)}, more than a tenth of all ${records.toLocaleString('en-US')} records.`;
+  return `Mostly noise: the 95 % error of "${worst.name}" is ±${short(worst.halfWidth)}, more than a tenth of the records there are, about ${Number(records.toPrecision(2)).toLocaleString('en-US')}.`;
 }
 
 /** Said where all that is left is taken, above all where that is less than was meant. */
