@@ -38,12 +38,17 @@ export function waysOut(stuck: Stuck): readonly WayOut[] {
   const written = (e: Rational, d: Rational) => `budget: {epsilon: ${toNumber(e)}${isZero(d) ? '' : `, delta: ${toNumber(d)}`}}`;
   const under = (e: Rational, d: Rational) =>
     openAccount({ ...policy, budget: { ...policy.budget, epsilon: e, delta: d } }, amplifiersOf(account));
-  const less = fits ? undefined : within(stuck, batch.queries, account);
+  const most = within({ ...stuck, fits: false }, batch.queries, account);
+  const alone = few > 1 ? within(stuck, batch.queries.slice(0, 1), account) : undefined;
   const fewer = many > 1 ? within(stuck, batch.queries.slice(0, few), account) : undefined;
   const loose = isZero(delta) ? within(stuck, batch.queries, under(epsilon, usualDelta)) : undefined;
   const larger = toNumber(twice) <= mostEpsilon ? within(stuck, batch.queries, under(twice, delta)) : undefined;
   return [
-    ...(less ? [{ change: `ask for less: --epsilon ${toNumber(less.epsilon)}`, error: less.error }] : []),
+    ...(most && !fits ? [{ change: `ask for less: --epsilon ${toNumber(most.epsilon)}`, error: most.error }] : []),
+    ...(most && fits && compare(most.epsilon, multiply(stuck.share, epsilon)) > 0
+      ? [{ change: `spend more of what is left: --epsilon ${toNumber(most.epsilon)}`, error: most.error }]
+      : []),
+    ...(alone ? [{ change: `ask one of the ${many} questions by itself`, error: alone.error }] : []),
     ...(fewer ? [{ change: `ask fewer questions at once, ${few} of the ${many}`, error: fewer.error }] : []),
     ...(loose ? [{ change: `allow a delta: ${written(epsilon, usualDelta)}`, error: loose.error }] : []),
     ...(larger ? [{ change: `allow a larger epsilon: ${written(twice, delta)}`, error: larger.error }] : []),
