@@ -450,7 +450,7 @@ const drafts = 'src/policy/draft/draft.test.ts';
 const decided = [
   mutant('undecided-is-none', 'src/release/ready.ts', 'if (undecided)', 'if (undecided && false)', 'test/undecided.test.ts'),
   mutant('undecided-same-terms', 'src/terms/digest.ts', "undecided ? 'undecided' : ties", 'ties', 'test/undecided.test.ts'),
-  mutant('drafts-none', 'src/policy/draft/draft.ts', "'dependence: undecided',", "'dependence: none',", drafts),
+  mutant('drafts-none', 'src/policy/draft/policy-text.ts', "'dependence: undecided',", "'dependence: none',", drafts),
   mutant(
     'free-text-listed',
     'src/policy/draft/guess.ts',
