@@ -49,10 +49,11 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
       : 'knows the declared ties but no exact values of other records';
   const belief = (prior: Rational) => percent(posteriorAtMost(prior, account.epsilon), 'up');
   const odds = (Math.ceil(100 * Math.exp(epsilon)) / 100).toString();
-  const within = `by at most a factor of ${odds} (epsilon ${epsilon})`;
+  const told = shortAbove(epsilon);
+  const within = `by at most a factor of ${odds} (epsilon ${told})`;
   const together = isZero(account.delta)
     ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.${neighbours}`
-    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.${neighbours}`;
+    : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.${neighbours}`;
   const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
   const nothing = protectsNothing(policy.budget);
   return {
@@ -74,6 +75,12 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
       'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
     ],
   };
+}
+
+/** Five digits of it, never less than it is. */
+function shortAbove(x: number): number {
+  const short = Number(x.toPrecision(5));
+  return short >= x ? short : Number((short + 10 ** (Math.floor(Math.log10(x)) - 4)).toPrecision(5));
 }
 
 /** Where a route knows answers by levels, the level is all the secret it speaks about. */

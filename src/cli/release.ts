@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
+import { keyLabels, missing } from '../report/key-labels.js';
 import { rankText } from '../report/rank-text.js';
-import { keyLabels, missing } from '../report/report.js';
 import { isResult, showResult } from './answer-tables.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
@@ -12,14 +12,16 @@ import { recordsText } from './plan.js';
 import { withSession } from './session.js';
 import { spendingBy, yesOption } from './spend-or-not.js';
 import { wholeErrorText } from './survey-text.js';
-import { writeAnalysis, writeRelease } from './write-release.js';
+import { refuseSecondRelease, writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
-    .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
+    .option('--out <dir>', 'write report.html, tables as CSV and Excel, datapackage.json and receipt.json there')
+    .option('--overwrite', 'replace the release in the folder of --out')
     .option(...yesOption)
-    .action(async (file: string, words: AskWords & { out?: string; yes?: boolean }) => {
+    .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
       outcomes.arise();
+      refuseSecondRelease(words.out, words.overwrite);
       const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
         const answer = await fugu.release(questionFrom(words), optionsFrom(words));
         if (isResult(answer)) {
@@ -61,8 +63,7 @@ function promise({ guarantee, ledger, epsilon, at, records, warnings = [] }: Rec
     ...(ledger.recorded === false ? [warn('The answer could not be recorded: asked again, it is paid for again.')] : []),
   ];
 }
-const written = (out: string | undefined): string[] =>
-  out ? [`Written to ${out}: report.html, receipt.json and CSV files.`] : [];
+const written = (out: string | undefined): string[] => (out ? [`Written to ${out}: report.html, tables and receipt.json.`] : []);
 
 export function tableText(answer: AnswerTable, policy: Policy): string {
   const labels = keyLabels(answer, policy);

@@ -8,6 +8,8 @@ export interface Policy {
   readonly directory: string;
   /** Whose budget this is: policies with one population share one ledger account. */
   readonly population: string;
+  /** What it is called in what is published. */
+  readonly title?: string;
   /** Real path of the file in which it is recorded. */
   readonly ledger: string;
   readonly data: DataSource;

@@ -64,6 +64,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     file,
     directory,
     population: populationOf(entry.population, files),
+    ...(entry.title !== undefined && { title: entry.title }),
     ledger: await canonicalPath(declareLedger(entry.ledger, files, directory, yaml)),
     data,
     protect,

@@ -16,6 +16,7 @@ const shapeWith = (kinds: TieKinds) =>
       population: word('population')
         .optional()
         .describe('Whose budget this is: policies with one population share one ledger account.'),
+      title: word('title').optional().describe('What the population is called in what is published.'),
       ledger: word('ledger').optional().describe('Where spending is recorded; beside the data when absent.'),
       data: section(
         {
