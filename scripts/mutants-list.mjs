@@ -444,4 +444,29 @@ const routing = [
   ),
 ];
 
-export const mutants = [...found, ...cost, ...scale, ...sensitivity, ...admission, ...routing];
+/** What a steward must have said, and what whoever pays must have seen. */
+const spending = 'test/spending.test.ts';
+const drafts = 'src/policy/draft/draft.test.ts';
+const decided = [
+  mutant('undecided-is-none', 'src/release/ready.ts', 'if (undecided)', 'if (undecided && false)', 'test/undecided.test.ts'),
+  mutant('undecided-same-terms', 'src/terms/digest.ts', "undecided ? 'undecided' : ties", 'ties', 'test/undecided.test.ts'),
+  mutant('drafts-none', 'src/policy/draft/policy-text.ts', "'dependence: undecided',", "'dependence: none',", drafts),
+  mutant(
+    'free-text-listed',
+    'src/policy/draft/guess.ts',
+    'distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!)',
+    'distinct <= Math.max(12, filled / 5)',
+    drafts,
+  ),
+  mutant(
+    'room-not-admitted',
+    'src/release/room-to-spend.ts',
+    '...(admitted.pure || admitted.rho ? admitted : possible)',
+    '...possible',
+    spending,
+  ),
+  mutant('spends-unasked', 'src/release/charge.ts', 'await desk.decide?.(request.plan);', ';', spending),
+  mutant('certifies-anything', 'src/accounting/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
+];
+
+export const mutants = [...found, ...cost, ...scale, ...sensitivity, ...admission, ...routing, ...decided];

@@ -12,7 +12,7 @@ export {
   beliefAfter,
   budgetForBelief,
 } from './ask/belief.js';
-export { type CheckedPolicy, checkPolicy } from './ask/check.js';
+export { type CheckedPolicy, type CheckOptions, checkPolicy } from './ask/check.js';
 export {
   type ConfirmedPolicy,
   type ConfirmOptions,
@@ -21,7 +21,7 @@ export {
   unconfirmedColumns,
 } from './ask/confirm.js';
 export type { FileName, Progress } from './ask/door.js';
-export { type DraftedPolicy, type DraftOptions, draftPolicy } from './ask/draft.js';
+export { type DraftedPolicy, type DraftOptions, draftPolicy, type Found, type FoundColumn, type Said } from './ask/draft.js';
 export { type AskOptions, type Fugu, type OpenOptions, open } from './ask/fugu.js';
 export type { Answer } from './ask/kind.js';
 export type { PaidOdds } from './ask/kinds/odds.js';
@@ -71,6 +71,7 @@ export type { ReleasedTable } from './attack/policy/table.js';
 export type { Belief, ModelPosterior } from './attack/posterior.js';
 export type { PublishedFigure } from './attack/survey/published.js';
 export type { Audit, Calibrated } from './audit/audit.js';
+export type { HiddenCells, PrivateFigures, Sizes } from './count/hidden-cells.js';
 export type { WhatIf } from './dependence/amplifier.js';
 export type { WhatIfLeakage } from './dependence/leakage.js';
 export type { Network, NetworkOrigin, Variable } from './dependence/model/network.js';
@@ -100,6 +101,8 @@ export type { PatternResult } from './pattern/release.js';
 export type { PatternCandidate } from './pattern/ways/way.js';
 export type { PatternMechanism } from './pattern/ways/ways.js';
 export type { Draft } from './policy/draft/draft.js';
+export type { FoundGroups } from './policy/draft/groups.js';
+export type { LeftOut } from './policy/draft/guess.js';
 export type { Adversary, SecretKind } from './policy/policy.js';
 export type { AnswerRow, AnswerTable, ErrorKind, Foreseen } from './query/bound.js';
 export type { Batch, Condition, Query } from './query/query.js';
@@ -107,6 +110,7 @@ export type { Amended } from './release/amend.js';
 export type { Plan, PlannedMeasure } from './release/plan.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';
+export type { WayOut } from './release/ways-out.js';
 export type { SurveyCandidate, SurveyChoice } from './survey/choice.js';
 export type { ReleaseError } from './survey/error.js';
 export type { Explanation } from './terms/explain.js';

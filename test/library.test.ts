@@ -25,17 +25,17 @@ let shop: Workshop;
 let people: string;
 let ties: string;
 beforeAll(() => {
-  shop = openWorkshop(policyYaml({ budget: '{ epsilon: 40 }' }), 600);
+  shop = openWorkshop(policyYaml({ budget: '{ epsilon: 20 }' }), 600);
   people = shop.write(
     'public-ties.yaml',
-    policyYaml({ budget: '{ epsilon: 40 }', extra: friends.replace('PRIVATE', 'false') }).replace(
+    policyYaml({ budget: '{ epsilon: 20 }', extra: friends.replace('PRIVATE', 'false') }).replace(
       'population: town',
       'population: tied',
     ),
   );
   ties = shop.write(
     'private-ties.yaml',
-    policyYaml({ budget: '{ epsilon: 40 }', protect: '{ secret: edge }', extra: friends.replace('PRIVATE', 'true') }).replace(
+    policyYaml({ budget: '{ epsilon: 20 }', protect: '{ secret: edge }', extra: friends.replace('PRIVATE', 'true') }).replace(
       'population: town',
       'population: edges',
     ),

@@ -88,8 +88,24 @@ describe('a survey with a skip block', () => {
 
   it('gives the same numbers as one table per column when noise is negligible', async () => {
     const budget = '{ epsilon: 100000 }';
-    const merged = await json(registerRelease, 'release', survey({ budget }), '--survey', '--epsilon', '40000');
-    const apart = await json(registerRelease, 'release', survey({ budget, merge: false }), '--survey', '--epsilon', '40000');
+    const merged = await json(
+      registerRelease,
+      'release',
+      survey({ budget }),
+      '--survey',
+      '--epsilon',
+      '40000',
+      '--accept-no-protection',
+    );
+    const apart = await json(
+      registerRelease,
+      'release',
+      survey({ budget, merge: false }),
+      '--survey',
+      '--epsilon',
+      '40000',
+      '--accept-no-protection',
+    );
     expect(merged.receipt.measures[0].tables).toBe(8);
     const values = (release: typeof merged) => release.tables.map((t: { rows: Row[] }) => t.rows.map((r) => r.value));
     expect(values(merged)).toEqual(values(apart));

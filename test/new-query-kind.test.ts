@@ -19,7 +19,7 @@ const ask = (more: object) => ({ kind: 'answered', ...more }) as unknown as Ques
 
 describe('a kind of query that one file and one line add', () => {
   it('is planned, released and told again beside the others, and grouped like them', async () => {
-    await using fugu = await open(shop.policyFile);
+    await using fugu = await open(shop.policyFile, { acceptNoProtection: true });
     const question = { queries: [ask({ column: 'party' }), { kind: 'count' }] } as Question;
     const plan = await fugu.plan(question, { epsilon: 50 });
     expect(plan).toMatchObject({
@@ -39,7 +39,7 @@ describe('a kind of query that one file and one line add', () => {
   });
 
   it('is checked by its own form, and named where kinds are listed', async () => {
-    await using fugu = await open(shop.policyFile);
+    await using fugu = await open(shop.policyFile, { acceptNoProtection: true });
     await expect(fugu.plan(ask({ columns: 'party' }))).rejects.toThrow(/queries\[0\]\.column/);
     await expect(fugu.plan(ask({ column: 'shoe' }))).rejects.toMatchObject({ code: 'COLUMN_UNKNOWN' });
     await expect(fugu.plan({ kind: 'other' } as unknown as Question)).rejects.toMatchObject({

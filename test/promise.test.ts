@@ -111,8 +111,8 @@ describe('an amendment', () => {
     for (const protect of ['{ secret: answer }', '{ secret: person, unit: id, maxRows: 2 }'])
       await expect(amend(protect)).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
     expect(await amend('{ secret: row, unit: id, adversary: uninformed }')).toMatchObject({
-      before: 'epsilon 1, secret row, adversary informed',
-      after: 'epsilon 1, secret row, adversary uninformed',
+      before: 'epsilon 1, secret row, adversary informed; unit id; dependence none',
+      after: 'epsilon 1, secret row, adversary uninformed; unit id; dependence none',
     });
     await session.close();
   });

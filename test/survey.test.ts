@@ -275,7 +275,17 @@ dependence: [{ kind: columns, network: pairs.json }]`,
   it('finds the strong ties of a survey when the budget is large', async () => {
     writeSurvey();
     const policy = yaml({ budget: '{ epsilon: 100000 }' });
-    await json(registerLearn, 'learn', 'columns', policy, '--epsilon', '100000', '--out', join(folder, 'paid.json'));
+    await json(
+      registerLearn,
+      'learn',
+      'columns',
+      policy,
+      '--epsilon',
+      '100000',
+      '--accept-no-protection',
+      '--out',
+      join(folder, 'paid.json'),
+    );
     const paid = readNetworkJson(readFileSync(join(folder, 'paid.json'), 'utf8'), '');
     expect(paid.variables.filter((v) => v.parents.length === 1)).toHaveLength(11);
     for (const v of paid.variables.slice(1, 3)) expect(Math.max(...v.table)).toBeGreaterThan(0.3);

@@ -19,6 +19,7 @@ import {
   toNumberUp,
   zero,
 } from '../exact/rational.js';
+import type { Allotment } from '../mechanism/allotment.js';
 import type { Scope } from '../mechanism/effect.js';
 import {
   addProfiles,
@@ -150,7 +151,7 @@ export function termsOf(policy: Policy): Account['terms'] {
   const secret = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
-  return { digest: policy.digest, summary: parts.join(', ') };
+  return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };
 }
 
 /**
@@ -173,6 +174,10 @@ function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
       : addProfiles(profile, zcdpProfile(entries));
   };
 }
+
+/** What an allotment costs when a record of this class spends all of it. */
+export const costOf = ({ noise, amount }: Allotment, record: RecordClass): Profile =>
+  noise === 'pure' ? pureProfile([[record, amount]]) : zcdpProfile([[record, amount]]);
 
 const within = (profile: PureProfile | ZcdpProfile, scope: Scope): Rational => {
   let most = zero;

@@ -1,6 +1,7 @@
 import { coarseColumns, columnList } from '../dependence/model/resolution.js';
 import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
+import { protectsNothing } from '../policy/budget.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
 import type { Account, Route } from './account.js';
 import { posteriorAtMost } from './belief.js';
@@ -9,6 +10,8 @@ import { chance, naturalFrequency, percent } from './belief-words.js';
 /** What a release promises, under which assumption: plain data, printed by every plan, receipt and report. */
 export interface Guarantee {
   readonly certified: boolean;
+  /** Present where the budget is so large that nothing is certified. */
+  readonly protectsNothing?: true;
   readonly secret: SecretKind;
   readonly adversary: 'informed' | 'uninformed';
   readonly epsilon: number;
@@ -30,6 +33,9 @@ const secretWords: Record<SecretKind, string> = {
   edge: 'one tuple of a relation',
 };
 
+/** What is compared: the same everywhere, and no matter of taste, because a count needs twice the noise that adding or removing one record would. */
+const neighbours = ' Neighbours: replace one record by any other; how many records there are is public.';
+
 export function guarantee(policy: Policy, account: Account, route: Route): Guarantee {
   // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
   const assumptions = [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))];
@@ -43,13 +49,16 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
       : 'knows the declared ties but no exact values of other records';
   const belief = (prior: Rational) => percent(posteriorAtMost(prior, account.epsilon), 'up');
   const odds = (Math.ceil(100 * Math.exp(epsilon)) / 100).toString();
-  const within = `by at most a factor of ${odds} (epsilon ${epsilon})`;
+  const told = shortAbove(epsilon);
+  const within = `by at most a factor of ${odds} (epsilon ${told})`;
   const together = isZero(account.delta)
-    ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.`
-    : `Together, all releases within the budget are (${epsilon}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.`;
+    ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.${neighbours}`
+    : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.${neighbours}`;
   const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
+  const nothing = protectsNothing(policy.budget);
   return {
-    certified: true,
+    certified: nothing === undefined,
+    ...(nothing !== undefined && { protectsNothing: true }),
     secret,
     adversary,
     epsilon,
@@ -58,6 +67,7 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
     assumptions,
     how: route.how,
     sentences: [
+      ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
       `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
       together,
       `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
@@ -65,6 +75,12 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
       'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
     ],
   };
+}
+
+/** Five digits of it, never less than it is. */
+function shortAbove(x: number): number {
+  const short = Number(x.toPrecision(5));
+  return short >= x ? short : Number((short + 10 ** (Math.floor(Math.log10(x)) - 4)).toPrecision(5));
 }
 
 /** Where a route knows answers by levels, the level is all the secret it speaks about. */

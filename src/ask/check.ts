@@ -1,16 +1,27 @@
+import * as z from 'zod';
+import { countHidden, type PrivateFigures } from '../count/hidden-cells.js';
 import { toText } from '../exact/rational.js';
-import type { Adversary, SecretKind } from '../policy/policy.js';
+import type { Adversary, Policy, SecretKind } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
 import { type Explanation, explain } from '../terms/explain.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
-import { type FileName, faulting, fileNamed } from './door.js';
+import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { closing } from './opened.js';
+
+const options = z.strictObject({
+  /** Also count what the declarations hide, with exact figures: as private as the rows, for the steward's eyes only. Nothing is written. */
+  private: z.boolean().optional(),
+});
+export type CheckOptions = z.input<typeof options>;
 
 /** What a policy declares, checked against its data, in plain words. */
 export interface CheckedPolicy {
   readonly policy: string;
-  /** False while domains that were read from the data are not confirmed. */
+  /** False while domains that were read from the data are not confirmed, or it is not said whether records know each other. */
   readonly ready: boolean;
+  /** `dependence: undecided`. */
+  readonly undecided: boolean;
   readonly population: string;
   readonly ledger: string;
   readonly secret: SecretKind;
@@ -22,6 +33,8 @@ export interface CheckedPolicy {
   readonly digest: string;
   readonly explanation: readonly Explanation[];
   readonly warnings: readonly string[];
+  /** Exact figures about the rows, where asked for: never to be published or written down. */
+  readonly private?: PrivateFigures;
 }
 
 /**
@@ -31,13 +44,17 @@ export interface CheckedPolicy {
  * const { ready, explanation } = await checkPolicy('policy.yaml');
  * console.log(ready, explanation[0].text);
  */
-export async function checkPolicy(policy: FileName): Promise<CheckedPolicy> {
+export async function checkPolicy(policy: FileName, given?: CheckOptions): Promise<CheckedPolicy> {
   return faulting(async () => {
-    const read = await readPolicy(fileNamed(policy, 'The policy'));
+    const file = fileNamed(policy, 'The policy');
+    const asked = readOptions(options, given);
+    const read = await readPolicy(file);
     await (await openEngine(read)).close();
+    const hidden = asked.private ? await hiddenIn(read) : undefined;
     return {
       policy: read.file,
-      ready: read.unconfirmed.length === 0,
+      ready: read.unconfirmed.length === 0 && !read.undecided,
+      undecided: read.undecided === true,
       population: read.population,
       ledger: read.ledger,
       secret: read.protect.secret,
@@ -49,6 +66,14 @@ export async function checkPolicy(policy: FileName): Promise<CheckedPolicy> {
       digest: read.digest,
       explanation: explain(read),
       warnings: await accountDoubts(read),
+      ...(hidden && { private: hidden }),
     };
   });
+}
+
+/** The data as it is: opened for the policy, text that is not declared would be forgotten. */
+async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
+  const { source, table } = policy.data;
+  const engine = await openEngine({ source, ...(table !== undefined && { table }) });
+  return closing(engine, () => countHidden(engine, policy));
 }

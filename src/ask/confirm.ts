@@ -3,14 +3,21 @@ import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
 import { writeWhole } from '../files/write-file.js';
-import { confirmColumns } from '../policy/draft/confirm.js';
+import { confirmColumns, decideDependence } from '../policy/draft/confirm.js';
+import type { DraftDependence } from '../policy/draft/draft.js';
+import { readsLikeFreeText } from '../policy/draft/free-text.js';
+import { dependenceText } from '../policy/draft/policy-text.js';
+import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { parsePolicy, readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { dependence } from './draft.js';
 
 const options = z.strictObject({
   /** Names of columns, or "all". */
   columns: z.union([z.literal('all'), z.array(z.string())]),
+  /** What to write in the place of `dependence: undecided`. */
+  dependence: dependence.optional(),
 });
 export type ConfirmOptions = z.input<typeof options>;
 
@@ -18,6 +25,10 @@ export interface ConfirmedPolicy {
   readonly policy: string;
   readonly confirmed: readonly string[];
   readonly unconfirmed: readonly string[];
+  /** Columns that "all" does not accept, because their values read like what people wrote: name them, or leave them out of the policy. */
+  readonly freeText: readonly string[];
+  /** Whether it is still to be said how records know each other. */
+  readonly undecided: boolean;
 }
 
 /**
@@ -29,7 +40,7 @@ export interface ConfirmedPolicy {
  */
 export async function confirmPolicy(policy: FileName, given: ConfirmOptions): Promise<ConfirmedPolicy> {
   return faulting(async () => {
-    const { columns } = readOptions(options, given);
+    const { columns, dependence } = readOptions(options, given);
     const read = await readPolicy(fileNamed(policy, 'The policy'));
     const unknown = columns === 'all' ? undefined : columns.find((name) => !read.columns.has(name));
     if (unknown !== undefined)
@@ -38,22 +49,38 @@ export async function confirmPolicy(policy: FileName, given: ConfirmOptions): Pr
         `The policy has no column "${unknown}".`,
         didYouMean(unknown, read.unconfirmed, 'Unconfirmed columns'),
       );
-    const confirmed = columns === 'all' ? read.unconfirmed : columns.filter((name) => read.unconfirmed.includes(name));
-    return { policy: read.file, confirmed, unconfirmed: await takeOff(read, confirmed) };
+    const freeText = read.unconfirmed.filter((name) => isFreeText(read.columns.get(name)!));
+    const confirmed =
+      columns === 'all'
+        ? read.unconfirmed.filter((name) => !freeText.includes(name))
+        : columns.filter((name) => read.unconfirmed.includes(name));
+    const said = read.undecided && dependence !== undefined ? dependenceText(plainly(dependence)) : undefined;
+    const after = await rewrite(read, confirmed, said);
+    return {
+      policy: read.file,
+      confirmed,
+      unconfirmed: after.unconfirmed,
+      freeText: freeText.filter((name) => after.unconfirmed.includes(name)),
+      undecided: after.undecided === true,
+    };
   });
 }
 
-async function takeOff(
-  { file, unconfirmed }: { readonly file: string; readonly unconfirmed: readonly string[] },
-  columns: readonly string[],
-): Promise<readonly string[]> {
-  if (columns.length === 0) return unconfirmed;
-  const text = confirmColumns(await readFile(file, 'utf8'), new Set(columns));
-  const after = await parsePolicy(text, file);
-  writeWhole(file, text, {
+const isFreeText = (column: Column): boolean => 'values' in column && readsLikeFreeText(column.values);
+
+const plainly = (said: z.output<typeof dependence>): DraftDependence =>
+  typeof said === 'string' ? said : { by: said.by, ...(said.oddsRatio !== undefined && { oddsRatio: said.oddsRatio }) };
+
+async function rewrite(read: Policy, columns: readonly string[], dependence: string | undefined): Promise<Policy> {
+  if (columns.length === 0 && dependence === undefined) return read;
+  const before = await readFile(read.file, 'utf8');
+  const listed = columns.length === 0 ? before : confirmColumns(before, new Set(columns));
+  const text = dependence === undefined ? listed : decideDependence(listed, dependence);
+  const after = await parsePolicy(text, read.file);
+  writeWhole(read.file, text, {
     hint: 'Free space, check permissions, or take the columns off its unconfirmed: list yourself.',
   });
-  return after.unconfirmed;
+  return after;
 }
 
 /** A column whose domain was read from the data, as it is to be looked at. */

@@ -5,14 +5,55 @@ import { describeColumns } from '../engine/describe.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
-import { type Draft, draftPolicy as draftFrom } from '../policy/draft/draft.js';
+import { type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../policy/draft/draft.js';
+import { chooseNames, isPattern } from '../policy/name-pattern.js';
 import { canonicalPath } from '../policy/population.js';
+import { didYouMean } from '../policy/suggest.js';
 import { openEngine } from '../terms/open.js';
 import { parsePolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, progress, readOptions } from './door.js';
 import { closing } from './opened.js';
 
+export type { Found, FoundColumn } from '../policy/draft/draft.js';
+
+/** How records know each other: not at all, by groups that share a value, or not said yet. */
+export const dependence = z.union([
+  z.enum(['none', 'undecided']),
+  z.strictObject({
+    /** Rows with the same value of this column know each other. */
+    by: z.string().min(1),
+    /** How alike they are: 1 strangers, 4 alike, 81 two agree nine times in ten, "inf" copies (when absent). */
+    oddsRatio: z
+      .string()
+      .regex(/^(inf|\d+(\.\d+)?)$/, 'a number of at least 1, or inf')
+      .optional(),
+  }),
+]);
+
+const said = {
+  /** Names and patterns (`q*`) of the columns to keep; all when absent. */
+  columns: z.array(z.string().min(1)).optional(),
+  /** Names and patterns of columns to leave out. */
+  except: z.array(z.string().min(1)).optional(),
+  /** Whether records know each other. Drafted as `undecided`, which blocks every plan and release, unless it is said. */
+  dependence: dependence.optional(),
+  /** Where one person may have several rows: the column that names the person, and how many rows are used at most. */
+  person: z.strictObject({ unit: z.string().min(1), maxRows: z.number().int().min(1).max(1_000_000) }).optional(),
+  /** The codes that mean "no answer", in every column; guessed when absent. */
+  missing: z.array(z.string()).optional(),
+  /** Columns that look like survey weights and are none. */
+  noWeights: z.array(z.string().min(1)).optional(),
+};
+const answers = z.strictObject(said);
+/** What somebody says about their data. */
+export type Said = z.input<typeof answers>;
+
 const options = z.strictObject({
+  ...said,
+  /** Asked what is not said, once the data was looked at; what was found is for the steward's eyes only. */
+  interview: z
+    .custom<(found: Found, said: Said) => Said | Promise<Said>>((x) => typeof x === 'function', 'expected a function')
+    .optional(),
   /** A CSV with the columns name,value,label[,missing]. */
   codebook: z.string().min(1).optional(),
   /** The table of a duckdb file. */
@@ -37,7 +78,7 @@ export interface DraftedPolicy extends Draft {
  */
 export async function draftPolicy(data: FileName, given?: DraftOptions): Promise<DraftedPolicy> {
   return faulting(async () => {
-    const { codebook, table, out, progress } = readOptions(options, given);
+    const { codebook, table, out, progress, interview, ...first } = readOptions(options, given);
     const file = await canonicalPath(resolve(out));
     const source = resolve(fileNamed(data, 'The data'));
     const codebookPath = codebook === undefined ? undefined : resolve(codebook);
@@ -50,7 +91,11 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       );
       const fromPolicy = (path: string) => relative(dirname(file), path).split(sep).join('/');
       const folder = dirname(await canonicalPath(source));
-      return draftFrom(await describeColumns(engine, progress), {
+      const columns = await describeColumns(engine, progress);
+      const known = columns.map(({ name }) => name);
+      const told = interview ? readOptions(answers, await interview(findColumns(columns, book), first)) : first;
+      return draftFrom(columns, {
+        ...decided(told, known),
         source: fromPolicy(source),
         ...(table !== undefined && { table }),
         ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
@@ -62,6 +107,29 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       throw new Fault('USAGE', `${out} exists already.`, 'Choose another name with --out, or move it away.');
     return { policy: file, ...draft };
   });
+}
+
+/** What was said, as the draft takes it; every column that is named must be there. */
+function decided({ columns, except, dependence, person, missing, noWeights }: Said, known: readonly string[]) {
+  for (const name of [typeof dependence === 'object' ? dependence.by : undefined, person?.unit, ...(noWeights ?? [])])
+    if (name !== undefined && !known.includes(name))
+      throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
+  const chosen = new Set(chooseNames(known, { ...(columns && { columns }), ...(except && { except }) }, 'Columns of the data'));
+  return {
+    chosen,
+    known: {
+      wanted: new Set((columns ?? []).filter((name) => !isPattern(name))),
+      ...(missing && { missing: new Set(missing) }),
+      ...(noWeights && { noWeights: new Set(noWeights) }),
+    },
+    ...(dependence !== undefined && {
+      dependence:
+        typeof dependence === 'string'
+          ? dependence
+          : { by: dependence.by, ...(dependence.oddsRatio !== undefined && { oddsRatio: dependence.oddsRatio }) },
+    }),
+    ...(person && { person }),
+  };
 }
 
 /** A file without a header would show the first person's answers as column names. */

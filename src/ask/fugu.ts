@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import type { Verification } from '../ledger/ledger.js';
+import { protectsNothing } from '../policy/budget.js';
 import type { Policy } from '../policy/policy.js';
 import { notSpent, sayingOutcome } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
@@ -28,6 +29,8 @@ const openOptions = z.strictObject({
   analyst: z.string().min(1).max(120).optional(),
   /** What they call themselves; listed, never relied on. */
   as: z.string().max(120).optional(),
+  /** Plan and release under a budget so large that it protects nothing; what is answered is not certified. */
+  acceptNoProtection: z.boolean().optional(),
 });
 export type OpenOptions = z.input<typeof openOptions>;
 
@@ -57,7 +60,8 @@ export interface Fugu extends Asking<AskOptions> {
 export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu> {
   return faulting(async () => {
     const file = fileNamed(policy, 'The policy');
-    return fuguOf(await openAll(file, readOptions(openOptions, given)));
+    const said = readOptions(openOptions, given);
+    return fuguOf(await openAll(file, said), said.acceptNoProtection);
   });
 }
 
@@ -65,14 +69,14 @@ export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu>
 export async function withFugu<T>(file: string, opener: Opener, work: (fugu: Fugu, policy: Policy) => Promise<T>): Promise<T> {
   const opened = await openAll(file, opener);
   try {
-    return await work(fuguOf(opened), opened.policy);
+    return await work(fuguOf(opened, opener.acceptNoProtection), opened.policy);
   } finally {
     await opened.close();
   }
 }
 
 /** What is asked of everything that was opened; the handles themselves stay in here. */
-function fuguOf(opened: Opened): Fugu {
+function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   let closed: Promise<void> | undefined;
   const asking = <T>(work: (opened: Opened) => T | Promise<T>): Promise<T> =>
     faulting(() => {
@@ -81,6 +85,7 @@ function fuguOf(opened: Opened): Fugu {
     });
   const ask = <T>(verb: 'plan' | 'release', question: unknown, given: unknown): Promise<T> =>
     asking(async ({ session }) => {
+      if (!acceptNoProtection) await sayingOutcome(notSpent, () => refuseNoProtection(session.policy));
       const { kind, asked, options } = await sayingOutcome(notSpent, () => ({
         options: readOptions(askOptions, given),
         ...questionOf(question),
@@ -98,6 +103,17 @@ function fuguOf(opened: Opened): Fugu {
     [asyncDispose]: close,
   };
   return fugu as unknown as Fugu;
+}
+
+function refuseNoProtection({ budget, places, file }: Policy): void {
+  const why = protectsNothing(budget);
+  if (why === undefined) return;
+  throw new Fault(
+    'BUDGET_INVALID',
+    `This budget protects nothing: ${why}.`,
+    'Choose a smaller one ("fugu epsilon" helps), or go on all the same with --accept-no-protection (acceptNoProtection); nothing is certified then.',
+    { place: places?.get('budget') ?? { file } },
+  );
 }
 
 /** Before Node had one, `await using` compiled by TypeScript looked for this. */

@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
 import { asFault, type Outcomes } from '../release/outcome.js';
+import type { Plan } from '../release/plan.js';
 import { createSession, type Session } from '../release/session.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
@@ -12,6 +13,10 @@ export interface Opener {
   readonly analyst?: string;
   readonly as?: string;
   readonly outcomes?: Outcomes;
+  /** Asked before anything is booked; throws where whoever pays does not agree. */
+  readonly decide?: (plan: Plan) => Promise<void>;
+  /** Go on although the budget protects nothing. */
+  readonly acceptNoProtection?: boolean;
   /** Told what data is about to be opened. */
   readonly opening?: (source: string) => void;
   /** Told where something opened could not be closed; the answer stands. */
@@ -34,8 +39,8 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
   return orClose([engine], opener, async () => {
     const ledger = await openLedger(policy.ledger);
     return orClose([ledger], opener, async () => {
-      const { analyst, as, outcomes } = opener;
-      const said = { ...(analyst && { analyst }), ...(as && { as }), ...(outcomes && { outcomes }) };
+      const { analyst, as, outcomes, decide } = opener;
+      const said = { ...(analyst && { analyst }), ...(as && { as }), ...(outcomes && { outcomes }), ...(decide && { decide }) };
       const session = await createSession({ policy, engine, ledger, ...said });
       return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], opener) };
     });

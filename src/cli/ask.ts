@@ -2,13 +2,17 @@ import type { Command } from 'commander';
 import type { AskOptions } from '../ask/fugu.js';
 import type { Question } from '../ask/kinds.js';
 import { readJson } from '../ask/named-text.js';
+import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
+import { acceptOption } from './spend-or-not.js';
 
 /** The words a question can be asked in, shared by plan and release. */
 export interface AskWords {
   readonly query?: string;
   readonly sql?: string;
   readonly survey?: boolean;
+  readonly columns?: string;
+  readonly except?: string;
   readonly pattern?: string;
   readonly kmeans?: string;
   readonly classify?: string;
@@ -17,6 +21,7 @@ export interface AskWords {
   readonly mechanism?: string;
   readonly form?: string;
   readonly epsilon?: string;
+  readonly acceptNoProtection?: boolean;
   readonly tidy?: boolean;
   readonly fresh?: boolean;
   readonly json?: boolean;
@@ -37,7 +42,9 @@ export function withAskOptions(command: Command): Command {
     .argument('<policy>', 'policy file')
     .option('--query <json>', 'a query or {"queries": [...]} as JSON, or @file.json')
     .option('--sql <text>', 'the same as SQL text')
-    .option('--survey', 'one histogram per declared column, with all that is left of the budget');
+    .option('--survey', 'one histogram per question, with all that is left of the budget')
+    .option('--columns <names>', 'with --survey: these questions only; names and patterns (q*), separated by commas')
+    .option('--except <names>', 'with --survey: not these, in the same form');
   for (const [flag, [argument, description]] of Object.entries(analyses)) command.option(`--${flag} ${argument}`, description);
   return command
     .option('--gamma <gamma>', 'with --pattern: accept (epsilon, gamma)-adversarial privacy')
@@ -45,6 +52,7 @@ export function withAskOptions(command: Command): Command {
     .option('--mechanism <name>', 'with --pattern: insist on one mechanism')
     .option('--form <name>', 'with --pattern degrees: cumulative, sequence or histogram')
     .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth; --survey: all that is left)")
+    .option(...acceptOption)
     .option('--fresh', 'ask the data as it is now and pay, also when an answer to the same request is recorded')
     .option('--tidy', 'no negative counts, totals that agree (post-processing)')
     .option('--json', 'one JSON document on stdout');
@@ -62,12 +70,19 @@ export function questionFrom(words: AskWords): Question {
         .map((flag) => `--${flag}`)
         .join(', ')}.`,
     );
-  if (survey) return { survey: true };
+  if (survey) return { survey: true, ...chosenIn(words) };
+  if (words.columns !== undefined || words.except !== undefined)
+    throw new Fault('USAGE', '--columns and --except go with --survey.', 'Other questions name their own columns.');
   if (sql !== undefined) return { sql, ...patternWords(words) };
   if (pattern !== undefined) return { pattern, ...patternWords(words) };
   if (kmeans !== undefined) return { kmeans: readJson(kmeans) } as Question;
   return (classify !== undefined ? { classify: readJson(classify) } : readJson(query!)) as Question;
 }
+
+const chosenIn = ({ columns, except }: AskWords) => ({
+  ...(columns !== undefined && { columns: [...splitNames(columns)] }),
+  ...(except !== undefined && { except: [...splitNames(except)] }),
+});
 
 type PatternWords = Extract<Question, { readonly pattern: string }>;
 

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { attack } from '../ask/attack.js';
 import type { PolicyAttack } from '../attack/policy/attack.js';
 import { Fault } from '../errors.js';
-import { writeWhole } from '../files/write-file.js';
+import { writeFolder, writeWhole } from '../files/write-file.js';
 import { attackPage } from '../report/attack-page.js';
 import { bold, dim, emit, figure, good, progress, table, warn } from './output.js';
 
@@ -25,16 +25,21 @@ export function register(program: Command): void {
     .requiredOption('--release <dir>', 'folder written by "fugu release --out"')
     .option('--column <name>', 'which histogram to attack (default: the tied column)')
     .option('--show <n>', 'how many of the most exposed records to show', '6')
-    .option('--out <file>', 'where to write the page (default: attack.html in the folder)')
+    .option('--out <file>', 'where to write the page (default: private/attack-COLUMN.html beside the policy)')
     .option('--json', 'one JSON document on stdout')
     .action(async (file: string, { release, column, show, out, json }: Words) => {
       const options = { release, column, show: shownFrom(show), progress: progress('attacking') };
       const found = await attack(file, options);
-      const page = out ?? join(release, 'attack.html');
-      writeWhole(page, attackPage(found), { mode: 0o600, hint: 'Say where with --out FILE.' });
+      const page = out ?? join(dirname(file), 'private', `attack-${plainName(found.column)}.html`);
+      const writing = { mode: 0o600, hint: 'Say where with --out FILE.' };
+      if (out !== undefined) writeWhole(page, attackPage(found), writing);
+      else writeFolder(dirname(page), [[basename(page), attackPage(found)]], writing);
       emit(json, { ...found, page }, () => attackText(found, page));
     });
 }
+
+/** A column's name as a part of a file's name. */
+const plainName = (column: string): string => column.replace(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 60);
 
 function shownFrom(text: string): number {
   const show = Number(text);

@@ -1,11 +1,22 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { type ConfirmedPolicy, confirmPolicy, type UnconfirmedColumn, unconfirmedColumns } from '../ask/confirm.js';
-import { emit, say, table } from './output.js';
+import {
+  type ConfirmedPolicy,
+  type ConfirmOptions,
+  confirmPolicy,
+  type UnconfirmedColumn,
+  unconfirmedColumns,
+} from '../ask/confirm.js';
+import { Fault } from '../errors.js';
+import { emit, say, table, warn } from './output.js';
+import { typed } from './typed.js';
 
 interface ConfirmWords {
   readonly all?: boolean;
   readonly columns?: string;
+  readonly dependence?: string;
+  readonly groups?: string;
+  readonly oddsRatio?: string;
   readonly json?: boolean;
 }
 
@@ -16,14 +27,31 @@ export function register(program: Command): void {
     .argument('<policy>', 'the policy file')
     .option('--all', 'accept all of them')
     .option('--columns <names>', 'accept these, separated by commas')
+    .option('--dependence <none>', 'in the place of "undecided": no row says anything about another')
+    .option('--groups <column>', 'in the place of "undecided": rows with one value of this column know each other')
+    .option(
+      '--odds-ratio <ratio>',
+      'with --groups, how alike they are: 1 strangers, 4 alike, 81 agree nine times in ten, inf copies',
+    )
     .option('--json', 'print one JSON document')
     .action(async (file: string, words: ConfirmWords) => {
       const waiting = await unconfirmedColumns(file);
       const shown = confirmTable(waiting);
       const columns = chosen(words) ?? (words.json || waiting.length === 0 ? [] : await ask(shown));
-      const done = await confirmPolicy(file, { columns });
-      emit(words.json, done, () => [...(words.all || words.columns ? [shown, ''] : []), verdict(done, file)].join('\n'));
+      const done = await confirmPolicy(file, { columns, ...dependenceIn(words) });
+      emit(words.json, done, () => [...(words.all || words.columns ? [shown, ''] : []), ...verdict(done, file)].join('\n'));
     });
+}
+
+function dependenceIn({ dependence, groups, oddsRatio }: ConfirmWords): Pick<ConfirmOptions, 'dependence'> {
+  if (dependence !== undefined && (dependence !== 'none' || groups !== undefined))
+    throw new Fault(
+      'USAGE',
+      '--dependence none says that no row knows another.',
+      'For households write --groups COLUMN --odds-ratio 9.',
+    );
+  if (groups !== undefined) return { dependence: { by: groups, ...(oddsRatio !== undefined && { oddsRatio }) } };
+  return dependence === 'none' ? { dependence } : {};
 }
 
 function chosen({ all, columns }: ConfirmWords): 'all' | string[] | undefined {
@@ -57,13 +85,32 @@ export function confirmTable(columns: readonly UnconfirmedColumn[]): string {
   return rows.length === 0 ? '' : table(['column', 'type', 'values or bounds', 'missing'], rows);
 }
 
-function verdict({ confirmed, unconfirmed: left }: ConfirmedPolicy, file: string): string {
+function verdict(done: ConfirmedPolicy, file: string): string[] {
+  const { freeText, undecided } = done;
+  return [
+    confirmedWords(done, file),
+    ...(freeText.length > 0
+      ? [
+          warn(`Not accepted with --all, because the values read like what people wrote: ${freeText.join(', ')}.`),
+          'Take them out of the policy. If they are answers to choose from, not words of respondents, name them with --columns.',
+        ]
+      : []),
+    ...(undecided
+      ? [
+          warn('Whether records know each other is still undecided: nothing is planned or released before it is said.'),
+          `Write dependence: into ${file}, or: ${typed()} confirm ${file} --groups COLUMN --odds-ratio 9 (or --dependence none)`,
+        ]
+      : []),
+  ];
+}
+
+function confirmedWords({ confirmed, unconfirmed: left }: ConfirmedPolicy, file: string): string {
   if (left.length === 0)
     return confirmed.length === 0
       ? 'Everything is confirmed already.'
       : `Confirmed ${confirmed.length}; nothing is left to confirm.`;
   return [
     `Confirmed ${confirmed.length}; ${left.length} to go. Values should be what a column may hold, bounds what is plausible: neither what this data happens to hold.`,
-    `Change them in ${file} if they are not, then: fugu confirm ${file} --all`,
+    `Change them in ${file} if they are not, then: ${typed()} confirm ${file} --all`,
   ].join('\n');
 }

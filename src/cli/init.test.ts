@@ -205,3 +205,17 @@ describe('the command line', () => {
     expect(program.commands.every((c) => c.options.some((o) => o.long === '--json'))).toBe(true);
   });
 });
+
+describe('what spreadsheets write', () => {
+  it('a line "sep=;" above the names is read as what it is, whatever ends the lines', async () => {
+    for (const end of ['\n', '\r\n']) {
+      const { policy } = await init(
+        ['sep=;', 'party;age', ...Array.from({ length: 60 }, (_, i) => `${'ab'[i % 2]};${20 + (i % 30)}`), ''].join(end),
+      );
+      expect([...policy.columns.keys()]).toEqual(['party', 'age']);
+      const engine = await openEngine(policy);
+      expect((await engine.size()).open()).toBe(60);
+      await engine.close();
+    }
+  });
+});

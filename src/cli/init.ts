@@ -1,41 +1,119 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { type DraftedPolicy, draftPolicy } from '../ask/draft.js';
-import { bold, emit, progress } from './output.js';
+import { type DraftedPolicy, draftPolicy, type Found, type Said } from '../ask/draft.js';
+import { splitNames } from '../ask/names.js';
+import { Fault } from '../errors.js';
+import { isTalking, talking } from './dialogue.js';
+import { interview } from './interview.js';
+import { bold, clock, emit, progress, warn } from './output.js';
+import { typed } from './typed.js';
 
 interface InitWords {
   readonly codebook?: string;
   readonly table?: string;
+  readonly columns?: string;
+  readonly except?: string;
+  readonly dependence?: string;
+  readonly groups?: string;
+  readonly oddsRatio?: string;
+  readonly unit?: string;
+  readonly maxRows?: string;
+  readonly missing?: string;
   readonly out: string;
+  readonly yes?: boolean;
   readonly json?: boolean;
 }
 
 export function register(program: Command): void {
   program
     .command('init')
-    .description('draft a policy for a csv, parquet or duckdb file')
+    .description('draft a policy for a csv, parquet or duckdb file; on a terminal it asks what only you know')
     .argument('<data>', 'the data file')
     .option('--codebook <file>', 'a CSV with the columns name,value,label[,missing]')
     .option('--table <name>', 'the table of a duckdb file')
+    .option('--columns <names>', 'the columns to ask about: names and patterns (q*), separated by commas')
+    .option('--except <names>', 'columns to leave out, in the same form')
+    .option(
+      '--dependence <none|undecided>',
+      '"none": no row says anything about another. Not said, it stays undecided and nothing is released',
+    )
+    .option('--groups <column>', 'rows with one value of this column know each other (a household)')
+    .option(
+      '--odds-ratio <ratio>',
+      'with --groups, how alike they are: 1 strangers, 4 alike, 81 agree nine times in ten, inf copies',
+    )
+    .option('--unit <column>', 'one person may have several rows: the column that names the person')
+    .option('--max-rows <n>', 'with --unit, how many rows of one person are used', '5')
+    .option('--missing <codes>', 'the codes that mean "no answer", separated by commas (guessed otherwise)')
     .option('--out <file>', 'where to write the policy', 'policy.yaml')
+    .option('--yes', 'ask nothing, also on a terminal')
     .option('--json', 'print one JSON document')
-    .action(async (data: string, { json, ...words }: InitWords) => {
-      const draft = await draftPolicy(data, { ...words, progress: progress('looking at columns') });
-      emit(json, { ...draft, text: undefined }, () => initText(draft, words.out));
+    .action(async (data: string, words: InitWords) => {
+      const { codebook, table, out } = words;
+      const files = { out, ...(codebook !== undefined && { codebook }), ...(table !== undefined && { table }) };
+      const stop = clock(`reading ${basename(data)}`);
+      const given = { ...files, ...saidIn(words), progress: progress('looking at columns') };
+      const asking = (found: Found, said: Said) => {
+        stop();
+        return talking((ask) => interview(ask)(found, said));
+      };
+      const draft = await draftPolicy(data, {
+        ...given,
+        ...(isTalking(words.json) && !words.yes && { interview: asking }),
+      }).finally(stop);
+      emit(words.json, { ...draft, text: undefined }, () => initText(draft, out));
     });
+}
+
+function saidIn({ columns, except, dependence, groups, oddsRatio, unit, maxRows = '5', missing }: InitWords): Said {
+  if (dependence !== undefined && dependence !== 'none' && dependence !== 'undecided')
+    throw new Fault('USAGE', '--dependence is none or undecided.', 'For households write --groups COLUMN --odds-ratio 9.');
+  if (dependence === 'none' && groups !== undefined)
+    throw new Fault('USAGE', '--dependence none and --groups contradict each other.', 'Say one of them.');
+  if (oddsRatio !== undefined && groups === undefined)
+    throw new Fault('USAGE', '--odds-ratio goes with --groups.', 'Write --groups household_id --odds-ratio 9.');
+  if (!/^[1-9]\d{0,5}$/.test(maxRows))
+    throw new Fault('USAGE', '--max-rows is a whole number.', 'Write for example --max-rows 5.');
+  return {
+    ...(columns !== undefined && { columns: [...splitNames(columns)] }),
+    ...(except !== undefined && { except: [...splitNames(except)] }),
+    ...(dependence !== undefined && { dependence }),
+    ...(groups !== undefined && { dependence: { by: groups, ...(oddsRatio !== undefined && { oddsRatio }) } }),
+    ...(unit !== undefined && { person: { unit, maxRows: Number(maxRows) } }),
+    ...(missing !== undefined && { missing: [...splitNames(missing)] }),
+  };
 }
 
 function initText(draft: DraftedPolicy, out: string): string {
   const name = basename(out);
+  const wide = Math.max(...['confirm', 'check'].map((word) => `${word} ${name}`.length)) + 3;
+  const next = (words: string, what: string) => `  ${typed()} ${words.padEnd(wide)}${what}`.trimEnd();
   return [
-    `${bold(out)} declares ${draft.declared} columns and leaves out ${draft.leftOut.length} (ids, dates, free text).`,
+    `${bold(out)} declares ${draft.declared} columns and leaves out ${draft.leftOut.length} (ids, groups, dates, timings, free text).`,
+    ...(draft.undecided
+      ? [
+          warn(
+            `Whether records know each other is undecided${foundWords(draft)}: nothing is planned or released before it is said.`,
+          ),
+          `Say it in ${name} (dependence:), or with init --groups COLUMN --odds-ratio 9, or --dependence none.`,
+        ]
+      : []),
     'Read it: what is protected, the budget, and whether records know each other are for you to decide.',
     '',
     'Next:',
     ...(draft.unconfirmed.length > 0
-      ? [`  fugu confirm ${name}   look at what was read from the data (${draft.unconfirmed.length} columns) and accept it`]
+      ? [next(`confirm ${name}`, `look at what was read from the data (${draft.unconfirmed.length} columns) and accept it`)]
       : []),
-    `  fugu check ${name}     what is protected from whom, in plain words`,
-    `  fugu release ${name} --survey`,
+    next(`check ${name}`, 'what is protected from whom, in plain words'),
+    next(`check ${name} --private`, ''),
+    next(`release ${name} --survey`, ''),
   ].join('\n');
 }
+
+const foundWords = ({ groups }: DraftedPolicy): string =>
+  groups.length === 0
+    ? ''
+    : ` (${groups
+        .map(({ name }) => name)
+        .slice(0, 3)
+        .join(', ')} ${groups.length === 1 ? 'looks' : 'look'} like groups)`;

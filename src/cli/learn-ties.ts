@@ -6,6 +6,7 @@ import { type MakeWords, tellAffinityTies, tellDistanceTies } from './make-ties.
 import { bold, emit, figure, recordedText, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
+import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
 
 interface Words extends MakeWords {
   readonly public?: string;
@@ -17,6 +18,8 @@ interface Words extends MakeWords {
   readonly pairsEach: string;
   readonly confidence: string;
   readonly pool: string;
+  readonly yes?: boolean;
+  readonly acceptNoProtection?: boolean;
 }
 
 export function registerTies(learn: Command): void {
@@ -46,6 +49,8 @@ export function registerTies(learn: Command): void {
     .option('--centre', 'with --affinity: numbers as distances from their mean')
     .option('--odds-ratio <r>', 'with --affinity: the strength to write beside every tie')
     .option('--out <file>', 'where to write the ties made')
+    .option(...yesOption)
+    .option(...acceptOption)
     .option('--json', 'one JSON document on stdout')
     .action(run);
 }
@@ -85,7 +90,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
     throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
   outcomes.arise();
-  const { result, receipt } = await withSession(file, (fugu) =>
+  const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
     fugu.release({ odds: { relation, column, pairsEach, confidence, pool } }, { epsilon, fresh }),
   );
   const { noiseScale, ...found } = result;

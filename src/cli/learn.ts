@@ -7,6 +7,7 @@ import { registerTies } from './learn-ties.js';
 import { emit, figure, progress, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
+import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
 
 interface LearnWords {
   readonly out: string;
@@ -19,6 +20,8 @@ interface LearnWords {
   readonly confidence: string;
   readonly pool: string;
   readonly public?: boolean;
+  readonly yes?: boolean;
+  readonly acceptNoProtection?: boolean;
   readonly json?: boolean;
 }
 
@@ -43,6 +46,8 @@ export function register(program: Command): void {
     .option('--confidence <c>', 'with --pairwise: probability over the sample', '0.95')
     .option('--fresh', 'with --epsilon: learn from the data as it is now and pay, also when a result is recorded')
     .option('--public', 'the rows are public already (an earlier wave): mark the file so')
+    .option(...yesOption)
+    .option(...acceptOption)
     .option('--json', 'one JSON document on stdout')
     .action(learnColumns);
   registerTies(learn);
@@ -87,7 +92,7 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
     const asked = { chunk, maxParents, public: words.public, progress: progress('learning') };
     return tellNetwork(words, await learnNetwork(file, { out, ...asked }));
   }
-  const { result, receipt } = await withSession(file, (fugu) =>
+  const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
     fugu.release({ network: true, progress: progress('learning') }, { epsilon, fresh }),
   );
   writeNetwork(out, result);
@@ -128,7 +133,7 @@ async function learnPairwise(file: string, words: LearnWords, confidence: number
 
 async function payPairwise(file: string, words: LearnWords, confidence: number, least: number): Promise<void> {
   const { epsilon, fresh } = words;
-  const { result, receipt } = await withSession(file, (fugu) =>
+  const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
     fugu.release({ spread: { least, confidence } }, { epsilon, fresh }),
   );
   const { spread } = result;

@@ -4,6 +4,7 @@ import { Fault } from '../errors.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
 import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
 import { withSession } from './session.js';
+import { asTyped } from './typed.js';
 
 interface Words {
   readonly json?: boolean;
@@ -55,18 +56,20 @@ function costs(entry: LedgerEntry): string {
 }
 
 async function show(file: string, { json, all }: Words): Promise<void> {
-  const found = await withSession(file, async (fugu) => ({ ...(await fugu.spent()), entries: await fugu.entries() }));
+  const found = await withSession(file, {}, async (fugu) => ({ ...(await fugu.spent()), entries: await fugu.entries() }));
   const { entries, budget } = found;
   emit(json, found, () => {
     const listed = all ? entries : entries.slice(-20);
     return [
       `${bold(found.population)}  ${dim(found.ledger)}`,
-      `Terms: ${found.terms ?? `${found.policyTerms} (no release yet)`}`,
+      `Terms: ${found.terms ?? found.policyTerms}${found.terms === null ? ' (no release yet)' : ''}`,
       ...(found.agrees
         ? []
         : [
             warn(
-              `This policy declares other terms (${found.policyTerms}); releases are refused until "fugu ledger POLICY amend --reason TEXT".`,
+              asTyped(
+                `This policy declares other terms (${found.policyTerms}); releases are refused until "fugu ledger POLICY amend --reason TEXT".`,
+              ),
             ),
           ]),
       ...(found.closed

@@ -2,6 +2,7 @@ import { asFault } from '../ask/outcomes.js';
 import { brushFor, type Colour, jsonLines } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';
+import { asTyped } from './typed.js';
 
 const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
 const painter = (colour: Colour) => (text: string) => paint(colour, text);
@@ -18,6 +19,11 @@ export function say(text: string): void {
 /** One JSON document on stdout. */
 export function sayJson(document: unknown): void {
   process.stdout.write(`${jsonLines(JSON.stringify(document, replacer, 2))}\n`);
+}
+
+/** What stands beside the answer: for whoever is being asked something. */
+export function tell(text: string): void {
+  process.stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
 }
 
 /** A sentence and what belongs to it, for people on stderr. */
@@ -136,12 +142,12 @@ export function fail(error: unknown, json: boolean): never {
     ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
     : '';
   if (json) sayJson({ error: { ...fault.toJSON().error, ...told } });
-  else warnOf(`${place}${fault.message}`, `${fault.hint} [${fault.code}]`, ...lines);
+  else warnOf(`${place}${fault.message}`, `${asTyped(fault.hint)} [${fault.code}]`, ...lines.map((line) => asTyped(line)));
   process.exit(exitOf(ending, fault.exit));
 }
 
 /** Something went wrong that takes nothing away from the answer. */
 export function caution(error: unknown): void {
   const fault = asFault(error);
-  warnOf(`warning: ${fault.message}`, `${fault.hint} [${fault.code}]`);
+  warnOf(`warning: ${fault.message}`, `${asTyped(fault.hint)} [${fault.code}]`);
 }

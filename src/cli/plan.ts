@@ -7,6 +7,7 @@ import { bold, dim, emit, figure, good, table, warn } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
 import { surveyText } from './survey-text.js';
+import { asTyped } from './typed.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
@@ -15,7 +16,9 @@ export function register(program: Command): void {
       'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
     )
     .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
-      const plan = await withSession(file, (fugu) => fugu.plan(questionFrom(words), optionsFrom(words)));
+      const plan = await withSession(file, { acceptNoProtection: words.acceptNoProtection === true }, (fugu) =>
+        fugu.plan(questionFrom(words), optionsFrom(words)),
+      );
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
       emit(words.json, { ...plan, ...(published && { published }) }, () =>
         [
@@ -40,6 +43,14 @@ async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskW
 export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>
   `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies).`;
 
+const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
+  `  ${ways.length === 1 ? 'A way' : 'The best ways'} out (largest 95 % error of a count):`,
+  ...ways.map(({ change, error }) => `    ±${figure(error)}  ${change}`),
+  ...(ways.some(({ change }) => change.includes('budget:'))
+    ? [dim(asTyped('    Another budget is another promise: change the policy, then "fugu ledger POLICY amend --reason TEXT".'))]
+    : []),
+];
+
 /** The plan for people: what it costs, how wrong it will be, what is promised. */
 export function planText(plan: Plan): string {
   const { budget } = plan;
@@ -57,6 +68,9 @@ export function planText(plan: Plan): string {
     lines.push(good(`  Completes ledger entry ${plan.completes}, which was never answered; nothing more is spent.`));
   if (plan.records) lines.push(`  ${recordsText(plan.records)}`);
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
+  if (plan.refusal !== undefined) lines.push(`  A release would say: ${plan.refusal}`);
+  for (const warning of plan.warnings ?? []) lines.push(warn(`  Warning: ${warning}`));
+  if (plan.waysOut) lines.push(...waysOutText(plan.waysOut));
   if (plan.errors.length > 0)
     lines.push(
       '',

@@ -2,23 +2,27 @@ import type { Command } from 'commander';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
+import { keyLabels, missing } from '../report/key-labels.js';
 import { rankText } from '../report/rank-text.js';
-import { keyLabels, missing } from '../report/report.js';
 import { isResult, showResult } from './answer-tables.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
+import { spendingBy, yesOption } from './spend-or-not.js';
 import { wholeErrorText } from './survey-text.js';
-import { writeAnalysis, writeRelease } from './write-release.js';
+import { refuseSecondRelease, writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
-    .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
-    .action(async (file: string, words: AskWords & { out?: string }) => {
+    .option('--out <dir>', 'write report.html, tables as CSV and Excel, datapackage.json and receipt.json there')
+    .option('--overwrite', 'replace the release in the folder of --out')
+    .option(...yesOption)
+    .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
       outcomes.arise();
-      const done = await withSession(file, async (fugu, policy) => {
+      refuseSecondRelease(words.out, words.overwrite);
+      const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
         const answer = await fugu.release(questionFrom(words), optionsFrom(words));
         if (isResult(answer)) {
           const { text, tables } = showResult(answer);
@@ -45,9 +49,13 @@ export function releaseText(release: Release, policy: Policy, out?: string): str
   ].join('\n');
 }
 
-function promise({ guarantee, ledger, epsilon, at, records }: Receipt): string[] {
+const badge = ({ certified, protectsNothing }: Receipt['guarantee']): string =>
+  protectsNothing ? warn('protects nothing') : good(certified ? 'certified' : 'as published');
+
+function promise({ guarantee, ledger, epsilon, at, records, warnings = [] }: Receipt): string[] {
   return [
-    `${good(guarantee.certified ? 'certified' : 'as published')}: ${guarantee.sentences[0]}`,
+    ...warnings.map((text) => warn(`Warning: ${text}`)),
+    `${badge(guarantee)}: ${guarantee.sentences[0]}`,
     ...guarantee.sentences.slice(1).map((s) => `  ${s}`),
     ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
     ...(records ? [recordsText(records)] : []),
@@ -55,8 +63,7 @@ function promise({ guarantee, ledger, epsilon, at, records }: Receipt): string[]
     ...(ledger.recorded === false ? [warn('The answer could not be recorded: asked again, it is paid for again.')] : []),
   ];
 }
-const written = (out: string | undefined): string[] =>
-  out ? [`Written to ${out}: report.html, receipt.json and CSV files.`] : [];
+const written = (out: string | undefined): string[] => (out ? [`Written to ${out}: report.html, tables and receipt.json.`] : []);
 
 export function tableText(answer: AnswerTable, policy: Policy): string {
   const labels = keyLabels(answer, policy);

@@ -1,18 +1,35 @@
 import { basename } from 'node:path';
 import { type Fugu, withFugu } from '../ask/fugu.js';
 import type { Policy } from '../policy/policy.js';
+import type { Plan } from '../release/plan.js';
 import { caution, clock } from './output.js';
 import { outcomes } from './paid.js';
 
 /** Opens policy, data and ledger, runs the work, and closes them whatever happens. */
-export async function withSession<T>(file: string, work: (fugu: Fugu, policy: Policy) => Promise<T>): Promise<T> {
+export async function withSession<T>(
+  file: string,
+  how: { readonly decide?: ((plan: Plan) => Promise<void>) | undefined; readonly acceptNoProtection?: boolean },
+  work: (fugu: Fugu, policy: Policy) => Promise<T>,
+): Promise<T> {
   let stop: () => void = () => undefined;
   const as = labelOf(process.env.FUGU_ANALYST);
   const opening = (source: string) => {
     stop = clock(`working on ${basename(source)}`);
   };
+  const { decide, acceptNoProtection = false } = how;
+  // A clock that runs while somebody reads would write over the question.
+  const asked =
+    decide &&
+    ((plan: Plan) => {
+      stop();
+      return decide(plan);
+    });
   try {
-    return await withFugu(file, { outcomes, caution, opening, ...(as && { as }) }, work);
+    return await withFugu(
+      file,
+      { outcomes, caution, opening, acceptNoProtection, ...(as && { as }), ...(asked && { decide: asked }) },
+      work,
+    );
   } finally {
     stop();
   }

@@ -21,6 +21,9 @@ export function surveyText(choice: SurveyPlan['survey']): string {
     choice.why,
     ...choice.chosen.assumes.map((text) => `${dim('Assumption:')} ${text}`),
     wholeErrorText(error),
+    ...(choice.leftOut.length > 0
+      ? [dim(`Not asked unless named with --columns (ids, keys of groups, timings): ${choice.leftOut.join(', ')}.`)]
+      : []),
     ...attacked,
   ].join('\n');
 }

@@ -60,7 +60,7 @@ function keepOwner(opened: number, { uid, gid, mode }: Stats): void {
 }
 
 /** `mode` is for a file that is not there yet. */
-export function draftFor(file: string, text: string, mode = 0o666): Draft {
+export function draftFor(file: string, text: string | Uint8Array, mode = 0o666): Draft {
   const { target, found } = behindLinks(resolve(file));
   const { draft, opened } = openDraft(dirname(target), found ? 0o600 : mode);
   try {

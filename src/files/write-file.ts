@@ -1,4 +1,4 @@
-import { closeSync, linkSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Draft, draftFor, remove } from './draft.js';
 import { makeFolder, syncFolder } from './folder.js';
@@ -10,7 +10,7 @@ export interface Writing {
   /** Of a file that is not there yet. */
   readonly mode?: number;
 }
-export type NamedText = readonly [name: string, text: string];
+export type NamedFile = readonly [name: string, holds: string | Uint8Array];
 
 /**
  * The file as it was or as it should be, whatever fails: drafted beside it, flushed, moved over it, and the move flushed. A link is followed; the file's
@@ -23,8 +23,11 @@ export function writeWhole(file: string, text: string, writing: Writing): void {
   });
 }
 
-/** All of them as they were or all as they should be, short of a crash between two moves: every one is drafted before the first is moved. */
-export function writeFolder(folder: string, files: readonly NamedText[], writing: Writing): void {
+/**
+ * All of them as they were or all as they should be, short of a crash between two moves: every one is drafted before the first is moved. Files that are `gone` are
+ * removed after that.
+ */
+export function writeFolder(folder: string, files: readonly NamedFile[], writing: Writing, gone: readonly string[] = []): void {
   told(folder, writing, (progress) => {
     makeFolder(folder);
     const drafts: Draft[] = [];
@@ -34,6 +37,7 @@ export function writeFolder(folder: string, files: readonly NamedText[], writing
         drafts.push(draftFor(progress.file, text, writing.mode));
       }
       moveAll(drafts, progress);
+      for (const name of gone) rmSync(join(folder, name), { force: true });
     } finally {
       for (const { draft } of drafts) remove(draft);
     }

@@ -1,20 +1,11 @@
-import { Binder, dialectNamed } from '../count/dialect.js';
-import { keptRows } from '../count/kept-rows.js';
+import { publicRecords as countRecords } from '../count/public-records.js';
 import type { Policy } from '../policy/policy.js';
 import { deskOf, type Session } from '../release/session.js';
 
-/**
- * How many records there are: a number that replacing one record does not change, so it may steer an analysis (docs/known-limits.md).
- * With secret `person` that is the number of persons; the number of rows would depend on how many rows one person has.
- */
-export async function publicRecords(session: Session): Promise<number> {
+/** How many records a session is about: public. */
+export function publicRecords(session: Session): Promise<number> {
   const { policy, engine } = deskOf(session);
-  if (policy.protect.secret !== 'person') return (await engine.size()).open();
-  const binder = new Binder();
-  const single = { ...policy, protect: { ...policy.protect, maxRows: 1 } };
-  const one = keptRows(dialectNamed(engine.dialect), binder, single, await engine.columns(), []);
-  const rows = (await engine.rows({ sql: `SELECT count(*) FROM (${one})`, values: binder.values })).open();
-  return Number(rows[0]?.[0] ?? 0);
+  return countRecords(engine, policy);
 }
 
 /** Most rows that change when one record is replaced. */

@@ -123,7 +123,7 @@ describe('the ledger', () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
-    await expect(ledger.reserve(asking({ terms: raised }))).rejects.toThrow(/epsilon 1, secret row.*epsilon 2, secret row/);
+    await expect(ledger.reserve(asking({ terms: raised }))).rejects.toThrow(/other terms.*: epsilon was 1 and is 2\.$/);
     await ledger.amend('town', raised, 'the board agreed');
     await ledger.reserve(asking({ terms: raised }));
     expect(await codeOf(ledger.reserve(asking()))).toBe('LEDGER_MISMATCH');

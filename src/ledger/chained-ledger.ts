@@ -2,6 +2,7 @@ import { Fault } from '../errors.js';
 import { fromStored, nothingSpent, toStored } from '../mechanism/profile.js';
 import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain/chain.js';
 import type { Witness } from './chain/witness.js';
+import { changedTerms } from './changed-terms.js';
 import { type Adding, addLink, writing } from './commit.js';
 import { asFault, corrupt, ending } from './faults.js';
 import { type AccountState, type Books, requestOf } from './index/accounts.js';
@@ -297,10 +298,18 @@ const wellFormed = (asked: Reservation): Reservation => ({
   key: well(asked.key),
 });
 
+/** The line that changed, where that is known. */
+function otherWords(population: string, known: string, asked: string): string {
+  const changed = changedTerms(known, asked);
+  const other = `The budget of "${population}" was opened under other terms than this policy declares`;
+  return changed === undefined
+    ? `${other}. Both say ${known}; what else was declared then (ties, what is public) is not recorded in so old an account.`
+    : `${other}: ${changed}.`;
+}
 const otherTerms = (population: string, known: AccountTerms, asked: AccountTerms, place: string): Fault =>
   new Fault(
     'LEDGER_MISMATCH',
-    `The budget of "${population}" was opened under other terms (${known.summary}) than this policy declares (${asked.summary}).`,
+    otherWords(population, known.summary, asked.summary),
     'Use the policy the account was opened with, name another population, or change the terms for good with "fugu ledger POLICY amend --reason TEXT".',
     { place: { file: place } },
   );

@@ -1,4 +1,4 @@
-import { compare, isPositive, type Rational, zero } from '../exact/rational.js';
+import { compare, isPositive, type Rational, rational, zero } from '../exact/rational.js';
 import { epsilonFromOdds, oddsFactor } from './belief.js';
 import type { Belief, Budget } from './policy.js';
 import { invalid } from './problems.js';
@@ -81,4 +81,17 @@ function limits(belief: Belief, path: Path, yaml: YamlFile): { epsilon: Rational
   if (!found.every((f) => isPositive(f.epsilon)))
     throw invalid(yaml, path, 'Prior and posterior are too close: no budget lies between them.', 'Move them further apart.');
   return found;
+}
+
+/** One in a million becomes as good as sure. */
+const mostEpsilon = rational(20);
+/** One record in a hundred may be told outright. */
+const mostDelta = rational(1, 100);
+
+/** Why this budget promises nothing to anybody, where it does not. */
+export function protectsNothing({ epsilon, delta }: Pick<Budget, 'epsilon' | 'delta'>): string | undefined {
+  if (compare(epsilon, mostEpsilon) > 0)
+    return 'somebody suspected with one in a million may be known for sure afterwards (epsilon above 20)';
+  if (compare(delta, mostDelta) > 0) return 'more than one record in a hundred may be told outright (delta above 0.01)';
+  return undefined;
 }

@@ -8,6 +8,8 @@ export interface Policy {
   readonly directory: string;
   /** Whose budget this is: policies with one population share one ledger account. */
   readonly population: string;
+  /** What it is called in what is published. */
+  readonly title?: string;
   /** Real path of the file in which it is recorded. */
   readonly ledger: string;
   readonly data: DataSource;
@@ -17,12 +19,16 @@ export interface Policy {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Empty means `dependence: none`, which the steward must have written. */
   readonly dependence: readonly Dependence[];
+  /** `dependence: undecided`: nobody has said yet how records know each other, so nothing can be promised. */
+  readonly undecided?: true;
   /** Columns tied by skip logic, which a survey may release as one joint histogram. */
   readonly merge?: readonly Cluster[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
   readonly unconfirmed: readonly string[];
   /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
   readonly digest: string;
+  /** What the digest was made of, one line each, so that it can be said what changed. */
+  readonly terms?: readonly string[];
   /** Where each entry stands in the file ("protect.unit", "columns.age.bounds"), for faults found after reading. */
   readonly places?: ReadonlyMap<string, FaultPlace>;
 }

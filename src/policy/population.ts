@@ -62,6 +62,10 @@ export const populationOf = (written: string | undefined, files: readonly string
 const ofData = 'data:';
 const between = '|';
 
+/** What a population is called where the world reads it: as the steward says, never by a path. */
+export const publicName = ({ title, population, data }: Pick<Policy, 'title' | 'population' | 'data'>): string =>
+  title ?? (population.startsWith(ofData) ? parse(data.source).name : population);
+
 /** Beside the data for the same reason; none when it lies in several folders, because one more file would be another ledger. */
 export const defaultLedger = (files: readonly string[]): string | undefined => {
   const [folder, ...others] = new Set(files.map(dirname));

@@ -4,6 +4,7 @@ import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Spent } from '../mechanism/profile.js';
 import { isPart } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
+import { refuseUnready } from './ready.js';
 import { nowSecret, rowsThemselves } from './relied.js';
 
 export interface Amended {
@@ -27,6 +28,7 @@ const covered: Readonly<Record<string, readonly string[]>> = {
  * given away for nothing may not become a secret.
  */
 export async function amendTerms(ledger: Ledger, policy: Policy, reason: string): Promise<Amended> {
+  refuseUnready(policy);
   const terms = termsOf(policy);
   const { ok, reason: damage } = await ledger.verify();
   // What was given away is read from the entries themselves, so all of them must be as they were written.

@@ -8,6 +8,7 @@ import { Paid } from '../mechanism/paid.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
 import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
+import type { Plan } from './plan.js';
 import { presentAccount } from './present-account.js';
 import { quotaFor } from './quota.js';
 import { requestKey } from './request-key.js';
@@ -24,6 +25,8 @@ export interface Desk {
   readonly as?: string;
   /** Told of everything that is booked. */
   readonly outcomes?: Outcomes;
+  /** Asked before anything is booked, where somebody is there to be asked; throws where they do not agree. */
+  readonly decide?: (plan: Plan) => Promise<void>;
   /** The data whose ties the account's bounds were worked out for; absent when they rest on no data. */
   readonly tiesOf?: string;
 }
@@ -36,6 +39,8 @@ export interface Request<T> {
   readonly label: string;
   /** Everything that will be drawn: what is booked is their cost, and they draw for nobody else. */
   readonly mechanisms: readonly Mechanism[];
+  /** As it was told; what has none is decided by whoever made the request. */
+  readonly plan?: Plan;
   readonly reading: Reading;
   /** What it takes for known to everybody, and so pays nothing for; in the words of release/relied.ts. */
   readonly relied?: readonly string[];
@@ -72,6 +77,8 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation 
   const key = await requestKey(policy, request.canonical);
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
+  // What will be refused, or was paid for already, is nobody's decision any more.
+  if (request.plan?.fits && request.plan.completes === undefined) await desk.decide?.(request.plan);
   const account = await presentAccount(desk);
   return {
     population: policy.population,

@@ -5,6 +5,7 @@ import { type Law, lawText, lawWords } from '../mechanism/law.js';
 import type { Mechanism, Told } from '../mechanism/mechanism.js';
 import type { Foreseen } from '../query/bound.js';
 import type { QuotaUse } from './quota.js';
+import type { WayOut } from './ways-out.js';
 
 /** What a release would cost and how wrong it would be. Plain data; made without reading the data or spending anything. */
 export interface Plan {
@@ -18,6 +19,12 @@ export interface Plan {
   readonly completes?: number;
   /** Whether the ledger would take it, as things stand. */
   readonly fits: boolean;
+  /** What a release would be refused with. */
+  readonly refusal?: string;
+  /** What should be known before anything is spent. */
+  readonly warnings?: readonly string[];
+  /** Where it does not fit, or is mostly noise: the best ways out, with the error each would leave. */
+  readonly waysOut?: readonly WayOut[];
   readonly mechanism: string;
   /** Which proven route from noise to leakage was taken, and why this noise. */
   readonly route: string;

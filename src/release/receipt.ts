@@ -27,6 +27,8 @@ export interface Receipt {
   readonly measures: readonly PlannedMeasure[];
   readonly profile: StoredProfile;
   readonly whatIf: readonly WhatIf[];
+  /** What was said before it was spent. */
+  readonly warnings?: readonly string[];
   /** How many records the answer is about when maxTies leaves some out. */
   readonly records?: { readonly used: number; readonly leftOut: number };
   readonly ledger: {
@@ -66,6 +68,7 @@ export function receiptOf(parts: {
     measures: plan.measures,
     profile,
     whatIf: plan.whatIf,
+    ...(plan.warnings && { warnings: plan.warnings }),
     ...(plan.records && { records: plan.records }),
     ledger: {
       entry: entry.sequence,

@@ -22,9 +22,11 @@ export interface Sharing {
   readonly record: RecordClass;
   /** Decides which routes speak about it. */
   readonly reading: Reading;
+  /** Whether the ledger would take it: a kind of noise that it would not, beside what was spent, is no room where another kind is. */
+  readonly admits: (allotment: Allotment) => boolean;
 }
 
-export function roomFor(account: Account, { spent, share, record, reading }: Sharing): RoomToSpend {
+export function roomFor(account: Account, { spent, share, record, reading, admits }: Sharing): RoomToSpend {
   const speaking = account.routes.filter(
     (r) =>
       r.amplifier.scope(record) &&
@@ -46,9 +48,11 @@ export function roomFor(account: Account, { spent, share, record, reading }: Sha
   const onlyPure = spent.zcdp.perRecord.size === 0;
   const rho = route.gaussian && multiply(route.gaussian.capacity, share);
   const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
-  return {
-    route,
-    ...(pure && isPositive(pure) && { pure: pureOf(pure) }),
-    ...(rho && isPositive(rho) && { rho: zcdp(rho) }),
+  const possible = { ...(pure && isPositive(pure) && { pure: pureOf(pure) }), ...(rho && isPositive(rho) && { rho: zcdp(rho) }) };
+  const admitted = {
+    ...(possible.pure && admits(possible.pure) && { pure: possible.pure }),
+    ...(possible.rho && admits(possible.rho) && { rho: possible.rho }),
   };
+  // What fits nowhere is planned all the same, and refused with its reason.
+  return { route, ...(admitted.pure || admitted.rho ? admitted : possible) };
 }

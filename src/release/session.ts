@@ -1,10 +1,20 @@
-import { type Account, admission, gained, openAccount, type Route, usedShare, usedShares } from '../accounting/account.js';
+import {
+  type Account,
+  admission,
+  costOf,
+  gained,
+  openAccount,
+  type Route,
+  usedShare,
+  usedShares,
+} from '../accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
 import { guarantee } from '../accounting/guarantee.js';
 import type { Reading } from '../accounting/reading.js';
 import { columnsOf } from '../count/effects.js';
 import { textOf } from '../count/measure.js';
 import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
+import { publicRecords } from '../count/public-records.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault, type Outcome } from '../errors.js';
@@ -30,12 +40,15 @@ import { type Charged, charge, type Desk, type Request } from './charge.js';
 import { notSpent, type Outcomes, sayingOutcome } from './outcome.js';
 import { explainChoice, type Plan, planned } from './plan.js';
 import { quotaFor, quotaUse } from './quota.js';
+import { refuseUnready } from './ready.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import { type Relied, reliedOn } from './relied.js';
 import { readingOf, requestKey } from './request-key.js';
 import { type RoomToSpend, roomFor } from './room-to-spend.js';
-import { type Asked, chooseShare, type Standing } from './share.js';
+import { type Asked, chooseShare, leftOf, type Standing } from './share.js';
 import { type Unanswered, unansweredFor } from './unanswered.js';
+import { lastOfIt, looseDelta, mostlyNoise } from './warnings.js';
+import { waysOut } from './ways-out.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -47,6 +60,8 @@ export interface SessionParts {
   readonly as?: string;
   /** Told of everything that is booked. */
   readonly outcomes?: Outcomes;
+  /** Asked before anything is booked; throws where whoever pays does not agree. */
+  readonly decide?: (plan: Plan) => Promise<void>;
 }
 
 export interface AskOptions extends Asked {
@@ -60,12 +75,7 @@ export interface AskOptions extends Asked {
 /** One steward's policy, one database, one ledger: plan for free, release for budget. */
 export async function createSession(parts: SessionParts): Promise<Session> {
   const { policy } = parts;
-  if (policy.unconfirmed.length > 0)
-    throw new Fault(
-      'POLICY_UNCONFIRMED',
-      `${policy.unconfirmed.length} column${policy.unconfirmed.length === 1 ? ' has' : 's have'} a domain or bounds that were read from the data and not confirmed.`,
-      `Look at them with "fugu confirm ${policy.file}", then accept them with "fugu confirm ${policy.file} --all".`,
-    );
+  refuseUnready(policy);
   const { whole } = parts.engine;
   refuseOtherReading(whole.source, policy);
   const before = policy.dependence.length > 0 ? await whole.snapshot() : undefined;
@@ -136,7 +146,12 @@ export class Session {
   /** Cost, scale, error bars and remaining budget; spends nothing and reads no private value. */
   async plan(query: unknown, options: AskOptions = {}): Promise<Plan> {
     const prepared = await this.prepare(query, options);
-    return this.describe(prepared);
+    const plan = this.describe(prepared);
+    const { records, bound, share, standing } = prepared;
+    if (plan.fits && (records === undefined || mostlyNoise(plan.errors, records) === undefined)) return plan;
+    const { policy, account } = this;
+    const ways = waysOut({ policy, account, spent: standing, share, batch: { queries: bound.queries }, fits: plan.fits });
+    return ways.length > 0 ? { ...plan, waysOut: ways } : plan;
   }
 
   async release(query: unknown, options: AskOptions = {}): Promise<Release> {
@@ -149,6 +164,7 @@ export class Session {
       canonical,
       label: plan.label,
       mechanisms: best.mechanisms,
+      plan,
       reading: { measures: bound.measures },
       relied: reliedOn(bound.measures, this.policy),
       ...(options.fresh && { fresh: true }),
@@ -179,14 +195,15 @@ export class Session {
         .join(', ')
         .slice(0, 120);
     const standing = await this.standing();
+    const records = policy.protect.secret === 'edge' ? undefined : await this.records();
+    const common = { bound, standing, label, canonical: text, ...(records !== undefined && { records }) };
     const open = await unansweredFor(this.#desk, await requestKey(policy, text), options.fresh === true);
     for (const was of open ? this.asBooked(open, options) : []) {
       const plans = chooseNoise(bound.measures, account, was.share, was.basis);
       const best = plans.find(({ profile }) =>
         sameProfile(account.book(profile, { measures: bound.measures }), open!.entry.profile),
       );
-      if (best)
-        return { bound, share: was.share, plans, best, standing, label, canonical: text, completes: open!.entry.sequence };
+      if (best) return { ...common, share: was.share, plans, best, completes: open!.entry.sequence };
     }
     const share = this.share(options, standing);
     const now = { share, plans: chooseNoise(bound.measures, account, share, standing) };
@@ -194,7 +211,7 @@ export class Session {
     const admitted = (p: NoisePlan) => p.fits && this.admits(p.profile, { measures: bound.measures }, standing);
     const best = (standing.own && now.plans.find(admitted)) ?? now.plans[0];
     if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
-    return { bound, ...now, best, standing, label, canonical: text };
+    return { ...common, ...now, best };
   }
 
   /** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
@@ -204,7 +221,20 @@ export class Session {
     for (const share of usedShares(this.account, spend(nothingSpent, entry.profile))) yield { share, basis: before };
   }
 
-  private describe({ bound, plans, best, share, standing, label, completes }: Prepared): Plan {
+  #records: Promise<number> | undefined;
+  /** How many records there are, which is public. */
+  private records(): Promise<number> {
+    const { engine, policy } = this.#desk;
+    this.#records ??= publicRecords(engine, policy);
+    return this.#records;
+  }
+
+  private describe({ bound, plans, best, share, standing, label, completes, records }: Prepared): Plan {
+    const errors = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law)));
+    const doubts =
+      records === undefined
+        ? []
+        : [mostlyNoise(errors, records), looseDelta(this.account.delta, records)].filter((w) => w !== undefined);
     return this.frame({
       label,
       share,
@@ -215,7 +245,8 @@ export class Session {
       reading: { measures: bound.measures },
       mechanism: best.kind,
       why: explainChoice(plans),
-      errors: bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law))),
+      errors,
+      ...(doubts.length > 0 && { warnings: doubts }),
       candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
     });
   }
@@ -228,11 +259,16 @@ export class Session {
     const used = toNumber(usedShare(account, spent)) * total;
     // Rows are cut for every release that reads rows, whichever route proves it.
     const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
+    // What was booked already needs no more room.
+    const refusal = own.completes === undefined ? this.refusal(costTogether(mechanisms), reading, spent) : undefined;
+    const last = own.completes === undefined && !refusal ? lastOfIt(share, leftOf(account, spent), account.epsilon) : undefined;
+    const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
     return {
       ...rest,
       measures: mechanisms.map(planned),
-      // What was booked already needs no more room.
-      fits: own.completes !== undefined || this.admits(costTogether(mechanisms), reading, spent),
+      fits: refusal === undefined,
+      ...(refusal && { refusal: refusal.message }),
+      ...(warnings.length > 0 && { warnings }),
       ...(spent.own && { quota: quotaUse(account, quotaFor(this.#desk)!, spent.own.spent) }),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
@@ -243,15 +279,20 @@ export class Session {
     };
   }
 
-  /** Would the ledger take this on top of what was spent? By the very test a reservation has to pass. */
+  /** Would the ledger take this on top of what was spent? */
   admits(profile: Profile, reading: Reading, standing: Standing): boolean {
+    return this.refusal(profile, reading, standing) === undefined;
+  }
+
+  /** What a reservation would be refused with: by the very test it has to pass. */
+  private refusal(profile: Profile, reading: Reading, standing: Standing): Fault | undefined {
     const booked = this.account.book(profile, reading);
     const own = spend(standing.own?.spent ?? nothingSpent, booked);
     try {
       admission(this.account, quotaFor(this.#desk))(spend(standing, booked), standing, own);
-      return true;
+      return undefined;
     } catch (error) {
-      if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return false;
+      if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;
       throw error;
     }
   }
@@ -269,7 +310,13 @@ export class Session {
       fresh: options.fresh === true,
       spent,
       reading,
-      ...roomFor(this.account, { spent, share, record, reading }),
+      ...roomFor(this.account, {
+        spent,
+        share,
+        record,
+        reading,
+        admits: (allotment) => this.admits(costOf(allotment, record), reading, spent),
+      }),
     };
   }
 
@@ -280,6 +327,7 @@ export class Session {
       canonical: JSON.stringify([request.kind, asked, request.canonical, readingOf(this.policy)]),
       label: request.plan.label,
       mechanisms: request.mechanisms,
+      plan: request.plan,
       reading,
       ...(request.relied && { relied: request.relied }),
       ...(fresh && { fresh: true }),
@@ -316,7 +364,7 @@ export const askedText = (options: AskOptions): string => options.epsilon ?? (op
 
 export type OwnPlan = Omit<
   Plan,
-  'measures' | 'epsilon' | 'budget' | 'quota' | 'fits' | 'route' | 'whatIf' | 'records' | 'guarantee'
+  'measures' | 'epsilon' | 'budget' | 'quota' | 'fits' | 'refusal' | 'waysOut' | 'route' | 'whatIf' | 'records' | 'guarantee'
 > & {
   readonly share: Rational;
   readonly spent: Standing;
@@ -365,4 +413,6 @@ interface Prepared {
   readonly canonical: string;
   /** The entry it was booked under before, and never answered. */
   readonly completes?: number;
+  /** How many records there are; absent where the secret is no record of the data. */
+  readonly records?: number;
 }

@@ -63,7 +63,8 @@ export function chooseShare(account: Account, asked: Asked, standing: Standing):
   return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
 }
 
-function leftOf(account: Account, standing: Standing): Rational {
+/** The share of the budget that is left to whoever asks. */
+export function leftOf(account: Account, standing: Standing): Rational {
   const left = subtract(one, usedShare(account, standing));
   if (!standing.own) return left;
   const { quota, spent } = standing.own;

@@ -18,6 +18,8 @@ export interface BarChart {
   readonly width?: number;
   /** Same scale over several charts. */
   readonly domain?: readonly [number, number];
+  /** Written after every number. */
+  readonly unit?: string;
 }
 
 /** Always from zero: a bar's length is its value. */
@@ -29,10 +31,10 @@ export function barDomain(bars: readonly Bar[]): readonly [number, number] {
 export const halfWidth = ({ low, high }: Bar): number | null => (low === null || high === null ? null : (high - low) / 2);
 
 /** Horizontal bars with error bars; label to the left, the number and its error in a column to the right. */
-export function barChart({ bars, label, width = 520, domain = barDomain(bars) }: BarChart): Drawing {
+export function barChart({ bars, label, width = 520, domain = barDomain(bars), unit = '' }: BarChart): Drawing {
   const rowHeight = bars.length > 10 ? 20 : 26;
   const thickness = rowHeight - 9;
-  const numbers = bars.map((b) => (b.value === null ? estimate(null, null) : estimate(b.value, halfWidth(b))));
+  const numbers = bars.map((b) => withUnit(b.value === null ? estimate(null, null) : estimate(b.value, halfWidth(b)), unit));
   const errors = bars.map((b, k) => b.note ?? numbers[k]!.error);
   const gutter = Math.min(width * 0.38, Math.max(40, ...bars.map((b) => textWidth(b.label) + 4)));
   const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
@@ -71,6 +73,11 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars) }:
   });
   return { width, height: bottom + 20, label, body: [...grid, ...rows].join('') };
 }
+
+const withUnit = ({ value, error }: ReturnType<typeof estimate>, unit: string) => ({
+  value: unit === '' ? value : `${value} ${unit}`,
+  error,
+});
 
 function drawBar(bar: Bar, value: number, x: (v: number) => number, middle: number, thickness: number): string {
   const [from, to] = [x(0), x(value)].sort((a, b) => a - b) as [number, number];

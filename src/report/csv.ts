@@ -1,4 +1,4 @@
-import type { AnswerTable } from '../query/bound.js';
+import type { PublishedTable } from './published-table.js';
 import { visible } from './visible.js';
 
 /** What a spreadsheet takes for a formula, and what would be taken for that with a quote before it: both get one, so that no two texts become one. */
@@ -17,10 +17,5 @@ const cell = (value: string | number | null | undefined): string => {
 export const csvOf = (rows: readonly (readonly (string | number | null | undefined)[])[]): string =>
   rows.map((row) => `${row.map(cell).join(',')}\n`).join('');
 
-/** Codes, not labels: what a program reads back. */
-export function answerCsv(table: AnswerTable): string {
-  const rank = table.error === 'rank';
-  const header = [...table.columns, ...(rank ? ['rank_error'] : ['standard_error', 'low', 'high'])];
-  const rows = table.rows.map((r) => [...r.keys, r.value, ...(rank ? [r.rankError] : [r.standardError, r.low, r.high])]);
-  return csvOf([header, ...rows]);
-}
+/** Codes first, for programs that read them back; what they mean comes last. */
+export const tableCsv = ({ fields, rows }: PublishedTable): string => csvOf([fields.map(({ name }) => name), ...rows]);

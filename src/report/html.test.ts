@@ -3,8 +3,9 @@ import { parseRational } from '../exact/rational.js';
 import type { Column, Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Release } from '../release/receipt.js';
-import { answerCsv } from './csv.js';
+import { tableCsv } from './csv.js';
 import { htmlReport } from './html.js';
+import { publishedTable } from './published-table.js';
 import { reportOf } from './report.js';
 
 const hostile = '<script>alert("x")</script> & co \u202edesrever\u200b\u001b[2J';
@@ -156,10 +157,30 @@ describe('the HTML report', () => {
   });
 });
 
+const answerCsv = (table: AnswerTable): string => tableCsv(publishedTable(table, policy));
+const plain = new Map([['party', { ...party, labels: new Map() } as Column]]);
+
 describe('the CSV of an answer', () => {
   it('holds codes, values and intervals, quoted where needed', () => {
-    expect(answerCsv(histogram)).toBe('party,count,standard_error,low,high\nd,1204,6,1192,1216\nr,-3,6,-15,9\n(missing),,,,\n');
+    expect(tableCsv(publishedTable({ ...histogram, rows: histogram.rows.slice(0, 2) }, { ...policy, columns: plain }))).toBe(
+      'party,count,standard_error,low,high\nd,1204,6,1192,1216\nr,-3,6,-15,9\n',
+    );
     expect(answerCsv({ ...histogram, rows: [row(['a,"b"'], 1)] })).toContain('"a,""b""",1');
+  });
+
+  it('says in percent and in words what the codes say', () => {
+    const shared = { value: 0.25, low: 0.2, high: 0.3 };
+    const [head, first, , last] = answerCsv({
+      ...histogram,
+      rows: [
+        { ...row(['d'], 25), share: shared },
+        { ...row(['r'], 75), share: { ...shared, value: null } },
+        row(['(missing)'], 4),
+      ],
+    }).split('\n');
+    expect(head).toBe('party,count,standard_error,low,high,percent,percent_low,percent_high,party_label');
+    expect(first).toBe('d,25,6,13,37,25,20,30,Democrat');
+    expect(last).toBe('(missing),4,6,-8,16,,,,no answer');
   });
 
   it('holds text that no spreadsheet takes for a formula, and no two texts as one; numbers stay numbers', () => {

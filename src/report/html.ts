@@ -27,8 +27,10 @@ ${receipt(report)}
 const paragraph = (text: string, name = ''): string => `<p${name ? ` class="${name}"` : ''}>${safe(text)}</p>`;
 const day = (at: string): string => at.slice(0, 16).replace('T', ' ').concat(' UTC');
 
-function heading({ title, population, at, certified }: ReleaseReport): string {
-  const badge = certified ? '<span class="badge good">certified</span>' : '<span class="badge warn">as published</span>';
+function heading({ title, population, at, certified, protectsNothing }: ReleaseReport): string {
+  const badge = certified
+    ? '<span class="badge good">certified</span>'
+    : `<span class="badge warn">${protectsNothing ? 'protects nothing' : 'as published'}</span>`;
   return `<header><div>${mark}<div><h1>${safe(title)}</h1>
 <p class="sub">${safe(population)} · released ${safe(day(at))} · ${badge}</p></div></div></header>`;
 }
@@ -97,9 +99,12 @@ function answers(report: ReleaseReport): string {
 
 function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
   const note = answer.note ? `<p class="note">${safe(answer.note)}</p>` : '';
-  const head = `<tr>${answer.columns.map((c, i) => `<th${i >= answer.columns.length - 2 ? ' class="n"' : ''}>${safe(c)}</th>`).join('')}</tr>`;
+  const head = `<tr>${answer.columns.map((c, i) => `<th${i >= answer.columns.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</th>`).join('')}</tr>`;
   const body = answer.rows
-    .map((r) => `<tr>${r.map((c, i) => `<td${i >= r.length - 2 ? ' class="n"' : ''}>${safe(c)}</td>`).join('')}</tr>`)
+    .map(
+      (r) =>
+        `<tr>${r.map((c, i) => `<td${i >= r.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</td>`).join('')}</tr>`,
+    )
     .join('');
   return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}</figcaption>
 ${picture(answer, wide)}
@@ -109,7 +114,7 @@ ${picture(answer, wide)}
 /** Levels beyond which upright columns read better than a tall list of bars. */
 const manyLevels = 24;
 
-function picture({ panels, title, measure, drawing }: AnswerSection, wide: boolean): string {
+function picture({ panels, title, measure, drawing, unit = '' }: AnswerSection, wide: boolean): string {
   if (drawing) return inline(drawing);
   const [only] = panels;
   if (panels.length === 1 && only!.bars.length === 1) {
@@ -121,12 +126,12 @@ function picture({ panels, title, measure, drawing }: AnswerSection, wide: boole
     const { bars } = only!;
     const label = `${measure} by ${title}, with 95 percent error bars; the numbers are in the table below`;
     const width = wide ? 1016 : 476;
-    return inline(bars.length > manyLevels ? columnChart({ bars, label, width }) : barChart({ bars, label, width }));
+    return inline(bars.length > manyLevels ? columnChart({ bars, label, width }) : barChart({ bars, label, width, unit }));
   }
   const domain = barDomain(panels.flatMap((p) => p.bars));
   const drawn = panels.map(
     ({ caption = '', bars }) =>
-      `<div><h4>${safe(caption)}</h4>${inline(barChart({ bars, label: `${measure}, ${caption}`, width: 330, domain }))}</div>`,
+      `<div><h4>${safe(caption)}</h4>${inline(barChart({ bars, label: `${measure}, ${caption}`, width: 330, domain, unit }))}</div>`,
   );
   return `<div class="panels">${drawn.join('')}</div>`;
 }

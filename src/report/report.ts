@@ -1,12 +1,11 @@
 import { type BeliefRow, beliefRows, posteriorAtMost } from '../accounting/belief.js';
 import { type NaturalFrequency, naturalFrequency, percent } from '../accounting/belief-words.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
-import { levelLabel } from '../policy/code.js';
-import type { Column, Policy } from '../policy/policy.js';
+import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
-import type { Query } from '../query/query.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
+import { keyLabels, missing } from './key-labels.js';
 import { brief, estimate } from './number.js';
 import { rankText } from './rank-text.js';
 import type { Drawing } from './svg.js';
@@ -17,6 +16,7 @@ export interface ReleaseReport {
   readonly population: string;
   readonly at: string;
   readonly certified: boolean;
+  readonly protectsNothing?: true;
   readonly promise: readonly string[];
   readonly assumptions: readonly string[];
   readonly how: string;
@@ -39,13 +39,17 @@ export interface AnswerSection {
   readonly panels: readonly { readonly caption?: string; readonly bars: readonly Bar[] }[];
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** How many columns of the table, from the right, are numbers. */
+  readonly figures?: number;
+  /** Of the numbers that are drawn. */
+  readonly unit?: string;
   readonly error: string;
   /** A picture of its own instead of bars. */
   readonly drawing?: Drawing;
 }
 
 const errorWords: Record<AnswerTable['error'], string> = {
-  exact: 'Error bars: 95 % interval of the noise on each number.',
+  exact: 'Error bars: 95 % interval of the noise on each number; sampling error is not in it.',
   combined: 'Error bars: at least 95 %, over the several noisy numbers each value is made of.',
   propagated: 'Error bars: at least 95 %, carried through the ratio.',
   rank: 'The error is one of rank: with 95 % probability the answer is off by at most that many rows. The first number is for rows that lie evenly around it, the one "at worst" holds for any data.',
@@ -76,6 +80,7 @@ function framed(receipt: Receipt, policy: Policy, title: string, answers: readon
     population: receipt.population,
     at: receipt.at,
     certified: guarantee.certified,
+    ...(guarantee.protectsNothing && { protectsNothing: true }),
     // The crowd picture says this one.
     promise: guarantee.sentences.filter((s) => s !== people.sentence),
     assumptions: guarantee.assumptions,
@@ -116,62 +121,65 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
   ];
 }
 
-/** The key of those who gave no answer. */
-export const missing = '(missing)';
-
-/** The columns whose values are the keys of a table, in order, where the query says so. */
-const keyColumns = (query: Query): readonly string[] => [
-  ...(query.by ?? []),
-  ...(query.kind === 'histogram' ? [query.column] : query.kind === 'crosstab' ? query.columns : []),
-];
-
-const labelOf = (column: Column | undefined, code: string): string => {
-  if (code === missing) return 'no answer';
-  if (!column || !('labels' in column)) return code;
-  const pool = column.type === 'category' ? column.pools?.find((codes) => levelLabel(codes) === code) : undefined;
-  return levelLabel((pool ?? [code]).map((one) => column.labels.get(one) ?? one));
-};
-
-/** What the keys of a table's rows mean, by the labels of the policy. */
-export function keyLabels(table: AnswerTable, policy: Policy): (keys: readonly string[]) => readonly string[] {
-  const named = keyColumns(table.query).map((name) => policy.columns.get(name));
-  return (keys) => keys.map((key, k) => labelOf(named[k], key));
-}
-
 function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const labels = keyLabels(table, policy);
   const rows = table.rows.map((row) => ({ ...row, labels: labels(row.keys) }));
+  const parts = rows.some(({ share }) => share);
   const bar = (row: (typeof rows)[number], label: string): Bar => ({
     label,
-    value: row.value,
-    low: row.low,
-    high: row.high,
+    ...(parts ? inPercent(row.share) : { value: row.value, low: row.low, high: row.high }),
     quiet: row.keys.includes(missing),
     ...(row.rankError !== undefined && { note: rankText(row, brief) }),
+    ...(row.share && { note: `${tenths(100 * row.share.low, Math.floor)}–${tenths(100 * row.share.high, Math.ceil)}` }),
   });
-  const measure = table.columns.at(-1)!;
+  const value = table.columns.at(-1)!;
+  const measure = parts ? 'percent of those who answered' : value;
+  const drawn = parts ? rows.filter(({ share }) => share) : rows;
   const keys = table.columns.slice(0, -1);
-  const groups = keys.length >= 2 ? [...new Set(rows.map((r) => r.labels.slice(0, -1).join(' · ')))] : [];
+  const groups = keys.length >= 2 ? [...new Set(drawn.map((r) => r.labels.slice(0, -1).join(' · ')))] : [];
   const panels =
     groups.length > 0
       ? groups.map((caption) => ({
           caption,
-          bars: rows.filter((r) => r.labels.slice(0, -1).join(' · ') === caption).map((r) => bar(r, r.labels.at(-1)!)),
+          bars: drawn.filter((r) => r.labels.slice(0, -1).join(' · ') === caption).map((r) => bar(r, r.labels.at(-1)!)),
         }))
-      : [{ bars: rows.map((r) => bar(r, r.labels[0] ?? measure)) }];
+      : [{ bars: drawn.map((r) => bar(r, r.labels[0] ?? measure)) }];
   const asked = 'column' in table.query ? policy.columns.get(table.query.column) : undefined;
   return {
     title: table.name,
     ...(asked?.label && asked.label !== table.name && { note: asked.label }),
     measure,
     panels,
-    columns: [...keys, measure, table.error === 'rank' ? 'rank error' : '95 % interval'],
+    columns: [
+      ...keys,
+      value,
+      table.error === 'rank' ? 'rank error' : '95 % interval',
+      ...(parts ? ['percent', '95 % interval'] : []),
+    ],
+    figures: parts ? 4 : 2,
+    ...(parts && { unit: '%' }),
     rows: rows.map((r) => {
       const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
       const interval =
         r.rankError !== undefined ? rankText(r, brief) : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
-      return [...r.labels, estimate(r.value, half).value, interval];
+      return [...r.labels, estimate(r.value, half).value, interval, ...(parts ? percentCells(r.share) : [])];
     }),
     error: errorWords[table.error],
   };
 }
+
+type Share = NonNullable<AnswerTable['rows'][number]['share']>;
+
+const inPercent = (share: Share | undefined) =>
+  share === undefined
+    ? { value: null, low: null, high: null }
+    : { value: share.value === null ? null : 100 * share.value, low: 100 * share.low, high: 100 * share.high };
+
+function percentCells(share: Share | undefined): readonly string[] {
+  const { value, low, high } = inPercent(share);
+  if (value === null || low === null || high === null) return ['', ''];
+  return [`${estimate(value, (high - low) / 2).value} %`, `${brief(low)} to ${brief(high)} %`];
+}
+
+/** A percentage rounded to the side given. */
+const tenths = (x: number, to: (x: number) => number): string => `${x >= 10 && x <= 90 ? to(x) : to(10 * x) / 10}`;

@@ -2,13 +2,14 @@ import type { Account } from '../accounting/account.js';
 import { chooseNoise } from '../accounting/choose.js';
 import { one } from '../exact/rational.js';
 import { nothingSpent } from '../mechanism/profile.js';
+import type { Choice } from '../policy/name-pattern.js';
 import type { Cluster, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { jointKeyOf, keyOf } from '../query/keys.js';
 import type { Batch } from '../query/query.js';
 import { shareOf } from '../release/share.js';
 import { mergeWhereWorth } from './choice.js';
-import { surveyBatch } from './query.js';
+import { surveyBatch, surveyColumns } from './query.js';
 
 /** The histograms of a survey in one form: each by itself, or some clusters of columns read off a joint histogram. */
 export interface SurveyForm {
@@ -16,18 +17,27 @@ export interface SurveyForm {
   readonly batch: Batch;
 }
 
-export const surveyForms = (policy: Policy): readonly SurveyForm[] => [
-  { merged: false, batch: surveyBatch(policy) },
-  ...mergings(policy, policy.merge ?? []).map((names) => ({ merged: true, batch: surveyBatch(policy, names) })),
-];
+export function surveyForms(policy: Policy, choice: Choice = {}): readonly SurveyForm[] {
+  const asked = new Set(surveyColumns(policy, choice).columns.map(({ name }) => name));
+  const clusters = (policy.merge ?? []).filter(({ columns }) => columns.every((name) => asked.has(name)));
+  return [
+    { merged: false, batch: surveyBatch(policy, new Set(), choice) },
+    ...mergings(policy, clusters).map((names) => ({ merged: true, batch: surveyBatch(policy, names, choice) })),
+  ];
+}
 
 /**
  * The form whose expected error, all tables together, is lowest. It depends on policy and asked budget only, not on what was spent before: the same
  * survey asked again is the same request and is replayed.
  */
-export function chooseSurveyBatch(policy: Policy, account: Account, asked: { readonly epsilon?: string } = {}): Batch {
+export function chooseSurveyBatch(
+  policy: Policy,
+  account: Account,
+  asked: { readonly epsilon?: string } = {},
+  choice: Choice = {},
+): Batch {
   const share = asked.epsilon === undefined ? one : shareOf(asked.epsilon, account);
-  const [plain, ...merged] = surveyForms(policy).map(({ batch }) => batch);
+  const [plain, ...merged] = surveyForms(policy, choice).map(({ batch }) => batch);
   if (merged.length === 0) return plain!;
   const batches = [plain!, ...merged];
   const errors = batches.map(

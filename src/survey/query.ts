@@ -1,14 +1,51 @@
 import { isWeight } from '../count/domain.js';
-import type { Policy } from '../policy/policy.js';
+import { Fault } from '../errors.js';
+import { isIdName, isTimingName } from '../policy/column-name.js';
+import { type Choice, chooseNames } from '../policy/name-pattern.js';
+import type { Column, Policy } from '../policy/policy.js';
 import type { Batch } from '../query/query.js';
+import { tieColumns } from '../ties/kinds.js';
+
+/** Which declared columns a survey asks, and which it leaves out although they could be asked. */
+export interface Asked {
+  readonly columns: readonly Column[];
+  readonly leftOut: readonly string[];
+}
 
 /**
- * One histogram per declared column; weights and the column that names the unit are no questions. Those in `merged` are read off the joint histogram of
- * their cluster.
+ * Weights and the column that names the unit are no questions at all. Keys of groups, ids and timings are asked only by their very names, and the rest is
+ * chosen by names and patterns.
  */
-export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set()): Batch {
-  const columns = [...policy.columns.values()].filter((column) => !isWeight(column) && column.name !== policy.protect.unit);
+export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
+  const all = [...policy.columns.values()].filter((column) => !isWeight(column) && column.name !== policy.protect.unit);
+  const keys = new Set(
+    policy.dependence.flatMap((d) =>
+      tieColumns(d)
+        .filter(({ read }) => read === 'name')
+        .map(({ column }) => column),
+    ),
+  );
+  const named = new Set(choice.columns);
+  const isQuestion = (name: string) => named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name));
+  const names = all.map(({ name }) => name);
+  const chosen = new Set(chooseNames(names, choice, 'Questions of the survey'));
+  const columns = all.filter(({ name }) => chosen.has(name) && isQuestion(name));
+  if (columns.length === 0 && names.length > 0)
+    throw new Fault(
+      'QUERY_INVALID',
+      'None of the declared columns is left to ask about.',
+      'Keys of groups, ids and timings are asked only by their very names: --columns a,b.',
+    );
+  return { columns, leftOut: names.filter((name) => chosen.has(name) && !isQuestion(name)) };
+}
+
+/** One histogram per question. Those in `merged` are read off the joint histogram of their cluster. */
+export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: Choice = {}): Batch {
   return {
-    queries: columns.map(({ name }) => ({ kind: 'histogram', column: name, ...(merged.has(name) && { merged: true as const }) })),
+    queries: surveyColumns(policy, choice).columns.map(({ name }) => ({
+      kind: 'histogram',
+      column: name,
+      ...(merged.has(name) && { merged: true as const }),
+    })),
   };
 }

@@ -8,6 +8,7 @@ export interface Terms {
   readonly protect: Protect;
   readonly budget: Budget;
   readonly dependence: readonly Dependence[];
+  readonly undecided?: boolean;
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
   /** Real tables of the relations whose tuples are the secrets, by name. */
@@ -20,11 +21,56 @@ export interface Terms {
  * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read. A relation whose tuples are
  * the secrets has a budget under its name, so which table that is belongs to the terms, too.
  */
-export function digestTerms(
-  { protect, budget, dependence, columns, relations, edges }: Terms,
+export function digestTerms(all: Terms, contents: ReadonlyMap<string, Buffer>, kinds: TieKinds = tieKinds): Digested {
+  const terms = termsIn(all, contents, kinds);
+  return { digest: hash(canonicalJson(terms)), lines: linesOf(terms) };
+}
+
+/** The digest, and the terms it was made of, one by one in words: whoever meets another digest can say which of them changed. */
+export interface Digested {
+  readonly digest: string;
+  readonly lines: readonly string[];
+}
+
+const longest = 160;
+
+/** What the head of a summary says already (termsOf in accounting/account.ts). */
+const inHead = new Set(['secret', 'adversary', 'epsilon', 'delta']);
+
+/** With that head, every part of the terms is a line: two digests differ only where some line does. */
+function linesOf({ protect, dependence, ...rest }: TermsTold): readonly string[] {
+  const ties = Array.isArray(dependence)
+    ? dependence.length === 0
+      ? ['none']
+      : (dependence as readonly Dependence[]).map(tieText)
+    : [String(dependence)];
+  return [
+    ...Object.entries({ ...protect, ...rest })
+      .filter(([key, value]) => !inHead.has(key) && !(key === 'maxRows' && value === 1))
+      .map(([key, value]) => `${key} ${plainly(value)}`),
+    ...ties.map((tie) => `dependence ${tie}`),
+  ].map((line) => (line.length <= longest ? line : `${line.slice(0, longest)}… #${hash(line).slice(0, 8)}`));
+}
+type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: Protect };
+
+/** The kind first. */
+const tieText = ({ kind, ...rest }: Dependence): string => `{kind: ${kind}, ${plainly(rest).slice(1)}`;
+
+/** As it stands in a policy, more or less: no separator of the summary in it. */
+const plainly = (value: unknown): string =>
+  (typeof value === 'string'
+    ? value
+    : canonicalJson(value)
+        .replace(/"([\w.*-]+)"/g, '$1')
+        .replaceAll(':', ': ')
+  ).replaceAll(';', ',');
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+function termsIn(
+  { protect, budget, dependence, undecided, columns, relations, edges }: Terms,
   contents: ReadonlyMap<string, Buffer>,
-  kinds: TieKinds = tieKinds,
-): string {
+  kinds: TieKinds,
+) {
   const ties = dependence.map((d) => {
     const model = modelFile(d, kinds);
     if (model) return { ...d, [model.key]: createHash('sha256').update(contents.get(model.file)!).digest('hex') };
@@ -44,16 +90,15 @@ export function digestTerms(
       const { columns: own, symmetric } = relations.get(name)!;
       return { name, table, columns: own, symmetric };
     });
-  const terms = {
+  return {
     protect,
     epsilon: toText(budget.epsilon),
     delta: toText(budget.delta),
-    dependence: ties,
+    dependence: undecided ? 'undecided' : ties,
     ...(budget.belief && budget.delta.num !== 0n && { belief: true }),
     ...(open.length > 0 && { open }),
     ...(secrets.length > 0 && { secrets }),
   };
-  return createHash('sha256').update(canonicalJson(terms)).digest('hex');
 }
 
 /** JSON with sorted keys; Infinity has a name of its own. */

@@ -110,18 +110,20 @@ const adversaries = {
     'anyone who sees every release and knows the ties declared below, but not the values of other records. Someone who knows other records may learn more.',
 };
 
-const assumptions = ({ dependence, protect }: Policy, kinds: TieKinds): Explanation[] =>
-  dependence.length === 0
-    ? [
-        {
+const assumptions = ({ dependence, undecided, protect }: Policy, kinds: TieKinds): Explanation[] =>
+  undecided
+    ? [{ topic: 'assumption', text: 'none yet: whether records know each other is undecided, so nothing is promised.' }]
+    : dependence.length === 0
+      ? [
+          {
+            topic: 'assumption',
+            text: 'no record says anything about another (dependence: none). Where records do know each other - a household, friends, copies - more can be learned than promised here.',
+          },
+        ]
+      : dependence.map((d) => ({
           topic: 'assumption',
-          text: 'no record says anything about another (dependence: none). Where records do know each other - a household, friends, copies - more can be learned than promised here.',
-        },
-      ]
-    : dependence.map((d) => ({
-        topic: 'assumption',
-        text: kindOf(d, kinds).explain(d, protect.secret),
-      }));
+          text: kindOf(d, kinds).explain(d, protect.secret),
+        }));
 
 /** What the budget means for somebody suspected with this probability. */
 const suspected = [0.01, 0.1, 0.5];
@@ -202,7 +204,19 @@ function notProtected(policy: Policy): Explanation[] {
   return lines.map((text) => ({ topic: 'not protected', text }));
 }
 
-const toDo = ({ unconfirmed, file }: Policy): Explanation[] =>
+const toDo = (policy: Policy): Explanation[] => [...toConfirm(policy), ...toDecide(policy)];
+
+const toDecide = ({ undecided, file }: Policy): Explanation[] =>
+  undecided
+    ? [
+        {
+          topic: 'to do',
+          text: `it is not said whether records know each other. Write dependence: none, or a list such as [{kind: groups, by: household_id, oddsRatio: 9}], into ${basename(file)}; nothing is planned or released before.`,
+        },
+      ]
+    : [];
+
+const toConfirm = ({ unconfirmed, file }: Policy): Explanation[] =>
   unconfirmed.length === 0
     ? []
     : [

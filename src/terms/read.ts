@@ -13,7 +13,7 @@ import { refuseReserved } from '../policy/reserved.js';
 import { didYouMean } from '../policy/suggest.js';
 import { parseYaml, type YamlFile } from '../policy/yaml-file.js';
 import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
-import { digestTerms } from './digest.js';
+import { type Digested, digestTerms } from './digest.js';
 import { type PolicyFile, policyShape } from './shape.js';
 
 /** Reads and checks a policy file. Touches no data: columns that only the data can confirm are checked when the engine opens. */
@@ -44,7 +44,8 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const columns = declareColumns(entry.columns ?? {}, codebook, yaml);
   const relations = declareRelations(entry.relations ?? {}, directory, yaml);
   refuseReserved([...columns.keys(), ...relations.keys()], file);
-  const declared = entry.dependence === 'none' ? [] : entry.dependence;
+  const undecided = entry.dependence === 'undecided';
+  const declared = typeof entry.dependence === 'string' ? [] : entry.dependence;
   const dependence = declared.map((told, i) =>
     kindOf(told, kinds).declare(told, ['dependence', i], { directory, columns, relations, yaml }),
   );
@@ -63,6 +64,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     file,
     directory,
     population: populationOf(entry.population, files),
+    ...(entry.title !== undefined && { title: entry.title }),
     ledger: await canonicalPath(declareLedger(entry.ledger, files, directory, yaml)),
     data,
     protect,
@@ -70,12 +72,15 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     columns,
     relations,
     dependence,
+    ...(undecided && { undecided }),
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    digest: digestTerms({ protect, budget, dependence, columns, relations, edges }, contents, kinds),
+    ...termsOf(digestTerms({ protect, budget, dependence, undecided, columns, relations, edges }, contents, kinds)),
     places: yaml.places(),
   };
 }
+
+const termsOf = ({ digest, lines }: Digested) => ({ digest, terms: lines });
 
 const address = /^([a-z][a-z0-9+.-]+):\/\//i;
 const fromFolder = (path: string, directory: string) => resolve(directory, path);

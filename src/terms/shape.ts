@@ -16,6 +16,7 @@ const shapeWith = (kinds: TieKinds) =>
       population: word('population')
         .optional()
         .describe('Whose budget this is: policies with one population share one ledger account.'),
+      title: word('title').optional().describe('What the population is called in what is published.'),
       ledger: word('ledger').optional().describe('Where spending is recorded; beside the data when absent.'),
       data: section(
         {
@@ -65,11 +66,13 @@ const shapeWith = (kinds: TieKinds) =>
         .superRefine(atMost('relations', sizeOf))
         .optional(),
       dependence: z
-        .union([z.literal('none'), z.array(dependenceShape(kinds)).min(1).superRefine(atMost('dependences'))], {
+        .union([z.enum(['none', 'undecided']), z.array(dependenceShape(kinds)).min(1).superRefine(atMost('dependences'))], {
           error:
             'What is known about dependence between records must be written: silence is not an assumption.\nWrite dependence: none if records are independent, or a list such as - {kind: groups, by: household_id}.',
         })
-        .describe('none, or a list of declared dependences. It must be written.'),
+        .describe(
+          'none, or a list of declared dependences. It must be written; undecided (by `fugu init`) blocks plans and releases.',
+        ),
       unconfirmed: z
         .array(word('column'))
         .optional()

@@ -79,7 +79,7 @@ const tied = policy(budget).replace(
 );
 const withAge = policy(budget, '  age: { type: integer, bounds: [0, 99] }\n');
 
-const reportFiles = ['report/receipt.json', 'report/report.html', 'report/party.csv'];
+const reportFiles = ['receipt.json', 'report.html', 'datapackage.json', 'tables.xlsx', 'party.csv'].map((f) => `report/${f}`);
 const whole = (name: string) =>
   name.endsWith('.html')
     ? /^<!doctype html>[\s\S]*<\/html>\s*$/i
@@ -108,7 +108,7 @@ export const scenarios: readonly Scenario[] = [
   { name: 'next release', words: ask(parties), prepare: spentOnce, judge: judgeRelease, again: judgeAgain },
   {
     name: 'release into a folder',
-    words: ask(parties, '--out', 'report'),
+    words: ask(parties, '--out', 'report', '--overwrite'),
     prepare: async (folder) => {
       await spentOnce(folder);
       await sound(folder, ask({ ...parties, where: [{ column: 'party', op: '=', value: 'dem' }] }, '--out', 'report'));
@@ -239,7 +239,7 @@ export const scenarios: readonly Scenario[] = [
       people(folder, tied);
       await sound(folder, ask(parties, '--out', 'report'));
     },
-    judge: both(judgeSpeech, judgeFiles(['report/attack.html'], whole)),
+    judge: both(judgeSpeech, judgeFiles(['private/attack-party.html'], whole)),
   },
   {
     name: 'init',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { chooseNoise } from '../../accounting/choose.js';
 import type { AttackFigure } from '../../dependence/pairwise/spread-file.js';
+import type { Choice } from '../../policy/name-pattern.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Batch } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
@@ -9,6 +10,7 @@ import type { AskOptions, Session } from '../../release/session.js';
 import { chooseSurvey, type SurveyChoice } from '../../survey/choice.js';
 import type { ReleaseError } from '../../survey/error.js';
 import { chooseSurveyBatch, surveyForms } from '../../survey/plan.js';
+import { surveyColumns } from '../../survey/query.js';
 import { toldError } from '../../survey/told-error.js';
 import { declaredSpread } from '../../ties/columns.js';
 import { defineKind } from '../kind.js';
@@ -16,49 +18,66 @@ import { askable } from './askable.js';
 
 /** A plan, with every way to release the survey and how the tables err together. */
 export interface SurveyPlan extends Plan {
-  readonly survey: SurveyChoice & { readonly attack?: AttackFigure };
+  readonly survey: SurveyChoice & {
+    readonly attack?: AttackFigure;
+    /** Keys of groups, ids and timings that are declared, and asked only by their very names. */
+    readonly leftOut: readonly string[];
+  };
 }
 export interface SurveyRelease extends Release {
   /** Error of all tables together, before any tidying. */
   readonly together: ReleaseError;
 }
 
-/** One histogram per declared column, with all that is left of the budget unless told otherwise. */
+const question = z.strictObject({
+  survey: z.literal(true),
+  /** Names and patterns (`q*`) of the questions; all when absent. */
+  columns: z.array(z.string().min(1)).optional(),
+  /** Names and patterns of questions to leave out. */
+  except: z.array(z.string().min(1)).optional(),
+});
+type Question = z.input<typeof question>;
+
+/** One histogram per question, with all that is left of the budget unless told otherwise. */
 export const survey = defineKind({
   name: 'survey',
-  question: z.strictObject({ survey: z.literal(true) }),
+  question,
   hint: 'Write {"survey": true}.',
   example: (policy) => (askable(policy).length > 0 ? { survey: true as const } : undefined),
-  async plan(session, _, options): Promise<SurveyPlan> {
-    const [query, all] = asked(session, options);
+  async plan(session, question, options): Promise<SurveyPlan> {
+    const [query, all] = asked(session, question, options);
     const plan = await session.plan(query, all);
-    return { ...plan, survey: await waysOf(session, query, all) };
+    return { ...plan, survey: await waysOf(session, question, query, all) };
   },
-  async release(session, _, options): Promise<SurveyRelease> {
-    const release = await session.release(...asked(session, options));
+  async release(session, question, options): Promise<SurveyRelease> {
+    const release = await session.release(...asked(session, question, options));
     return { ...release, together: toldError(release.receipt.measures) };
   },
 });
 
-const asked = ({ policy, account }: Session, options: AskOptions): readonly [Batch, AskOptions] => [
-  chooseSurveyBatch(policy, account, options),
-  { label: 'survey: one histogram per column', ...options, all: options.epsilon === undefined },
-];
+function asked({ policy, account }: Session, question: Question, options: AskOptions): readonly [Batch, AskOptions] {
+  const batch = chooseSurveyBatch(policy, account, options, choiceOf(question));
+  const some = question.columns !== undefined || question.except !== undefined;
+  const label = `survey: one histogram per column${some ? ` (${batch.queries.length} chosen)` : ''}`;
+  return [batch, { label, ...options, all: options.epsilon === undefined }];
+}
+
+const choiceOf = ({ columns, except }: Question): Choice => ({ ...(columns && { columns }), ...(except && { except }) });
 
 /**
  * Every way to release the survey that is asked for, with its expected error and what it protects: all noise that could be planned for it, by the planner
  * itself. Public numbers only.
  */
-async function waysOf(session: Session, query: Batch, options: AskOptions): Promise<SurveyPlan['survey']> {
+async function waysOf(session: Session, question: Question, query: Batch, options: AskOptions): Promise<SurveyPlan['survey']> {
   const { policy, account } = session;
   const spent = await session.standing();
   const share = session.share(options, spent);
-  const ways = surveyForms(policy).map(({ merged, batch }) => {
+  const ways = surveyForms(policy, choiceOf(question)).map(({ merged, batch }) => {
     const { measures } = bindBatch(batch, policy);
     return { merged, batch, measures, plans: chooseNoise(measures, account, share, spent) };
   });
   const taken = ways.find(({ batch }) => JSON.stringify(batch) === JSON.stringify(query))!;
-  const choice = chooseSurvey(ways, taken, policy.protect);
+  const choice = { ...chooseSurvey(ways, taken, policy.protect), leftOut: surveyColumns(policy, choiceOf(question)).leftOut };
   const attack = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0]?.attack;
   return attack && account.routes.some((r) => r.amplifier.name === 'pairwise') ? { ...choice, attack } : choice;
 }

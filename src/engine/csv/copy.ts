@@ -9,8 +9,13 @@ import { unpacked } from './text.js';
  * Writes a CSV as DuckDB can read it to a private file of at most `most` bytes: bytes that are no UTF-8 become U+FFFD, cells that are too long end where
  * they get too long. Every other byte stays as it is, so that no cell decides how another is read.
  */
-export async function copyReadable(path: string, to: string, { names, delimiter }: CsvHeader, most: number): Promise<void> {
-  const cutter = new CellCutter(delimiter, longestIn(names.length));
+export async function copyReadable(
+  path: string,
+  to: string,
+  { names, delimiter, before }: CsvHeader,
+  most: number,
+): Promise<void> {
+  const cutter = new CellCutter(delimiter, longestIn(names.length), before);
   let left = most;
   const kept = (text: string): Buffer => {
     const bytes = Buffer.from(text, 'utf8');

@@ -28,11 +28,13 @@ export class CellCutter {
   #state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
   /** Bytes of the cell so far, as it will be read. */
   #length = 0;
-  #names = true;
+  /** Lines that are left alone: the names, and what stands before them. */
+  #heads: number;
   /** What ends the part of the cell that is left, while the rest of it is dropped. */
   #dropping: '' | '"' | undefined;
 
-  constructor(delimiter: string, longest: number) {
+  constructor(delimiter: string, longest: number, before = 0) {
+    this.#heads = before + 1;
     this.#delimiter = delimiter.charCodeAt(0);
     this.#longest = longest;
   }
@@ -45,7 +47,7 @@ export class CellCutter {
       if (this.#step(c)) {
         this.#length += bytesOf(c);
         // Never between the two quotes of a pair, nor within a character.
-        if (this.#length <= this.#longest || this.#dropping !== undefined || this.#names || isHigh(c)) continue;
+        if (this.#length <= this.#longest || this.#dropping !== undefined || this.#heads > 0 || isHigh(c)) continue;
         out += text.slice(from, i + 1);
         this.#dropping = this.#state === 'quoted' ? '"' : '';
       } else if (this.#dropping !== undefined && this.#state !== 'closed') {
@@ -76,7 +78,8 @@ export class CellCutter {
     if (c === this.#delimiter || isBreak(c)) {
       this.#state = 'start';
       this.#length = 0;
-      if (isBreak(c)) this.#names = false;
+      // Where a line stands before the names both end alike, so that its line feed alone counts.
+      if (isBreak(c) && this.#heads > 0 && (this.#heads === 1 || c === 0x0a)) this.#heads--;
       return false;
     }
     if (before === 'closed') return false;

@@ -19,7 +19,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const headerOf = (columns: number) => ({ names: Array.from({ length: columns }, (_, i) => `c${i}`), delimiter: ',' });
+const headerOf = (columns: number) => ({ names: Array.from({ length: columns }, (_, i) => `c${i}`), delimiter: ',', before: 0 });
 function scan(text: string, columns: number, size = 1 << 20): LineScanner {
   const scanner = new LineScanner(headerOf(columns));
   const bytes = Buffer.from(text);

@@ -59,13 +59,15 @@ export class LineScanner {
   #closed = -1;
   /** Bytes of the line once its long cells are cut. */
   #cut = 0;
-  #names = true;
+  /** Lines that are no record: the names, and what stands before them. */
+  #heads: number;
   long = false;
   broken = false;
   folded = false;
   records = 0;
 
-  constructor({ names, delimiter }: CsvHeader) {
+  constructor({ names, delimiter, before }: CsvHeader) {
+    this.#heads = before + 1;
     this.#kinds[delimiter.charCodeAt(0)] = delimiting;
     this.#kinds[0x0a] = feed;
     this.#kinds[0x0d] = carriage;
@@ -119,7 +121,7 @@ export class LineScanner {
 
   #endCell(at: number): void {
     const length = at - this.#cell;
-    if (length > this.#longest && !this.#names) this.long = true;
+    if (length > this.#longest && this.#heads === 0) this.long = true;
     // Spaces behind quotes are no part of the cell, so that nothing of them can be cut.
     if (this.#closed >= 0 && at - this.#closed > mostSpaces) this.broken = true;
     this.#closed = -1;
@@ -129,10 +131,10 @@ export class LineScanner {
 
   #endLine(at: number): void {
     this.#endCell(at);
-    if (this.#cut > this.#longestLine && !this.#names) this.broken = true;
+    if (this.#cut > this.#longestLine && this.#heads === 0) this.broken = true;
     // An empty line is a record where it can be one: with a single, empty cell.
-    if (!this.#names && (at > this.#line || this.#columns === 1)) this.records++;
-    this.#names = false;
+    if (this.#heads > 0) this.#heads--;
+    else if (at > this.#line || this.#columns === 1) this.records++;
     this.#line = at + 1;
     this.#cut = 0;
   }

@@ -6,6 +6,8 @@ import { detectDelimiter, parseCsv } from '../../policy/codebook/csv.js';
 export interface CsvHeader {
   readonly names: readonly string[];
   readonly delimiter: string;
+  /** Lines before the names: spreadsheets write "sep=;" there. */
+  readonly before: number;
 }
 
 const longest = 4 << 20;
@@ -14,8 +16,10 @@ const longest = 4 << 20;
 export async function readCsvHeader(path: string): Promise<CsvHeader> {
   const malformed = (message: string, hint: string) =>
     new Fault('DATA_MALFORMED', message, hint, { place: { file: path, line: 1 } });
-  const line = await firstLine(path, malformed);
-  const delimiter = detectDelimiter(line);
+  const first = await lineAt(path, 0, malformed);
+  const told = separatorLine.exec(first)?.[1];
+  const line = told === undefined ? first : await lineAt(path, 1, malformed);
+  const delimiter = told ?? detectDelimiter(line);
   const cells = parseCsv(line, delimiter)?.[0]?.cells;
   if (!cells)
     throw malformed(
@@ -33,25 +37,36 @@ export async function readCsvHeader(path: string): Promise<CsvHeader> {
       );
     seen.add(folded);
   }
-  return { names, delimiter };
+  return { names, delimiter, before: told === undefined ? 0 : 1 };
 }
 
 type Malformed = (message: string, hint: string) => Fault;
 
-async function firstLine(path: string, malformed: Malformed): Promise<string> {
+/** What spreadsheets write above the names, and read no cell from. */
+const separatorLine = /^\ufeff?"?sep=([,;\t|])"?$/i;
+
+/** The first line, or the one behind it. */
+async function lineAt(path: string, skip: number, malformed: Malformed): Promise<string> {
   const file = createReadStream(path, { highWaterMark: 1 << 16 });
   const source = path.toLowerCase().endsWith('.gz') ? file.pipe(createGunzip()) : file;
   const blocks: Buffer[] = [];
   let size = 0;
   let quoted = false;
+  let left = skip;
   try {
-    for await (const block of source as AsyncIterable<Buffer>) {
+    for await (const whole of source as AsyncIterable<Buffer>) {
+      let block = whole;
       for (let i = 0; i < block.length; i++) {
         const byte = block[i]!;
         if (byte === 0) throw malformed('The data is not text.', 'Save it as CSV in UTF-8.');
         if (byte === 0x22) quoted = !quoted;
-        else if (byte === 0x0a && !quoted && size + i > 0)
-          return decode(Buffer.concat([...blocks, block.subarray(0, i)]), malformed);
+        else if (byte === 0x0a && !quoted && size + i > 0) {
+          if (left === 0) return decode(Buffer.concat([...blocks, block.subarray(0, i)]), malformed);
+          left--;
+          blocks.length = size = 0;
+          block = block.subarray(i + 1);
+          i = -1;
+        }
       }
       blocks.push(block);
       size += block.length;

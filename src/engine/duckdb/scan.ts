@@ -66,7 +66,7 @@ export async function scanFile(
 const asNumber = (column: ScanColumn): ScanColumn =>
   column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression) } : column;
 
-function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, { codes, numbers, memory }: ScanOptions): Scan {
+function scanCsv({ header: { names, delimiter, before }, path, single }: CsvScan, { codes, numbers, memory }: ScanOptions): Scan {
   const line = longestLine(names.length);
   // Each thread holds several buffers of this size.
   const buffer = Math.max(memory < 256 * 1024 ** 2 ? 2 ** 22 : 2 ** 25, 2 * line);
@@ -74,6 +74,7 @@ function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, { code
     text(path),
     'auto_detect=false',
     'header=true',
+    ...(before > 0 ? [`skip=${before}`] : []),
     `delim=${text(delimiter)}`,
     `quote='"'`,
     `escape='"'`,

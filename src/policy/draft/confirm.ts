@@ -18,6 +18,16 @@ export function confirmColumns(text: string, confirmed: ReadonlySet<string>): st
   return removeItems(text, list, names, confirmed);
 }
 
+/** The policy text with `dependence: undecided` said; as it is where something else was said already. */
+export function decideDependence(text: string, said: string): string {
+  const document = parseDocument(text, { schema: 'failsafe' });
+  const pair = isMap(document.contents)
+    ? document.contents.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === 'dependence')
+    : undefined;
+  const value = pair?.value;
+  return isScalar(value) && value.value === 'undecided' ? splice(text, value.range![0], value.range![1], said) : text;
+}
+
 const splice = (text: string, start: number, end: number, put: string) => text.slice(0, start) + put + text.slice(end);
 const quoted = (name: string) => (/^[A-Za-z_][\w.-]*$/.test(name) ? name : JSON.stringify(name));
 

@@ -1,5 +1,7 @@
-import type { Codebook } from '../codebook/codebook.js';
-import { type ColumnSummary, type Guess, guess } from './guess.js';
+import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
+import { type FoundGroups, foundGroups } from './groups.js';
+import { type ColumnSummary, type Guess, guess, type Known, type LeftOut } from './guess.js';
+import { line, list, render, scalar, shape } from './policy-text.js';
 
 export interface DraftOptions {
   /** As written into the policy: relative to it. */
@@ -9,32 +11,95 @@ export interface DraftOptions {
   readonly codebook?: Codebook;
   /** Written out when the default place, beside the data, cannot be used. */
   readonly ledger?: string;
+  /** The columns to keep; all when absent. */
+  readonly chosen?: ReadonlySet<string>;
+  readonly known?: Known;
+  /** What was said about how records know each other; `undecided` when nothing was. */
+  readonly dependence?: DraftDependence;
+  /** Whose rows they are, where one person may have several. */
+  readonly person?: { readonly unit: string; readonly maxRows: number };
 }
+
+/** How records know each other, as it will be written: said by the steward, or not yet. */
+export type DraftDependence = 'none' | 'undecided' | { readonly by: string; readonly oddsRatio?: string };
 
 export interface Draft {
   readonly text: string;
   readonly declared: number;
   readonly unconfirmed: readonly string[];
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+  /** Columns whose values are shared by a few rows each, the surest first: households, families, classes. */
+  readonly groups: readonly FoundGroups[];
+  /** Whether it is still to be said how records know each other: nothing is planned or released before. */
+  readonly undecided: boolean;
 }
 
-const householdName = /household|^hh|_hh|hhid|family|serialno|pedigree|ward$|ward_|school|class_?id|couple/i;
+/** What is known of the columns before anything is decided: for the steward's eyes, as it was read from the data. */
+export interface FoundColumn {
+  readonly name: string;
+  readonly is: 'question' | 'weight' | LeftOut;
+  readonly why: string;
+  /** Codes that seem to mean "no answer". */
+  readonly missing: readonly string[];
+}
+export interface Found {
+  readonly columns: readonly FoundColumn[];
+  readonly groups: readonly FoundGroups[];
+  /** Columns that name somebody in several rows. */
+  readonly repeated: readonly string[];
+}
+
+export function findColumns(columns: readonly ColumnSummary[], book: Codebook = new Map()): Found {
+  const found = columns.map((column): FoundColumn => {
+    const told = guess(column);
+    const { name } = column;
+    if (told.type === 'out' && !isListed(book.get(name), column, told)) return { name, is: told.is, why: told.why, missing: [] };
+    return { name, is: told.type === 'weight' ? 'weight' : 'question', why: '', missing: 'missing' in told ? told.missing : [] };
+  });
+  const ids = new Set(found.filter(({ is }) => is === 'id').map(({ name }) => name));
+  return {
+    columns: found,
+    groups: groupsIn(columns),
+    repeated: columns.filter((c) => ids.has(c.name) && c.distinct < 0.97 * c.filled).map((c) => c.name),
+  };
+}
+
+const groupsIn = (columns: readonly ColumnSummary[]): readonly FoundGroups[] =>
+  columns.flatMap((column) => foundGroups(column) ?? []).sort((a, b) => Number(b.sure) - Number(a.sure));
+
+/** Whether the codebook lists what the column may hold, so that nothing is taken from the data. */
+const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told: Guess): boolean => {
+  const isNumber = told.type === 'integer' || told.type === 'number' || told.type === 'weight';
+  return entry !== undefined && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2);
+};
 
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
 export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOptions): Draft {
-  const book = options.codebook ?? new Map();
-  const known = new Set(columns.map((c) => c.name));
-  // A codebook that speaks of columns the data lacks cannot be referred to; what it says is written out instead.
-  const refer = options.codebookPath !== undefined && [...book.keys()].every((name) => known.has(name));
+  const book = options.codebook ?? new Map<string, CodebookEntry>();
+  const names = columns.map((c) => c.name);
+  const known = new Set(names);
+  const { chosen = new Set(names), dependence = 'undecided' } = options;
+  // Whoever is in which group is what ties are made of, and no answer to anything.
+  const key = typeof dependence === 'object' ? dependence.by : undefined;
+  // A codebook that speaks of columns the data lacks, or that are not asked for, cannot be referred to; what it says is written out instead.
+  const refer =
+    options.codebookPath !== undefined && [...book.keys()].every((name) => known.has(name) && chosen.has(name) && name !== key);
   const lines: string[] = [];
   const unconfirmed: string[] = [];
-  const leftOut: { name: string; why: string }[] = [];
+  const leftOut: { name: string; why: string; is: LeftOut }[] = [];
   let declared = 0;
   for (const column of columns) {
     const entry = book.get(column.name);
-    const told = guess(column);
-    const isNumber = told.type === 'integer' || told.type === 'number' || told.type === 'weight';
-    if (entry && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2)) {
+    const told = guess(column, options.known);
+    if (column.name === key) {
+      leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
+      continue;
+    }
+    if (!chosen.has(column.name)) {
+      leftOut.push({ name: column.name, why: 'not asked for', is: told.type === 'out' ? told.is : 'not asked for' });
+      continue;
+    }
+    if (entry && isListed(entry, column, told)) {
       declared++;
       if (!refer)
         lines.push(
@@ -48,7 +113,7 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
       continue;
     }
     if (told.type === 'out') {
-      leftOut.push({ name: column.name, why: told.why });
+      leftOut.push({ name: column.name, why: told.why, is: told.is });
       continue;
     }
     declared++;
@@ -57,104 +122,15 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     const label = entry?.label === undefined ? [] : [`label: ${scalar(entry.label)}`];
     lines.push(line(column.name, [...shape(told), ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []), ...label]));
   }
-  return { text: render(columns, options, refer, lines, unconfirmed, leftOut), declared, unconfirmed, leftOut };
+  const groups = groupsIn(columns);
+  const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);
+  const repeated = columns.find((c) => ids.includes(c.name) && c.distinct < 0.97 * c.filled)?.name;
+  return {
+    text: render(options, refer, lines, unconfirmed, leftOut, { groups, ids, ...(repeated !== undefined && { repeated }) }),
+    declared,
+    unconfirmed,
+    leftOut: leftOut.map(({ name, why }) => ({ name, why })),
+    groups,
+    undecided: dependence === 'undecided',
+  };
 }
-
-const shape = (told: Exclude<Guess, { type: 'out' }>): string[] =>
-  told.type === 'category'
-    ? ['type: category', `values: ${list(told.values)}`]
-    : told.type === 'multi'
-      ? ['type: multi', `values: ${list(told.values)}`, `separator: ${JSON.stringify(told.separator)}`]
-      : [`type: ${told.type}`, `bounds: [${told.bounds.map(plainNumber).join(', ')}]`];
-
-const plainNumber = (x: number): string => (Math.abs(x) >= 1e21 ? x.toExponential() : String(x));
-const scalar = (text: string): string =>
-  /^[A-Za-z_][A-Za-z0-9_. /-]*$/.test(text) && !/[ .]$/.test(text)
-    ? text
-    : /^-?\d+(\.\d+)?$/.test(text)
-      ? text
-      : JSON.stringify(text);
-const list = (codes: readonly string[]): string => `[${codes.map(scalar).join(', ')}]`;
-const line = (name: string, parts: readonly string[]): string => `  ${scalar(name)}: {${parts.join(', ')}}`;
-
-function render(
-  columns: readonly ColumnSummary[],
-  options: DraftOptions,
-  refer: boolean,
-  lines: readonly string[],
-  unconfirmed: readonly string[],
-  leftOut: Draft['leftOut'],
-): string {
-  const groups = columns.filter((c) => householdName.test(c.name) && c.distinct > 1 && c.distinct < c.filled).map((c) => c.name);
-  const ids = columns.filter((c) => leftOut.some((o) => o.name === c.name && o.why.startsWith('names'))).map((c) => c.name);
-  const repeats = columns.find((c) => ids.includes(c.name) && c.distinct < 0.97 * c.filled);
-  const parts = [`source: ${scalar(options.source)}`];
-  if (options.table !== undefined) parts.push(`table: ${scalar(options.table)}`);
-  if (refer) parts.push(`codebook: ${scalar(options.codebookPath!)}`);
-  return [
-    '# A draft by fugu init. Read it, change what is wrong, then run: fugu confirm, fugu check.',
-    `data: {${parts.join(', ')}}`,
-    '',
-    '# What one guess of an attacker is about: row (one row is one person), person (all rows of one unit), answer (one cell).',
-    repeats
-      ? `# Several rows seem to share one ${repeats.name}; if that is a person, protect the person:`
-      : '# If one person can have several rows:',
-    `# protect: {secret: person, unit: ${scalar(repeats?.name ?? ids[0] ?? 'person_id')}, maxRows: 5}`,
-    'protect: {secret: row}',
-    '',
-    '# How much may be learned about one secret over all releases together. Or by belief:',
-    '# budget: {belief: {prior: 0.1, posterior: 0.3}, delta: 1e-6}',
-    'budget: {epsilon: 1, delta: 1e-6}',
-    '',
-    '# Do records know each other? "none" claims that no row says anything about another. If people of one household answer alike, say so:',
-    '# dependence:',
-    `#   - {kind: groups, by: ${scalar(groups[0] ?? 'household_id')}, oddsRatio: 9}`,
-    ...(groups.length > 0
-      ? [`# The data has ${groups.length === 1 ? 'a column that looks' : 'columns that look'} like groups: ${groups.join(', ')}.`]
-      : []),
-    'dependence: none',
-    '',
-    ...(options.ledger === undefined
-      ? []
-      : [
-          '# The folder of the data cannot be written to, so spending is recorded here. Keep one ledger for these people.',
-          `ledger: ${scalar(options.ledger)}`,
-          '',
-        ]),
-    ...(lines.length > 0 ? ['columns:', ...lines, ''] : []),
-    ...(leftOut.length > 0
-      ? [
-          '# Left out (add a line above to ask about one):',
-          ...wrapComment(leftOut.map(({ name, why }) => `${name} (${why})`)),
-          '',
-        ]
-      : []),
-    ...(unconfirmed.length > 0
-      ? [
-          '# Values and bounds of these columns were read from the data. Bounds and lists should be what is known beforehand, not what the data',
-          '# happens to hold. Look at them, then run: fugu confirm. Nothing is released before.',
-          `unconfirmed: [${wrap(unconfirmed.map(scalar), '  ')}]`,
-          '',
-        ]
-      : []),
-  ].join('\n');
-}
-
-function wrap(words: readonly string[], indent: string): string {
-  let text = '';
-  let width = 14;
-  for (const [i, word] of words.entries()) {
-    const piece = i < words.length - 1 ? `${word},` : word;
-    if (width + piece.length > 120) {
-      text += `\n${indent}`;
-      width = indent.length;
-    } else if (i > 0) text += ' ';
-    text += piece;
-    width += piece.length + 1;
-  }
-  return text;
-}
-const wrapComment = (words: readonly string[]): string[] =>
-  wrap(words, '#   ')
-    .split('\n')
-    .map((text, i) => (i === 0 ? `#   ${text}` : text));

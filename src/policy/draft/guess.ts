@@ -1,4 +1,8 @@
 import { codeText } from '../code.js';
+import { isIdName, isTimingName } from '../column-name.js';
+import { isFreeText, type Texts } from './free-text.js';
+import { foundGroups } from './groups.js';
+import { isMissingWord } from './missing-word.js';
 
 /** What is known of one column of the data when a policy is drafted. */
 export interface ColumnSummary {
@@ -8,16 +12,27 @@ export interface ColumnSummary {
   /** Cells that are not empty; different values among them; cells that are finite numbers, and fractions among those. */
   readonly filled: number;
   readonly distinct: number;
+  /** Values that stand in one cell only, and the cells of the most frequent one. */
+  readonly once: number;
+  readonly most: number;
+  /** Stretches of equal cells, from top to bottom. */
+  readonly runs: number;
   readonly numbers: number;
   readonly fractions: number;
   readonly range?: readonly [number, number];
   readonly longest: number;
+  /** Most words in a cell that is no number. */
+  readonly wordiest: number;
   readonly dates: number;
+  /** Cells that are numbers with a comma for a point. */
+  readonly commas: number;
   /** Every value, when there are few (`distinct` is then exact; for a column of many values it is an estimate). */
   readonly codes?: readonly string[];
+  readonly texts?: Texts;
   /** What seems to stand between several answers in one cell, and those answers. */
   readonly separator?: string;
   readonly options?: readonly string[];
+  readonly optionTexts?: Texts;
   /** The smallest and largest numbers. */
   readonly extremes: readonly number[];
 }
@@ -36,54 +51,84 @@ export type Guess =
       readonly bounds: readonly [number, number];
       readonly missing: readonly string[];
     }
-  | { readonly type: 'out'; readonly why: string };
+  | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
+
+/** Why a column is no question. */
+export type LeftOut = 'empty' | 'id' | 'group' | 'timing' | 'date' | 'free text' | 'commas' | 'not asked for';
+
+/** What whoever drafts knows better than a guess. */
+export interface Known {
+  /** Codes that mean "no answer" wherever they stand; nothing else does. */
+  readonly missing?: ReadonlySet<string>;
+  /** Columns asked for by their very names: a timing that is asked for is a number, a key that is no key an answer. */
+  readonly wanted?: ReadonlySet<string>;
+  /** Numbers that look like survey weights and are none. */
+  readonly noWeights?: ReadonlySet<string>;
+}
 
 const mostNumericCodes = 12;
 const mostTextCodes = 60;
 const mostOptions = 40;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
-const surelyId = /^id$|_id$|^id_|uuid|guid|^case_?id$/i;
-const weightName = /weight|^wt|_wt|wgt/i;
-const missingWord = /^(na|n\/a|nan|null|\?|\.|-|missing|inapplicable|refused|don'?t know|no answer)$/i;
+const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050)$/i;
 /** "None" is an answer to many questions, but no number. */
-const noNumber = (code: string) => missingWord.test(code) || /^none$/i.test(code);
+const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
 
-export function guess(column: ColumnSummary): Guess {
-  const { filled, distinct, numbers, codes } = column;
-  if (filled === 0) return { type: 'out', why: 'empty' };
-  if (distinct <= 1) return { type: 'out', why: 'always the same' };
-  const names = { type: 'out', why: 'names a person or a row' } as const;
-  if (idName.test(column.name) && distinct > filled / 2) return names;
-  if (surelyId.test(column.name) && distinct > mostTextCodes) return names;
-  // Whole numbers that never repeat count people, not anything about them.
-  if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled) return names;
+const out = (is: LeftOut, why: string): Guess => ({ type: 'out', is, why });
+
+export function guess(column: ColumnSummary, known: Known = {}): Guess {
+  const { name, filled, distinct, numbers, codes } = column;
+  if (filled === 0) return out('empty', 'empty');
+  if (distinct <= 1) return out('empty', 'always the same');
+  const wanted = known.wanted?.has(name) === true;
   // A word for "no answer" among numbers does not make them text.
   const words = codes?.filter(noNumber).length ?? 0;
   const numeric =
     numbers > 0 &&
     (numbers === filled || (codes ? codes.length - words === codes.filter(isNumber).length : numbers > 0.98 * filled));
-  if (numeric && (column.stored === 'real' || column.fractions > 0) && weightName.test(column.name) && column.range![0] >= 0)
+  if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
+    return out('timing', 'a timing');
+  if (!wanted && foundGroups(column)?.sure) return out('group', 'names a group of rows');
+  const names = out('id', 'names a person or a row');
+  if (idName.test(name) && distinct > filled / 2) return names;
+  if (isIdName(name) && distinct > mostTextCodes) return names;
+  // Whole numbers that never repeat count people, not anything about them.
+  if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled) return names;
+  if (
+    numeric &&
+    (column.stored === 'real' || column.fractions > 0) &&
+    weightName.test(name) &&
+    !known.noWeights?.has(name) &&
+    column.range![0] >= 0
+  )
     return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };
-  if (numeric && distinct - words > mostNumericCodes) return guessNumber(column);
+  if (numeric && distinct - words > mostNumericCodes) return guessNumber(column, known);
+  if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
+    return out('commas', 'numbers with decimal commas, which are not read: write them with points');
   if (
     column.separator !== undefined &&
     column.options &&
     column.options.length <= mostOptions &&
+    !isFreeText(column.optionTexts!) &&
     !numeric &&
     distinct > column.options.length
   )
     return { type: 'multi', separator: column.separator, values: column.options.map(codeText), missing: [] };
-  if (codes && codes.length <= mostTextCodes && (numeric || distinct <= Math.max(12, filled / 5))) return guessCategory(codes);
-  if (column.dates > 0.9 * filled) return { type: 'out', why: 'a date or time' };
-  return { type: 'out', why: distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text' };
+  if (column.dates > 0.9 * filled) return out('date', 'a date or time');
+  if (codes && codes.length <= mostTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
+    return guessCategory(codes, known);
+  return out('free text', distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text');
 }
 
 const isNumber = (code: string) => code !== '' && Number.isFinite(Number(code));
 
-function guessCategory(codes: readonly string[]): Guess {
+function guessCategory(codes: readonly string[], known: Known): Guess {
   const spelled = [...new Set(codes.map(codeText))];
-  const isMissing = (c: string) => missingWord.test(c) || /^-\d{1,3}$/.test(c);
+  // 77, 88 or 99 behind answers that end at 7.
+  const top = Math.max(...spelled.filter((c) => isNumber(c) && !sentinel.test(c)).map(Number));
+  const apart = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
+  const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || apart(c));
   const values = spelled.filter((c) => !isMissing(c));
   if (values.length === 0) return { type: 'category', values: inOrder(spelled), missing: [] };
   return { type: 'category', values: inOrder(values), missing: inOrder(spelled.filter(isMissing)) };
@@ -93,15 +138,17 @@ const inOrder = (codes: readonly string[]) =>
   codes.every(isNumber) ? [...codes].sort((a, b) => Number(a) - Number(b)) : [...codes].sort((a, b) => (a < b ? -1 : 1));
 
 /** Codes for "no answer" stand apart from the numbers: negative where the rest is not, or far above the rest. */
-function guessNumber(column: ColumnSummary): Guess {
+function guessNumber(column: ColumnSummary, known: Known): Guess {
   const ends = column.codes ? column.codes.filter(isNumber).map(Number) : column.extremes;
   const plain = ends.filter((x) => !sentinel.test(String(x)));
   const top = Math.max(...plain);
   const negativeOnlyCodes = ends.every((x) => x >= 0 || sentinel.test(String(x))) && ends.filter((x) => x < 0).length <= 9;
   const apart = (x: number) => sentinel.test(String(x)) && (x < 0 ? negativeOnlyCodes : x > 1.05 * top + 1 && x >= 66);
   const whole = column.fractions === 0;
-  const missing = plain.length > 0 && whole ? ends.filter(apart) : [];
-  const rest = ends.filter((x) => !missing.includes(x));
+  const told = known.missing;
+  const missing = told ? ends.filter((x) => told.has(String(x))) : plain.length > 0 && whole ? ends.filter(apart) : [];
+  const kept = ends.filter((x) => !missing.includes(x));
+  const rest = kept.length > 0 ? kept : ends;
   const words = column.codes?.filter(noNumber) ?? [];
   const bounds = rounded([Math.min(...rest), Math.max(...rest)], whole);
   return {

@@ -1,5 +1,8 @@
 import { numberFromText } from '../number-text.js';
+import { fewRows, type Texts, wordsIn } from './free-text.js';
 import type { ColumnSummary } from './guess.js';
+import { isMissingWord } from './missing-word.js';
+import { repeatsOf, ValueSample } from './value-sample.js';
 
 /** Different values remembered per column; past this a column is not one of codes. */
 const mostKept = 5000;
@@ -7,31 +10,45 @@ const mostKept = 5000;
 const mostListed = 60;
 const mostEnds = 12;
 const separators = [';', '|'] as const;
-const date = /^\d{4}-\d{1,2}-\d{1,2}([T ]|$)|^\d{1,2}([/.])\d{1,2}\2\d{2,4}( |$)/;
+const date = /^\d{4}-\d{1,2}-\d{1,2}([T ]|$)|^\d{1,2}([/.])\d{1,2}\2\d{2,4}( |$)|^\d{1,2}:\d{2}(:\d{2})?$/;
+/** A number as much of the world writes it, and the database does not read it. */
+const commaNumber = /^[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+$/;
 
 /** Looks at the cells of one column, one after the other; what it has seen becomes a summary. */
 export class ColumnTally {
   #kept: Map<string, number> | undefined = new Map();
+  #sample: ValueSample | undefined;
   #ends: number[] = [];
-  #options = new Map<string, Set<string>>();
+  #options = new Map<string, Map<string, number>>();
   #filled = 0;
-  #different = 0;
   #numbers = 0;
   #fractions = 0;
   #dates = 0;
+  #commas = 0;
   #longest = 0;
+  #wordiest = 0;
   #separated = new Map<string, number>();
+  #last: string | undefined;
+  #runs = 0;
 
   see(cell: string | number | bigint | boolean | null): void {
     if (cell === null) return;
     const text = typeof cell === 'string' ? cell : String(cell);
+    if (text !== this.#last) {
+      this.#runs++;
+      this.#last = text;
+    }
     if (!this.#kept) {
+      this.#sample!.add(text);
       this.#count(text, 1);
       return;
     }
     const before = this.#kept.get(text);
     this.#kept.set(text, (before ?? 0) + 1);
-    if (before === undefined && this.#kept.size > mostKept) this.#pour();
+    if (before === undefined && this.#kept.size > mostKept) {
+      this.#sample = new ValueSample(this.#kept);
+      this.#pour();
+    }
   }
 
   /** Turns what was remembered value by value into figures. */
@@ -39,7 +56,6 @@ export class ColumnTally {
     const kept = this.#kept!;
     this.#kept = undefined;
     for (const [text, times] of kept) this.#count(text, times);
-    this.#different = kept.size / this.#filled;
   }
 
   #count(text: string, times: number): void {
@@ -52,15 +68,19 @@ export class ColumnTally {
       this.#stretch(x);
       return;
     }
+    const words = wordsIn(text);
+    if (words > this.#wordiest) this.#wordiest = words;
     if (date.test(text)) this.#dates += times;
+    if (commaNumber.test(text)) this.#commas += times;
     for (const s of separators) {
       if (!text.includes(s)) continue;
       this.#separated.set(s, (this.#separated.get(s) ?? 0) + times);
     }
     for (const s of separators) {
-      const options = this.#options.get(s) ?? new Set();
+      const options = this.#options.get(s) ?? new Map<string, number>();
       this.#options.set(s, options);
-      if (options.size <= mostListed) for (const part of text.split(s)) if (part.trim() !== '') options.add(part.trim());
+      if (options.size > mostListed) continue;
+      for (const part of text.split(s).map((p) => p.trim())) if (part !== '') options.set(part, (options.get(part) ?? 0) + times);
     }
   }
 
@@ -78,21 +98,41 @@ export class ColumnTally {
     const kept = this.#kept;
     if (kept) this.#pour();
     const separator = separators.find((s) => (this.#separated.get(s) ?? 0) > this.#filled / 20);
+    const options = separator === undefined ? undefined : this.#options.get(separator)!;
     return {
       name,
       stored,
       rows,
       filled: this.#filled,
-      distinct: kept?.size ?? Math.max(mostKept, Math.round(this.#different * this.#filled)),
+      ...(kept ? repeatsOf(kept) : this.#sample!.repeats),
+      runs: this.#runs,
       numbers: this.#numbers,
       fractions: this.#fractions,
       ...(this.#ends.length > 0 && { range: [this.#ends[0]!, this.#ends.at(-1)!] as const }),
       longest: this.#longest,
+      wordiest: this.#wordiest,
       dates: this.#dates,
+      commas: this.#commas,
       // In the order of the codes, never of their frequency or of the rows.
-      ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort() }),
-      ...(separator !== undefined && { separator, options: [...this.#options.get(separator)!].sort() }),
+      ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort(), texts: textsOf(kept) }),
+      ...(separator !== undefined &&
+        options && { separator, options: [...options.keys()].sort(), optionTexts: textsOf(options) }),
       extremes: this.#ends,
     };
   }
+}
+
+/** Of the texts that are answers and no numbers: codes are never free text. */
+function textsOf(counts: ReadonlyMap<string, number>): Texts {
+  const texts = new Map([...counts].filter(([text]) => !Number.isFinite(numberFromText(text)) && !isMissingWord(text)));
+  const rare = [...texts].filter(([, times]) => times < fewRows).map(([text]) => text);
+  const longestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map((text) => text.length));
+  const wordiestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map(wordsIn));
+  return {
+    ...repeatsOf(texts),
+    longest: longestOf(texts.keys()),
+    wordiest: wordiestOf(texts.keys()),
+    rareLength: longestOf(rare),
+    rareWords: wordiestOf(rare),
+  };
 }

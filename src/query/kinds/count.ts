@@ -3,6 +3,7 @@ import { linearAnswer } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { withShares } from '../shares.js';
 import { bindMerged } from './merged.js';
 
 const countSchema = z.strictObject({ kind: z.literal('count'), ...asked });
@@ -25,7 +26,9 @@ export type HistogramQuery = z.output<typeof histogramSchema>;
 function counts(scope: Scope, query: CountQuery, label: string, shown: readonly string[]): BoundQuery {
   const rows = rowsOf(scope.policy, query, shown);
   const columns = [...(query.by ?? []), ...shown, query.name ?? 'count'];
-  return linearAnswer({ query, label, columns, cells: cellsOfRows(rows) }, [scope.rowCount(rows)]);
+  const term = scope.rowCount(rows);
+  const bound = linearAnswer({ query, label, columns, cells: cellsOfRows(rows) }, [term]);
+  return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), rows.keys, term, noisy) };
 }
 
 export const count: QueryKind<typeof countSchema> = {

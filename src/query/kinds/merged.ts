@@ -2,6 +2,7 @@ import { Fault } from '../../errors.js';
 import { linearAnswer } from '../answer.js';
 import { cellsOf, jointKeyOf, keyOf } from '../keys.js';
 import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
+import { withShares } from '../shares.js';
 import type { HistogramQuery } from './count.js';
 
 /**
@@ -34,5 +35,8 @@ export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
     return cellsWith[i % width]!.map((cell) => group + cell);
   };
   const columns = [...(query.by ?? []), query.column, query.name ?? 'count'];
-  return linearAnswer({ query, label: query.column, columns, cells: cellsOf([...asked.keys, shown]) }, [{ ...term, cells }]);
+  const keys = [...asked.keys, shown];
+  const told = { ...term, cells };
+  const bound = linearAnswer({ query, label: query.column, columns, cells: cellsOf(keys) }, [told]);
+  return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), keys, told, noisy) };
 }

@@ -1,0 +1,58 @@
+import { createInterface } from 'node:readline/promises';
+import { visible } from '../report/visible.js';
+import { tell } from './output.js';
+
+/** Asks one question and hears one line; an empty line where nothing more will be said. */
+export type Ask = (question: string) => Promise<string>;
+
+/** Somebody sits at a terminal and reads what is said beside the answer. */
+export const isTalking = (json: boolean | undefined): boolean =>
+  json !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
+
+/** Questions go to the error output, so that an answer on stdout stays an answer. Lines that were typed ahead are kept for the next question. */
+export async function talking<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const lines: string[] = [];
+  let ended = false;
+  let heard = (): void => undefined;
+  reader.on('line', (line) => {
+    lines.push(line);
+    heard();
+  });
+  reader.once('close', () => {
+    ended = true;
+    heard();
+  });
+  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    return await work(async (question) => {
+      reader.setPrompt(visible(question));
+      reader.prompt();
+      while (lines.length === 0 && !ended)
+        await new Promise<void>((done) => {
+          heard = done;
+        });
+      return (lines.shift() ?? '').trim();
+    });
+  } finally {
+    reader.close();
+  }
+}
+
+/** Yes or no; an empty line is what stands in capitals. */
+export async function yes(ask: Ask, question: string, usual: boolean): Promise<boolean> {
+  const answer = await ask(`${question} ${usual ? '[Y/n]' : '[y/N]'} `);
+  return answer === '' ? usual : /^(y|yes|j|ja|o|oui|s|si)$/i.test(answer);
+}
+
+/** Asks until the answer can be used; three times at most, then what is usual. */
+export async function until<T>(ask: Ask, question: string, read: (answer: string) => T | undefined, usual: T): Promise<T> {
+  for (let k = 0; k < 3; k++) {
+    const answer = await ask(question);
+    if (answer === '') return usual;
+    const found = read(answer);
+    if (found !== undefined) return found;
+    tell('That cannot be used here.');
+  }
+  return usual;
+}

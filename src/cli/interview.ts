@@ -1,0 +1,111 @@
+import type { Found, Said } from '../ask/draft.js';
+import { isPattern, splitNames } from '../ask/names.js';
+import { type Ask, until, yes } from './dialogue.js';
+import { tell } from './output.js';
+
+/** What only the steward knows: which columns are questions, who knows whom, what means "no answer". What was said before is not asked again. */
+export const interview =
+  (ask: Ask) =>
+  async (found: Found, said: Said): Promise<Said> => ({
+    ...said,
+    ...(said.columns || said.except ? {} : await whichColumns(ask, found)),
+    ...(said.dependence !== undefined ? {} : await whoKnowsWhom(ask, found)),
+    ...(said.person ? {} : await whosePerson(ask, found)),
+    ...(said.missing ? {} : await noAnswer(ask, found)),
+    ...(await weights(ask, found)),
+  });
+
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}`;
+const named = ({ columns }: Found, is: Found['columns'][number]['is']): readonly string[] =>
+  columns.filter((c) => c.is === is).map(({ name }) => name);
+
+const kinds = [
+  ['group', 'that name groups of rows'],
+  ['id', 'that name a person or a row'],
+  ['free text', 'that hold what people wrote'],
+  ['timing', 'that are timings'],
+  ['date', 'that are dates or times'],
+  ['commas', 'with decimal commas, which are not read (write points)'],
+  ['empty', 'that are empty or always the same'],
+] as const;
+
+async function whichColumns(ask: Ask, found: Found): Promise<Said> {
+  const questions = named(found, 'question');
+  tell(`The data has ${found.columns.length} columns; ${questions.length} look like questions: ${listed(questions)}.`);
+  for (const [is, words] of kinds) {
+    const names = named(found, is);
+    if (names.length > 0) tell(`  Left out, ${names.length} ${words}: ${listed(names)}.`);
+  }
+  const all = found.columns.map(({ name }) => name);
+  const known = (names: readonly string[]) => names.every((name) => isPattern(name) || all.includes(name));
+  const keep = await until(
+    ask,
+    'Which columns to ask about? Names and patterns such as q*,age - or Enter for all that look like questions: ',
+    (answer) => (known(splitNames(answer)) ? splitNames(answer) : undefined),
+    [],
+  );
+  return keep.length > 0 ? { columns: [...keep] } : {};
+}
+
+async function whoKnowsWhom(ask: Ask, found: Found): Promise<Said> {
+  for (const { name, rowsEach, why, sure } of found.groups.slice(0, 3))
+    if (
+      await yes(
+        ask,
+        `Rows share values of ${name} (about ${rowsEach} each; ${why}). Do people with one value know each other?`,
+        sure,
+      )
+    )
+      return { dependence: { by: name, oddsRatio: await strength(ask) } };
+  const all = found.columns.map(({ name }) => name);
+  tell('Does any row say something about another (a household, a couple, a class, the same person again)?');
+  const answer = await until(
+    ask,
+    '  The column that says who belongs together, "none", or Enter to decide later (nothing is released before): ',
+    (text) => (/^(none|no)$/i.test(text) ? 'none' : all.includes(text) ? text : undefined),
+    '',
+  );
+  if (answer === '') return { dependence: 'undecided' };
+  return answer === 'none' ? { dependence: 'none' } : { dependence: { by: answer, oddsRatio: await strength(ask) } };
+}
+
+const strength = (ask: Ask): Promise<string> =>
+  until(
+    ask,
+    'How alike do they answer? 1 strangers, 4 alike, 9 closely alike, 81 two of them agree nine times in ten, inf copies [9]: ',
+    (text) => (/^(inf|\d+(\.\d+)?)$/.test(text) && Number(text) !== 0 && !(Number(text) < 1) ? text : undefined),
+    '9',
+  );
+
+async function whosePerson(ask: Ask, { repeated }: Found): Promise<Said> {
+  const [unit] = repeated;
+  if (unit === undefined) return {};
+  if (!(await yes(ask, `Several rows share one ${unit}. Is that one person with several rows?`, true))) return {};
+  const maxRows = await until(
+    ask,
+    'At most how many rows of one person may count (the rest is left out)? [5]: ',
+    (text) => (/^\d{1,6}$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
+    5,
+  );
+  return { person: { unit, maxRows } };
+}
+
+async function noAnswer(ask: Ask, { columns }: Found): Promise<Said> {
+  const counts = new Map<string, number>();
+  for (const { missing } of columns) for (const code of missing) counts.set(code, (counts.get(code) ?? 0) + 1);
+  if (counts.size === 0) return {};
+  const codes = [...counts].sort((a, b) => b[1] - a[1]).map(([code]) => code);
+  const answer = await ask(
+    `These seem to mean "no answer": ${listed(codes)}. Enter if so, or the codes that do, separated by commas: `,
+  );
+  return answer === '' ? {} : { missing: [...splitNames(answer)] };
+}
+
+async function weights(ask: Ask, found: Found): Promise<Said> {
+  const names = named(found, 'weight');
+  if (names.length === 0) return {};
+  return (await yes(ask, `Survey weights (they count people, nobody is asked about them): ${listed(names)}?`, true))
+    ? {}
+    : { noWeights: [...names] };
+}

@@ -1,0 +1,51 @@
+import { Fault } from '../errors.js';
+import type { Plan } from '../release/plan.js';
+import { isTalking, talking, yes } from './dialogue.js';
+import { figure, tell } from './output.js';
+
+/** Words of every command that pays. */
+export interface SpendWords {
+  readonly yes?: boolean;
+  readonly acceptNoProtection?: boolean;
+  readonly json?: boolean;
+}
+export const yesOption = ['--yes', 'spend without asking, also on a terminal'] as const;
+export const acceptOption = [
+  '--accept-no-protection',
+  'go on although the budget is so large that it protects nothing; the answer is not certified',
+] as const;
+
+/** Whoever sits at a terminal is asked before anything is spent; nobody else can be. */
+export const spendingBy = ({ yes: sure, acceptNoProtection = false, json }: SpendWords) => ({
+  acceptNoProtection,
+  decide: isTalking(json) && !sure ? spendOrNot : undefined,
+});
+
+/** The one question before the money goes: what it costs, and how wrong the answer will be. */
+async function spendOrNot(plan: Plan): Promise<void> {
+  for (const line of priceText(plan)) tell(line);
+  if (!(await talking((ask) => yes(ask, `Spend epsilon ${figure(plan.epsilon)}?`, false))))
+    throw new Fault(
+      'USAGE',
+      'Nothing was released, as you decided.',
+      'Ask with another --epsilon, or for less; --yes skips this question.',
+    );
+}
+
+const mostShown = 5;
+
+function priceText({ label, epsilon, budget, errors, warnings = [] }: Plan): string[] {
+  const widest = [...errors].sort((a, b) => b.halfWidth - a.halfWidth);
+  const one = ({ name, halfWidth, perRow }: Plan['errors'][number]) =>
+    `  ±${figure(halfWidth)}${perRow ? ' divided by the rows of the cell' : ''}  ${name}`;
+  return [
+    `${label}: epsilon ${figure(epsilon)} of ${figure(budget.total)} (spent ${figure(budget.spent)}, left afterwards ${figure(Math.max(0, budget.remaining - epsilon))}).`,
+    ...(widest.length > 0
+      ? [
+          `95 % error${widest.length > mostShown ? `, the ${mostShown} largest of ${widest.length}` : ''}:`,
+          ...widest.slice(0, mostShown).map(one),
+        ]
+      : []),
+    ...warnings.map((text) => `Warning: ${text}`),
+  ];
+}

@@ -1,0 +1,26 @@
+/**
+ * The terms of an account are told as a summary: a head (epsilon, delta, secret, adversary) separated by commas, then every other line they were made of
+ * separated by semicolons. Accounts from before the lines were kept have the head alone.
+ */
+const parts = (summary: string) => {
+  const [head = '', ...lines] = summary.split('; ');
+  return { head: head.split(', '), lines };
+};
+
+/** What is different between two summaries, in words; undefined where too little is known to tell. */
+export function changedTerms(known: string, asked: string): string | undefined {
+  const [before, after] = [parts(known), parts(asked)];
+  const both = before.lines.length > 0 && after.lines.length > 0;
+  const [was, is] = [before, after].map(({ head, lines }) => (both ? [...head, ...lines] : head));
+  const gone = was!.filter((line) => !is!.includes(line));
+  const come = is!.filter((line) => !was!.includes(line));
+  const keys = [...new Set([...gone, ...come].map(keyOf))];
+  const told = (lines: readonly string[], key: string) =>
+    lines
+      .filter((line) => keyOf(line) === key)
+      .map((line) => line.slice(key.length + 1))
+      .join(' and ') || 'not there';
+  return keys.length === 0 ? undefined : keys.map((key) => `${key} was ${told(gone, key)} and is ${told(come, key)}`).join('; ');
+}
+
+const keyOf = (line: string): string => line.split(' ', 1)[0]!;

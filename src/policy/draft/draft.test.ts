@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { type DraftOptions, draftPolicy } from './draft.js';
+import { readsLikeFreeText } from './free-text.js';
+import { guess } from './guess.js';
+import { ColumnTally } from './tally.js';
+
+type Value = string | number | null;
+const column = (name: string, rows: number, cell: (i: number) => Value) => {
+  const tally = new ColumnTally();
+  for (let i = 0; i < rows; i++) tally.see(cell(i));
+  return tally.summary(name, 'text', rows);
+};
+const is = (name: string, rows: number, cell: (i: number) => Value) => {
+  const told = guess(column(name, rows, cell));
+  return told.type === 'out' ? told.is : told.type;
+};
+/** Every number below n once, in no order. */
+const shuffled = (i: number, n: number) => (i * 7919 + 13) % n;
+
+describe('what people wrote is never drafted as a list of answers', () => {
+  const opinions = ['too many taxes', 'nobody listens to us here', 'my son', 'roads', 'the war', 'I forgot', 'crime', 'bus'];
+  it.each<[string, (i: number) => Value]>([
+    ['eight people said something, each something else', (i) => (i < 8 ? opinions[i]! : null)],
+    ['many said "none", a few something of their own', (i) => (i < 40 ? 'none' : i < 46 ? opinions[i - 40]! : null)],
+    ['one person said something', (i) => (i === 5 ? 'roads' : '__NA__')],
+    ['everybody wrote something', (i) => `what number ${i} thinks about it`],
+    [
+      'one long sentence that three people share',
+      (i) => (i % 100 === 3 ? 'they should fix the road before anything else happens' : 'no'),
+    ],
+    ['very long labels', (i) => `${i % 2} ${'word '.repeat(20)}`],
+    ['remarks with semicolons in them', (i) => (i < 12 ? `${opinions[i % 8]}; and also ${i} times` : null)],
+  ])('%s', (_, cell) => {
+    const told = guess(column('q27_other', 300, cell));
+    expect(told).toMatchObject({ type: 'out', is: 'free text' });
+    const { text } = draftPolicy([column('q27_other', 300, cell)], { source: 'a.csv' });
+    for (const opinion of opinions) expect(text).not.toContain(opinion);
+  });
+
+  it('answers that many give stay answers, however rare one of them is', () => {
+    expect(is('party', 400, (i) => ['dem', 'rep', 'none of these parties'][i % 3]!)).toBe('category');
+    expect(is('deceased', 400, (i) => (i === 7 ? 'yes' : 'no'))).toBe('category');
+    expect(is('q1', 400, (i) => `${i % 7}`)).toBe('category');
+  });
+
+  it('is also seen in a list that somebody else drafted', () => {
+    expect(readsLikeFreeText(['yes', 'no', "don't know"])).toBe(false);
+    expect(
+      readsLikeFreeText(['1', '2', 'they should fix the road before anything else, I have said so for years and nobody listens']),
+    ).toBe(true);
+    expect(readsLikeFreeText(opinions.map((o) => `${o} and ${o} and ${o} and so on`))).toBe(true);
+  });
+});
+
+describe('who belongs together is found', () => {
+  it.each<[string, string, number, (i: number) => Value]>([
+    ['by its name', 'idhous', 900, (i) => shuffled(i, 900) >> 1],
+    ['by its name, of any size', 'famid', 2000, (i) => `F${i % 40}`],
+    ['by rows that stand together', 'q0', 900, (i) => `x${Math.floor(i / 3)}`],
+    ['by numbers that leave out none', 'nr', 900, (i) => Math.floor(shuffled(i, 900) / 3)],
+    ['among more values than are remembered', 'hnum', 30_000, (i) => Math.floor(shuffled(i, 30_000) / 2)],
+  ])('%s, and is no measure', (_, name, rows, cell) => {
+    expect(is(name, rows, cell)).toBe('group');
+    const { groups, leftOut, text } = draftPolicy([column(name, rows, cell)], { source: 'a.csv' });
+    expect(groups.map((g) => [g.name, g.sure])).toEqual([[name, true]]);
+    expect(leftOut).toEqual([{ name, why: 'names a group of rows' }]);
+    expect(text).toContain(`by: ${name}`);
+  });
+
+  it.each<[string, string, (i: number) => Value]>([
+    ['an age', 'age', (i) => 18 + ((i * 31) % 73)],
+    ['an income in hundreds', 'income', (i) => ((i * i) % 97) * 100],
+    ['the size of a household', 'household_size', (i) => 1 + (i % 14)],
+    ['what a family earns', 'family_income', (i) => ((i * 37) % 211) * 1000],
+    ['a number that nobody shares', 'steps', (i) => (i % 2 === 0 ? i * 13 : i * 13 + 0.5)],
+  ])('and %s is not taken for it', (_, name, cell) => {
+    const { groups, declared } = draftPolicy([column(name, 900, cell)], { source: 'a.csv' });
+    expect([groups.filter((g) => g.sure).length, declared]).toEqual([0, 1]);
+  });
+
+  it('but is never decided: what nobody said stays undecided', () => {
+    const columns = [column('age', 300, (i) => 18 + (i % 60)), column('household_id', 300, (i) => i >> 1)];
+    const text = (more: Partial<DraftOptions>) => draftPolicy(columns, { source: 'a.csv', ...more });
+    expect(text({})).toMatchObject({ undecided: true, text: expect.stringMatching(/^dependence: undecided$/m) as string });
+    expect(text({}).text).not.toMatch(/^dependence: none/m);
+    expect(text({ dependence: 'none' }).text).toMatch(/^dependence: none$/m);
+    const tied = text({ dependence: { by: 'household_id', oddsRatio: '9' } });
+    expect(tied).toMatchObject({ undecided: false });
+    expect(tied.text).toContain('  - {kind: groups, by: household_id, oddsRatio: 9}');
+    expect(text({ dependence: { by: 'age' } }).leftOut.map((o) => o.name)).toContain('age');
+  });
+});
+
+describe('what is no question', () => {
+  it('timings, dates and ids are left out, numbers with commas are said to be unreadable', () => {
+    expect(is('page_12_timing', 300, (i) => `${i % 97}.${i % 10}`)).toBe('timing');
+    expect(is('duration', 300, (i) => i * 3 + 5)).toBe('timing');
+    expect(is('q7_page_timing', 300, (i) => (i < 4 ? `${i}.25` : null))).toBe('timing');
+    expect(is('interview_duration', 300, (i) => (i * 7) % 120)).toBe('timing');
+    expect(is('started', 300, (i) => `2024-01-${10 + (i % 3)}`)).toBe('date');
+    expect(is('respondent_id', 300, (i) => `R${i}`)).toBe('id');
+    expect(is('height', 300, (i) => `1,${50 + (i % 49)}`)).toBe('commas');
+    expect(is('sometimes', 300, (i) => i % 5)).toBe('category');
+  });
+
+  it('a timing that is asked for by its name is a number', () => {
+    const timing = column('page_timing', 300, (i) => (i * 7) % 120);
+    expect(guess(timing).type).toBe('out');
+    expect(guess(timing, { wanted: new Set(['page_timing']) }).type).toBe('integer');
+  });
+
+  it('what means "no answer" is what the steward says it is', () => {
+    const q = column('q', 300, (i) => [1, 2, 3, -9, 8][i % 5]!);
+    expect(guess(q)).toMatchObject({ missing: ['-9'] });
+    expect(guess(column('q', 300, (i) => [1, 2, 7, 88][i % 4]!))).toMatchObject({ values: ['1', '2', '7'], missing: ['88'] });
+    expect(guess(column('q', 300, (i) => [70, 77, 80, 88][i % 4]!))).toMatchObject({ missing: [] });
+    expect(guess(q, { missing: new Set(['8']) })).toMatchObject({ values: ['-9', '1', '2', '3'], missing: ['8'] });
+  });
+});

@@ -1,0 +1,141 @@
+import type { Draft, DraftDependence, DraftOptions } from './draft.js';
+import type { FoundGroups } from './groups.js';
+import type { Guess } from './guess.js';
+
+export const shape = (told: Exclude<Guess, { type: 'out' }>): string[] =>
+  told.type === 'category'
+    ? ['type: category', `values: ${list(told.values)}`]
+    : told.type === 'multi'
+      ? ['type: multi', `values: ${list(told.values)}`, `separator: ${JSON.stringify(told.separator)}`]
+      : [`type: ${told.type}`, `bounds: [${told.bounds.map(plainNumber).join(', ')}]`];
+
+const plainNumber = (x: number): string => (Math.abs(x) >= 1e21 ? x.toExponential() : String(x));
+export const scalar = (text: string): string =>
+  /^[A-Za-z_][A-Za-z0-9_. /-]*$/.test(text) && !/[ .]$/.test(text)
+    ? text
+    : /^-?\d+(\.\d+)?$/.test(text)
+      ? text
+      : JSON.stringify(text);
+export const list = (codes: readonly string[]): string => `[${codes.map(scalar).join(', ')}]`;
+export const line = (name: string, parts: readonly string[]): string => `  ${scalar(name)}: {${parts.join(', ')}}`;
+
+/** What the comments name. */
+export interface Hints {
+  readonly groups: readonly FoundGroups[];
+  readonly ids: readonly string[];
+  readonly repeated?: string;
+}
+
+/** The policy as it is written, with comments for whoever reads it. */
+export function render(
+  options: DraftOptions,
+  refer: boolean,
+  lines: readonly string[],
+  unconfirmed: readonly string[],
+  leftOut: Draft['leftOut'],
+  hints: Hints,
+): string {
+  const parts = [`source: ${scalar(options.source)}`];
+  if (options.table !== undefined) parts.push(`table: ${scalar(options.table)}`);
+  if (refer) parts.push(`codebook: ${scalar(options.codebookPath!)}`);
+  return [
+    '# A draft by fugu init. Read it, change what is wrong, then run: fugu confirm, fugu check.',
+    `data: {${parts.join(', ')}}`,
+    '',
+    ...protectLines(options, hints),
+    '',
+    '# How much may be learned about one secret over all releases together. Or by belief:',
+    '# budget: {belief: {prior: 0.1, posterior: 0.3}, delta: 1e-6}',
+    'budget: {epsilon: 1, delta: 1e-6}',
+    '',
+    ...dependenceLines(options, hints),
+    '',
+    ...(options.ledger === undefined
+      ? []
+      : [
+          '# The folder of the data cannot be written to, so spending is recorded here. Keep one ledger for these people.',
+          `ledger: ${scalar(options.ledger)}`,
+          '',
+        ]),
+    ...(lines.length > 0 ? ['columns:', ...lines, ''] : []),
+    ...(leftOut.length > 0
+      ? [
+          '# Left out (add a line above to ask about one):',
+          ...wrapComment(leftOut.map(({ name, why }) => `${name} (${why})`)),
+          '',
+        ]
+      : []),
+    ...(unconfirmed.length > 0
+      ? [
+          '# Values and bounds of these columns were read from the data. Bounds and lists should be what is known beforehand, not what the data',
+          '# happens to hold. Look at them, then run: fugu confirm. Nothing is released before.',
+          `unconfirmed: [${wrap(unconfirmed.map(scalar), '  ')}]`,
+          '',
+        ]
+      : []),
+  ].join('\n');
+}
+
+function protectLines({ person }: DraftOptions, { ids, repeated }: Hints): string[] {
+  const about =
+    '# What one guess of an attacker is about: row (one row is one person), person (all rows of one unit), answer (one cell).';
+  if (person) return [about, `protect: {secret: person, unit: ${scalar(person.unit)}, maxRows: ${person.maxRows}}`];
+  return [
+    about,
+    repeated === undefined
+      ? '# If one person can have several rows:'
+      : `# Several rows seem to share one ${repeated}; if that is a person, protect the person:`,
+    `# protect: {secret: person, unit: ${scalar(repeated ?? ids[0] ?? 'person_id')}, maxRows: 5}`,
+    'protect: {secret: row}',
+  ];
+}
+
+const groupLine = (by: string, oddsRatio: string): string => `{kind: groups, by: ${scalar(by)}, oddsRatio: ${oddsRatio}}`;
+
+/** As it stands behind `dependence:`. */
+export const dependenceText = (said: DraftDependence): string =>
+  typeof said === 'string' ? said : `[${groupLine(said.by, said.oddsRatio ?? 'inf')}]`;
+
+function dependenceLines({ dependence = 'undecided' }: DraftOptions, { groups }: Hints): string[] {
+  const alike =
+    '# 1 means strangers, 4 alike, 9 closely alike, 81 that two of them agree nine times in ten, inf copies (docs/guides/ties.md).';
+  if (dependence === 'none') return ['# Said when this was drafted: no row says anything about another.', 'dependence: none'];
+  if (dependence !== 'undecided')
+    return [
+      '# Rows with the same value here know each other: households, families, classes. How alike they are is declared by an odds ratio:',
+      alike,
+      'dependence:',
+      `  - ${groupLine(dependence.by, dependence.oddsRatio ?? 'inf')}`,
+    ];
+  return [
+    '# Do records know each other? Nothing is planned or released before you say so. If people of one household answer alike:',
+    `# dependence: [${groupLine(groups[0]?.name ?? 'household_id', '9')}]`,
+    alike,
+    '# Or, if no row says anything about another (everybody was drawn alone, nobody knows anybody else in the file):',
+    '# dependence: none',
+    ...groups.map(
+      ({ name, sure, why, rowsEach }) =>
+        `# ${scalar(name)} ${sure ? 'looks' : 'may look'} like groups of about ${rowsEach} rows: ${why}.`,
+    ),
+    'dependence: undecided',
+  ];
+}
+
+function wrap(words: readonly string[], indent: string): string {
+  let text = '';
+  let width = 14;
+  for (const [i, word] of words.entries()) {
+    const piece = i < words.length - 1 ? `${word},` : word;
+    if (width + piece.length > 120) {
+      text += `\n${indent}`;
+      width = indent.length;
+    } else if (i > 0) text += ' ';
+    text += piece;
+    width += piece.length + 1;
+  }
+  return text;
+}
+const wrapComment = (words: readonly string[]): string[] =>
+  wrap(words, '#   ')
+    .split('\n')
+    .map((text, i) => (i === 0 ? `#   ${text}` : text));

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { chooseNames, splitNames } from './name-pattern.js';
+
+const names = ['age', 'q1', 'q2', 'q2_time', 'a.b', 'party*'];
+
+describe('columns by names and patterns', () => {
+  it.each<[string | undefined, string | undefined, string[]]>([
+    [undefined, undefined, names],
+    ['q*', undefined, ['q1', 'q2', 'q2_time']],
+    ['q?,age', undefined, ['age', 'q1', 'q2']],
+    ['q*', '*_time', ['q1', 'q2']],
+    [undefined, 'a*', ['q1', 'q2', 'q2_time', 'party*']],
+    ['a.b', undefined, ['a.b']],
+    ['party*', undefined, ['party*']],
+  ])('%s without %s', (columns, except, found) => {
+    expect(
+      chooseNames(names, {
+        ...(columns !== undefined && { columns: splitNames(columns) }),
+        ...(except !== undefined && { except: splitNames(except) }),
+      }),
+    ).toEqual(found);
+  });
+
+  it('refuses a name or pattern that means nothing, and suggests one', () => {
+    expect(() => chooseNames(names, { columns: ['agee'] })).toThrow(/no column "agee"/);
+    expect(() => chooseNames(names, { except: ['z*'] })).toThrow(/named like "z\*"/);
+    expect(() => chooseNames(names, { columns: ['axb'] })).toThrow(/no column/);
+  });
+});

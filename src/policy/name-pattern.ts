@@ -1,0 +1,51 @@
+import { Fault } from '../errors.js';
+import { didYouMean } from './suggest.js';
+
+/** Which columns are meant: names and patterns (`*` any letters, `?` one), and those that are not. */
+export interface Choice {
+  readonly columns?: readonly string[];
+  readonly except?: readonly string[];
+}
+
+/** Names separated by commas, as people type them. */
+export const splitNames = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+export const isPattern = (name: string): boolean => /[*?]/.test(name);
+
+/** Those of `names` that are chosen, in their order; all of them where nothing is said. A name or pattern that means none of them is a mistake. */
+export function chooseNames(names: readonly string[], { columns, except }: Choice, what = 'Columns'): readonly string[] {
+  const wanted = columns && meant(columns, names, what);
+  const unwanted = meant(except ?? [], names, what);
+  return names.filter((name) => (wanted?.has(name) ?? true) && !unwanted.has(name));
+}
+
+function meant(asked: readonly string[], names: readonly string[], what: string): ReadonlySet<string> {
+  const known = new Set(names);
+  return new Set(
+    asked.flatMap((one) => {
+      // A name may hold a star itself.
+      if (known.has(one)) return [one];
+      const form = isPattern(one) ? formOf(one) : undefined;
+      const found = form ? names.filter((name) => form.test(name)) : [];
+      if (found.length > 0) return found;
+      throw new Fault(
+        'COLUMN_UNKNOWN',
+        isPattern(one) ? `No column is named like "${one}".` : `There is no column "${one}".`,
+        didYouMean(one, names, what),
+      );
+    }),
+  );
+}
+
+const formOf = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+    'su',
+  );

@@ -1,0 +1,20 @@
+import { Fault } from '../errors.js';
+import type { Policy } from '../policy/policy.js';
+
+/** What a draft leaves to be said must be said before anything is promised: which domains are public knowledge, and whether records know each other. */
+export function refuseUnready(policy: Policy): void {
+  const { unconfirmed, undecided, file } = policy;
+  if (unconfirmed.length > 0)
+    throw new Fault(
+      'POLICY_UNCONFIRMED',
+      `${unconfirmed.length} column${unconfirmed.length === 1 ? ' has' : 's have'} a domain or bounds that were read from the data and not confirmed.`,
+      `Look at them with "fugu confirm ${file}", then accept them with "fugu confirm ${file} --all".`,
+    );
+  if (undecided)
+    throw new Fault(
+      'POLICY_UNCONFIRMED',
+      'It is not said whether records know each other (dependence: undecided).',
+      'Write one of these lines instead: dependence: none (no row says anything about another); or dependence: [{kind: groups, by: household_id, oddsRatio: 9}] (people of one household answer alike: 4 alike, 81 two of them agree nine times in ten, inf copies); or, for pairs, a relation and {kind: ties}: docs/guides/ties.md.',
+      { place: policy.places?.get('dependence') ?? { file } },
+    );
+}

@@ -1,0 +1,34 @@
+import type { Receipt } from '../release/receipt.js';
+import type { PublishedTable } from './published-table.js';
+
+/** A release as a Frictionless data package: what each file holds, and what was promised about the people in it. */
+export const dataPackage = (receipt: Receipt, title: string, files: readonly (readonly [file: string, PublishedTable])[]) => ({
+  profile: 'tabular-data-package',
+  name: 'release',
+  title,
+  created: receipt.at,
+  resources: files.map(([path, table], k) => ({
+    profile: 'tabular-data-resource',
+    name: `table-${k + 1}`,
+    title: table.name,
+    ...(table.question !== undefined && { description: table.question }),
+    path,
+    format: 'csv',
+    mediatype: 'text/csv',
+    encoding: 'utf-8',
+    schema: {
+      fields: table.fields.map(({ name, type, meaning }) => ({ name, type, description: meaning })),
+      missingValues: [''],
+    },
+  })),
+  privacy: {
+    certified: receipt.guarantee.certified,
+    epsilon: receipt.guarantee.epsilon,
+    delta: receipt.guarantee.delta,
+    promise: receipt.guarantee.sentences,
+    assumptions: receipt.guarantee.assumptions,
+    noise: receipt.mechanism,
+    ledger: receipt.ledger,
+    fugu: receipt.fugu,
+  },
+});

@@ -1,0 +1,63 @@
+import type { Policy } from '../policy/policy.js';
+import type { AnswerTable } from '../query/bound.js';
+import { keyColumns, keyLabels } from './key-labels.js';
+
+/** A table as it is published, whatever the file: codes for programs, labels and percentages for people. */
+export interface PublishedTable {
+  readonly name: string;
+  /** The question as it was asked, where the codebook says. */
+  readonly question?: string;
+  readonly fields: readonly PublishedField[];
+  readonly rows: readonly (readonly (string | number | null)[])[];
+}
+export interface PublishedField {
+  readonly name: string;
+  readonly type: 'string' | 'number';
+  readonly meaning: string;
+}
+
+const text = (name: string, meaning: string): PublishedField => ({ name, type: 'string', meaning });
+const figure = (name: string, meaning: string): PublishedField => ({ name, type: 'number', meaning });
+
+/** Nine digits are more than any noise leaves, and fewer than doubles make of them. */
+const rounded = (x: number | null | undefined): number | null =>
+  x === null || x === undefined ? null : Number(x.toPrecision(9));
+
+export function publishedTable(table: AnswerTable, policy: Policy): PublishedTable {
+  const keys = table.columns.slice(0, -1);
+  const value = table.columns.at(-1)!;
+  const rank = table.error === 'rank';
+  const shares = table.rows.some(({ share }) => share);
+  const labels = keyLabels(table, policy);
+  // A label column only where some label says more than its code.
+  const labelled = keys.map((_, k) => table.rows.some((row) => labels(row.keys)[k] !== row.keys[k]));
+  const asked = keyColumns(table.query).map((name) => policy.columns.get(name));
+  const question = 'column' in table.query ? policy.columns.get(table.query.column)?.label : undefined;
+  const fields = [
+    ...keys.map((name, k) => text(name, asked[k]?.label ?? `code of ${name}`)),
+    figure(value, 'noisy value'),
+    ...(rank
+      ? [figure('rank_error', 'with 95 % the answer is off by at most this many rows')]
+      : [
+          figure('standard_error', 'standard deviation of the noise'),
+          figure('low', 'lower end of the 95 % interval of the noise'),
+          figure('high', 'upper end of it'),
+        ]),
+    ...(shares
+      ? [
+          figure('percent', 'part of those who answered, of the rows with the same other keys, in percent'),
+          figure('percent_low', 'lower end of its 95 % interval'),
+          figure('percent_high', 'upper end of it'),
+        ]
+      : []),
+    ...keys.flatMap((name, k) => (labelled[k] ? [text(`${name}_label`, `what the code of ${name} means`)] : [])),
+  ];
+  const rows = table.rows.map((r) => [
+    ...r.keys,
+    r.value,
+    ...(rank ? [r.rankError ?? null] : [r.standardError, r.low, r.high].map(rounded)),
+    ...(shares ? [r.share?.value, r.share?.low, r.share?.high].map((x) => rounded(typeof x === 'number' ? 100 * x : null)) : []),
+    ...labels(r.keys).filter((_, k) => labelled[k]),
+  ]);
+  return { name: table.name, ...(question !== undefined && { question }), fields, rows };
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { register } from '../src/cli/check.js';
+import { checkPolicy } from '../src/index.js';
+import { runCommand } from './command.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const yaml = `data: { source: survey.csv }
+protect: { secret: row }
+budget: { epsilon: 1 }
+dependence: [{ kind: groups, by: home, oddsRatio: 4 }]
+columns:
+  party: { type: category, values: [Dem, Rep, Ind, Green], missing: [refused] }
+  media: { type: multi, values: [tv, web] }
+  age: { type: integer, bounds: [18, 60] }
+`;
+const rows = 1000;
+const party = (i: number) => (i < 373 ? 'Indep' : i < 400 ? 'refused' : i < 410 ? '' : ['Dem', 'Rep', 'Rep '][i % 3]);
+const csv = `home,party,media,age\n${Array.from(
+  { length: rows },
+  (_, i) =>
+    `h${i < 900 ? i >> 1 : 450 + ((i - 900) >> 2)},${party(i)},${['tv', 'tv;radio', 'web', ''][i % 4]},${i % 100 === 5 ? 'many' : i % 100}`,
+).join('\n')}\n`;
+
+const open = () => {
+  shop = openWorkshop(yaml, 1);
+  shop.write('survey.csv', csv);
+};
+/** Every file with its bytes and its time. */
+const everything = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => [
+      name,
+      statSync(join(folder, name)).mtimeMs,
+      statSync(join(folder, name)).isFile() && readFileSync(join(folder, name), 'utf8'),
+    ]);
+
+describe('what a policy hides, for the steward alone', () => {
+  it('counts rows behind codes nobody declared, codes nobody gave, rows pulled to bounds, and groups by size', async () => {
+    open();
+    const { private: found } = await checkPolicy(shop.policyFile, { private: true });
+    const of = (name: string) => found!.columns.find((c) => c.column === name)!;
+    expect(of('party')).toMatchObject({
+      hidden: 373,
+      undeclared: [{ code: 'Indep', rows: 373 }],
+      unseen: ['Ind', 'Green'],
+      missing: 37,
+    });
+    expect(of('media')).toMatchObject({ hidden: 250, undeclared: [{ code: 'radio', rows: 250 }], unseen: [] });
+    expect(of('age')).toMatchObject({ hidden: 10, undeclared: [{ code: 'many', rows: 10 }], below: 170, above: 390 });
+    expect(found).toMatchObject({
+      rows,
+      groups: [{ column: 'home', groups: 475, largest: 4, sizes: [{ size: 2, groups: 450 }, { size: 4, groups: 25 }], nameless: 0 }], // biome-ignore format: one line
+    });
+  });
+
+  it('is told only when asked for, says that it is private, and is written nowhere', async () => {
+    open();
+    const before = everything(shop.folder);
+    expect((await checkPolicy(shop.policyFile)).private).toBeUndefined();
+    expect(await runCommand(register, 'check', shop.policyFile)).not.toMatch(/Indep|PRIVATE/);
+    const text = await runCommand(register, 'check', shop.policyFile, '--private');
+    expect(text).toMatch(/PRIVATE: exact figures/);
+    expect(text).toMatch(/party\s+373\s+Indep \(373\)/);
+    const json = JSON.parse(await runCommand(register, 'check', shop.policyFile, '--private', '--json'));
+    expect(json.private.columns[0].hidden).toBe(373);
+    expect(everything(shop.folder)).toEqual(before);
+  });
+
+  it('counts the rows that a person has too many', async () => {
+    shop = openWorkshop(
+      'data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2 }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { x: { type: category, values: [1] } }\n',
+      1,
+    );
+    shop.write('visits.csv', `who,x\na,1\na,1\na,1\nb,1\n,1\n`);
+    expect((await checkPolicy(shop.policyFile, { private: true })).private!.unit).toMatchObject({
+      groups: 2,
+      largest: 3,
+      beyond: 1,
+      nameless: 1,
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerAttack } from '../src/cli/attack.js';
+import { register as registerLedger } from '../src/cli/ledger.js';
+import { register as registerRelease } from '../src/cli/release.js';
+import { runCommand } from './command.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const histogram = '{"kind": "histogram", "column": "party"}';
+const release = (...words: string[]) => runCommand(registerRelease, 'release', shop.policyFile, '--epsilon', '0.2', ...words);
+const textsIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => !name.endsWith('.xlsx'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'));
+
+describe('the folder of a release', () => {
+  it('has tables with percentages, a workbook and a data package that names them all', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 400);
+    const out = join(shop.folder, 'out');
+    await release('--query', histogram, '--out', out);
+    expect(readdirSync(out).sort()).toEqual(['datapackage.json', 'party.csv', 'receipt.json', 'report.html', 'tables.xlsx']);
+    const { resources, privacy } = JSON.parse(readFileSync(join(out, 'datapackage.json'), 'utf8'));
+    const [head, ...rows] = readFileSync(join(out, 'party.csv'), 'utf8').trimEnd().split('\n');
+    expect(resources[0].schema.fields.map((f: { name: string }) => f.name)).toEqual(head!.split(','));
+    expect(head).toContain('percent');
+    const percents = rows.map((row) => Number(row.split(',')[head!.split(',').indexOf('percent')])).slice(0, -1);
+    expect(percents.reduce((a, b) => a + b)).toBeCloseTo(100, 6);
+    expect(privacy).toMatchObject({ certified: true, epsilon: 4 });
+  });
+
+  it('tells no path, and calls the population by its title', async () => {
+    const yaml = policyYaml({ budget: '{ epsilon: 4 }' }).replace(/^population:.*\n/m, '');
+    shop = openWorkshop(yaml, 400);
+    await release('--query', histogram, '--out', join(shop.folder, 'plain'));
+    shop.write('policy.yaml', `title: Town survey 2026\n${yaml}`);
+    await release('--query', '{"kind": "count"}', '--out', join(shop.folder, 'titled'));
+    for (const folder of ['plain', 'titled'])
+      for (const text of textsIn(join(shop.folder, folder))) expect(text).not.toContain(shop.folder);
+    expect(readFileSync(join(shop.folder, 'titled', 'report.html'), 'utf8')).toContain('Town survey 2026');
+  });
+
+  it('holds one release: a second is refused before it is paid for, or replaces the first', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 400);
+    const out = join(shop.folder, 'out');
+    await release('--query', histogram, '--out', out);
+    shop.write('out/notes.txt', 'mine');
+    await expect(release('--query', '{"kind": "count"}', '--out', out)).rejects.toMatchObject({ code: 'USAGE' });
+    await release('--query', '{"kind": "count"}', '--out', out, '--overwrite');
+    const { budget } = JSON.parse(await runCommand(registerLedger, 'ledger', shop.policyFile, '--json'));
+    expect(budget.spent).toBeCloseTo(0.4, 9);
+    expect(readdirSync(out).sort()).toEqual([
+      'count.csv',
+      'datapackage.json',
+      'notes.txt',
+      'receipt.json',
+      'report.html',
+      'tables.xlsx',
+    ]);
+  });
+
+  it('does not get the attack page, which is private', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
+    const out = join(shop.folder, 'out');
+    await release('--query', histogram, '--out', out);
+    const { page } = JSON.parse(await runCommand(registerAttack, 'attack', shop.policyFile, '--release', out, '--json'));
+    expect(page).toBe(join(shop.folder, 'private', 'attack-party.html'));
+    expect(statSync(page).mode & 0o077).toBe(0);
+    expect(existsSync(join(out, 'attack.html'))).toBe(false);
+  });
+});

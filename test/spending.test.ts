@@ -1,0 +1,216 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { withFugu } from '../src/ask/fugu.js';
+import { kinds } from '../src/ask/kinds.js';
+import { register as registerPlan } from '../src/cli/plan.js';
+import { type AnyPlan, Fault, type Fugu, open, type Question } from '../src/index.js';
+import { runCommand } from './command.js';
+import { readPolicy } from './inside.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const friends = (hidden: boolean) =>
+  `relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 2000, symmetric: true, private: ${hidden} }\n`;
+const pairs = `a,b\n${Array.from({ length: 100 }, (_, i) => `p${i},p${(i * 7 + 1) % 120}`).join('\n')}\n`;
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => (error as Fault).message,
+  );
+
+describe('a plan says what its release will say', () => {
+  /** What may have been paid before: nothing, pure noise, Gaussian noise. */
+  const histories: Record<string, (fugu: Fugu) => Promise<unknown>> = {
+    'nothing was spent': async () => undefined,
+    'something was spent with pure noise': (fugu) =>
+      fugu.release({ kmeans: { columns: ['age'], clusters: 2, variant: 'grid' } }, { epsilon: 0.9 }),
+    'something was spent with Gaussian noise': (fugu) =>
+      fugu.release(
+        { queries: Array.from({ length: 8 }, (_, i) => ({ kind: 'histogram' as const, column: 'party', name: `p${i}` })) },
+        { epsilon: 0.9 },
+      ),
+  };
+  const worlds = [
+    { protect: undefined, hidden: false },
+    { protect: '{ secret: edge }', hidden: true },
+  ];
+  for (const [history, before] of Object.entries(histories))
+    for (const { protect, hidden } of history === 'nothing was spent' ? worlds : worlds.slice(0, 1))
+      it(`where ${history}${hidden ? ' and single ties are secret' : ''}, of everything that can be asked`, async () => {
+        const extra = { extra: friends(hidden), ...(protect && { protect }) };
+        const yaml = policyYaml({ budget: '{ epsilon: 4, delta: 1e-6 }', ...extra });
+        shop = openWorkshop(yaml, 120);
+        shop.write('friends.csv', pairs);
+        const policy = await readPolicy(shop.policyFile);
+        let asked = 0;
+        for (const { name, example } of kinds) {
+          const question = example(policy) as Question | undefined;
+          if (question === undefined) continue;
+          asked++;
+          // Each in an account of its own, so that all of them meet the same history.
+          await using fugu = await open(shop.write(`${name}.yaml`, yaml.replace('population: town', `population: ${name}`)));
+          await before(fugu);
+          for (const epsilon of [1, 9]) {
+            const plan = await fugu.plan(question, { epsilon });
+            const said = await refusal(fugu.release(question, { epsilon }));
+            expect([name, plan.fits, plan.refusal]).toEqual([name, said === undefined, said]);
+            // Three quarters of the budget are left in all of these histories.
+            if (epsilon === 1) expect([name, said]).toEqual([name, undefined]);
+            else expect(said).toMatch(/asked .* spent .* remaining/);
+          }
+        }
+        expect(asked).toBe(hidden ? 1 : kinds.length - 1);
+      });
+
+  it('and prints it', async () => {
+    shop = openWorkshop(policyYaml(), 300);
+    const text = await runCommand(registerPlan, 'plan', shop.policyFile, '--query', '{"kind":"count"}', '--epsilon', '3');
+    expect(text).toMatch(/A release would say: The budget does not allow this: asked 3, spent 0 of 1, remaining 1/);
+  });
+});
+
+describe('spending is a decision', () => {
+  const asking = async <T>(answer: boolean, work: (fugu: Fugu) => Promise<T>) => {
+    const shown: AnyPlan[] = [];
+    const decide = async (plan: unknown) => {
+      shown.push(plan as AnyPlan);
+      if (!answer) throw new Fault('USAGE', 'no', 'no');
+    };
+    const done = await withFugu(shop.policyFile, { decide: decide as never }, work).catch((error: unknown) => error as Fault);
+    return { shown, done };
+  };
+
+  it('is asked once before anything is booked, with the errors; a no spends nothing', async () => {
+    shop = openWorkshop(policyYaml(), 300);
+    const { shown, done } = await asking(false, (fugu) => fugu.release({ kind: 'histogram', column: 'party' }, { epsilon: 0.5 }));
+    expect(done).toMatchObject({ code: 'USAGE', outcome: { state: 'not spent' } });
+    expect(shown).toHaveLength(1);
+    expect(shown[0]!.errors[0]!.halfWidth).toBeGreaterThan(1);
+    await using fugu = await open(shop.policyFile);
+    expect(await fugu.entries()).toEqual([]);
+  });
+
+  it('is not asked about what is recorded, refused, or was paid for before', async () => {
+    shop = openWorkshop(policyYaml(), 300);
+    const ask = { kind: 'histogram' as const, column: 'party' };
+    expect((await asking(true, (fugu) => fugu.release(ask, { epsilon: 0.5 }))).shown).toHaveLength(1);
+    expect((await asking(false, (fugu) => fugu.release(ask, { epsilon: 0.5 }))).shown).toHaveLength(0);
+    const refused = await asking(true, (fugu) => fugu.release(ask, { epsilon: 0.75 }));
+    expect([refused.shown.length, (refused.done as Fault).code]).toEqual([0, 'BUDGET_EXCEEDED']);
+  });
+
+  it('an error above a tenth of the records is said, with the best ways out', async () => {
+    shop = openWorkshop(policyYaml(), 300);
+    await using fugu = await open(shop.policyFile);
+    const plan = await fugu.plan({ kind: 'count', by: ['party'] }, { epsilon: 0.05 });
+    expect(plan.warnings!.join()).toMatch(/Mostly noise: .*±\d+.* more than a tenth of the records there are, about 300/);
+    expect(plan.waysOut!.map((w) => w.change)).toEqual(expect.arrayContaining(['spend more of what is left: --epsilon 1']));
+    expect((await fugu.plan({ kind: 'count', by: ['party'] }, { epsilon: 0.5 })).warnings).toBeUndefined();
+    const { receipt } = await fugu.release({ kind: 'count', by: ['party'] }, { epsilon: 0.05 });
+    expect(receipt.warnings).toEqual(plan.warnings);
+  });
+
+  it('a budget too small names three ways out, the best first, with errors that come true', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 0.25 }' }), 300);
+    await using fugu = await open(shop.policyFile);
+    const queries = Array.from({ length: 20 }, (_, i) => ({
+      kind: 'histogram' as const,
+      column: 'party',
+      where: [{ column: 'age', op: '>' as const, value: 20 + i }],
+    }));
+    const plan = await fugu.plan({ queries }, { epsilon: 0.2 });
+    const ways = plan.waysOut!;
+    expect(ways).toHaveLength(3);
+    expect(ways.map((w) => w.error)).toEqual(ways.map((w) => w.error).sort((a, b) => a - b));
+    expect(ways.map((w) => w.change).join()).toMatch(/fewer questions.*|delta/);
+    const worst = Math.max(...plan.errors.map((e) => e.halfWidth));
+    for (const { error } of ways) expect(error).toBeLessThan(worst);
+    const few = ways.find((w) => w.change.includes('fewer'))!;
+    const fewer = await fugu.plan({ queries: queries.slice(0, 2) }, { epsilon: 0.2 });
+    expect(Math.max(...fewer.errors.map((e) => e.halfWidth))).toBeCloseTo(few.error, 6);
+    shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 0.25, delta: 0.000001 }' }));
+    await using other = await open(shop.policyFile);
+    const gaussian = await other.plan({ queries }, { epsilon: 0.2 });
+    expect(Math.max(...gaussian.errors.map((e) => e.halfWidth))).toBeCloseTo(
+      ways.find((w) => w.change.includes('delta'))!.error,
+      6,
+    );
+  });
+
+  it('the last crumb is never spent in silence', async () => {
+    shop = openWorkshop(policyYaml(), 3000);
+    await using fugu = await open(shop.policyFile);
+    await fugu.release({ kind: 'count' }, { epsilon: '0.9901' });
+    const plan = await fugu.plan({ kind: 'histogram', column: 'party' });
+    expect(plan.epsilon).toBeCloseTo(0.0099, 6);
+    expect(plan.warnings!.join()).toMatch(/takes all that is left to spend, epsilon 0\.0099.*less than the tenth/);
+    const { receipt } = await fugu.release({ kind: 'histogram', column: 'party' });
+    expect(receipt.warnings!.join()).toMatch(/all that is left/);
+  });
+});
+
+describe('a budget that protects nothing', () => {
+  it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])(
+    '%s is refused unless accepted, and is never certified',
+    async (budget) => {
+      shop = openWorkshop(policyYaml({ budget }), 300);
+      {
+        await using fugu = await open(shop.policyFile);
+        for (const work of [fugu.plan({ kind: 'count' }), fugu.release({ kind: 'count' })])
+          expect(await work.catch((error: unknown) => error)).toMatchObject({
+            code: 'BUDGET_INVALID',
+            message: expect.stringContaining('protects nothing') as string,
+            outcome: { state: 'not spent' },
+          });
+        expect((await fugu.spent()).budget.spent).toBe(0);
+      }
+      await using fugu = await open(shop.policyFile, { acceptNoProtection: true });
+      const { receipt } = await fugu.release({ kind: 'count' });
+      expect(receipt.guarantee).toMatchObject({ certified: false, protectsNothing: true });
+      expect(receipt.guarantee.sentences[0]).toMatch(/protects nothing/);
+    },
+  );
+
+  it('others are certified, and say what is compared with what', async () => {
+    shop = openWorkshop(policyYaml(), 300);
+    await using fugu = await open(shop.policyFile);
+    const { guarantee } = await fugu.plan({ kind: 'count' });
+    expect(guarantee.certified).toBe(true);
+    expect(guarantee.sentences.join(' ')).toMatch(/replace one record by any other; how many records there are is public/);
+  });
+});
+
+describe('a survey of some questions', () => {
+  const columns = `columns:
+  q1: { type: category, values: [dem, rep] }
+  page_timing: { type: integer, bounds: [0, 900] }
+  home: { type: category, values: [h0, h1] }
+`;
+  const yaml = () =>
+    policyYaml({ dependence: '[{ kind: groups, by: home, oddsRatio: 4 }]' })
+      .replace('columns:\n', columns)
+      .replace('source: people.csv', 'source: more.csv');
+
+  it('asks those that are named or match, and never by itself for timings, ids and keys of groups', async () => {
+    shop = openWorkshop(yaml(), 60);
+    const [head, ...rows] = readFileSync(`${shop.folder}/people.csv`, 'utf8').trim().split('\n');
+    shop.write('more.csv', `${head},q1,page_timing\n${rows.map((r, i) => `${r},dem,${i}`).join('\n')}\n`);
+    await using fugu = await open(shop.policyFile);
+    const names = async (question: object) => (await fugu.plan(question as { survey: true })).errors.map((e) => e.name);
+    expect(await names({ survey: true })).toEqual(['q1', 'party', 'age', 'media']);
+    expect(await names({ survey: true, columns: ['*'] })).toEqual(['q1', 'party', 'age', 'media']);
+    expect(await names({ survey: true, columns: ['p*'] })).toEqual(['party']);
+    expect(await names({ survey: true, except: ['a*', 'media'] })).toEqual(['q1', 'party']);
+    expect(await names({ survey: true, columns: ['page_timing', 'home'] })).toEqual(['page_timing', 'home']);
+    expect((await fugu.plan({ survey: true })).survey.leftOut).toEqual(['page_timing', 'home']);
+    expect(await refusal(names({ survey: true, columns: ['nothing'] }))).toMatch(/no column "nothing"/);
+    const text = await runCommand(registerPlan, 'plan', shop.policyFile, '--survey', '--columns', 'q1,party');
+    expect(text).toMatch(/one histogram per column \(2 chosen\)/);
+    expect(
+      await refusal(runCommand(registerPlan, 'plan', shop.policyFile, '--query', '{"kind":"count"}', '--columns', 'q1')),
+    ).toMatch(/go with --survey/);
+    expect(readdirSync(shop.folder)).not.toContain('report');
+  });
+});
