@@ -13,10 +13,13 @@ interface InitWords {
 export function register(program: Command): void {
   program
     .command('init')
-    .description('draft a policy for a csv, parquet or duckdb file')
+    .description('draft a policy for a csv, parquet, duckdb or survey file (.sav, .dta, .xpt, .xlsx)')
     .argument('<data>', 'the data file')
-    .option('--codebook <file>', 'a CSV with the columns name,value,label[,missing]')
-    .option('--table <name>', 'the table of a duckdb file')
+    .option(
+      '--codebook <file>',
+      'a CSV with the columns name,value,label[,missing], a survey file or a DDI codebook; a survey file is its own',
+    )
+    .option('--table <name>', 'the table of a duckdb file, the sheet of a workbook')
     .option('--out <file>', 'where to write the policy', 'policy.yaml')
     .option('--json', 'print one JSON document')
     .action(async (data: string, { json, ...words }: InitWords) => {

@@ -37,7 +37,7 @@ const mostHeld = 2 * blockOfColumns;
 function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
   if (columns > mostHeld) return false;
-  const bytes = file.bytes * (isPacked(file.path) || file.kind === 'parquet' ? packing : 1);
+  const bytes = file.bytes * (isPacked(file.path) || file.kind === 'parquet' || file.kind === 'statfile' ? packing : 1);
   const fillers = Math.min(threads, Math.ceil(bytes / perThread));
   return Math.max(bytes, columns * leastColumn * fillers) * loadedShare <= memory;
 }
@@ -51,6 +51,8 @@ interface Loaded {
   readonly rows?: number;
   /** The data is held by the engine, so later changes of the file cannot show. */
   readonly held: boolean;
+  /** The table a survey file was loaded into, where that is still asked. */
+  readonly table?: string;
 }
 
 export async function openDuckdb(source: EngineSource, limits: EngineLimits): Promise<Engine> {
@@ -91,6 +93,7 @@ class DuckdbEngine implements Engine {
   readonly #folder: string;
   readonly #connections: Connections;
   #loaded!: Loaded;
+  #loads = 0;
   #size: number | undefined;
   /** Rows each streamed statement has on this data. */
   readonly #counts = new Map<string, number>();
@@ -126,11 +129,14 @@ class DuckdbEngine implements Engine {
     const files = await Promise.all(filesOf(this.source).map(lookAt));
     const data = files[0]!;
     const { codes, numbers = new Set() } = this.source;
-    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory };
+    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory, into: `fugu_file_${this.#loads++}` };
+    const before = this.#loaded?.table;
     this.#loaded = await this.#connections.use(
       ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, csv)),
       data.path,
     );
+    // Under a name of its own, so that nobody reads half of the new table.
+    if (before !== undefined) await this.#connections.use(({ connection }) => connection.run(`DROP TABLE ${before}`));
     this.#size = this.#loaded.rows;
     this.#counts.clear();
     this.#connections.renew();
@@ -184,7 +190,11 @@ class DuckdbEngine implements Engine {
     const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
-    return { files, columns: coded.columns, show, held, ...(rows !== undefined && { rows }) };
+    const known = { files, columns: coded.columns, show, ...(rows !== undefined && { rows }) };
+    if (data.kind !== 'statfile') return { ...known, held };
+    if (!held) return { ...known, held: true, table: scan.from };
+    await connection.run(`DROP TABLE ${scan.from}`);
+    return { ...known, held };
   }
 
   async #loadRelation(
@@ -194,11 +204,12 @@ class DuckdbEngine implements Engine {
     options: ScanOptions,
     csv?: CsvScan,
   ): Promise<void> {
-    const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>() };
+    const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>(), into: 'fugu_relation_file' };
     const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
     await connection.run(
       `CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${selectRelation(scan, relation, file.path)}`,
     );
+    if (file.kind === 'statfile') await connection.run(`DROP TABLE ${scan.from}`);
   }
 
   async columns(): Promise<readonly SourceColumn[]> {
