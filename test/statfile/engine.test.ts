@@ -9,6 +9,7 @@ import type { Engine } from '../../src/engine/engine.js';
 import { openEngine } from '../../src/terms/open.js';
 import { readPolicy } from '../../src/terms/read.js';
 import { corpus, expectedOf } from './corpus.js';
+import { workbookOf } from './zip.js';
 
 const root = mkdtempSync(join(tmpdir(), 'fugu-survey-file-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -58,6 +59,32 @@ describe('a survey file as data', () => {
       expect(sorted(await cells(engine, 'b'))).toEqual([1, 97, 98, 99, null]);
       await engine.close();
     }
+  });
+
+  it('shows the same whether it is held in memory or copied beside it, with text of every kind', async () => {
+    // As many columns as would not fit, and cells that a CSV has to quote, fold or leave out.
+    const ugly = ['say "no"', 'two\nlines', 'a,b', ' blanks ', 'é🐡', 'x'.repeat(20_000), ''];
+    const cell = (text: string) => `<c t="inlineStr"><is><t xml:space="preserve">${text.replaceAll('"', '&quot;')}</t></is></c>`;
+    const names = Array.from({ length: 250 }, (_, i) => `c${i}`);
+    const rows = [names, ...ugly.map((text, i) => names.map((_, c) => (c === 0 ? String(i) : text)))];
+    const source = join(folder, 'ugly.xlsx');
+    writeFileSync(
+      source,
+      workbookOf(
+        `<worksheet><sheetData>${rows.map((r) => `<row>${r.map(cell).join('')}</row>`).join('')}</sheetData></worksheet>`,
+      ),
+    );
+    const shown = [];
+    for (const memory of [2 ** 31, 2 ** 26]) {
+      const engine = await openEngine({ source, numbers: new Set(['c0']) }, { memory });
+      const found = (await engine.rows({ sql: 'SELECT c0, c1, c249 FROM fugu_data ORDER BY c0', values: [] })).open();
+      shown.push(found);
+      await engine.close();
+    }
+    expect(shown[0]).toEqual(
+      ugly.map((text, i) => [i, ...[1, 2].map(() => (text.length > 10_000 || text === '' ? null : text.trim()))]),
+    );
+    expect(shown[1]).toEqual(shown[0]);
   });
 
   it('has one snapshot per content, and is read again when it changed', async () => {

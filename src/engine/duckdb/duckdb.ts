@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../../errors.js';
-import { copyReadable } from '../csv/copy.js';
+import { openStatFile } from '../../statfile/statfile.js';
+import { copyReadable, copySurvey } from '../csv/copy.js';
 import { examineCsv, malformedLines } from '../csv/form.js';
 import { readCsvHeader } from '../csv/header.js';
 import { isPacked } from '../csv/text.js';
@@ -37,7 +38,7 @@ const mostHeld = 2 * blockOfColumns;
 function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
   if (columns > mostHeld) return false;
-  const bytes = file.bytes * (isPacked(file.path) || file.kind === 'parquet' || file.kind === 'statfile' ? packing : 1);
+  const bytes = file.bytes * (isPacked(file.path) || file.kind === 'parquet' ? packing : 1);
   const fillers = Math.min(threads, Math.ceil(bytes / perThread));
   return Math.max(bytes, columns * leastColumn * fillers) * loadedShare <= memory;
 }
@@ -51,8 +52,6 @@ interface Loaded {
   readonly rows?: number;
   /** The data is held by the engine, so later changes of the file cannot show. */
   readonly held: boolean;
-  /** The table a survey file was loaded into, where that is still asked. */
-  readonly table?: string;
 }
 
 export async function openDuckdb(source: EngineSource, limits: EngineLimits): Promise<Engine> {
@@ -93,7 +92,6 @@ class DuckdbEngine implements Engine {
   readonly #folder: string;
   readonly #connections: Connections;
   #loaded!: Loaded;
-  #loads = 0;
   #size: number | undefined;
   /** Rows each streamed statement has on this data. */
   readonly #counts = new Map<string, number>();
@@ -129,14 +127,11 @@ class DuckdbEngine implements Engine {
     const files = await Promise.all(filesOf(this.source).map(lookAt));
     const data = files[0]!;
     const { codes, numbers = new Set() } = this.source;
-    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory, into: `fugu_file_${this.#loads++}` };
-    const before = this.#loaded?.table;
+    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory, into: 'fugu_file' };
     this.#loaded = await this.#connections.use(
       ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, csv)),
       data.path,
     );
-    // Under a name of its own, so that nobody reads half of the new table.
-    if (before !== undefined) await this.#connections.use(({ connection }) => connection.run(`DROP TABLE ${before}`));
     this.#size = this.#loaded.rows;
     this.#counts.clear();
     this.#connections.renew();
@@ -163,6 +158,7 @@ class DuckdbEngine implements Engine {
    */
   async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
     const { kind, path } = files[at]!;
+    if (kind === 'statfile') return work(await this.#copyLarge(files[at]!, at));
     if (kind !== 'csv') return work();
     const { header, plain, folded, records } = await examineCsv(path, await readCsvHeader(path));
     if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
@@ -173,6 +169,22 @@ class DuckdbEngine implements Engine {
     });
   }
 
+  /** A survey file that would fill the memory is copied as CSV, which is read again for every statement. */
+  async #copyLarge(file: FileState, at: number): Promise<CsvScan | undefined> {
+    const table = at === 0 ? this.source.table : undefined;
+    const survey = await openStatFile(file.path, table === undefined ? {} : { table });
+    try {
+      const names = survey.variables.map((v) => v.name);
+      if (fitsInMemory({ ...file, bytes: Math.max(file.bytes, 8 * names.length * survey.rows) }, names.length, this.#limits))
+        return undefined;
+      const copy = this.#copyOf(at);
+      const folded = await copySurvey(survey, copy, this.#limits.spill);
+      return { header: { names, delimiter: ',' }, path: copy, records: survey.rows, single: folded };
+    } finally {
+      await survey.close();
+    }
+  }
+
   async #loadData(
     connection: DuckDBConnection,
     files: readonly FileState[],
@@ -181,20 +193,17 @@ class DuckdbEngine implements Engine {
   ): Promise<Loaded> {
     const data = files[0]!;
     const scan = await scanFile(connection, data, this.source.table, options, csv);
-    const held = fitsInMemory(data, scan.columns.length, this.#limits);
+    const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
-    const coded = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
+    const coded = await codeColumns(connection, scan, this.source.domains, !held && !csv);
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${selectAll(coded.shown)}`);
-    else if (data.kind !== 'csv') for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
+    else if (!csv) for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
     const show = shower(held ? heldIn('fugu_loaded', coded.shown) : coded.shown);
     const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
-    const known = { files, columns: coded.columns, show, ...(rows !== undefined && { rows }) };
-    if (data.kind !== 'statfile') return { ...known, held };
-    if (!held) return { ...known, held: true, table: scan.from };
-    await connection.run(`DROP TABLE ${scan.from}`);
-    return { ...known, held };
+    if (data.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
+    return { files, columns: coded.columns, show, held, ...(rows !== undefined && { rows }) };
   }
 
   async #loadRelation(
@@ -209,7 +218,7 @@ class DuckdbEngine implements Engine {
     await connection.run(
       `CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${selectRelation(scan, relation, file.path)}`,
     );
-    if (file.kind === 'statfile') await connection.run(`DROP TABLE ${scan.from}`);
+    if (file.kind === 'statfile' && !csv) await connection.run(`DROP TABLE ${scan.from}`);
   }
 
   async columns(): Promise<readonly SourceColumn[]> {
@@ -250,7 +259,7 @@ class DuckdbEngine implements Engine {
   /** Each reader of a CSV fills buffers of its own and uses every thread: in turn they need the memory once. */
   #inTurn<T>(read: () => Promise<T>): Promise<T> {
     const { held, files } = this.#loaded;
-    if (held || files[0]!.kind !== 'csv') return read();
+    if (held || !/^(csv|statfile)$/.test(files[0]!.kind)) return read();
     const turn = this.#reading.then(read);
     this.#reading = turn.catch(() => undefined);
     return turn;

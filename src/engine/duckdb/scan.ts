@@ -64,10 +64,10 @@ export async function scanFile(
   if (csv) return scanCsv(csv, options);
   if (file.kind === 'statfile') {
     const columns = await loadStatFile(connection, file.path, table, options.into);
-    return {
-      from: options.into,
-      columns: columns.map((c) => (c.type === 'text' ? textColumn(c.name, options) : { ...c, expression: name(c.name) })),
-    };
+    const long = tooLong(columns.length);
+    const shown = (c: (typeof columns)[number]) =>
+      c.type === 'text' ? textColumn(c.name, options, long(c.name)) : { ...c, expression: name(c.name) };
+    return { from: options.into, columns: columns.map(shown) };
   }
   const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
   const columns = await describe(connection, from, file.path);
@@ -94,20 +94,22 @@ function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, option
     `max_line_size=${line}`,
     ...(single ? ['parallel=false'] : []),
   ];
-  const longest = longestIn(names.length);
-  const column = (n: string) => textColumn(n, options, `strlen(${name(n)}) > ${longest}::BIGINT`);
-  return { from: `read_csv(${settings.join(', ')})`, columns: names.map(column) };
+  const long = tooLong(names.length);
+  return { from: `read_csv(${settings.join(', ')})`, columns: names.map((n) => textColumn(n, options, long(n))) };
 }
 
+/** Cells that are too long to be read wherever they lie are missing. */
+const tooLong = (columns: number) => (own: string) => `strlen(${name(own)}) > ${longestIn(columns)}::BIGINT`;
+
 /** Text without the blanks around it, or the number it holds; cells of which `missing` is true are not looked at. */
-function textColumn(own: string, { codes, numbers }: ScanOptions, missing?: string): ScanColumn {
+function textColumn(own: string, { codes, numbers }: ScanOptions, missing: string): ScanColumn {
   if (numbers.has(own)) return { name: own, type: 'real', expression: unless(missing, numberInText(name(own))) };
   const trimmed = `trim(${name(own)})`;
   const filled = `nullif(${trimmed}, '')`;
   if (!codes.has(own)) return { name: own, type: 'text', expression: unless(missing, filled) };
   const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
   const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
-  return { name: own, type: 'text', expression, code, ...(missing !== undefined && { missing }) };
+  return { name: own, type: 'text', expression, code, missing };
 }
 
 export const attached = 'fugu_source';

@@ -30,6 +30,9 @@ export async function loadStatFile(
   }
 }
 
+/** Cells that are handed over at once: less is slow, more is held beside the table. */
+const mostWaiting = 1 << 20;
+
 async function append(
   connection: DuckDBConnection,
   into: string,
@@ -38,12 +41,16 @@ async function append(
 ): Promise<void> {
   const types = columns.map((c) => (c.type === 'real' ? DOUBLE : VARCHAR));
   const appender = await connection.createAppender(into);
+  let waiting = 0;
   try {
     for await (const block of blocks) {
       const chunk = DuckDBDataChunk.create(types);
       chunk.setColumns(block.map((cells, c) => (columns[c]!.type === 'real' ? cells : cells.map(asText))));
       appender.appendDataChunk(chunk);
+      waiting += chunk.rowCount * columns.length;
+      if (waiting < mostWaiting) continue;
       appender.flushSync();
+      waiting = 0;
     }
   } finally {
     appender.closeSync();
