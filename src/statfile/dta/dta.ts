@@ -39,9 +39,7 @@ function kindOf({ type, format }: DtaColumn): Variable['kind'] {
   if (typeof type === 'number' || type === 'strL') return 'text';
   if (/^%-?(td|d)/.test(format)) return 'date';
   if (!/^%-?t[cC]/.test(format)) return 'number';
-  return /^%-?t[cC][Hh][Hh]?:/.test(format) && !/[CYNDdlM]{2}.*[DNY]/.test(format.slice(3).replace(/MM/g, ''))
-    ? 'time'
-    : 'datetime';
+  return /^%-?t[cC][Hh]{2}:MM(:SS(\.s+)?)?$/.test(format) ? 'time' : 'datetime';
 }
 
 const shows: Readonly<Record<Exclude<Variable['kind'], 'text'>, (x: number) => StatCell>> = {
