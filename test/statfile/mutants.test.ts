@@ -10,7 +10,7 @@ import { zipOf } from './zip.js';
 const folder = mkdtempSync(join(tmpdir(), 'fugu-mutants-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const mutants = Number(process.env.FUGU_STATFILE_MUTANTS ?? 300);
+const mutants = Number(process.env.FUGU_STATFILE_MUTANTS ?? 600);
 const slowest = 2000;
 const most = 500 * 2 ** 20;
 
@@ -26,17 +26,21 @@ function chance(seed: number): () => number {
 }
 
 const extremes = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
-/** Most of what decides how a file is read stands in its beginning. */
-const place = (random: () => number, length: number) => Math.floor((random() < 0.6 ? random() ** 3 : random()) * length);
+/** Much of what decides how a file is read stands in its beginning, and some at its end. */
+const place = (random: () => number, length: number) => {
+  const where = random();
+  const x = random();
+  return Math.floor((where < 0.3 ? x ** 3 : where < 0.5 ? 1 - x ** 3 * (1 - Number.EPSILON) : x) * length) % length;
+};
 
 function mutate(bytes: Buffer, random: () => number): Buffer {
   const made = Buffer.from(bytes);
-  const times = 1 + Math.floor(random() * 4);
+  const times = random() < 0.7 ? 1 : 2 + Math.floor(random() * 3);
   let result: Buffer = made;
   for (let i = 0; i < times; i++) {
     const at = place(random, result.length);
-    const kind = Math.floor(random() * 6);
-    if (kind === 0) result[at] = Math.floor(random() * 256);
+    const kind = Math.floor(random() * 6.5);
+    if (kind === 0 || kind === 6) result[at] = Math.floor(random() * 256);
     else if (kind === 1) result[at] = result[at]! ^ (1 << Math.floor(random() * 8));
     else if (kind === 2 && at + 4 <= result.length) {
       const x = extremes[Math.floor(random() * extremes.length)]!;
