@@ -38,7 +38,13 @@ export function decoderOf(label: string): Decode | undefined {
   }
 }
 
-/** Ends at the first NUL and has no blanks at its end: files fill their fields with either. */
+/** Ends at the first NUL. */
+export function untilNul(bytes: Buffer, decode: Decode): string {
+  const nul = bytes.indexOf(0);
+  return decode(nul < 0 ? bytes : bytes.subarray(0, nul));
+}
+
+/** Ends at the first NUL and has no blanks at its end: SPSS and SAS fill their fields with either. */
 export function fieldText(bytes: Buffer, decode: Decode): string {
   const nul = bytes.indexOf(0);
   let end = nul < 0 ? bytes.length : nul;

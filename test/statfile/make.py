@@ -135,7 +135,7 @@ def dtas():
         for order, name in (("<", "little"), (">", "big")):
             pd.DataFrame({"n": np.arange(4, dtype="int32"), "t": ["x" * 3000, "", "same", "same"], "u": ["p", "q", "r", "s" * 5000]}).to_stata(
                 corpus / f"long-text-{release}-{name}.dta", version=release, byteorder=order, write_index=False, convert_strl=["t", "u"])
-    pd.DataFrame({"s": ["M\xfcller", "Nu\xf1ez"]}).to_stata(corpus / "latin1-114.dta", version=114, write_index=False, variable_labels={"s": "\xdcber"})
+    pd.DataFrame({"s": ["M\xfcller", "Nu\xf1ez  "]}).to_stata(corpus / "latin1-114.dta", version=114, write_index=False, variable_labels={"s": "\xdcber"})
     pd.DataFrame({"s": ["日本", "🐡"], "n": [1, 2]}).to_stata(corpus / "unicode-118.dta", version=118, write_index=False)
     moments = pd.DataFrame({"day": [dt.date(2020, 2, 29), None], "moment": [dt.datetime(2020, 2, 29, 13, 14, 15), dt.datetime(1901, 1, 1)]})
     pyreadstat.write_dta(moments, corpus / "moments-118.dta", version=14, variable_format={"day": "%td", "moment": "%tc"})

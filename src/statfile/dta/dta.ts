@@ -1,6 +1,6 @@
 import { type ReadCell, rowBlocks } from '../block.js';
 import { type Bytes, Cursor } from '../bytes.js';
-import { fieldText } from '../decode.js';
+import { untilNul } from '../decode.js';
 import { dateText, datetimeText, statOrigin, timeText } from '../moment.js';
 import { codeOfNumber, type StatCell, type StatFile, type Variable } from '../variable.js';
 import { type LabelSet, largestLong, readLabelSets } from './labels.js';
@@ -82,7 +82,7 @@ function readersOf(layout: DtaLayout, variables: readonly Variable[], texts: Lon
   return layout.columns.map(({ type }, i) => {
     const place = at;
     at += sizeOf(type);
-    if (typeof type === 'number') return (row) => fieldText(row.subarray(place, place + type), layout.decode);
+    if (typeof type === 'number') return (row) => untilNul(row.subarray(place, place + type), layout.decode);
     if (type === 'strL') return referenceReader(layout, place, texts!);
     const { kind, missing } = variables[i]!;
     const show = shows[kind as keyof typeof shows];

@@ -1,6 +1,6 @@
 import { within } from '../../input/limits.js';
 import type { Bytes, Cursor } from '../bytes.js';
-import { fieldText } from '../decode.js';
+import { untilNul } from '../decode.js';
 import type { DtaLayout } from './layout.js';
 
 /** Codes are whole numbers; those above this are the missing codes . and .a to .z. */
@@ -27,7 +27,7 @@ export function readLabelSets(
       if (tag !== '<lbl>') throw bytes.cutOff();
     } else if (cursor.left === 0) return sets;
     const length = cursor.u32();
-    const name = fieldText(cursor.take(nameWidth), decode);
+    const name = untilNul(cursor.take(nameWidth), decode);
     cursor.skip(3);
     const end = cursor.position + length;
     if (end > bytes.size) throw bytes.cutOff();

@@ -1,6 +1,6 @@
 import { within } from '../../input/limits.js';
 import type { Bytes, Cursor } from '../bytes.js';
-import { type Decode, fieldText, utf8, windows } from '../decode.js';
+import { type Decode, untilNul, utf8, windows } from '../decode.js';
 import { malformed } from '../malformed.js';
 
 /** Where everything of a Stata file lies, whichever of its two forms it has. */
@@ -68,7 +68,7 @@ function readOld(cursor: Cursor): DtaLayout {
   cursor.skip(2);
   const count = cursor.u16();
   const rows = cursor.u32();
-  const label = fieldText(cursor.take(81), windows);
+  const label = untilNul(cursor.take(81), windows);
   cursor.skip(18);
   const types = [...cursor.take(count)].map((code): DtaType => {
     const type = code >= 1 && code <= 244 ? code : oldTypes.get(code);
@@ -136,7 +136,7 @@ function readTagged(cursor: Cursor): DtaLayout {
   expect('</K><N>');
   const rows = release === 117 ? cursor.u32() : cursor.u64();
   expect('</N><label>');
-  const label = fieldText(cursor.take(release === 117 ? cursor.u8() : cursor.u16()), decode);
+  const label = untilNul(cursor.take(release === 117 ? cursor.u8() : cursor.u16()), decode);
   expect('</label><timestamp>');
   cursor.skip(cursor.u8());
   expect('</timestamp></header><map>');
@@ -185,7 +185,7 @@ function readTagged(cursor: Cursor): DtaLayout {
 
 function fields(cursor: Cursor, count: number, width: number, decode: Decode): string[] {
   if (count * width > cursor.left) throw cursor.bytes.cutOff();
-  return Array.from({ length: count }, () => fieldText(cursor.take(width), decode));
+  return Array.from({ length: count }, () => untilNul(cursor.take(width), decode));
 }
 
 const sizes: Readonly<Record<Exclude<DtaType, number>, number>> = { byte: 1, int: 2, long: 4, float: 4, double: 8, strL: 8 };

@@ -1,5 +1,5 @@
 import type { Bytes, Cursor } from '../bytes.js';
-import { type Decode, fieldText } from '../decode.js';
+import { type Decode, untilNul } from '../decode.js';
 import type { DtaLayout } from './layout.js';
 
 /** A text is named by the variable and the row where it was first used. */
@@ -72,6 +72,6 @@ export class LongTexts {
   #at(place: number): string {
     const head = this.#bytes.at(place, 4);
     const length = this.#little ? head.readUInt32LE() : head.readUInt32BE();
-    return fieldText(this.#bytes.at(place + 4, Math.min(length, mostBytes)), this.#decode);
+    return untilNul(this.#bytes.at(place + 4, Math.min(length, mostBytes)), this.#decode);
   }
 }
