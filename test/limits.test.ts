@@ -17,8 +17,10 @@ import { parsePattern } from '../src/pattern/query/parse.js';
 import { parseCodebook, readCodebook } from '../src/policy/codebook/codebook.js';
 import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
+import { openStatFile } from '../src/statfile/statfile.js';
 import { parsePolicy, readPolicy } from '../src/terms/read.js';
 import { category, samplePolicy } from './sample-policy.js';
+import { repeated, workbookOf } from './statfile/zip.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-limits-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,6 +31,7 @@ const large = (name: string, limit: LimitName): string => {
   truncateSync(at(name), limits[limit].most + 1);
   return at(name);
 };
+const mib = 2 ** 20;
 const past = (limit: LimitName) => limits[limit].most + 1;
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const policy = samplePolicy([category('a', ['1', '2'])]);
@@ -98,6 +101,28 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
       `columns:\n  a: {type: category, values: [${numbers(200).join(',')}]}\n  b: {type: category, values: [${numbers(200).join(',')}]}\nmerge: [{columns: [a, b], support: [["*", "*"]]}]`,
     ),
   codebookBytes: () => readCodebook(large('codebook.csv', 'codebookBytes')),
+  dictionaryBytes: () => {
+    const head = Buffer.alloc(176);
+    head.write('$FL2');
+    head.writeInt32LE(2, 64);
+    const record = Buffer.alloc(16);
+    for (const [i, x] of [7, 99, 1, past('dictionaryBytes')].entries()) record.writeInt32LE(x, 4 * i);
+    writeFileSync(at('large.sav'), Buffer.concat([head, record]));
+    truncateSync(at('large.sav'), past('dictionaryBytes') + 1000);
+    return openStatFile(at('large.sav'));
+  },
+  workbookBytes: () => {
+    const strings = repeated('<sst>', `${' '.repeat(mib - 4)}<b/>`, limits.workbookBytes.most / mib + 1);
+    writeFileSync(at('strings.xlsx'), workbookOf('<worksheet/>', { 'xl/sharedStrings.xml': strings }));
+    return openStatFile(at('strings.xlsx'));
+  },
+  sheetBytes: () => {
+    writeFileSync(
+      at('sheet.xlsx'),
+      workbookOf(repeated('<worksheet>', `${' '.repeat(mib - 4)}<b/>`, limits.sheetBytes.most / mib + 1)),
+    );
+    return openStatFile(at('sheet.xlsx'));
+  },
   supportBytes: () => {
     large('support.csv', 'supportBytes');
     return declare('merge: [{support: support.csv}]');

@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '..', 'src');
 const order = [
   'files',
   'input',
+  'statfile',
   'exact',
   'noise',
   'mechanism',

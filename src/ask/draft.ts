@@ -9,6 +9,7 @@ import { type Draft, draftPolicy as draftFrom, type Found, findColumns } from '.
 import { chooseNames, isPattern } from '../policy/name-pattern.js';
 import { canonicalPath } from '../policy/population.js';
 import { didYouMean } from '../policy/suggest.js';
+import { hasDictionary } from '../statfile/statfile.js';
 import { openEngine } from '../terms/open.js';
 import { parsePolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, progress, readOptions } from './door.js';
@@ -54,9 +55,9 @@ const options = z.strictObject({
   interview: z
     .custom<(found: Found, said: Said) => Said | Promise<Said>>((x) => typeof x === 'function', 'expected a function')
     .optional(),
-  /** A CSV with the columns name,value,label[,missing]. */
+  /** A CSV with the columns name,value,label[,missing], a survey file, or a DDI codebook (.xml). A survey file is its own codebook unless one is named. */
   codebook: z.string().min(1).optional(),
-  /** The table of a duckdb file. */
+  /** The table of a duckdb file, the sheet of a workbook. */
   table: z.string().min(1).optional(),
   /** Where to write the policy; never over a file that is there. */
   out: z.string().min(1).default('policy.yaml'),
@@ -70,7 +71,7 @@ export interface DraftedPolicy extends Draft {
 }
 
 /**
- * Drafts a policy for a csv, parquet or duckdb file and writes it. Domains and bounds are read from the data and marked: confirm them before releasing.
+ * Drafts a policy for a csv, parquet, duckdb or survey file (.sav, .dta, .xpt, .xlsx) and writes it. Domains and bounds are read from the data and marked: confirm them before releasing.
  *
  * @example
  * const { policy, unconfirmed } = await draftPolicy('survey.csv', { out: 'drafted.yaml' });
@@ -81,8 +82,11 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const { codebook, table, out, progress, interview, ...first } = readOptions(options, given);
     const file = await canonicalPath(resolve(out));
     const source = resolve(fileNamed(data, 'The data'));
-    const codebookPath = codebook === undefined ? undefined : resolve(codebook);
-    const book = codebookPath === undefined ? undefined : await readCodebook(codebookPath);
+    const named = codebook === undefined ? undefined : resolve(codebook);
+    const told = named ?? (hasDictionary(source) ? source : undefined);
+    const book = told === undefined ? undefined : await readCodebook(told);
+    // A survey file that labels nothing is no codebook.
+    const codebookPath = named ?? (book?.size ? told : undefined);
     const engine = await openEngine({ source, ...(table !== undefined && { table }) });
     const draft = await closing(engine, async () => {
       refuseNamelessData(

@@ -27,10 +27,15 @@ interface InitWords {
 export function register(program: Command): void {
   program
     .command('init')
-    .description('draft a policy for a csv, parquet or duckdb file; on a terminal it asks what only you know')
+    .description(
+      'draft a policy for a csv, parquet, duckdb or survey file (.sav, .dta, .xpt, .xlsx); on a terminal it asks what only you know',
+    )
     .argument('<data>', 'the data file')
-    .option('--codebook <file>', 'a CSV with the columns name,value,label[,missing]')
-    .option('--table <name>', 'the table of a duckdb file')
+    .option(
+      '--codebook <file>',
+      'a CSV with the columns name,value,label[,missing], a survey file or a DDI codebook; a survey file is its own',
+    )
+    .option('--table <name>', 'the table of a duckdb file, the sheet of a workbook')
     .option('--columns <names>', 'the columns to ask about: names and patterns (q*), separated by commas')
     .option('--except <names>', 'columns to leave out, in the same form')
     .option(

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { accessSync, type BigIntStats, constants, createReadStream, statSync } from 'node:fs';
 import { Fault } from '../errors.js';
+import { isStatFile } from '../statfile/statfile.js';
 
-export type FileKind = 'csv' | 'parquet' | 'duckdb';
+/** `statfile`: written by a statistics program or a spreadsheet, and read by ourselves. */
+export type FileKind = 'csv' | 'parquet' | 'duckdb' | 'statfile';
 
 /** What can be told about a file without reading it. */
 export interface FileState {
@@ -33,19 +35,20 @@ function statOf(path: string): BigIntStats | undefined {
 }
 
 export async function lookAt(path: string): Promise<FileState> {
-  const kind = kinds.find(([ending]) => ending.test(path))?.[1];
+  const kind = isStatFile(path) ? 'statfile' : kinds.find(([ending]) => ending.test(path))?.[1];
   if (!kind)
     throw missing(
       path,
       'The kind of the data file is not known.',
-      'Its name must end in .csv, .tsv, .txt (each also .gz), .parquet or .duckdb.',
+      'Its name must end in .csv, .tsv, .txt (each also .gz), .parquet, .duckdb, .sav, .zsav, .dta, .xpt or .xlsx.',
     );
   // The engine would read these as patterns and open several files, or other ones.
   if (/[*?[\]{}]/.test(path)) throw missing(path, 'The path of the data holds one of * ? [ ] { }.', 'Rename the file or folder.');
   const found = statOf(path);
   if (!found)
     throw missing(path, 'The data file does not exist.', 'Check the path; in a policy it is relative to the policy file.');
-  if (!found.isFile()) throw missing(path, 'The data is not a file.', 'Name one csv, parquet or duckdb file.');
+  if (!found.isFile())
+    throw missing(path, 'The data is not a file.', 'Name one csv, parquet, duckdb, sav, dta, xpt or xlsx file.');
   try {
     accessSync(path, constants.R_OK);
   } catch {

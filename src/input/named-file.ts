@@ -10,8 +10,8 @@ export const whyNot: Readonly<Record<Unreadable, string>> = {
   unreadable: 'cannot be read',
 };
 
-/** What a path leads to, also over links. Devices, pipes, sockets and folders are never files: reading them may never end. */
-export function readNamed(file: string, limit: LimitName, fault: (why: Unreadable) => Error): Buffer {
+/** Opens what a path leads to, also over links. Devices, pipes, sockets and folders are never files: reading them may never end. */
+export function openNamed(file: string, fault: (why: Unreadable) => Error): { readonly handle: number; readonly size: number } {
   let handle: number;
   try {
     // Without O_NONBLOCK the opening of a pipe would wait for its writer.
@@ -19,11 +19,18 @@ export function readNamed(file: string, limit: LimitName, fault: (why: Unreadabl
   } catch {
     throw fault('unreadable');
   }
+  const found = fstatSync(handle);
+  if (found.isFile()) return { handle, size: found.size };
+  closeSync(handle);
+  throw fault('not a file');
+}
+
+/** The whole of a file. */
+export function readNamed(file: string, limit: LimitName, fault: (why: Unreadable) => Error): Buffer {
+  const { handle, size } = openNamed(file, fault);
   try {
-    const found = fstatSync(handle);
-    if (!found.isFile()) throw fault('not a file');
-    within(limit, found.size, { file });
-    return readAll(handle, limit, found.size, { file }, fault);
+    within(limit, size, { file });
+    return readAll(handle, limit, size, { file }, fault);
   } finally {
     closeSync(handle);
   }

@@ -92,7 +92,7 @@ function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlF
       yaml,
       ['data', 'source'],
       `Data at a ${scheme}:// address cannot be read.`,
-      'Use a csv, csv.gz, parquet or duckdb file.',
+      'Use a csv, csv.gz, parquet, duckdb, sav, dta, xpt or xlsx file.',
     );
   return {
     source: fromFolder(entry.source, directory),

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '../../errors.js';
+import type { StatCell, StatFile } from '../../statfile/variable.js';
 import { CellCutter, longestIn } from './cut.js';
 import type { CsvHeader } from './header.js';
 import { unpacked } from './text.js';
@@ -29,8 +30,43 @@ export async function copyReadable(
     yield kept(cutter.write(decoder.decode()));
     yield kept(cutter.end());
   }
+  await write(readable(), to);
+}
+
+/** Writes a survey file as a CSV that DuckDB can read; true if some cell holds a line end. */
+export async function copySurvey(
+  { variables, blocks }: Pick<StatFile, 'variables' | 'blocks'>,
+  to: string,
+  most: number,
+): Promise<boolean> {
+  const longest = longestIn(variables.length);
+  let left = most;
+  let folded = false;
+  const cellText = (cell: StatCell): string => {
+    if (typeof cell === 'number') return String(cell);
+    if (cell === null) return '';
+    // What is too long is missing, whatever it says.
+    if (cell.length * 3 > longest && Buffer.byteLength(cell) > longest) return 'x'.repeat(longest + 1);
+    if (/[\r\n]/.test(cell)) folded = true;
+    return `"${cell.replaceAll('"', '""')}"`;
+  };
+  async function* lines() {
+    yield `${variables.map((v) => cellText(v.name)).join(',')}\n`;
+    for await (const block of blocks()) {
+      let text = '';
+      for (let row = 0; row < block[0]!.length; row++) text += `${block.map((cells) => cellText(cells[row]!)).join(',')}\n`;
+      left -= Buffer.byteLength(text);
+      if (left < 0) throw full();
+      yield text;
+    }
+  }
+  await write(lines(), to);
+  return folded;
+}
+
+async function write(text: AsyncIterable<Buffer | string>, to: string): Promise<void> {
   try {
-    await pipeline(readable(), createWriteStream(to, { mode: 0o600 }));
+    await pipeline(text, createWriteStream(to, { mode: 0o600 }));
   } catch (error) {
     throw error instanceof Fault ? error : full();
   }

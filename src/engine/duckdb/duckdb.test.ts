@@ -192,7 +192,7 @@ describe('csv files', () => {
   it('that are missing, folders, unreadable or of unknown kind are refused', async () => {
     const sub = join(folder, 'folder.csv');
     mkdirSync(sub);
-    for (const source of [join(folder, 'nowhere.csv'), sub, file('.xlsx', 'x'), join(folder, '*.csv')])
+    for (const source of [join(folder, 'nowhere.csv'), sub, file('.xyz', 'x'), join(folder, '*.csv')])
       expect((await fault(openEngine({ source }))).code).toBe('DATA_NOT_FOUND');
     const hidden = file('.csv', 'a\n1\n');
     chmodSync(hidden, 0);

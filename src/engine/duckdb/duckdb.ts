@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../../errors.js';
-import { copyReadable } from '../csv/copy.js';
+import { openStatFile } from '../../statfile/statfile.js';
+import { copyReadable, copySurvey } from '../csv/copy.js';
 import { examineCsv, malformedLines } from '../csv/form.js';
 import { readCsvHeader } from '../csv/header.js';
 import { isPacked } from '../csv/text.js';
@@ -126,7 +127,7 @@ class DuckdbEngine implements Engine {
     const files = await Promise.all(filesOf(this.source).map(lookAt));
     const data = files[0]!;
     const { codes, numbers = new Set() } = this.source;
-    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory };
+    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory, into: 'fugu_file' };
     this.#loaded = await this.#connections.use(
       ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, csv)),
       data.path,
@@ -157,6 +158,7 @@ class DuckdbEngine implements Engine {
    */
   async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
     const { kind, path } = files[at]!;
+    if (kind === 'statfile') return work(await this.#copyLarge(files[at]!, at));
     if (kind !== 'csv') return work();
     const { header, plain, folded, records } = await examineCsv(path, await readCsvHeader(path));
     if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
@@ -167,6 +169,22 @@ class DuckdbEngine implements Engine {
     });
   }
 
+  /** A survey file that would fill the memory is copied as CSV, which is read again for every statement. */
+  async #copyLarge(file: FileState, at: number): Promise<CsvScan | undefined> {
+    const table = at === 0 ? this.source.table : undefined;
+    const survey = await openStatFile(file.path, table === undefined ? {} : { table });
+    try {
+      const names = survey.variables.map((v) => v.name);
+      if (fitsInMemory({ ...file, bytes: Math.max(file.bytes, 8 * names.length * survey.rows) }, names.length, this.#limits))
+        return undefined;
+      const copy = this.#copyOf(at);
+      const folded = await copySurvey(survey, copy, this.#limits.spill);
+      return { header: { names, before: 0, delimiter: ',' }, path: copy, records: survey.rows, single: folded };
+    } finally {
+      await survey.close();
+    }
+  }
+
   async #loadData(
     connection: DuckDBConnection,
     files: readonly FileState[],
@@ -175,15 +193,16 @@ class DuckdbEngine implements Engine {
   ): Promise<Loaded> {
     const data = files[0]!;
     const scan = await scanFile(connection, data, this.source.table, options, csv);
-    const held = fitsInMemory(data, scan.columns.length, this.#limits);
+    const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
-    const coded = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
+    const coded = await codeColumns(connection, scan, this.source.domains, !held && !csv);
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${selectAll(coded.shown)}`);
-    else if (data.kind !== 'csv') for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
+    else if (!csv) for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
     const show = shower(held ? heldIn('fugu_loaded', coded.shown) : coded.shown);
     const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
+    if (data.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
     return { files, columns: coded.columns, show, held, ...(rows !== undefined && { rows }) };
   }
 
@@ -194,11 +213,12 @@ class DuckdbEngine implements Engine {
     options: ScanOptions,
     csv?: CsvScan,
   ): Promise<void> {
-    const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>() };
+    const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>(), into: 'fugu_relation_file' };
     const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
     await connection.run(
       `CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${selectRelation(scan, relation, file.path)}`,
     );
+    if (file.kind === 'statfile' && !csv) await connection.run(`DROP TABLE ${scan.from}`);
   }
 
   async columns(): Promise<readonly SourceColumn[]> {
@@ -239,7 +259,7 @@ class DuckdbEngine implements Engine {
   /** Each reader of a CSV fills buffers of its own and uses every thread: in turn they need the memory once. */
   #inTurn<T>(read: () => Promise<T>): Promise<T> {
     const { held, files } = this.#loaded;
-    if (held || files[0]!.kind !== 'csv') return read();
+    if (held || !/^(csv|statfile)$/.test(files[0]!.kind)) return read();
     const turn = this.#reading.then(read);
     this.#reading = turn.catch(() => undefined);
     return turn;

@@ -16,7 +16,7 @@ export function duckdbFault(error: unknown, more: { file?: string; late?: boolea
       'The database ran out of space for temporary data.',
       'Free disk space, or raise the memory or spill limit.',
     );
-  if (/^Out of Memory/i.test(text) || /bad_alloc|could not allocate/i.test(text))
+  if (/^Out of Memory/i.test(text) || /bad_alloc|could not allocate|^Failed to append:.* pin block/i.test(text))
     return new Fault(
       'ENGINE_MEMORY',
       'The database ran out of memory.',

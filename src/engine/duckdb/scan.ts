@@ -1,12 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../../errors.js';
 import { didYouMean } from '../../policy/suggest.js';
+import { hasTables } from '../../statfile/statfile.js';
 import { longestIn, longestLine } from '../csv/cut.js';
 import type { CsvHeader } from '../csv/header.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
 import { duckdbFault } from './fault.js';
 import { numberInText } from './number.js';
+import { loadStatFile } from './statfile.js';
 
 export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
 export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
@@ -34,6 +36,8 @@ export interface ScanOptions {
   /** Columns of which nothing but a number is ever asked: their text is read as one. */
   readonly numbers: ReadonlySet<string>;
   readonly memory: number;
+  /** The table into which a survey file is loaded. */
+  readonly into: string;
 }
 
 /** A CSV in a form in which DuckDB can read it. */
@@ -53,11 +57,18 @@ export async function scanFile(
   options: ScanOptions,
   csv?: CsvScan,
 ): Promise<Scan> {
-  if (table !== undefined && file.kind !== 'duckdb')
-    throw new Fault('DATA_NOT_FOUND', 'Only a DuckDB file has tables to choose from.', 'Leave data.table out.', {
+  if (table !== undefined && file.kind !== 'duckdb' && !hasTables(file.path))
+    throw new Fault('DATA_NOT_FOUND', 'Only a DuckDB file or a workbook has tables to choose from.', 'Leave data.table out.', {
       place: { file: file.path },
     });
   if (csv) return scanCsv(csv, options);
+  if (file.kind === 'statfile') {
+    const columns = await loadStatFile(connection, file.path, table, options.into);
+    const long = tooLong(columns.length);
+    const shown = (c: (typeof columns)[number]) =>
+      c.type === 'text' ? textColumn(c.name, options, long(c.name)) : { ...c, expression: name(c.name) };
+    return { from: options.into, columns: columns.map(shown) };
+  }
   const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
   const columns = await describe(connection, from, file.path);
   return { from, columns: columns.map((column) => (options.numbers.has(column.name) ? asNumber(column) : column)) };
@@ -66,11 +77,12 @@ export async function scanFile(
 const asNumber = (column: ScanColumn): ScanColumn =>
   column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression) } : column;
 
-function scanCsv({ header: { names, delimiter, before }, path, single }: CsvScan, { codes, numbers, memory }: ScanOptions): Scan {
+function scanCsv({ header: { names, delimiter, before }, path, single }: CsvScan, options: ScanOptions): Scan {
+  const { memory } = options;
   const line = longestLine(names.length);
   // Each thread holds several buffers of this size.
   const buffer = Math.max(memory < 256 * 1024 ** 2 ? 2 ** 22 : 2 ** 25, 2 * line);
-  const options = [
+  const settings = [
     text(path),
     'auto_detect=false',
     'header=true',
@@ -83,18 +95,22 @@ function scanCsv({ header: { names, delimiter, before }, path, single }: CsvScan
     `max_line_size=${line}`,
     ...(single ? ['parallel=false'] : []),
   ];
-  const longest = longestIn(names.length);
-  const column = (n: string): ScanColumn => {
-    const missing = `strlen(${name(n)}) > ${longest}::BIGINT`;
-    if (numbers.has(n)) return { name: n, type: 'real', expression: unless(missing, numberInText(name(n))) };
-    const trimmed = `trim(${name(n)})`;
-    const filled = `nullif(${trimmed}, '')`;
-    if (!codes.has(n)) return { name: n, type: 'text', expression: unless(missing, filled) };
-    const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
-    const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
-    return { name: n, type: 'text', expression, code, missing };
-  };
-  return { from: `read_csv(${options.join(', ')})`, columns: names.map(column) };
+  const long = tooLong(names.length);
+  return { from: `read_csv(${settings.join(', ')})`, columns: names.map((n) => textColumn(n, options, long(n))) };
+}
+
+/** Cells that are too long to be read wherever they lie are missing. */
+const tooLong = (columns: number) => (own: string) => `strlen(${name(own)}) > ${longestIn(columns)}::BIGINT`;
+
+/** Text without the blanks around it, or the number it holds; cells of which `missing` is true are not looked at. */
+function textColumn(own: string, { codes, numbers }: ScanOptions, missing: string): ScanColumn {
+  if (numbers.has(own)) return { name: own, type: 'real', expression: unless(missing, numberInText(name(own))) };
+  const trimmed = `trim(${name(own)})`;
+  const filled = `nullif(${trimmed}, '')`;
+  if (!codes.has(own)) return { name: own, type: 'text', expression: unless(missing, filled) };
+  const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
+  const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
+  return { name: own, type: 'text', expression, code, missing };
 }
 
 export const attached = 'fugu_source';

@@ -1,9 +1,12 @@
 import { Fault } from '../../errors.js';
 import { within } from '../../input/limits.js';
 import { readNamedText, whyNot } from '../../input/named-file.js';
+import { readDdi } from '../../statfile/ddi.js';
+import { hasDictionary } from '../../statfile/statfile.js';
 import { codeText } from '../code.js';
 import { didYouMean } from '../suggest.js';
 import { detectDelimiter, parseCsv } from './csv.js';
+import { codebookOf, readStatCodebook } from './statfile.js';
 
 /** What the codebook says about one column. */
 export interface CodebookEntry {
@@ -21,8 +24,13 @@ const known = [...needed, 'missing', 'share'];
 const yes = new Set(['1', 'true', 'yes', 'y', 'x', 'missing', 'na']);
 const no = new Set(['', '0', 'false', 'no', 'n']);
 
-/** A CSV with the columns name, value, label and perhaps missing and share: one line per code; a line without a value labels the column itself. */
+/**
+ * A CSV with the columns name, value, label and perhaps missing and share: one line per code; a line without a value labels the column itself. Or the
+ * dictionary of a survey file, or a DDI codebook.
+ */
 export async function readCodebook(file: string): Promise<Codebook> {
+  if (hasDictionary(file)) return readStatCodebook(file);
+  if (/\.xml$/i.test(file)) return codebookOf(readDdi(file));
   const text = readNamedText(
     file,
     'codebookBytes',

@@ -5,7 +5,7 @@ import type { Policy } from '../../policy/policy.js';
 /** What the data of a policy may be called in FROM: its table, its file with or without the ending, or `data`. */
 export function tableNames({ source, table }: Policy['data']): readonly string[] {
   const file = basename(source);
-  const stem = file.replace(/(\.(csv|tsv|txt)(\.gz)?|\.parquet|\.pq|\.duckdb|\.ddb|\.db)$/i, '');
+  const stem = file.replace(/(\.(csv|tsv|txt)(\.gz)?|\.parquet|\.pq|\.duckdb|\.ddb|\.db|\.z?sav|\.dta|\.xpt|\.xlsx)$/i, '');
   const own = table === undefined ? [] : [table, table.split('.').at(-1)!];
   return [...new Set([...own, stem, file, 'data'])];
 }

@@ -1,0 +1,53 @@
+/** Text in the encoding of a file. Bytes that are none become U+FFFD: no cell decides whether a file can be read. */
+export type Decode = (bytes: Buffer) => string;
+
+/** A field that is full may end within a character: that one is left out. */
+export const utf8: Decode = (bytes) => {
+  const text = bytes.toString('utf8');
+  return text.endsWith('\ufffd') ? bytes.toString('utf8', 0, lastWhole(bytes)) : text;
+};
+
+function lastWhole(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+const latin1: Decode = (bytes) => bytes.toString('latin1');
+
+/** What Windows-1252 has where ISO-8859-1 has control characters. Node 20 decodes the one as the other. */
+const upper =
+  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
+/** The encoding of files that do not tell: nearly all of them were written on Windows. */
+export const windows: Decode = (bytes) => latin1(bytes).replace(/[\x80-\x9f]/g, (letter) => upper[letter.charCodeAt(0) - 0x80]!);
+
+/** What reads text in an encoding of this name. */
+export function decoderOf(label: string): Decode | undefined {
+  const name = label.trim().toLowerCase().replaceAll('_', '-');
+  if (/^utf-?8$/.test(name)) return utf8;
+  if (/^(iso-?8859-?1|latin-?1)$/.test(name)) return latin1;
+  if (/^(windows-?|cp|ms)?1252$/.test(name)) return windows;
+  try {
+    const decoder = new TextDecoder(name.replace(/^(cp|ms|ibm-?)?(125\d|874)$/, 'windows-$2'), { ignoreBOM: true });
+    return (bytes) => decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends at the first NUL. */
+export function untilNul(bytes: Buffer, decode: Decode): string {
+  const nul = bytes.indexOf(0);
+  return decode(nul < 0 ? bytes : bytes.subarray(0, nul));
+}
+
+/** Ends at the first NUL and has no blanks at its end: SPSS and SAS fill their fields with either. */
+export function fieldText(bytes: Buffer, decode: Decode): string {
+  const nul = bytes.indexOf(0);
+  let end = nul < 0 ? bytes.length : nul;
+  while (end > 0 && bytes[end - 1] === 0x20) end--;
+  return decode(bytes.subarray(0, end));
+}

@@ -1,0 +1,133 @@
+import { type ReadCell, rowBlocks } from '../block.js';
+import { type Bytes, Cursor } from '../bytes.js';
+import { untilNul } from '../decode.js';
+import { dateText, datetimeText, statOrigin, timeText } from '../moment.js';
+import { codeOfNumber, type StatCell, type StatFile, type Variable } from '../variable.js';
+import { type LabelSet, largestLong, readLabelSets } from './labels.js';
+import { type DtaColumn, type DtaLayout, type DtaType, readLayout, rowBytes, sizeOf } from './layout.js';
+import { LongTexts } from './long-texts.js';
+
+/** Stata .dta, releases 113 to 119. */
+export function openDta(bytes: Bytes): Omit<StatFile, 'close'> {
+  const cursor = new Cursor(bytes);
+  const layout = readLayout(cursor);
+  const length = rowBytes(layout.columns);
+  const { rows, dataAt } = layout;
+  if (!(rows * length <= bytes.size - dataAt)) throw bytes.cutOff();
+  const used = new Set(layout.columns.map((c) => c.labelSet).filter((name) => name !== ''));
+  const sets = readLabelSets(cursor, layout, used);
+  const books = new Map<string, Map<string, string>>();
+  const variables = layout.columns.map((column) => variableOf(column, sets, books));
+  const texts = layout.columns.some((c) => c.type === 'strL') ? new LongTexts(cursor, layout) : undefined;
+  const readers = readersOf(layout, variables, texts);
+  return {
+    variables,
+    rows,
+    ...(layout.label !== '' && { label: layout.label }),
+    async *blocks() {
+      const data = new Cursor(bytes, dataAt);
+      // Long texts are not in the row, but they are in the block.
+      const weight = length + layout.columns.filter((c) => c.type === 'strL').length * typicalText;
+      yield* rowBlocks(readers, rows, weight, () => data.take(length));
+    },
+  };
+}
+const typicalText = 1 << 16;
+
+/** What a display format says of a number. Weeks, months, quarters and years stay the numbers they are. */
+function kindOf({ type, format }: DtaColumn): Variable['kind'] {
+  if (typeof type === 'number' || type === 'strL') return 'text';
+  if (/^%-?(td|d)/.test(format)) return 'date';
+  if (!/^%-?t[cC]/.test(format)) return 'number';
+  return /^%-?t[cC][Hh]{2}:MM(:SS(\.s+)?)?$/.test(format) ? 'time' : 'datetime';
+}
+
+const shows: Readonly<Record<Exclude<Variable['kind'], 'text'>, (x: number) => StatCell>> = {
+  number: (x) => x,
+  date: (x) => dateText(statOrigin + Math.trunc(x) * 86_400),
+  time: (x) => timeText((((x % 86_400_000) + 86_400_000) % 86_400_000) / 1000),
+  datetime: (x) => datetimeText(statOrigin + x / 1000),
+};
+
+/** 1 for .a to 26 for .z; 0 for the dot alone. */
+const tagText = (tag: number): string => (tag === 0 ? '.' : `.${String.fromCharCode(96 + tag)}`);
+
+function variableOf(column: DtaColumn, sets: ReadonlyMap<string, LabelSet>, books: Map<string, Map<string, string>>): Variable {
+  const kind = kindOf(column);
+  const key = `${kind} ${column.labelSet}`;
+  const set = sets.get(column.labelSet);
+  if (!books.has(key)) books.set(key, new Map([...(set ?? [])].map(([value, label]) => [shownCode(value, kind), label])));
+  const labels = books.get(key)!;
+  return {
+    name: column.name,
+    kind,
+    labels,
+    // A tag that nobody has labelled means no more than the dot.
+    missing: [...labels.keys()].filter((code) => /^\.[a-z]$/.test(code)),
+    ...(column.label !== '' && { label: column.label }),
+  };
+}
+
+function shownCode(value: number, kind: Variable['kind']): string {
+  if (value > largestLong) return tagText(value - largestLong - 1);
+  const shown = kind === 'text' ? value : shows[kind](value);
+  return typeof shown === 'number' ? codeOfNumber(shown) : (shown ?? '');
+}
+
+/** A number of a row, or the tag of a missing code below zero: -1 for the dot, -2 for .a. */
+type ReadNumber = (row: Buffer) => number | { readonly tag: number };
+
+function readersOf(layout: DtaLayout, variables: readonly Variable[], texts: LongTexts | undefined): readonly ReadCell[] {
+  let at = 0;
+  return layout.columns.map(({ type }, i) => {
+    const place = at;
+    at += sizeOf(type);
+    if (typeof type === 'number') return (row) => untilNul(row.subarray(place, place + type), layout.decode);
+    if (type === 'strL') return referenceReader(layout, place, texts!);
+    const { kind, missing } = variables[i]!;
+    const show = shows[kind as keyof typeof shows];
+    const tags = new Map(missing.map((code) => [code.charCodeAt(1) - 96, code]));
+    const read = numberReader(type, place, layout.little);
+    return (row) => {
+      const x = read(row);
+      return typeof x === 'number' ? show(x) : (tags.get(x.tag) ?? null);
+    };
+  });
+}
+
+const tagged = Array.from({ length: 27 }, (_, tag) => ({ tag }));
+/** Whatever lies beyond the codes is no number either. */
+const beyond = (steps: number) => tagged[Number.isInteger(steps) ? steps : 0] ?? tagged[0]!;
+
+function numberReader(type: Exclude<DtaType, number | 'strL'>, at: number, little: boolean): ReadNumber {
+  const whole = (read: (row: Buffer) => number, largest: number) => (row: Buffer) => {
+    const x = read(row);
+    return x > largest ? beyond(x - largest - 1) : x;
+  };
+  if (type === 'byte') return whole((row) => row.readInt8(at), 100);
+  if (type === 'int') return whole((row) => (little ? row.readInt16LE(at) : row.readInt16BE(at)), 32_740);
+  if (type === 'long') return whole((row) => (little ? row.readInt32LE(at) : row.readInt32BE(at)), largestLong);
+  if (type === 'float')
+    return (row) => {
+      const bits = little ? row.readUInt32LE(at) : row.readUInt32BE(at);
+      if (bits >= 0x7f000000 && bits < 0x80000000) return beyond((bits - 0x7f000000) / 0x800);
+      const x = little ? row.readFloatLE(at) : row.readFloatBE(at);
+      return Number.isFinite(x) ? x : tagged[0]!;
+    };
+  return (row) => {
+    const high = little ? row.readUInt32LE(at + 4) : row.readUInt32BE(at);
+    if (high >= 0x7fe00000 && high < 0x80000000) return beyond((high - 0x7fe00000) / 0x100);
+    const x = little ? row.readDoubleLE(at) : row.readDoubleBE(at);
+    return Number.isFinite(x) ? x : tagged[0]!;
+  };
+}
+
+/** Eight bytes: the variable in the first so many, the row in the others. */
+function referenceReader({ release, little }: DtaLayout, at: number, texts: LongTexts): ReadCell {
+  const first = release === 117 ? 4 : release === 118 ? 2 : 3;
+  const read = (row: Buffer, from: number, length: number) => {
+    if (length > 6) return Number.NaN;
+    return little ? row.readUIntLE(from, length) : row.readUIntBE(from, length);
+  };
+  return (row) => texts.text(read(row, at, first), read(row, at + first, 8 - first));
+}

@@ -1,0 +1,48 @@
+/** One column of a survey file, as its own dictionary describes it. */
+export interface Variable {
+  readonly name: string;
+  readonly label?: string;
+  /** The question as it was asked, where the file keeps it beside the label. */
+  readonly question?: string;
+  /** What its cells are: text, numbers, or text in the form of ISO 8601. A number may have words among its missing codes (Stata's .a to .z). */
+  readonly kind: 'text' | 'number' | 'date' | 'time' | 'datetime';
+  /** From codes, as the data shows them, to what they mean. */
+  readonly labels: ReadonlyMap<string, string>;
+  /** Codes declared to be no answer; the whole numbers of a small range one by one. */
+  readonly missing: readonly string[];
+  /** Ranges declared to be no answer that are open or too wide to be spelled out. */
+  readonly missingRanges?: readonly MissingRange[];
+  /** The file is weighted by it. */
+  readonly weight?: boolean;
+}
+
+export interface MissingRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+export type StatCell = string | number | null;
+/** Rows of a file, column by column: `block[column][row]`. */
+export type StatBlock = readonly (readonly StatCell[])[];
+
+export interface StatFile {
+  readonly variables: readonly Variable[];
+  readonly rows: number;
+  readonly label?: string;
+  /** Every row, at most 2,048 at a time. NULL is what the program that wrote the file calls system-missing. */
+  blocks(): AsyncIterable<StatBlock>;
+  close(): Promise<void>;
+}
+
+/** The one spelling of a number that is a code: as JavaScript, and so the engine, shows it. */
+export const codeOfNumber = (x: number): string => String(x === 0 ? 0 : x);
+
+const mostSpelled = 1000;
+
+/** What a range of missing codes says: its whole numbers where they are few, else itself. */
+export function spellRange({ low, high }: MissingRange): { missing: readonly string[]; ranges: readonly MissingRange[] } {
+  const [first, last] = [Math.ceil(low), Math.floor(high)];
+  if (!(last - first < mostSpelled) || Math.abs(first) > 2 ** 53 || Math.abs(last) > 2 ** 53)
+    return { missing: [], ranges: [{ low, high }] };
+  return { missing: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => codeOfNumber(first + i)), ranges: [] };
+}

@@ -1,0 +1,55 @@
+import { rowsAtOnce } from '../block.js';
+import type { Bytes } from '../bytes.js';
+import { malformed } from '../malformed.js';
+import { codeOfNumber, type StatCell, type StatFile, type Variable } from '../variable.js';
+import { sheetHandler } from './sheet.js';
+import { parsed, readPart, readWorkbook } from './workbook.js';
+import { readZip } from './zip.js';
+
+/**
+ * One sheet of an Excel workbook: its first row names the columns, every further row that holds anything is a record. A column of a sheet has no type, so
+ * each is text, like that of a CSV; its numbers and dates are written as such.
+ */
+export async function openXlsx(bytes: Bytes, { table }: { readonly table?: string }): Promise<Omit<StatFile, 'close'>> {
+  const broken = () => malformed(bytes.path, 'The sheet of the workbook cannot be read.', 'Save it again as .xlsx, or as CSV.');
+  const book = await readWorkbook(bytes, readZip(bytes), table);
+  let header: readonly StatCell[] | undefined;
+  let rows = 0;
+  let width = 0;
+  const count = (cells: readonly StatCell[]) => {
+    if (header) rows++;
+    else header = cells;
+    width = Math.max(width, cells.length);
+  };
+  await readPart(bytes, book.sheet, 'sheetBytes', sheetHandler(book, count, broken));
+  if (!header) throw malformed(bytes.path, 'The sheet of the workbook is empty.', 'Its first row must name the columns.');
+  const variables = Array.from(
+    { length: width },
+    (_, i): Variable => ({ name: nameOf(header![i]) || `column_${i + 1}`, kind: 'text', labels: new Map(), missing: [] }),
+  );
+  return {
+    variables,
+    rows,
+    async *blocks() {
+      const most = rowsAtOnce(width, 0);
+      let block: StatCell[][] = variables.map(() => []);
+      let named = false;
+      const full: StatCell[][][] = [];
+      const add = (cells: readonly StatCell[]) => {
+        if (!named) {
+          named = true;
+          return;
+        }
+        for (let c = 0; c < width; c++) block[c]!.push(cells[c] ?? null);
+        if (block[0]!.length < most) return;
+        full.push(block);
+        block = variables.map(() => []);
+      };
+      for await (const _ of parsed(bytes, book.sheet, 'sheetBytes', sheetHandler(book, add, broken))) yield* full.splice(0);
+      if (block[0]!.length > 0) full.push(block);
+      yield* full;
+    },
+  };
+}
+
+const nameOf = (cell: StatCell | undefined): string => (typeof cell === 'number' ? codeOfNumber(cell) : (cell ?? '').trim());

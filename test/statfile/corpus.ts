@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStatFile, type StatCell, type Variable } from '../../src/statfile/statfile.js';
+
+/** What pyreadstat reads from a file; made by make.py. */
+export interface Expected {
+  readonly rows: number;
+  readonly label: string | null;
+  readonly variables: readonly {
+    readonly name: string;
+    readonly label: string | null;
+    readonly labels: Readonly<Record<string, string>>;
+    /** From, to; the same twice for a single code. */
+    readonly ranges: readonly (readonly [StatCell, StatCell])[];
+  }[];
+  readonly columns: readonly (readonly StatCell[])[];
+}
+
+export const corpus = join(import.meta.dirname, 'corpus');
+export const expectedOf = (folder: string): Readonly<Record<string, Expected>> =>
+  JSON.parse(readFileSync(join(folder, 'expected.vectors.json'), 'utf8')) as Record<string, Expected>;
+
+export interface Read {
+  readonly rows: number;
+  readonly label: string | undefined;
+  readonly variables: readonly Variable[];
+  readonly columns: readonly StatCell[][];
+}
+
+/** Everything a file holds. */
+export async function readWhole(path: string): Promise<Read> {
+  const file = await openStatFile(path);
+  try {
+    const columns: StatCell[][] = file.variables.map(() => []);
+    for await (const block of file.blocks())
+      for (const [c, cells] of block.entries()) for (const cell of cells) columns[c]!.push(cell);
+    return { rows: file.rows, label: file.label, variables: file.variables, columns };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,169 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { confirmPolicy } from '../../src/ask/confirm.js';
+import { draftPolicy } from '../../src/ask/draft.js';
+import { open } from '../../src/ask/fugu.js';
+import type { Engine } from '../../src/engine/engine.js';
+import { openEngine } from '../../src/terms/open.js';
+import { readPolicy } from '../../src/terms/read.js';
+import { corpus, expectedOf } from './corpus.js';
+import { workbookOf } from './zip.js';
+
+const root = mkdtempSync(join(tmpdir(), 'fugu-survey-file-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let folder = root;
+beforeEach(() => {
+  folder = mkdtempSync(join(root, 'case-'));
+});
+
+const cells = async (engine: Engine, column: string) =>
+  (await engine.rows({ sql: `SELECT "${column}" FROM fugu_data`, values: [] })).open().map(([cell]) => cell ?? null);
+const sorted = (list: readonly unknown[]) =>
+  [...list].map((x) => (x === '' ? null : x)).sort((a, b) => String(a).localeCompare(String(b)));
+
+describe('a survey file as data', () => {
+  it.each(Object.entries(expectedOf(corpus)).filter(([file]) => !/^(wide|many|empty)/.test(file)))(
+    '%s shows the cells that are in it',
+    async (file, expected) => {
+      const engine = await openEngine({ source: join(corpus, file) });
+      try {
+        expect((await engine.size()).open()).toBe(expected.rows);
+        for (const [i, { name }] of expected.variables.entries()) {
+          const column = (await engine.columns()).find((c) => c.name === name)!;
+          const shown = expected.columns[i]!.map((cell) =>
+            cell === null
+              ? null
+              : column.type === 'text'
+                ? String(cell)
+                    .trim()
+                    .replace(/^TRUE|FALSE$/, (x) => x)
+                : cell,
+          );
+          expect(sorted(await cells(engine, name)), name).toEqual(sorted(shown));
+        }
+      } finally {
+        await engine.close();
+      }
+    },
+  );
+
+  it('is the same data when columns are categories and numbers of a policy, held or not', async () => {
+    const source = join(corpus, 'missing-coded.sav');
+    const declared = { codes: new Set(['a', 'd']), numbers: new Set(['b']), domains: new Map([['a', ['1', '2', '5']]]) };
+    for (const memory of [2 ** 30, 2 ** 26]) {
+      const engine = await openEngine({ source, ...declared }, { memory });
+      expect(sorted(await cells(engine, 'a')).map(String)).toEqual(['1', '2', '5', 'null', 'null']);
+      expect(sorted(await cells(engine, 'd'))).toEqual(['NA', null, 'x', 'y', 'z']);
+      expect(sorted(await cells(engine, 'b'))).toEqual([1, 97, 98, 99, null]);
+      await engine.close();
+    }
+  });
+
+  it('shows the same whether it is held in memory or copied beside it, with text of every kind', async () => {
+    // As many columns as would not fit, and cells that a CSV has to quote, fold or leave out.
+    const ugly = ['say "no"', 'two\nlines', 'a,b', ' blanks ', 'é🐡', 'x'.repeat(20_000), ''];
+    const cell = (text: string) => `<c t="inlineStr"><is><t xml:space="preserve">${text.replaceAll('"', '&quot;')}</t></is></c>`;
+    const names = Array.from({ length: 250 }, (_, i) => `c${i}`);
+    const rows = [names, ...ugly.map((text, i) => names.map((_, c) => (c === 0 ? String(i) : text)))];
+    const source = join(folder, 'ugly.xlsx');
+    writeFileSync(
+      source,
+      workbookOf(
+        `<worksheet><sheetData>${rows.map((r) => `<row>${r.map(cell).join('')}</row>`).join('')}</sheetData></worksheet>`,
+      ),
+    );
+    const shown = [];
+    for (const memory of [2 ** 31, 2 ** 26]) {
+      const engine = await openEngine({ source, numbers: new Set(['c0']) }, { memory });
+      const found = (await engine.rows({ sql: 'SELECT c0, c1, c249 FROM fugu_data ORDER BY c0', values: [] })).open();
+      shown.push(found);
+      await engine.close();
+    }
+    expect(shown[0]).toEqual(
+      ugly.map((text, i) => [i, ...[1, 2].map(() => (text.length > 10_000 || text === '' ? null : text.trim()))]),
+    );
+    expect(shown[1]).toEqual(shown[0]);
+  });
+
+  it('has one snapshot per content, and is read again when it changed', async () => {
+    const source = join(folder, 'survey.sav');
+    copyFileSync(join(corpus, 'people-plain.sav'), source);
+    const engine = await openEngine({ source });
+    const before = await engine.snapshot();
+    expect(await engine.snapshot()).toBe(before);
+    copyFileSync(join(corpus, 'missing-plain.sav'), source);
+    utimesSync(source, new Date(), new Date());
+    expect(await engine.snapshot()).not.toBe(before);
+    expect((await engine.columns()).map((c) => c.name)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect((await engine.size()).open()).toBe(5);
+    await engine.close();
+  });
+
+  it('that is cut off is refused, and the engine keeps what it had', async () => {
+    const source = join(folder, 'survey.sav');
+    const whole = readFileSync(join(corpus, 'people-coded.sav'));
+    writeFileSync(source, whole.subarray(0, whole.length - 20));
+    await expect(openEngine({ source })).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
+    writeFileSync(source, whole);
+    const engine = await openEngine({ source });
+    writeFileSync(source, whole.subarray(0, whole.length - 20));
+    await expect(engine.snapshot()).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
+    await engine.close();
+  });
+
+  it('can hold a relation, and only a workbook has tables', async () => {
+    const relations = [{ name: 'knows', table: join(corpus, 'missing-coded.sav'), columns: ['a', 'b'], symmetric: false }];
+    const engine = await openEngine({ source: join(corpus, 'people-plain.sav'), relations });
+    const ties = (await engine.rows({ sql: 'SELECT c0, c1 FROM fugu_relation_knows', values: [] })).open();
+    expect(ties.map((t) => t.join()).sort()).toEqual(['-8,1', '-9,99', '1,97', '2,98']);
+    await engine.close();
+    await expect(openEngine({ source: join(corpus, 'people-plain.sav'), table: 'x' })).rejects.toMatchObject({
+      code: 'DATA_NOT_FOUND',
+    });
+    const sheet = await openEngine({ source: join(corpus, 'book.xlsx'), table: 'More & more' });
+    expect(sorted(await cells(sheet, 'other'))).toEqual(['1', '2.5']);
+    await sheet.close();
+  });
+});
+
+describe('fugu init of a survey file', () => {
+  it.each(['people-coded.sav', 'people-packed.zsav', 'people-118.dta'])(
+    '%s takes labels and missing codes from the file itself',
+    async (file) => {
+      copyFileSync(join(corpus, file), join(folder, file));
+      const { policy: path, text } = await draftPolicy(join(folder, file), { out: join(folder, 'policy.yaml') });
+      expect(text).toContain(`codebook: ${file}`);
+      const policy = await readPolicy(path);
+      const party = policy.columns.get('party')!;
+      expect(party).toMatchObject({ type: 'category', label: 'Which party?' });
+      if (party.type !== 'category') return;
+      // Stata has no missing codes among its numbers.
+      expect(party.values).toEqual(file.endsWith('dta') ? ['1', '2', '3', '99'] : ['1', '2', '3']);
+      expect(party.missing).toEqual(file.endsWith('dta') ? [] : ['99']);
+      expect(party.labels?.get('2')).toBe('Right');
+      await confirmPolicy(path, { columns: 'all' });
+      const fugu = await open(path);
+      const { tables } = await fugu.release({ kind: 'histogram', column: 'party' }, { epsilon: 0.5 });
+      expect(tables[0]!.rows.map((r) => r.keys[0])).toEqual(expect.arrayContaining([...party.values]));
+      await fugu.close();
+    },
+  );
+
+  it('takes them from a codebook that is named instead', async () => {
+    copyFileSync(join(corpus, 'people-plain.sav'), join(folder, 'survey.sav'));
+    writeFileSync(join(folder, 'codebook.csv'), 'name,value,label\nparty,1,One\nparty,2,Two\n');
+    const { text } = await draftPolicy(join(folder, 'survey.sav'), {
+      out: join(folder, 'p.yaml'),
+      codebook: join(folder, 'codebook.csv'),
+    });
+    expect(text).toContain('codebook: codebook.csv');
+  });
+
+  it('knows refusals that Stata marks by letters', async () => {
+    copyFileSync(join(corpus, 'tagged-118.dta'), join(folder, 'survey.dta'));
+    const { policy } = await draftPolicy(join(folder, 'survey.dta'), { out: join(folder, 'p.yaml') });
+    expect((await readPolicy(policy)).columns.get('a')).toMatchObject({ values: ['1'], missing: ['.a', '.b'] });
+  });
+});
