@@ -81,9 +81,9 @@ function fuguOf(opened: Opened): Fugu {
     });
   const ask = <T>(verb: 'plan' | 'release', question: unknown, given: unknown): Promise<T> =>
     asking(async ({ session }) => {
-      const { kind, asked, options } = await sayingOutcome(notSpent, () => ({
+      const { kind, asked, options } = await sayingOutcome(notSpent, async () => ({
         options: readOptions(askOptions, given),
-        ...questionOf(question),
+        ...(await questionOf(question)),
       }));
       return kind[verb](session, asked, options) as Promise<T>;
     });

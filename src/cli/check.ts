@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CheckedPolicy, checkPolicy } from '../ask/check.js';
+import type { CheckedPolicy } from '../ask/check.js';
 import { visible } from '../report/visible.js';
 import { bold, emit, good, warn } from './output.js';
 
@@ -10,6 +10,7 @@ export function register(program: Command): void {
     .argument('<policy>', 'the policy file')
     .option('--json', 'print one JSON document')
     .action(async (file: string, words: { json?: boolean }) => {
+      const { checkPolicy } = await import('../ask/check.js');
       const checked = await checkPolicy(file);
       emit(words.json, checked, () => checkText(checked));
     });

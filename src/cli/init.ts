@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { type DraftedPolicy, draftPolicy } from '../ask/draft.js';
+import type { DraftedPolicy } from '../ask/draft.js';
 import { bold, emit, progress } from './output.js';
 
 interface InitWords {
@@ -20,6 +20,7 @@ export function register(program: Command): void {
     .option('--out <file>', 'where to write the policy', 'policy.yaml')
     .option('--json', 'print one JSON document')
     .action(async (data: string, { json, ...words }: InitWords) => {
+      const { draftPolicy } = await import('../ask/draft.js');
       const draft = await draftPolicy(data, { ...words, progress: progress('looking at columns') });
       emit(json, { ...draft, text: undefined }, () => initText(draft, words.out));
     });

@@ -1,17 +1,12 @@
 import type { Command } from 'commander';
 import type { Policy } from '../policy/policy.js';
-import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
-import { rankText } from '../report/rank-text.js';
-import { keyLabels, missing } from '../report/report.js';
-import { isResult, showResult } from './answer-tables.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
+import { bold, dim, emit, good, paidText, recordedText, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
 import { wholeErrorText } from './survey-text.js';
-import { writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
@@ -20,21 +15,23 @@ export function register(program: Command): void {
       outcomes.arise();
       const done = await withSession(file, async (fugu, policy) => {
         const answer = await fugu.release(questionFrom(words), optionsFrom(words));
-        if (isResult(answer)) {
+        if ('result' in answer) {
+          const { showResult } = await import('./answer-tables.js');
           const { text, tables } = showResult(answer);
-          if (words.out !== undefined) writeAnalysis(words.out, answer, tables, policy);
+          if (words.out !== undefined) (await import('./write-release.js')).writeAnalysis(words.out, answer, tables, policy);
           const { result, receipt } = answer;
           return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(words.out)].join('\n') };
         }
-        if (words.out !== undefined) await writeRelease(words.out, answer, policy);
-        const text = releaseText(answer, policy, words.out);
+        if (words.out !== undefined) await (await import('./write-release.js')).writeRelease(words.out, answer, policy);
+        const text = await releaseText(answer, policy, words.out);
         return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
       });
       emit(words.json, done.document, () => done.text);
     });
 }
 
-export function releaseText(release: Release, policy: Policy, out?: string): string {
+async function releaseText(release: Release, policy: Policy, out?: string): Promise<string> {
+  const { tableText } = await import('./table-text.js');
   const shown = release.tables.slice(0, 12);
   const more = release.tables.length - shown.length;
   return [
@@ -57,17 +54,3 @@ function promise({ guarantee, ledger, epsilon, at, records }: Receipt): string[]
 }
 const written = (out: string | undefined): string[] =>
   out ? [`Written to ${out}: report.html, receipt.json and CSV files.`] : [];
-
-export function tableText(answer: AnswerTable, policy: Policy): string {
-  const labels = keyLabels(answer, policy);
-  const keys = answer.columns.slice(0, -1);
-  const rank = answer.error === 'rank';
-  return table(
-    [...keys, answer.columns.at(-1)!, rank ? 'rank error' : '95 % interval'],
-    answer.rows.map((r) => [
-      ...labels(r.keys).map((label, k) => (label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : `${r.keys[k]} ${label}`)),
-      r.value === null ? '-' : figure(r.value),
-      rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
-    ]),
-  );
-}

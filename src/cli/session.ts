@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type Fugu, withFugu } from '../ask/fugu.js';
+import type { Fugu } from '../ask/fugu.js';
 import type { Policy } from '../policy/policy.js';
 import { caution, clock } from './output.js';
 import { outcomes } from './paid.js';
@@ -11,6 +11,7 @@ export async function withSession<T>(file: string, work: (fugu: Fugu, policy: Po
   const opening = (source: string) => {
     stop = clock(`working on ${basename(source)}`);
   };
+  const { withFugu } = await import('../ask/fugu.js');
   try {
     return await withFugu(file, { outcomes, caution, opening, ...(as && { as }) }, work);
   } finally {

@@ -58,7 +58,8 @@ async function countTogether(engine: Engine, policy: Policy, measures: readonly 
 
 export async function countByDatabase(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Array<Cells>(measures.length);
-  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
+  const rows = (await engine.size()).open();
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows)) {
     for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
   }
   return counted;

@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../../policy/code.js';
 import type { SourceColumn } from '../engine.js';
-import type { EngineSource } from '../source.js';
+import { type EngineSource, gridText } from '../source.js';
+import { storedPlace } from './place.js';
 import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
-import type { Shown, ShownColumn } from './shown.js';
+import { type Shown, type ShownColumn, selectAll } from './shown.js';
 
 /** Positions of so many codes fit one byte. */
 const mostCodes = 255;
@@ -46,6 +47,22 @@ export async function codeColumns(
     return { name: own, type: 'text' };
   });
   return { columns, shown: { from: scan.from, columns: list } };
+}
+
+/** The same with the places of numbers in columns of their own, worked out from the cells that are shown. Which columns have them depends on the policy alone. */
+export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
+  const taken = new Set(shown.columns.map((c) => c.name.toLowerCase()));
+  const places: ShownColumn[] = [];
+  const placed = columns.map((column, i): SourceColumn => {
+    const grid = grids?.get(column.name);
+    const own = `fugu_place_${i}`;
+    if (!grid || column.type !== 'real' || taken.has(own)) return column;
+    places.push({ name: own, expression: storedPlace(name(column.name), grid) });
+    return { ...column, places: { column: own, grid: gridText(grid) } };
+  });
+  if (places.length === 0) return { columns, shown };
+  const all = [...shown.columns.map((c) => ({ name: c.name, expression: name(c.name) })), ...places];
+  return { columns: placed, shown: { from: `(${selectAll(shown)})`, columns: all } };
 }
 
 /** A cell's code, or NULL. A stored number is the code that reads the same, as in count/codes.ts. */

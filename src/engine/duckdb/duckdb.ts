@@ -12,12 +12,13 @@ import type { EngineSource, RelationSource } from '../source.js';
 import { digestOf } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { readChunk } from './cells.js';
-import { codeColumns } from './coded.js';
+import { codeColumns, withPlaces } from './coded.js';
 import { Connections } from './connections.js';
 import { cannotSplit, duckdbFault } from './fault.js';
 import { selectRelation } from './relation.js';
 import { attached, type CsvScan, name, type ScanOptions, scanFile, text } from './scan.js';
 import { blockOfColumns, heldIn, readingsOf, selectAll, shower } from './shown.js';
+import { TextNumbers } from './text-numbers.js';
 import { columnNamed, NameLists, WithoutRows } from './without.js';
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
@@ -177,7 +178,8 @@ class DuckdbEngine implements Engine {
     const scan = await scanFile(connection, data, this.source.table, options, csv);
     const held = fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
-    const coded = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
+    const read = await codeColumns(connection, scan, this.source.domains, !held && data.kind !== 'csv');
+    const coded = held ? withPlaces(read, this.source.grids) : read;
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${selectAll(coded.shown)}`);
     else if (data.kind !== 'csv') for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
     const show = shower(held ? heldIn('fugu_loaded', coded.shown) : coded.shown);
@@ -269,11 +271,12 @@ class DuckdbEngine implements Engine {
     let whole = false;
     try {
       const expected = await this.#count(lease.connection, statement);
+      const numbers = statement.numbered && new TextNumbers();
       let came = 0;
       const result = await (await lease.prepare(loaded.show(statement))).stream();
       for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
         came += chunk.rowCount;
-        yield new Exact(readChunk(chunk));
+        yield new Exact(readChunk(chunk, numbers));
       }
       if (came !== expected) throw new Error('cut off');
       await refuseChange(loaded);
