@@ -81,24 +81,40 @@ const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy
 /** Groups beyond the declared cells that are still read and looked up here. */
 const spareGroups = 10_000;
 
-/** The raw columns the measures read, for counting in TypeScript: cells of chunks are in the order of `columns`. */
+export interface StreamPlan {
+  readonly statement: Statement;
+  readonly columns: readonly string[];
+  /** Columns whose text comes as it is written, and how long it may be. */
+  readonly written: ReadonlyMap<string, number>;
+}
+
+/**
+ * The raw columns the measures read, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the
+ * spelling of codes where the engine has not.
+ */
 export function compileStream(
   measures: readonly Measure[],
   policy: Policy,
   source: readonly SourceColumn[],
   dialectName = 'duckdb',
-): { readonly statement: Statement; readonly columns: readonly string[] } {
+  asWritten = false,
+): StreamPlan {
   const dialect = dialectNamed(dialectName);
   const binder = new Binder();
   const columns = [...new Set(measures.flatMap(({ counting }) => columnsOf(counting)))];
   const named = new Map(source.map((column) => [column.name, column]));
+  const written = new Map<string, number>();
   const list = columns.map((name, i) => {
-    const cell = streamedCell(dialect, columnNamed(policy, name), named.get(name) ?? sourceColumn(source, name));
-    return [cell, `c${i}`] as const;
+    const column = named.get(name) ?? sourceColumn(source, name);
+    if (asWritten && column.written) {
+      written.set(name, column.written.longest);
+      return [dialect.identifier(column.written.column), `c${i}`] as const;
+    }
+    return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
   });
   const sql = keptRows(dialect, binder, policy, source, list);
   const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
-  return { statement: { sql, values: binder.values, ...everyRow }, columns };
+  return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
 }
 
 const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {

@@ -31,20 +31,25 @@ export async function codeColumns(
   const taken = new Set(scan.columns.map((c) => c.name.toLowerCase()));
   const list: ShownColumn[] = [];
   const columns = scan.columns.map((column, i): SourceColumn => {
-    const { name: own, type, expression } = column;
+    const { name: own, type, expression, from, block } = column;
+    const place = from === undefined ? {} : { from };
+    const here = block === undefined ? {} : { block };
     const codeType = types.get(own);
     const coded = codeType && codeOf(column, codeType);
     const shown = `fugu_code_${i}`;
     if (!coded || (beside && (taken.has(shown) || type === 'integer'))) {
-      list.push({ name: own, expression });
-      return { name: own, type };
+      list.push({ name: own, expression, ...place });
+      return { name: own, type, ...here };
     }
     if (beside) {
       list.push({ name: own, expression }, { name: shown, expression: coded });
       return { name: own, type, coded: shown };
     }
-    list.push({ name: own, expression: coded });
-    return { name: own, type: 'text' };
+    list.push({ name: own, expression: coded, ...place });
+    const text = `fugu_text_${i}`;
+    if (from === undefined || column.longest === undefined || taken.has(text)) return { name: own, type: 'text', ...here };
+    list.push({ name: text, expression: name(own), from });
+    return { name: own, type: 'text', ...here, written: { column: text, longest: column.longest } };
   });
   return { columns, shown: { from: scan.from, columns: list } };
 }

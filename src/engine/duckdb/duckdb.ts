@@ -4,6 +4,7 @@ import { Fault } from '../../errors.js';
 import { copyReadable } from '../csv/copy.js';
 import { examineCsv, malformedLines } from '../csv/form.js';
 import { readCsvHeader } from '../csv/header.js';
+import { splitColumns } from '../csv/split.js';
 import { isPacked } from '../csv/text.js';
 import { changedMeanwhile, contentDigest, type FileState, logOf, lookAt } from '../data-file.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from '../engine.js';
@@ -34,6 +35,8 @@ const perThread = 32 * 1024 ** 2;
 
 /** Writing a table is one statement over all of its columns. */
 const mostHeld = 2 * blockOfColumns;
+/** Wider tables are read whole by every statement. */
+const mostParts = 50;
 
 function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
@@ -111,7 +114,8 @@ class DuckdbEngine implements Engine {
     const data = files[0]!;
     await this.#connections.use(async ({ connection }) => {
       if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
-      const paths = files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]);
+      const parts = Array.from({ length: mostParts }, (_, k) => this.#partOf(k));
+      const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]), ...parts];
       await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
@@ -121,6 +125,11 @@ class DuckdbEngine implements Engine {
   /** Where a readable copy of a file is kept. */
   #copyOf(file: number): string {
     return join(this.#folder, `text-${file}.csv`);
+  }
+
+  /** Where some columns of the data are kept. */
+  #partOf(part: number): string {
+    return join(this.#folder, `part-${part}.csv`);
   }
 
   async load(): Promise<void> {
@@ -161,7 +170,12 @@ class DuckdbEngine implements Engine {
     if (kind !== 'csv') return work();
     const { header, plain, folded, records } = await examineCsv(path, await readCsvHeader(path));
     if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
-    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: folded };
+    const split =
+      at === 0 && plain && !folded && header.names.length > mostHeld && header.names.length <= mostParts * blockOfColumns;
+    const parts =
+      split &&
+      (await splitColumns(path, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
+    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: folded, ...(parts && { parts }) };
     return work(csv).catch((error: unknown) => {
       if (!cannotSplit(error)) throw error;
       return work({ ...csv, single: true });
@@ -183,7 +197,8 @@ class DuckdbEngine implements Engine {
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${selectAll(coded.shown)}`);
     else if (data.kind !== 'csv') for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
     const show = shower(held ? heldIn('fugu_loaded', coded.shown) : coded.shown);
-    const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
+    // Whoever split the lines has found as many cells in each.
+    const rows = csv && (await count(connection, held ? 'fugu_loaded' : (scan.columns[0]?.from ?? scan.from)));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
     return { files, columns: coded.columns, show, held, ...(rows !== undefined && { rows }) };

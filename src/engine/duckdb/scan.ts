@@ -3,6 +3,7 @@ import { Fault } from '../../errors.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { longestIn, longestLine } from '../csv/cut.js';
 import type { CsvHeader } from '../csv/header.js';
+import type { CsvPart } from '../csv/split.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
 import { duckdbFault } from './fault.js';
@@ -26,6 +27,10 @@ export interface ScanColumn extends SourceColumn {
   readonly code?: string;
   /** Cells for which this is true are missing. */
   readonly missing?: string;
+  /** So many bytes a cell may have. */
+  readonly longest?: number;
+  /** Where the column is found with fewer others beside it. */
+  readonly from?: string;
 }
 
 export interface ScanOptions {
@@ -44,6 +49,8 @@ export interface CsvScan {
   readonly records: number;
   /** By one thread: DuckDB cannot split every file. */
   readonly single: boolean;
+  /** The same in several files of some columns each. */
+  readonly parts?: readonly CsvPart[];
 }
 
 export async function scanFile(
@@ -66,7 +73,23 @@ export async function scanFile(
 const asNumber = (column: ScanColumn): ScanColumn =>
   column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression) } : column;
 
-function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, { codes, numbers, memory }: ScanOptions): Scan {
+function scanCsv(csv: CsvScan, options: ScanOptions): Scan {
+  const { header, parts } = csv;
+  const { from, columns } = scanText(csv, header.names.length, options);
+  if (!parts) return { from, columns };
+  const inParts = parts.flatMap(({ path, names }, block) => {
+    const part = scanText({ ...csv, path, header: { ...header, names } }, header.names.length, options);
+    return part.columns.map((column) => ({ ...column, from: part.from, block }));
+  });
+  return { from, columns: inParts };
+}
+
+/** `all`: how many columns the CSV has; a cell is too long by their number, wherever it is read. */
+function scanText(
+  { header: { names, delimiter }, path, single }: CsvScan,
+  all: number,
+  { codes, numbers, memory }: ScanOptions,
+): Scan {
   const line = longestLine(names.length);
   // Each thread holds several buffers of this size.
   const buffer = Math.max(memory < 256 * 1024 ** 2 ? 2 ** 22 : 2 ** 25, 2 * line);
@@ -82,7 +105,7 @@ function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, { code
     `max_line_size=${line}`,
     ...(single ? ['parallel=false'] : []),
   ];
-  const longest = longestIn(names.length);
+  const longest = longestIn(all);
   const column = (n: string): ScanColumn => {
     const missing = `strlen(${name(n)}) > ${longest}::BIGINT`;
     if (numbers.has(n)) return { name: n, type: 'real', expression: unless(missing, numberInText(name(n))) };
@@ -91,7 +114,7 @@ function scanCsv({ header: { names, delimiter }, path, single }: CsvScan, { code
     if (!codes.has(n)) return { name: n, type: 'text', expression: unless(missing, filled) };
     const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
     const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
-    return { name: n, type: 'text', expression, code, missing };
+    return { name: n, type: 'text', expression, code, missing, longest };
   };
   return { from: `read_csv(${options.join(', ')})`, columns: names.map(column) };
 }
