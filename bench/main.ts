@@ -16,6 +16,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./query.js'),
   () => import('./graph.js'),
   () => import('./release.js'),
+  () => import('./wide.js'),
   () => import('./ledger.js'),
   () => import('./published.js'),
   () => import('./learn.js'),
