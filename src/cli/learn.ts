@@ -130,10 +130,10 @@ async function learnPairwise(file: string, words: LearnWords, confidence: number
 
 async function payPairwise(file: string, words: LearnWords, confidence: number, least: number): Promise<void> {
   const { epsilon, fresh } = words;
+  const { noiseOver, writeLearnedSpread } = await import('../ask/learn.js');
   const { result, receipt } = await withSession(file, (fugu) =>
     fugu.release({ spread: { least, confidence } }, { epsilon, fresh }),
   );
-  const { noiseOver, writeLearnedSpread } = await import('../ask/learn.js');
   const { spread } = result;
   const origin = { kind: 'paid' } as const;
   writeLearnedSpread(words.out, { ...result, origin });

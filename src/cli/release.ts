@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Policy } from '../policy/policy.js';
+import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { bold, dim, emit, good, paidText, recordedText, warn } from './output.js';
@@ -13,29 +13,31 @@ export function register(program: Command): void {
     .option('--out <dir>', 'write CSV tables, receipt.json and report.html there')
     .action(async (file: string, words: AskWords & { out?: string }) => {
       outcomes.arise();
+      // Whatever tells the answer is loaded before anything is paid for.
+      const { showResult } = await import('./answer-tables.js');
+      const { tableText } = await import('./table-text.js');
+      const page = words.out === undefined ? undefined : await import('./write-release.js');
       const done = await withSession(file, async (fugu, policy) => {
         const answer = await fugu.release(questionFrom(words), optionsFrom(words));
         if ('result' in answer) {
-          const { showResult } = await import('./answer-tables.js');
           const { text, tables } = showResult(answer);
-          if (words.out !== undefined) (await import('./write-release.js')).writeAnalysis(words.out, answer, tables, policy);
+          page?.writeAnalysis(words.out!, answer, tables, policy);
           const { result, receipt } = answer;
           return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(words.out)].join('\n') };
         }
-        if (words.out !== undefined) await (await import('./write-release.js')).writeRelease(words.out, answer, policy);
-        const text = await releaseText(answer, policy, words.out);
+        await page?.writeRelease(words.out!, answer, policy);
+        const text = releaseText(answer, (table) => tableText(table, policy), words.out);
         return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
       });
       emit(words.json, done.document, () => done.text);
     });
 }
 
-async function releaseText(release: Release, policy: Policy, out?: string): Promise<string> {
-  const { tableText } = await import('./table-text.js');
+function releaseText(release: Release, tableText: (table: AnswerTable) => string, out?: string): string {
   const shown = release.tables.slice(0, 12);
   const more = release.tables.length - shown.length;
   return [
-    ...shown.map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
+    ...shown.map((t) => `${bold(t.name)}\n${tableText(t)}\n`),
     ...(more > 0 ? [`${dim(`… and ${more} more tables${out ? '' : ' (use --out DIR or --json)'}`)}\n`] : []),
     ...promise(release.receipt),
     ...written(out),

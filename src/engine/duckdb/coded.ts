@@ -54,6 +54,9 @@ export async function codeColumns(
   return { columns, shown: { from: scan.from, columns: list } };
 }
 
+/** Many numbers are asked about together and streamed; working out the places of them all would take longer to plan than to run. */
+const mostPlaced = 200;
+
 /** The same with the places of numbers in columns of their own, worked out from the cells that are shown. Which columns have them depends on the policy alone. */
 export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
   const taken = new Set(shown.columns.map((c) => c.name.toLowerCase()));
@@ -61,7 +64,7 @@ export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['g
   const placed = columns.map((column, i): SourceColumn => {
     const grid = grids?.get(column.name);
     const own = `fugu_place_${i}`;
-    if (!grid || column.type !== 'real' || taken.has(own)) return column;
+    if (!grid || column.type !== 'real' || taken.has(own) || places.length === mostPlaced) return column;
     places.push({ name: own, expression: storedPlace(name(column.name), grid) });
     return { ...column, places: { column: own, grid: gridText(grid) } };
   });
