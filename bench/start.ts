@@ -63,7 +63,7 @@ const cold = (name: string, ratio: number, words: readonly string[], peer: strin
   goal: { ratio },
   run: () =>
     inFolder(async (folder) =>
-      versus(peer, await inTurns(node(folder, program, ...words), node(folder, ...peerWords), { rounds: 15 })),
+      versus(peer, await inTurns(node(folder, program, ...words), node(folder, ...peerWords), { rounds: 7 })),
     ),
 });
 const alone = ['node that does nothing', ['-e', '0']] as const;
