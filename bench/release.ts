@@ -72,10 +72,10 @@ const releaseBench = (rows: number, kind: 'parquet' | 'csv', ratio: number): Ben
 
 /** A CSV is parsed when it is opened; what a release costs after the first is held against DuckDB's own loaded table. */
 const heldBench = (name: string, query: object, sql: string): Bench => ({
-  name: `release ${name} of 2,000,000 rows of csv, after the first`,
+  name: `release ${name} of 10,000,000 rows of csv, after the first`,
   goal: { ratio: 1.5 },
   run: () =>
-    withRelease(2_000_000, 'csv', async (session, _, loaded) => {
+    withRelease(10_000_000, 'csv', async (session, _, loaded) => {
       const release = () => session.release({ ...query, name: `q${turn++}` }, { epsilon: '1' });
       return versus(
         'DuckDB, a loaded table',
