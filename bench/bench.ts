@@ -9,10 +9,15 @@ export interface Bench {
 export type Goal = { readonly ratio: number } | { readonly seconds: number };
 
 export interface Measured {
-  /** Seconds for one unit of work. */
+  /** Seconds for one unit of work, or what `unit` says. */
   readonly ours: number;
   readonly peer?: { readonly name: string; readonly seconds: number };
+  /** Of a line about quality: what is counted in place of seconds; less is better. */
+  readonly unit?: string;
+  /** The middle half of the rounds: of their ratios, or without a peer of our own seconds. */
+  readonly spread?: Spread;
 }
+export type Spread = readonly [low: number, high: number];
 
 export interface Skipped {
   readonly skipped: string;
@@ -44,19 +49,40 @@ export const repeat = (times: number, work: () => unknown) => async (): Promise<
   for (let i = 0; i < times; i++) await work();
 };
 
+/** Two pieces of work, side by side. */
+export interface Turns {
+  readonly ours: number;
+  readonly peer: number;
+  readonly spread: Spread;
+}
+
 /** The best of each of two pieces of work, taken in turns so that a busy machine slows both. */
 export async function inTurns(
   ours: () => unknown,
   peer: () => unknown,
   { rounds = 5, ourCalls = 1, peerCalls = 1 }: { rounds?: number; ourCalls?: number; peerCalls?: number } = {},
-): Promise<{ ours: number; peer: number }> {
-  const best = { ours: Number.POSITIVE_INFINITY, peer: Number.POSITIVE_INFINITY };
+): Promise<Turns> {
+  const times = { ours: [] as number[], peer: [] as number[] };
   for (let i = 0; i < rounds; i++) {
-    best.ours = Math.min(best.ours, await secondsPer(ours, { rounds: 1, calls: ourCalls }));
-    best.peer = Math.min(best.peer, await secondsPer(peer, { rounds: 1, calls: peerCalls }));
+    times.ours.push(await secondsPer(ours, { rounds: 1, calls: ourCalls }));
+    times.peer.push(await secondsPer(peer, { rounds: 1, calls: peerCalls }));
   }
-  return best;
+  return { ours: Math.min(...times.ours), peer: Math.min(...times.peer), spread: spreadOf(times.ours, times.peer) };
 }
+
+/** The middle half of the ratios, round by round. */
+function spreadOf(ours: readonly number[], peer: readonly number[]): Spread {
+  const ratios = ours.map((x, i) => x / peer[i]!).sort((a, b) => a - b);
+  const at = (share: number) => ratios[Math.round(share * (ratios.length - 1))]!;
+  return [at(0.25), at(0.75)];
+}
+
+/** A line of the table from two pieces of work taken in turns. */
+export const versus = (name: string, { ours, peer, spread }: Turns): Measured => ({
+  ours,
+  peer: { name, seconds: peer },
+  spread,
+});
 
 /**
  * The medians of single runs of two pieces of work, taken in turns: where a disk decides, the best run is luck. The first tenth is not counted; `once` is one
@@ -67,7 +93,7 @@ export async function medians(
   peer: () => unknown,
   runs: number,
   once: (work: () => unknown) => unknown = timed,
-): Promise<{ ours: number; peer: number }> {
+): Promise<Turns> {
   const times = { ours: [] as number[], peer: [] as number[] };
   for (let i = 0; i < runs; i++) {
     times.ours.push((await once(ours)) as number);
@@ -77,7 +103,7 @@ export async function medians(
     const counted = all.slice(Math.floor(all.length / 10)).sort((a, b) => a - b);
     return counted[Math.floor(counted.length / 2)]!;
   };
-  return { ours: middle(times.ours), peer: middle(times.peer) };
+  return { ours: middle(times.ours), peer: middle(times.peer), spread: spreadOf(times.ours, times.peer) };
 }
 
 async function timed(work: () => unknown): Promise<number> {
@@ -91,6 +117,8 @@ export function formatSeconds(s: number): string {
   if (s < 1e-3) return `${(s * 1e6).toFixed(1)} us`;
   return s < 1 ? `${(s * 1e3).toFixed(1)} ms` : `${s.toFixed(2)} s`;
 }
+
+export const formatFigure = (x: number, unit?: string): string => (unit ? `${x.toPrecision(3)} ${unit}` : formatSeconds(x));
 
 export const isMet = (goal: Goal, measured: Measured): boolean =>
   'ratio' in goal

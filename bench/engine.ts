@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { Engine } from '../src/engine/engine.js';
 import type { EngineSource } from '../src/engine/source.js';
 import { openEngine } from '../src/terms/open.js';
-import { type Bench, inTurns, repeat } from './bench.js';
+import { type Bench, inTurns, repeat, versus } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 
 async function withFile<T>(
@@ -75,10 +75,6 @@ async function againstUnpivot(engine: Engine, file: string) {
 }
 
 const ask = (engine: Engine, sql: string) => engine.rows({ sql, values: [] });
-const versus = (peer: string, { ours, peer: seconds }: { ours: number; peer: number }) => ({
-  ours,
-  peer: { name: peer, seconds },
-});
 
 export const benches: readonly Bench[] = [
   {

@@ -2,7 +2,7 @@ import { artanhUp, expUp, logUp, tanhUp } from '../src/exact/outward.js';
 import type { Rational } from '../src/exact/rational.js';
 import { fromNumber } from '../src/exact/rational.js';
 import { type Enclosure, slowArtanh, slowExp, slowLog, slowTanh } from '../src/exact/slow.js';
-import { type Bench, secondsPer } from './bench.js';
+import { type Bench, inTurns, versus } from './bench.js';
 
 const points = Float64Array.from({ length: 4096 }, (_, i) => (i + 0.5) / 4096);
 
@@ -10,23 +10,21 @@ const points = Float64Array.from({ length: 4096 }, (_, i) => (i + 0.5) / 4096);
 const certified = (name: string, fast: (x: number) => number, slow: (x: Rational) => Enclosure): Bench => ({
   name: `certified ${name}, one bound`,
   goal: { seconds: 50e-9 },
-  run: async () => {
-    const ours = await secondsPer(
-      () => {
-        let total = 0;
-        for (let round = 0; round < 50; round++) for (let i = 0; i < points.length; i++) total += fast(points[i]!);
-        return total;
-      },
-      { calls: 50 * points.length },
-    );
-    const peer = await secondsPer(
-      () => {
-        for (let i = 0; i < 100; i++) slow(fromNumber(points[i * 40]!));
-      },
-      { rounds: 2, calls: 100 },
-    );
-    return { ours, peer: { name: 'by integers', seconds: peer } };
-  },
+  run: async () =>
+    versus(
+      'by integers',
+      await inTurns(
+        () => {
+          let total = 0;
+          for (let round = 0; round < 50; round++) for (let i = 0; i < points.length; i++) total += fast(points[i]!);
+          return total;
+        },
+        () => {
+          for (let i = 0; i < 100; i++) slow(fromNumber(points[i * 40]!));
+        },
+        { ourCalls: 50 * points.length, peerCalls: 100 },
+      ),
+    ),
 });
 
 export const benches: readonly Bench[] = [

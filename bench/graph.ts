@@ -1,10 +1,18 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { rational } from '../src/exact/rational.js';
+import { openLedger } from '../src/ledger/open.js';
 import { ladderSampler } from '../src/noise/ladder.js';
 import { cliques, triangles } from '../src/pattern/graph/counts.js';
 import { buildGraph } from '../src/pattern/graph/csr.js';
 import { analysePattern, schemaFromText } from '../src/pattern/query/analyse.js';
-import { type Bench, secondsPer } from './bench.js';
+import { releasePattern } from '../src/pattern/release.js';
+import { createSession } from '../src/release/session.js';
+import { openEngine } from '../src/terms/open.js';
+import { readPolicy } from '../src/terms/read.js';
+import { type Bench, inTurns, repeat, secondsPer, versus } from './bench.js';
 
 const nodes = 200_000;
 const wanted = 1_000_000;
@@ -82,7 +90,65 @@ const against = (name: string, sql: string, count: (from: Uint32Array, to: Uint3
     }),
 });
 
+type Edges = readonly (readonly [number, number])[];
+
+/** A whole release of triangles (ledger, count, ladder, draw) of a table that is open, beside building the graph and counting alone. */
+const releaseOf = (name: string, goal: Bench['goal'], make: () => Edges): Bench => ({
+  name,
+  goal,
+  run: async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
+    try {
+      const edges = make();
+      const people = edges.reduce((most, e) => Math.max(most, ...e), 0) + 1;
+      await writeFile(join(folder, 'people.csv'), 'id\n1\n');
+      await writeFile(join(folder, 'friends.csv'), `a,b\n${edges.map((e) => e.join()).join('\n')}\n`);
+      await writeFile(
+        join(folder, 'policy.yaml'),
+        `data: { source: people.csv }\nprotect: { secret: edge }\nbudget: { epsilon: 1000000 }\npopulation: bench\nledger: ledger.db\ndependence: none\nrelations:\n  friend: { table: friends.csv, columns: [a, b], domain: 50000, symmetric: true }\n`,
+      );
+      const policy = await readPolicy(join(folder, 'policy.yaml'));
+      const engine = await openEngine(policy);
+      const ledger = await openLedger(policy.ledger);
+      const session = await createSession({ policy, engine, ledger });
+      const [from, to] = [Uint32Array.from(edges, (e) => e[0]), Uint32Array.from(edges, (e) => e[1])];
+      const best = await inTurns(
+        repeat(4, () => releasePattern(session, 'triangles', { epsilon: '1', fresh: true })),
+        repeat(4, () => triangles(buildGraph(people, from, to))),
+        { rounds: 9, ourCalls: 4, peerCalls: 4 },
+      );
+      await ledger.close();
+      await engine.close();
+      return versus('the graph built and counted', best);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+});
+
+/** 20,000 people and 100,000 ties, near each other and at random, some people with many. */
+function village(): Edges {
+  let state = 7;
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  return Array.from({ length: 100_000 }, (_, k) => {
+    const a = Math.floor(20_000 * next() ** 2);
+    return [a, k % 2 ? Math.floor(20_000 * next()) : (a + 1 + Math.floor(12 * next())) % 20_000] as const;
+  }).filter(([a, b]) => a !== b);
+}
+/** Somebody whom everybody knows, and everybody six neighbours on a ring. */
+const hub = (ties: number): Edges =>
+  Array.from({ length: ties }, (_, v) => v).flatMap((v) => [
+    [ties, v] as const,
+    ...[1, 2, 5].map((s) => [v, (v + s) % ties] as const),
+  ]);
+
 export const benches: readonly Bench[] = [
+  releaseOf('triangles of 100,000 ties, whole release', { seconds: 0.025 }, village),
+  releaseOf('triangles with a hub of 20,000 ties, whole release', { seconds: 0.05 }, () => hub(20_000)),
+  releaseOf('triangles with a hub of 40,000 ties, whole release', { seconds: 0.1 }, () => hub(40_000)),
   against(
     'triangles of 1M edges, graph built and counted',
     triangleSql,

@@ -3,7 +3,7 @@ import { parseRational } from '../src/exact/rational.js';
 import type { Digits } from '../src/noise/bits.js';
 import { gaussianNumbers, wideGaussian } from '../src/noise/discrete-gaussian.js';
 import { laplaceNumbers, wideLaplace } from '../src/noise/discrete-laplace.js';
-import { type Bench, inTurns } from './bench.js';
+import { type Bench, inTurns, versus } from './bench.js';
 
 type Draw = () => number | bigint;
 
@@ -24,8 +24,7 @@ const against = (name: string, goal: number, ours: Draw, peerName: string, peer:
   goal: { seconds: goal },
   run: async () => {
     const ourCalls = 40_000;
-    const best = await inTurns(repeat(ours, ourCalls), repeat(peer, peerCalls), { rounds: 12, ourCalls, peerCalls });
-    return { ours: best.ours, peer: { name: peerName, seconds: best.peer } };
+    return versus(peerName, await inTurns(repeat(ours, ourCalls), repeat(peer, peerCalls), { rounds: 12, ourCalls, peerCalls }));
   },
 });
 

@@ -118,7 +118,7 @@ function optionsTable({ file, text }) {
   return schema ? table(fields(read(file), schema)) : '';
 }
 
-const kindFiles = () => [...read('src/ask/kinds.ts').matchAll(/import \{ (\w+) \} from '\.\/kinds\/([^']*)\.js'/g)].map(([, name, file]) => ({ name, file: `src/ask/kinds/${file}.ts` }));
+const kindFiles = () => [...read('src/ask/kinds.ts').matchAll(/await import\('\.\/kinds\/([^']*)\.js'\)\)\.(\w+)/g)].map(([, file, name]) => ({ name, file: `src/ask/kinds/${file}.ts` }));
 
 function questions() {
   return kindFiles()

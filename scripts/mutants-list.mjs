@@ -290,9 +290,23 @@ const admission = [
   mutant(
     'shares-above-one',
     'src/accounting/allocate.ts',
-    'weights[k]! / total.get(name)!',
-    'weights[k]! / Math.max(...weights)',
+    'weights[k]! / total)',
+    'weights[k]! / Math.max(...weights))',
     account,
+  ),
+  mutant(
+    'pairs-passed-over',
+    'src/pattern/graph/common-pairs.ts',
+    'search.known(d - k) - d',
+    'search.known(1) - d',
+    'src/pattern/graph/common-pairs.test.ts',
+  ),
+  mutant(
+    'places-of-another-grid',
+    'src/count/read-column.ts',
+    'places?.grid === gridText(grid) ? places.column',
+    'places !== undefined ? places.column',
+    'src/count/count.test.ts',
   ),
   mutant(
     'spent-of-last-class',

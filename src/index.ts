@@ -4,14 +4,8 @@ export type { TradeOff } from './accounting/accuracy.js';
 export type { Guarantee } from './accounting/guarantee.js';
 export { type AttackOptions, attack } from './ask/attack.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './ask/audit.js';
-export {
-  type BeliefAfter,
-  type BeliefBudgetOptions,
-  type BeliefGoal,
-  type BudgetForBelief,
-  beliefAfter,
-  budgetForBelief,
-} from './ask/belief.js';
+export { type BeliefBudgetOptions, type BeliefGoal, beliefAfter, budgetForBelief } from './ask/belief.js';
+export type { BeliefAfter, BudgetForBelief } from './ask/belief-figures.js';
 export { type CheckedPolicy, type CheckOptions, checkPolicy } from './ask/check.js';
 export {
   type ConfirmedPolicy,
@@ -28,7 +22,8 @@ export type { PaidOdds } from './ask/kinds/odds.js';
 export type { PatternAnswer } from './ask/kinds/pattern.js';
 export type { SurveyPlan, SurveyRelease } from './ask/kinds/survey.js';
 export type { AnyAnswer, AnyPlan, Asking, Question } from './ask/kinds.js';
-export { type Leakage, type LeakageOptions, leakage } from './ask/leakage.js';
+export { type LeakageOptions, leakage } from './ask/leakage.js';
+export type { Leakage } from './ask/leakage-figures.js';
 export { type LearnedSpread, learnNetwork, learnSpread, type NetworkOptions, type SpreadOptions } from './ask/learn.js';
 export { type Accuracy, type AccuracyOptions, type AccuracyQuestion, leastEpsilon } from './ask/least-epsilon.js';
 export {

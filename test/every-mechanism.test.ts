@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { type AnyKind, kinds } from '../src/ask/kinds.js';
+import { type AnyKind, kinds as loaders } from '../src/ask/kinds.js';
 import { add, compare, divide, multiply, type Rational, rational, subtract, toNumber, zero } from '../src/exact/rational.js';
 import { costOf } from '../src/mechanism/cost.js';
 import { lawText } from '../src/mechanism/law.js';
@@ -230,9 +230,9 @@ function lost({ mechanism: { law, cost } }: Step, before: unknown, after: unknow
   return costOf(law, cost.noise, { l1, l2squared: moved.reduce((sum, d) => sum + d * d, 0n) })!;
 }
 
+const kinds = (await Promise.all(Object.values(loaders).map((load) => load()))) as unknown as readonly AnyKind[];
 const kindOf = (question: object): AnyKind =>
-  (kinds as unknown as readonly AnyKind[]).find(({ name }) => name in question) ??
-  (kinds as unknown as readonly AnyKind[]).find(({ name }) => name === 'queries')!;
+  kinds.find(({ name }) => name in question) ?? kinds.find(({ name }) => name === 'queries')!;
 
 type Opened = Session & { close(): Promise<void> };
 async function open(world: World, data: Table): Promise<Opened> {
@@ -290,9 +290,7 @@ describe.each(worlds)('what is booked covers what is lost between neighbours: $n
   it('for an example of every kind, and more', async () => {
     const here = await open(world, world.data);
     const neighbours = await Promise.all(world.neighbours.map(async ({ of, data }) => ({ of, there: await open(world, data) })));
-    const examples = (kinds as unknown as readonly AnyKind[]).flatMap(
-      (kind) => (kind.example(here.policy) as object | undefined) ?? [],
-    );
+    const examples = kinds.flatMap((kind) => (kind.example(here.policy) as object | undefined) ?? []);
     const tight: Record<string, number> = {};
     for (const question of [...examples, ...(world.more as object[])])
       tight[JSON.stringify(question)] = await used(here, neighbours, question);

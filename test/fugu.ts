@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-export const mainFile = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+export const mainFile = fileURLToPath(new URL('../dist/start/main.js', import.meta.url));
 
 /** `npm test` builds before it tests; a test run by itself builds what is not there. */
 export function builtOnce(): void {
-  if (!existsSync(mainFile))
-    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
+  if (existsSync(mainFile)) return;
+  for (const words of [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], ['scripts/bundle.mjs']])
+    execFileSync(process.execPath, words, { cwd: root });
 }
 
 export interface Said {

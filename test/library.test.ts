@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { kinds } from '../src/ask/kinds.js';
+import { kinds as loaders } from '../src/ask/kinds.js';
 import { questionOf } from '../src/ask/question.js';
 import * as library from '../src/index.js';
 import {
@@ -44,7 +44,11 @@ beforeAll(() => {
 });
 afterAll(() => shop.remove());
 
+const kinds = await Promise.all(Object.values(loaders).map((load) => load()));
+
 describe('everything that can be asked', () => {
+  it('is loaded by the name that it has', () => expect(kinds.map(({ name }) => name)).toEqual(Object.keys(loaders)));
+
   it.each(kinds.map((kind) => [kind.name] as const))(
     '%s has an example that plans, fits, is paid for, and is told again',
     async (name) => {
@@ -54,7 +58,7 @@ describe('everything that can be asked', () => {
         const example = kind.example(await readPolicy(file)) as Question | undefined;
         if (example === undefined) continue;
         asked++;
-        expect(questionOf(example).kind.name).toBe(name);
+        expect((await questionOf(example)).kind.name).toBe(name);
         await using fugu = await open(file);
         const before = (await fugu.spent()).budget.spent;
         const plan = await fugu.plan(example, { epsilon: 1 });

@@ -12,7 +12,7 @@ import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 vi.mock('../src/ask/kinds.js', async (original) => {
   const { kinds } = (await original()) as typeof import('../src/ask/kinds.js');
   const { atMost } = await import('./fixtures/new-mechanism.js');
-  return { kinds: [...kinds, atMost] };
+  return { kinds: { ...kinds, atMost: async () => atMost } };
 });
 
 let shop: Workshop;

@@ -7,8 +7,8 @@ const writers: readonly RegExp[] = [
   /^files\//,
   // Its own protocol, made for what it must survive.
   /^ledger\//,
-  // A copy in a private temporary folder that nobody reads after this process.
-  /^engine\/csv\/copy\.ts$/,
+  // Copies in a private temporary folder that nobody reads after this process.
+  /^engine\/csv\/(copy|split)\.ts$/,
   // Opens for reading only, without waiting for the other end of a pipe.
   /^input\/named-file\.ts$/,
 ];

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { builtOnce, mainFile } from './fugu.js';
+import { builtOnce } from './fugu.js';
 
 beforeAll(builtOnce);
 
 /** A process in the middle of a ledger write that ends after so many milliseconds. */
 function writing(milliseconds: number) {
-  const module = (name: string) => JSON.stringify(mainFile.replace('main.js', name));
+  const module = (name: string) => JSON.stringify(new URL(`../dist/cli/${name}`, import.meta.url).href);
   const script = `
     const { outcomes } = await import(${module('paid.js')});
     const { listenForSignals } = await import(${module('signals.js')});

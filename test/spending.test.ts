@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { withFugu } from '../src/ask/fugu.js';
-import { kinds } from '../src/ask/kinds.js';
+import { type AnyKind, kinds as loaders } from '../src/ask/kinds.js';
 import { register as registerPlan } from '../src/cli/plan.js';
 import { type AnyPlan, Fault, type Fugu, open, type Question } from '../src/index.js';
 import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+const kinds = (await Promise.all(Object.values(loaders).map((load) => load()))) as unknown as readonly AnyKind[];
 
 let shop: Workshop;
 afterEach(() => shop?.remove());

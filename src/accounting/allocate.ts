@@ -12,20 +12,23 @@ const grain = 1_000_000_000_000n;
 export function allocate(measures: readonly Measure[], scope: Scope, weight: (m: Measure) => number): readonly Rational[] {
   const weights = measures.map(weight);
   const touched = measures.map((m) => [...m.effects.keys()].filter(scope));
-  const total = new Map<RecordClass, number>();
-  const count = new Map<RecordClass, number>();
+  const sharing = new Map<RecordClass, { total: number; count: number; equal: boolean; readonly first: number }>();
   touched.forEach((classes, k) => {
+    const weight = weights[k]!;
     for (const name of classes) {
-      total.set(name, (total.get(name) ?? 0) + weights[k]!);
-      count.set(name, (count.get(name) ?? 0) + 1);
+      const known = sharing.get(name) ?? { total: 0, count: 0, equal: true, first: weight };
+      known.total += weight;
+      known.count += 1;
+      known.equal &&= weight === known.first;
+      sharing.set(name, known);
     }
   });
   return touched.map((classes, k) =>
     classes
       .map((name) => {
-        if (count.get(name) === 1) return one;
-        const equal = touched.every((other, j) => !other.includes(name) || weights[j] === weights[k]);
-        return equal ? rational(1, count.get(name)!) : floorTo(weights[k]! / total.get(name)!);
+        const { total, count, equal } = sharing.get(name)!;
+        if (count === 1) return one;
+        return equal ? rational(1, count) : floorTo(weights[k]! / total);
       })
       .reduce(minimum, one),
   );

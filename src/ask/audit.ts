@@ -26,12 +26,12 @@ export type AuditOptions = z.input<typeof auditOptions>;
  * const { scale } = await auditScale('model.json', { query: 'sum', epsilon: 0.5 });
  */
 export async function auditScale(model: FileName, given: AuditOptions): Promise<Audit | Calibrated> {
-  return faulting(() => {
+  return faulting(async () => {
     const file = fileNamed(model, 'The model');
     const { query, scale, epsilon, adversary } = readOptions(auditOptions, given);
     if ((scale === undefined) === (epsilon === undefined))
       throw new Fault('USAGE', 'Give either a scale or an epsilon.', 'For example { scale: 1 }.');
-    const prepared = prepareAudit(readModelFile(file), query, tableReader(file));
+    const prepared = prepareAudit(await readModelFile(file), query, tableReader(file));
     return epsilon === undefined
       ? audit(prepared, positive(scale!, '--scale'), adversary)
       : calibrate(prepared, positive(epsilon, '--calibrate'), adversary);
@@ -49,10 +49,10 @@ export type CompareOptions = z.input<typeof compareOptions>;
  * const { mechanisms } = await compareMechanisms('model.json', { query: 'sum', epsilon: 1 });
  */
 export async function compareMechanisms(model: FileName, given: CompareOptions): Promise<Comparison> {
-  return faulting(() => {
+  return faulting(async () => {
     const file = fileNamed(model, 'The model');
     const { query, epsilon } = readOptions(compareOptions, given);
-    return compareOn(readModelFile(file), query, positive(epsilon, '--epsilon'), tableReader(file));
+    return compareOn(await readModelFile(file), query, positive(epsilon, '--epsilon'), tableReader(file));
   });
 }
 

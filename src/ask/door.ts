@@ -1,7 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { asFault } from '../release/outcome.js';
+
+export { type FileName, fileNamed } from './file-name.js';
 
 /** An optional field that is there has a value: what a caller gave as undefined was left out by `plain`. */
 export type Given<T> = T extends readonly unknown[] | ((...args: never[]) => unknown)
@@ -60,18 +61,6 @@ const sentence = (message: string): string =>
 /** Options may be left out as a whole. */
 export const readOptions = <T extends z.ZodType>(schema: T, input: unknown): Given<z.output<T>> =>
   read(schema, input ?? {}, 'options');
-
-/** What no file system keeps as it is: the end of a C string, and half of a pair. */
-const noName = /\0|\p{Surrogate}/u;
-
-/** The path of a file, or its file: address. */
-export function fileNamed(value: unknown, what: string): string {
-  if (value instanceof URL && value.protocol === 'file:') return fileURLToPath(value);
-  if (typeof value === 'string' && value !== '' && !noName.test(value)) return value;
-  throw new Fault('USAGE', `${what} is named by the path of its file, as a text.`, 'Write for example "policy.yaml".');
-}
-/** How the library takes the name of a file. */
-export type FileName = string | URL;
 
 /** Whatever goes wrong in here is told as a Fault. */
 export async function faulting<T>(work: () => T | Promise<T>): Promise<T> {

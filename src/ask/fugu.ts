@@ -86,9 +86,9 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   const ask = <T>(verb: 'plan' | 'release', question: unknown, given: unknown): Promise<T> =>
     asking(async ({ session }) => {
       if (!acceptNoProtection) await sayingOutcome(notSpent, () => refuseNoProtection(session.policy));
-      const { kind, asked, options } = await sayingOutcome(notSpent, () => ({
+      const { kind, asked, options } = await sayingOutcome(notSpent, async () => ({
         options: readOptions(askOptions, given),
-        ...questionOf(question),
+        ...(await questionOf(question)),
       }));
       return kind[verb](session, asked, options) as Promise<T>;
     });

@@ -2,31 +2,25 @@ import type * as z from 'zod';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import type { Kind } from './kind.js';
-import { batch } from './kinds/batch.js';
-import { classify } from './kinds/classify.js';
-import { kmeans } from './kinds/kmeans.js';
-import { network } from './kinds/network.js';
-import { odds } from './kinds/odds.js';
-import { pattern } from './kinds/pattern.js';
-import { spread } from './kinds/spread.js';
-import { sql } from './kinds/sql.js';
-import { survey } from './kinds/survey.js';
 
-/** Everything that can be asked and paid for, by command line, library and service alike. A new kind is one file and one line here. */
+/**
+ * Everything that can be asked and paid for, by command line, library and service alike, by the field that asks for it; loaded when it is asked for. A new
+ * kind is one file and one line here.
+ */
 // biome-ignore format: one line per kind
-export const kinds = [
-  sql,
-  survey,
-  pattern,
-  kmeans,
-  classify,
-  network,
-  spread,
-  odds,
-  batch,
-] as const;
+export const kinds = {
+  sql: async () => (await import('./kinds/sql.js')).sql,
+  survey: async () => (await import('./kinds/survey.js')).survey,
+  pattern: async () => (await import('./kinds/pattern.js')).pattern,
+  kmeans: async () => (await import('./kinds/kmeans.js')).kmeans,
+  classify: async () => (await import('./kinds/classify.js')).classify,
+  network: async () => (await import('./kinds/network.js')).network,
+  spread: async () => (await import('./kinds/spread.js')).spread,
+  odds: async () => (await import('./kinds/odds.js')).odds,
+  queries: async () => (await import('./kinds/batch.js')).batch,
+} as const;
 
-type Each = (typeof kinds)[number];
+type Each = Awaited<ReturnType<(typeof kinds)[keyof typeof kinds]>>;
 /** A question that can be planned and released. */
 export type Question = z.input<Each['question']>;
 export type AnyKind = Kind<z.ZodType, Plan, { readonly receipt: Receipt }>;

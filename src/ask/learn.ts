@@ -15,8 +15,6 @@ import { learnSpread as learnSpreadUnpaid } from '../learn/network/learn-spread.
 import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
 import { withData } from './opened.js';
 
-export { largestChunk };
-
 const networkOptions = z.strictObject({
   /** Where to write it: .json, or .bif. */
   out: z.string().min(1).optional(),

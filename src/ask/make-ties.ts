@@ -9,7 +9,6 @@ import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } fr
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 
 /** The fit of the distance law that is used unless told otherwise. */
-export const friendLaw: { readonly b: number; readonly c: number } = backstrom;
 
 const above = (least: number) => z.number().gt(least);
 const distanceOptions = z.strictObject({

@@ -1,23 +1,22 @@
 import { dirname, resolve } from 'node:path';
 import type { ReadTable } from '../audit/workload.js';
-import { readBif } from '../dependence/model/bif.js';
 import type { Model } from '../dependence/model/model.js';
 import { readModel } from '../dependence/model/model-file.js';
 import { networkFormat, networkModel } from '../dependence/model/network.js';
-import { readNetworkJson } from '../dependence/model/network-json.js';
 import { Fault } from '../errors.js';
 import { parseJson } from '../input/json.js';
 import { readPackedText, whyNot } from '../input/named-file.js';
 
-/** What a model argument may be, for the help of a command. */
-export const modelArgument =
-  'a model: records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or from fugu learn)';
-
 /** Records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or one that was learned). */
-export function readModelFile(file: string): Model {
+export async function readModelFile(file: string): Promise<Model> {
   const text = textOf(file, 'model');
-  if (/\.bif(\.gz)?$/i.test(file)) return networkModel(readBif(text, file));
-  return text.includes(networkFormat) ? networkModel(readNetworkJson(text, file)) : readModel(text, file);
+  if (/\.bif(\.gz)?$/i.test(file)) {
+    const { readBif } = await import('../dependence/model/bif.js');
+    return networkModel(readBif(text, file));
+  }
+  if (!text.includes(networkFormat)) return readModel(text, file);
+  const { readNetworkJson } = await import('../dependence/model/network-json.js');
+  return networkModel(readNetworkJson(text, file));
 }
 
 const textOf = (file: string, what: string): string =>

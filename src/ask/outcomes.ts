@@ -1,9 +1,7 @@
 import * as z from 'zod';
 import type { Outcome } from '../errors.js';
-import { asFault, Outcomes, outcomeText as wordsOf } from '../release/outcome.js';
+import { outcomeText as wordsOf } from '../release/outcome.js';
 import { read } from './door.js';
-
-export { asFault, Outcomes };
 
 const entry = z.number();
 const outcome = z.discriminatedUnion('state', [

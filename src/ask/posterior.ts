@@ -85,8 +85,8 @@ export type ModelSuspicion = z.input<typeof modelSuspicion>;
  * const { gain } = await posteriorOnModel('model.json', { answer: 2, scale: 1 });
  */
 export async function posteriorOnModel(model: FileName, given: ModelSuspicion): Promise<ModelPosterior> {
-  return faulting(() => {
-    const read = readModelFile(fileNamed(model, 'The model'));
+  return faulting(async () => {
+    const read = await readModelFile(fileNamed(model, 'The model'));
     const { about = read.ids[0]!, known, query, answer, ...noisy } = readOptions(modelSuspicion, given);
     for (const value of Object.values(known)) withinMagnitude(value, 'A known value');
     return onModel(read, { about, known, query, answer: sized(answer, 'answer'), noise: noiseOf(noisy) });

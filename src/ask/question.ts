@@ -1,25 +1,25 @@
 import { Fault } from '../errors.js';
 import { plain } from './door.js';
-import { batch } from './kinds/batch.js';
 import { type AnyKind, kinds, type Question } from './kinds.js';
 
-const all: readonly AnyKind[] = kinds as unknown as readonly AnyKind[];
-const named = all.filter((kind) => (kind as unknown) !== batch);
+const loaders = kinds as unknown as Readonly<Record<string, () => Promise<AnyKind>>>;
+/** A question without any of these fields is a query, or several. */
+const queries = 'queries';
 
 /** What is asked, as plain data, and the kind that answers it. Forms of its fields are checked by the kind. */
-export function questionOf(input: unknown): { readonly kind: AnyKind; readonly asked: Question } {
+export async function questionOf(input: unknown): Promise<{ readonly kind: AnyKind; readonly asked: Question }> {
   const question = plain(input, 'The question');
-  const found =
-    typeof question === 'object' && question !== null ? named.filter(({ name }) => Object.hasOwn(question, name)) : [];
+  const named = Object.keys(loaders).filter((name) => name !== queries);
+  const found = typeof question === 'object' && question !== null ? named.filter((name) => Object.hasOwn(question, name)) : [];
   if (found.length > 1)
     throw new Fault(
       'QUERY_INVALID',
       'Say what to ask in exactly one way.',
-      `Use one of ${named.map(({ name }) => `{ ${name}: ... }`).join(', ')}, or a query such as { kind: "count" }.`,
+      `Use one of ${named.map((name) => `{ ${name}: ... }`).join(', ')}, or a query such as { kind: "count" }.`,
     );
-  const kind = found[0];
-  if (!kind) return { kind: batch as unknown as AnyKind, asked: question as Question };
-  checkFields(kind, question as object);
+  const [name = queries] = found;
+  const kind = await loaders[name]!();
+  if (name !== queries) checkFields(kind, question as object);
   return { kind, asked: question as Question };
 }
 

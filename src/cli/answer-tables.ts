@@ -18,7 +18,6 @@ export interface ShownTable {
 
 /** An answer that is more than tables of counts. */
 export type ResultAnswer = Extract<AnyAnswer, { readonly result: unknown }>;
-export const isResult = (answer: AnyAnswer): answer is ResultAnswer => 'result' in answer;
 
 /** The answer for people, and its tables. */
 export function showResult({ result }: ResultAnswer): { readonly text: string; readonly tables: readonly ShownTable[] } {

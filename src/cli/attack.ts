@@ -1,10 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { attack } from '../ask/attack.js';
 import type { PolicyAttack } from '../attack/policy/attack.js';
 import { Fault } from '../errors.js';
 import { writeFolder, writeWhole } from '../files/write-file.js';
-import { attackPage } from '../report/attack-page.js';
 import { bold, dim, emit, figure, good, progress, table, warn } from './output.js';
 
 interface Words {
@@ -29,6 +27,8 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document on stdout')
     .action(async (file: string, { release, column, show, out, json }: Words) => {
       const options = { release, column, show: shownFrom(show), progress: progress('attacking') };
+      const { attack } = await import('../ask/attack.js');
+      const { attackPage } = await import('../report/attack-page.js');
       const found = await attack(file, options);
       const page = out ?? join(dirname(file), 'private', `attack-${plainName(found.column)}.html`);
       const writing = { mode: 0o600, hint: 'Say where with --out FILE.' };

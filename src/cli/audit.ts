@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { auditScale } from '../ask/audit.js';
-import { modelArgument } from '../ask/model-file.js';
 import type { Audit } from '../audit/audit.js';
 import { Fault } from '../errors.js';
+import { modelArgument } from './model-argument.js';
 import { bold, dim, emit, figure } from './output.js';
 
 interface Words {
@@ -32,6 +31,7 @@ export function register(program: Command): void {
         );
       if ((scale === undefined) === (calibrate === undefined))
         throw new Fault('USAGE', 'Give either --scale or --calibrate.', 'For example --scale 1, or --calibrate 0.5.');
+      const { auditScale } = await import('../ask/audit.js');
       const found = await auditScale(file, { query, scale, epsilon: calibrate, adversary });
       emit(json, found, () => auditText(found, calibrate !== undefined));
     });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CheckedPolicy, checkPolicy } from '../ask/check.js';
+import type { CheckedPolicy } from '../ask/check.js';
 import { visible } from '../report/visible.js';
 import { bold, clock, dim, emit, figure, good, table, warn } from './output.js';
 import { asTyped } from './typed.js';
@@ -12,6 +12,7 @@ export function register(program: Command): void {
     .option('--private', 'for your eyes only: undeclared codes, declared codes never seen, group sizes, rows pulled to bounds')
     .option('--json', 'print one JSON document')
     .action(async (file: string, words: { json?: boolean; private?: boolean }) => {
+      const { checkPolicy } = await import('../ask/check.js');
       const stop = words.private ? clock('counting') : () => undefined;
       const checked = await checkPolicy(file, words.private ? { private: true } : {}).finally(stop);
       emit(words.json, checked, () =>

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { compareMechanisms } from '../ask/audit.js';
-import { modelArgument } from '../ask/model-file.js';
 import type { Compared, Comparison } from '../papers/compare/judge.js';
+import { modelArgument } from './model-argument.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 
 interface Words {
@@ -19,6 +18,7 @@ export function register(program: Command): void {
     .requiredOption('--epsilon <epsilon>', 'the promised epsilon')
     .option('--json', 'one JSON document')
     .action(async (file: string, { query, epsilon, json }: Words) => {
+      const { compareMechanisms } = await import('../ask/audit.js');
       const found = await compareMechanisms(file, { query, epsilon });
       emit(json, found, () => comparisonText(found));
     });

@@ -1,12 +1,5 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import {
-  type ConfirmedPolicy,
-  type ConfirmOptions,
-  confirmPolicy,
-  type UnconfirmedColumn,
-  unconfirmedColumns,
-} from '../ask/confirm.js';
+import type { ConfirmedPolicy, ConfirmOptions, UnconfirmedColumn } from '../ask/confirm.js';
 import { Fault } from '../errors.js';
 import { emit, say, table, warn } from './output.js';
 import { typed } from './typed.js';
@@ -35,6 +28,7 @@ export function register(program: Command): void {
     )
     .option('--json', 'print one JSON document')
     .action(async (file: string, words: ConfirmWords) => {
+      const { confirmPolicy, unconfirmedColumns } = await import('../ask/confirm.js');
       const waiting = await unconfirmedColumns(file);
       const shown = confirmTable(waiting);
       const columns = chosen(words) ?? (words.json || waiting.length === 0 ? [] : await ask(shown));
@@ -66,6 +60,7 @@ function chosen({ all, columns }: ConfirmWords): 'all' | string[] | undefined {
 async function ask(shown: string): Promise<'all' | string[]> {
   say(`${shown}\n`);
   if (!process.stdin.isTTY || !process.stdout.isTTY) return [];
+  const { createInterface } = await import('node:readline/promises');
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = (await reader.question('Accept all (a), some (names separated by commas), or none (Enter)? ')).trim();

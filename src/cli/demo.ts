@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Demo, demo } from '../ask/demo.js';
+import type { Demo } from '../ask/demo.js';
 import { percent } from '../report/number.js';
 import { bold, caution, dim, emit, figure, good, table, warn } from './output.js';
 import { outcomes } from './paid.js';
-import { writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   program
@@ -14,6 +13,8 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document on stdout')
     .action(async (words: { out: string; json?: boolean }) => {
       outcomes.arise();
+      const { demo } = await import('../ask/demo.js');
+      const { writeRelease } = await import('./write-release.js');
       const story = await demo(resolve(words.out), writeRelease, { outcomes, caution });
       emit(words.json, documentOf(story), () => tell(story));
     });

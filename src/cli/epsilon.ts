@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
-import { beliefAfter, budgetForBelief } from '../ask/belief.js';
-import { type Accuracy, type AccuracyQuestion, leastEpsilon } from '../ask/least-epsilon.js';
+import type { Accuracy, AccuracyQuestion } from '../ask/least-epsilon.js';
 import { readJson } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
-import { lineChart } from '../report/line-chart.js';
 import { percent } from '../report/number.js';
-import { standalone } from '../report/svg.js';
 import { bold, dim, emit, figure, table } from './output.js';
 
 interface Words {
@@ -57,7 +54,8 @@ async function fromBelief({ posterior, prior, among, delta, json }: Words): Prom
       'Say what an attacker may believe before and after.',
       'For example: fugu epsilon --prior 0.1 --posterior 0.3; or --among 50 --posterior 0.3; or the reverse: --epsilon 1; or POLICY --query Q --error 50.',
     );
-  const { sentences, ...budget } = await budgetForBelief({ posterior, prior, among, delta });
+  const { budgetFor } = await import('../ask/belief-figures.js');
+  const { sentences, ...budget } = budgetFor({ posterior, prior, among, delta });
   emit(json, budget, () =>
     [
       `${bold(`epsilon ${figure(budget.epsilon)}`)}  ${dim(`(odds may move by a factor of ${figure(budget.oddsFactor)}, up or down)`)}`,
@@ -70,7 +68,8 @@ async function fromBelief({ posterior, prior, among, delta, json }: Words): Prom
 }
 
 async function intoBelief({ epsilon, delta, prior, json }: Words): Promise<void> {
-  const { sentence, ...found } = await beliefAfter({ epsilon: epsilon!, delta, priors: prior?.split(',') });
+  const { beliefWith } = await import('../ask/belief-figures.js');
+  const { sentence, ...found } = beliefWith({ epsilon: epsilon!, delta, priors: prior?.split(',') });
   emit(json, found, () =>
     [
       `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${figure(found.oddsFactor)}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
@@ -90,9 +89,10 @@ async function fromAccuracy(file: string, words: Words): Promise<void> {
   if ([query, sql, survey].filter((w) => w !== undefined).length !== 1)
     throw new Fault('USAGE', 'Say what will be asked in exactly one way.', 'Use one of --query JSON, --sql TEXT or --survey.');
   const question = (survey ? { survey: true } : sql !== undefined ? { sql } : readJson(query!)) as AccuracyQuestion;
+  const { leastEpsilon } = await import('../ask/least-epsilon.js');
   const found = await leastEpsilon(file, { question, error, confidence, rows, prior });
   const solved = isSolved(found) ? found : undefined;
-  if (chart !== undefined) writeChart(chart, found, solved);
+  if (chart !== undefined) await writeChart(chart, found, solved);
   emit(words.json, found, () => accuracyText(found, solved, words));
 }
 
@@ -125,7 +125,7 @@ function accuracyText(document: Accuracy, solved: Menu | undefined, words: Words
   ].join('\n');
 }
 
-function writeChart(file: string, { tradeOff, prior, confidence }: Accuracy, solved: Menu | undefined): void {
+async function writeChart(file: string, { tradeOff, prior, confidence }: Accuracy, solved: Menu | undefined): Promise<void> {
   const points = tradeOff.filter((m) => Number.isFinite(m.error) && m.error > 0).map((m) => ({ x: m.posterior, y: m.error }));
   if (points.length === 0)
     throw new Fault(
@@ -133,6 +133,8 @@ function writeChart(file: string, { tradeOff, prior, confidence }: Accuracy, sol
       'There is nothing to draw: no budget reaches any error.',
       'Declare weaker ties or ask for less.',
     );
+  const { lineChart } = await import('../report/line-chart.js');
+  const { standalone } = await import('../report/svg.js');
   const chart = lineChart({
     series: [
       { name: 'this workload', points },

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { type DraftedPolicy, draftPolicy, type Found, type Said } from '../ask/draft.js';
+import type { DraftedPolicy, Found, Said } from '../ask/draft.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
 import { isTalking, talking } from './dialogue.js';
@@ -54,6 +54,7 @@ export function register(program: Command): void {
     .option('--yes', 'ask nothing, also on a terminal')
     .option('--json', 'print one JSON document')
     .action(async (data: string, words: InitWords) => {
+      const { draftPolicy } = await import('../ask/draft.js');
       const { codebook, table, out } = words;
       const files = { out, ...(codebook !== undefined && { codebook }), ...(table !== undefined && { table }) };
       const stop = clock(`reading ${basename(data)}`);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { type Leakage, leakage } from '../ask/leakage.js';
-import { modelArgument } from '../ask/model-file.js';
+import type { Leakage } from '../ask/leakage-figures.js';
 import { Fault } from '../errors.js';
 import { within } from '../input/limits.js';
+import { modelArgument } from './model-argument.js';
 import { bold, dim, emit, figure, table } from './output.js';
 
 interface LeakOptions {
@@ -26,7 +26,9 @@ export function register(program: Command): void {
     .option('--adversary <kind>', 'informed (may know other records) or uninformed', 'informed')
     .option('--json', 'one JSON document on stdout')
     .action(async (file: string, words: LeakOptions) => {
-      const found = await leakage(file, optionsFrom(words));
+      const asked = optionsFrom(words);
+      const { leakageInFile } = await import('../ask/leakage-figures.js');
+      const found = await leakageInFile(file, asked);
       emit(words.json, found, () => human(found));
     });
 }

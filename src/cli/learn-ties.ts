@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { friendLaw } from '../ask/make-ties.js';
-import { type LearnedOdds, learnOdds } from '../ask/odds.js';
+import { friendLaw } from '../ask/learn-defaults.js';
+import type { LearnedOdds } from '../ask/odds.js';
 import { Fault } from '../errors.js';
 import { type MakeWords, tellAffinityTies, tellDistanceTies } from './make-ties.js';
 import { bold, emit, figure, recordedText, warn } from './output.js';
@@ -72,6 +72,7 @@ async function run(policy: string | undefined, words: Words): Promise<void> {
 
 async function fromPublic(file: string, words: Words, confidence: number, pool: number): Promise<void> {
   const { column, directed } = words;
+  const { learnOdds } = await import('../ask/odds.js');
   const found = await learnOdds(file, { directed, confidence, pool });
   emit(words.json, { ...told(found), ...(column !== undefined && { column }), origin: 'public' }, () =>
     sentences(found, column, 'Learned from public pairs: it cost nothing and may be published.').join('\n'),

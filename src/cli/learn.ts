@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { largestChunk, learnNetwork, learnSpread, noiseOver, writeLearnedSpread, writeNetwork } from '../ask/learn.js';
+import { largestChunk } from '../ask/learn-defaults.js';
 import type { Network } from '../dependence/model/network.js';
 import { Fault } from '../errors.js';
 import type { Receipt } from '../release/receipt.js';
@@ -88,6 +88,7 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
   if (paidPairwise) return payPairwise(file, words, confidence, least!);
   if (words.pairwise) return learnPairwise(file, words, confidence, pool);
   const { out, epsilon, fresh } = words;
+  const { learnNetwork, writeNetwork } = await import('../ask/learn.js');
   if (epsilon === undefined) {
     const asked = { chunk, maxParents, public: words.public, progress: progress('learning') };
     return tellNetwork(words, await learnNetwork(file, { out, ...asked }));
@@ -116,6 +117,7 @@ function tellNetwork({ out, json }: LearnWords, network: Network, receipt?: Rece
 async function learnPairwise(file: string, words: LearnWords, confidence: number, pool: number): Promise<void> {
   const { out } = words;
   const asked = { confidence, pool, public: words.public, progress: progress('attacking') };
+  const { learnSpread } = await import('../ask/learn.js');
   const { spread, origin, epsilon, attack, noiseOverComposition } = await learnSpread(file, { out, ...asked });
   emit(words.json, { written: out, origin, columns: spread.columns, confidence, noiseOverComposition, attack }, () =>
     [
@@ -133,6 +135,7 @@ async function learnPairwise(file: string, words: LearnWords, confidence: number
 
 async function payPairwise(file: string, words: LearnWords, confidence: number, least: number): Promise<void> {
   const { epsilon, fresh } = words;
+  const { noiseOver, writeLearnedSpread } = await import('../ask/learn.js');
   const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
     fugu.release({ spread: { least, confidence } }, { epsilon, fresh }),
   );

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { amendTerms, backupLedger, costOf, type LedgerEntry, recoverLedger, restoreLedger, verifyLedger } from '../ask/ledger.js';
+import type { EntryCost } from '../ask/ledger.js';
 import { Fault } from '../errors.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
 import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
@@ -49,14 +49,14 @@ export function register(program: Command): void {
     });
 }
 
-function costs(entry: LedgerEntry): string {
-  const { unit, worst, classes, apart } = costOf(entry);
+function costs({ unit, worst, classes, apart }: EntryCost): string {
   if (worst === undefined) return apart ? 'once, apart from the budget' : 'nothing';
   return classes === 1 ? `${unit} ${figure(worst)}` : `${unit} up to ${figure(worst)} on ${classes} classes`;
 }
 
 async function show(file: string, { json, all }: Words): Promise<void> {
   const found = await withSession(file, {}, async (fugu) => ({ ...(await fugu.spent()), entries: await fugu.entries() }));
+  const { costOf } = await import('../ask/ledger.js');
   const { entries, budget } = found;
   emit(json, found, () => {
     const listed = all ? entries : entries.slice(-20);
@@ -94,7 +94,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
                 `${e.sequence}`,
                 moment(e.at),
                 e.as === undefined || e.as === e.analyst ? e.analyst : `${e.analyst} (as ${e.as})`,
-                costs(e),
+                costs(costOf(e)),
                 e.settled ? 'kept' : e.textLost ? 'text lost' : 'none',
                 e.label.slice(0, 60),
               ]),
@@ -108,6 +108,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
 const witnessed = ({ witness }: Words) => (witness === undefined ? {} : { witness });
 
 async function verify(file: string, words: Words): Promise<void> {
+  const { verifyLedger } = await import('../ask/ledger.js');
   const result = await verifyLedger(file, witnessed(words));
   if (!result.ok)
     throw new Fault(
@@ -129,6 +130,7 @@ async function verify(file: string, words: Words): Promise<void> {
 
 async function amend(file: string, words: Words): Promise<void> {
   const reason = reasonOf(words, 'Changing the terms of a budget');
+  const { amendTerms } = await import('../ask/ledger.js');
   const done = await amendTerms(file, { reason, ...witnessed(words) });
   emit(
     words.json,
@@ -151,6 +153,7 @@ const named = (file: string | undefined, action: string): string => {
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 async function backup(policy: string, words: Words, file: string | undefined): Promise<void> {
+  const { backupLedger } = await import('../ask/ledger.js');
   const done = await backupLedger(policy, named(file, 'backup'), witnessed(words));
   emit(
     words.json,
@@ -162,6 +165,7 @@ async function backup(policy: string, words: Words, file: string | undefined): P
 
 async function restore(policy: string, words: Words, file: string | undefined): Promise<void> {
   const reason = words.reason?.trim();
+  const { restoreLedger } = await import('../ask/ledger.js');
   const done = await restoreLedger(policy, named(file, 'restore'), { ...witnessed(words), ...(reason && { reason }) });
   emit(words.json, done.kind === 'texts' ? { texts: done.texts } : done.recovery, () =>
     done.kind === 'texts'
@@ -172,6 +176,7 @@ async function restore(policy: string, words: Words, file: string | undefined): 
 
 async function recover(policy: string, words: Words): Promise<void> {
   const reason = reasonOf(words, 'Recovering a ledger');
+  const { recoverLedger } = await import('../ask/ledger.js');
   const done = await recoverLedger(policy, { reason, ...witnessed(words) });
   emit(words.json, done, () => recovered(done));
 }

@@ -34,6 +34,7 @@ const groups: Record<string, Record<string, Load>> = {
     attack: () => import('./attack.js'),
   },
 };
+const asksVersion = new Set(['--version', '-V']);
 const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(groups));
 
 async function run(argv: readonly string[]): Promise<void> {
@@ -45,7 +46,7 @@ async function run(argv: readonly string[]): Promise<void> {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   const asked = argv[2] ?? '';
-  const wanted = Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
+  const wanted = Object.hasOwn(commands, asked) ? [asked] : asksVersion.has(asked) ? [] : Object.keys(commands);
   for (const name of wanted) (await commands[name]!()).register(program);
   for (const command of program.commands)
     command.helpGroup(Object.keys(groups).find((heading) => command.name() in groups[heading]!) ?? 'Commands:');

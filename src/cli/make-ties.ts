@@ -1,4 +1,4 @@
-import { type MadeTies, makeAffinityTies, makeDistanceTies } from '../ask/make-ties.js';
+import type { MadeTies } from '../ask/make-ties.js';
 import { Fault } from '../errors.js';
 import { emit, figure } from './output.js';
 
@@ -24,6 +24,7 @@ export async function tellDistanceTies(file: string, words: MakeWords): Promise<
   if (unit !== 'miles' && unit !== 'km' && unit !== 'degrees')
     throw new Fault('USAGE', '--unit must be miles, km or degrees.', 'The distance law was fitted in miles.');
   const out = outOf(words);
+  const { makeDistanceTies } = await import('../ask/make-ties.js');
   const made = await makeDistanceTies(file, {
     out,
     unit,
@@ -41,6 +42,7 @@ export async function tellAffinityTies(file: string, words: MakeWords): Promise<
   if (norm !== 'cosine' && norm !== 'l1')
     throw new Fault('USAGE', '--norm must be cosine or l1.', 'cosine finds every tie that l1 finds, and more.');
   const out = outOf(words);
+  const { makeAffinityTies } = await import('../ask/make-ties.js');
   const made = await makeAffinityTies(file, {
     out,
     norm,

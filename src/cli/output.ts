@@ -1,4 +1,4 @@
-import { asFault } from '../ask/outcomes.js';
+import { asFault } from '../ask/outcome-words.js';
 import { brushFor, type Colour, jsonLines } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';

@@ -1,4 +1,4 @@
-import { Outcomes, outcomeText } from '../ask/outcomes.js';
+import { Outcomes, outcomeText } from '../ask/outcome-words.js';
 import type { Fault, Outcome } from '../errors.js';
 
 /** What this process has paid for: read by whatever ends it. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type AnalysedPattern, analysePattern } from '../ask/pattern.js';
+import type { AnalysedPattern } from '../ask/pattern.js';
 import { Fault } from '../errors.js';
 import { bold, dim, emit, figure, good, table, warn } from './output.js';
 
@@ -58,6 +58,7 @@ async function show(query: string, options: Options): Promise<void> {
     symmetric,
     occurrences,
   };
+  const { analysePattern } = await import('../ask/pattern.js');
   const found = await analysePattern(query, asked);
   emit(
     json,

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { judgePublishedSurvey } from '../ask/published.js';
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
@@ -37,6 +36,7 @@ async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskW
       '--as-published goes with --survey.',
       'It shows what the mechanism of Maughan and Near would do to the whole survey.',
     );
+  const { judgePublishedSurvey } = await import('../ask/published.js');
   return judgePublishedSurvey(file, { epsilon });
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type BelievedValue, posterior, posteriorOnModel } from '../ask/posterior.js';
+import type { BelievedValue } from '../ask/posterior.js';
 import type { ModelPosterior } from '../attack/posterior.js';
 import { Fault } from '../errors.js';
 import { within, withinMagnitude } from '../input/limits.js';
@@ -62,6 +62,7 @@ async function oneValue(words: Words): Promise<void> {
   const query = queries.find((name) => name === words.query);
   if (!query)
     throw usage('The query is not one this command knows.', 'Use sum, mean, min or max; with a model any query of "fugu audit".');
+  const { posterior } = await import('../ask/posterior.js');
   const rows = await posterior({
     known: words.known === undefined ? [] : numbers(words.known, 'known values'),
     universe: numbers(words.universe, 'values'),
@@ -96,6 +97,7 @@ async function onModel(file: string, words: Words): Promise<void> {
     }),
   );
   const { about, query } = words;
+  const { posteriorOnModel } = await import('../ask/posterior.js');
   const found = await posteriorOnModel(file, {
     about,
     known,

@@ -1,18 +1,13 @@
 import type { Command } from 'commander';
-import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
-import { keyLabels, missing } from '../report/key-labels.js';
-import { rankText } from '../report/rank-text.js';
-import { isResult, showResult } from './answer-tables.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { bold, dim, emit, figure, good, paidText, recordedText, table, warn } from './output.js';
+import { bold, dim, emit, good, paidText, recordedText, warn } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
 import { spendingBy, yesOption } from './spend-or-not.js';
 import { wholeErrorText } from './survey-text.js';
-import { refuseSecondRelease, writeAnalysis, writeRelease } from './write-release.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
@@ -21,28 +16,32 @@ export function register(program: Command): void {
     .option(...yesOption)
     .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
       outcomes.arise();
-      refuseSecondRelease(words.out, words.overwrite);
+      // Whatever tells the answer is loaded before anything is paid for.
+      const { showResult } = await import('./answer-tables.js');
+      const { tableText } = await import('./table-text.js');
+      const page = words.out === undefined ? undefined : await import('./write-release.js');
+      page?.refuseSecondRelease(words.out, words.overwrite);
       const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
         const answer = await fugu.release(questionFrom(words), optionsFrom(words));
-        if (isResult(answer)) {
+        if ('result' in answer) {
           const { text, tables } = showResult(answer);
-          if (words.out !== undefined) writeAnalysis(words.out, answer, tables, policy);
+          page?.writeAnalysis(words.out!, answer, tables, policy);
           const { result, receipt } = answer;
           return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(words.out)].join('\n') };
         }
-        if (words.out !== undefined) await writeRelease(words.out, answer, policy);
-        const text = releaseText(answer, policy, words.out);
+        await page?.writeRelease(words.out!, answer, policy);
+        const text = releaseText(answer, (table) => tableText(table, policy), words.out);
         return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
       });
       emit(words.json, done.document, () => done.text);
     });
 }
 
-export function releaseText(release: Release, policy: Policy, out?: string): string {
+function releaseText(release: Release, tableText: (table: AnswerTable) => string, out?: string): string {
   const shown = release.tables.slice(0, 12);
   const more = release.tables.length - shown.length;
   return [
-    ...shown.map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
+    ...shown.map((t) => `${bold(t.name)}\n${tableText(t)}\n`),
     ...(more > 0 ? [`${dim(`… and ${more} more tables${out ? '' : ' (use --out DIR or --json)'}`)}\n`] : []),
     ...promise(release.receipt),
     ...written(out),
@@ -64,17 +63,3 @@ function promise({ guarantee, ledger, epsilon, at, records, warnings = [] }: Rec
   ];
 }
 const written = (out: string | undefined): string[] => (out ? [`Written to ${out}: report.html, tables and receipt.json.`] : []);
-
-export function tableText(answer: AnswerTable, policy: Policy): string {
-  const labels = keyLabels(answer, policy);
-  const keys = answer.columns.slice(0, -1);
-  const rank = answer.error === 'rank';
-  return table(
-    [...keys, answer.columns.at(-1)!, rank ? 'rank error' : '95 % interval'],
-    answer.rows.map((r) => [
-      ...labels(r.keys).map((label, k) => (label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : `${r.keys[k]} ${label}`)),
-      r.value === null ? '-' : figure(r.value),
-      rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
-    ]),
-  );
-}

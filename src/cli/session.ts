@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type Fugu, withFugu } from '../ask/fugu.js';
+import type { Fugu } from '../ask/fugu.js';
 import type { Policy } from '../policy/policy.js';
 import type { Plan } from '../release/plan.js';
 import { caution, clock } from './output.js';
@@ -24,6 +24,7 @@ export async function withSession<T>(
       stop();
       return decide(plan);
     });
+  const { withFugu } = await import('../ask/fugu.js');
   try {
     return await withFugu(
       file,

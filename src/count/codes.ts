@@ -49,6 +49,13 @@ export function codeIndex({ text, integer, real }: CodeTables, cell: Cell): numb
   return (typeof cell === 'bigint' ? integer.get(`${cell}`) : text.get(`${cell}`)) ?? -1;
 }
 
+/** The same for text as it is written in a file, as engine/duckdb/coded.ts reads it: blanks around a code do not count, nor zeros behind the point of a whole number. */
+export function writtenIndex({ text }: CodeTables, cell: Cell, longest: number): number {
+  if (typeof cell !== 'string' || Buffer.byteLength(cell) > longest) return -1;
+  const plain = cell.replace(/^\p{Zs}+|\p{Zs}+$/gu, '').replace(/^([+-]?[0-9]+)\.0+$/, '$1');
+  return text.get(cell) ?? text.get(trimCode(plain)) ?? -1;
+}
+
 /** Reals that are no plain integers name no option. */
 export const plainReal = 1e15;
 /** The text of a multi-select cell. */

@@ -1,6 +1,6 @@
 import type { Cell, Chunk, StoredColumn } from '../engine/engine.js';
 import type { Column, MultiColumn } from '../policy/policy.js';
-import { codeIndex, codeTables, numberOf, optionText } from './codes.js';
+import { codeIndex, codeTables, numberOf, optionText, writtenIndex } from './codes.js';
 import { codesOf, isCoded, trimCode } from './domain.js';
 import { gridOf, positionOf } from './grid.js';
 import { countStored, fillStored, storedCell } from './stored-column.js';
@@ -87,11 +87,11 @@ function optionReader(column: MultiColumn): (cell: Cell) => readonly number[] {
   };
 }
 
-function readerOf(column: Column, options: (cell: Cell) => readonly number[]): CellReader {
+function readerOf(column: Column, options: (cell: Cell) => readonly number[], longest: number | undefined): CellReader {
   if (column.type === 'multi') return cellReader((cell) => (options(cell).length > 0 ? 0 : -1));
   if (isCoded(column)) {
     const tables = codeTables(codesOf(column));
-    return cellReader((cell) => codeIndex(tables, cell));
+    return cellReader((cell) => (longest === undefined ? codeIndex(tables, cell) : writtenIndex(tables, cell, longest)));
   }
   const grid = gridOf(column);
   const read = (cell: Cell) => positionOf(grid, numberOf(cell));
@@ -106,9 +106,10 @@ function readerOf(column: Column, options: (cell: Cell) => readonly number[]): C
   };
 }
 
-export function viewColumn(column: Column): ColumnView {
+/** `longest`: text comes as it is written, and counts up to so many bytes. */
+export function viewColumn(column: Column, longest?: number): ColumnView {
   const options = column.type === 'multi' ? optionReader(column) : () => [];
-  const reader = readerOf(column, options);
+  const reader = readerOf(column, options, longest);
   let cells: Cells = [];
   let stored: StoredColumn | undefined;
   let rows = 0;

@@ -15,6 +15,7 @@ import {
   numberExpression,
   numberReading,
   optionTextExpression,
+  placesIn,
   rawCell,
   sourceColumn,
   tablesOf,
@@ -35,12 +36,13 @@ export interface CountPlan {
 
 export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
 
-/** Measures over the same rows and keys share one GROUP BY. */
+/** Measures over the same rows and keys share one GROUP BY. `rows`: no more are there; which integers come out does not depend on it. */
 export function compileMeasures(
   measures: readonly Measure[],
   policy: Policy,
   source: readonly SourceColumn[],
   dialect = 'duckdb',
+  rows = Number.POSITIVE_INFINITY,
 ): readonly CountPlan[] {
   const groups = new Map<string, number[]>();
   measures.forEach(({ counting }, i) => {
@@ -49,7 +51,7 @@ export function compileMeasures(
   });
   return [...groups.values()].map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
-    const compiler = () => new Compiler(dialectNamed(dialect), policy, source);
+    const compiler = () => new Compiler(dialectNamed(dialect), policy, source, rows);
     const single = countings[0]!.keys.every(
       (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
     );
@@ -63,28 +65,56 @@ export function compileMeasures(
   });
 }
 
+/** The number that all of these add up or count the rows of, in rows that may be told by having it; undefined where more is asked. */
+function addedUp(countings: readonly Counting[]): string | undefined {
+  const [column, ...others] = new Set(countings.flatMap(({ value }) => (value.kind === 'number' ? [value.column] : [])));
+  const plain = countings.every(
+    ({ value }) => value.kind === 'one' || (value.kind === 'number' && value.power === 1 && value.weight === undefined),
+  );
+  if (column === undefined || others.length > 0 || !plain) return undefined;
+  const counted = countings.some(({ value }) => value.kind === 'one');
+  // Rows are counted by their number only where all that are asked for have it.
+  return !counted || impliesPresent(countings[0]!.filter, column) ? column : undefined;
+}
+
 const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
 /** Groups beyond the declared cells that are still read and looked up here. */
 const spareGroups = 10_000;
 
-/** The raw columns the measures read, for counting in TypeScript: cells of chunks are in the order of `columns`. */
+export interface StreamPlan {
+  readonly statement: Statement;
+  readonly columns: readonly string[];
+  /** Columns whose text comes as it is written, and how long it may be. */
+  readonly written: ReadonlyMap<string, number>;
+}
+
+/**
+ * The raw columns the measures read, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the
+ * spelling of codes where the engine has not.
+ */
 export function compileStream(
   measures: readonly Measure[],
   policy: Policy,
   source: readonly SourceColumn[],
   dialectName = 'duckdb',
-): { readonly statement: Statement; readonly columns: readonly string[] } {
+  asWritten = false,
+): StreamPlan {
   const dialect = dialectNamed(dialectName);
   const binder = new Binder();
   const columns = [...new Set(measures.flatMap(({ counting }) => columnsOf(counting)))];
   const named = new Map(source.map((column) => [column.name, column]));
+  const written = new Map<string, number>();
   const list = columns.map((name, i) => {
-    const cell = streamedCell(dialect, columnNamed(policy, name), named.get(name) ?? sourceColumn(source, name));
-    return [cell, `c${i}`] as const;
+    const column = named.get(name) ?? sourceColumn(source, name);
+    if (asWritten && column.written) {
+      written.set(name, column.written.longest);
+      return [dialect.identifier(column.written.column), `c${i}`] as const;
+    }
+    return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
   });
   const sql = keptRows(dialect, binder, policy, source, list);
   const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
-  return { statement: { sql, values: binder.values, ...everyRow }, columns };
+  return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
 }
 
 const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
@@ -119,11 +149,13 @@ class Compiler {
   readonly #dialect: Dialect;
   readonly #policy: Policy;
   readonly #source: readonly SourceColumn[];
+  readonly #rows: number;
 
-  constructor(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]) {
+  constructor(dialect: Dialect, policy: Policy, source: readonly SourceColumn[], rows: number) {
     this.#dialect = dialect;
     this.#policy = policy;
     this.#source = source;
+    this.#rows = rows;
   }
 
   groups(countings: readonly Counting[]): { statement: Statement; most: number } {
@@ -144,22 +176,45 @@ class Compiler {
       this.#binder,
       this.#policy,
       this.#source,
-      names.map((name) => [
-        coded(name) ? rawCell(this.#dialect, at(name)) : numberExpression(this.#dialect, at(name)),
-        alias.get(name)!,
-      ]),
+      names.map((name) => [coded(name) ? rawCell(this.#dialect, at(name)) : this.#numberIn(at(name)), alias.get(name)!]),
     );
 
-    const tests = filter.map((test) => this.#test(test, alias.get(test.column)!));
+    const added = addedUp(countings);
+    const number = added && this.#addend(added, alias.get(added)!);
+    // Where the number is added up, rows without it add nothing and need not be left out first.
+    const tests = filter
+      .filter((test) => !(number && test.kind === 'missing' && test.negate && test.column === added))
+      .map((test) => this.#test(test, alias.get(test.column)!));
     const inner = keys.flatMap((key, i) =>
       key.kind === 'joint'
         ? key.keys.map(({ column }, c) => `${alias.get(column)!} AS k${i}_${c}`)
         : [`${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`],
     );
-    const sums = countings.map(({ value }, j) => `${this.#sum(value, alias, filter)} AS a${j}`);
+    const sums = countings.map(({ value }, j) => `${number ? number.sum(value) : this.#sum(value, alias, filter)} AS a${j}`);
     const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
     const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
-    return `SELECT ${[...inner, ...sums].join(', ')} FROM (${read})${where}${by}`;
+    const from = number ? `(SELECT *, ${number.expression} AS added FROM (${read}))` : `(${read})`;
+    return `SELECT ${[...inner, ...sums].join(', ')} FROM ${from}${where}${by}`;
+  }
+
+  #numberIn(column: SourceColumn): string {
+    const places = placesIn(column, columnGrid(this.#policy, column.name));
+    return places === undefined ? numberExpression(this.#dialect, column) : this.#dialect.identifier(places);
+  }
+
+  /** Sums and counts of a number that the rows have in a column `added`, moved by what is the same for every row after they are added up. */
+  #addend(column: string, x: string): { readonly expression: string; readonly sum: (value: RowValue) => string } {
+    const { lowUnits, stride } = columnGrid(this.#policy, column);
+    const { expression, base } = this.#number(column, x).addend(this.#rows);
+    return {
+      expression,
+      sum: (value) => {
+        if (value.kind !== 'number') return 'count(added)';
+        const each = lowUnits - value.origin - value.shift - stride * BigInt(base);
+        const total = stride === 1n ? 'CAST(sum(added) AS HUGEINT)' : `CAST(sum(added) AS HUGEINT) * ${stride}`;
+        return each === 0n ? total : `${total} + CAST(count(added) AS HUGEINT) * (${each})`;
+      },
+    };
   }
 
   /** Groups -> cells. Codes are looked up once per distinct code, not once per row. */
@@ -234,14 +289,15 @@ class Compiler {
     if (test.kind === 'missing')
       return test.negate ? this.#answered(test.column, raw) : `(${this.#answered(test.column, raw)}) IS NOT TRUE`;
     if (test.kind === 'range') {
-      const { present, reaches } = this.#number(test.column, raw);
+      const { present, reaches, inside } = this.#number(test.column, raw);
       if (test.from > test.to) return test.negate ? present : 'false';
       const { last } = columnGrid(this.#policy, test.column);
-      const inside = [
-        ...(test.from > 0 ? [reaches(test.from)] : []),
-        ...(test.to < last ? [`NOT (${reaches(test.to + 1)})`] : []),
-      ].join(' AND ');
-      return [present, ...(inside ? [test.negate ? `NOT (${inside})` : inside] : test.negate ? ['false'] : [])].join(' AND ');
+      const from = Math.max(0, test.from);
+      if (!test.negate) return inside(from, Math.min(last, test.to));
+      const below = from > 0 ? [`NOT (${reaches(from)})`] : [];
+      const above = test.to < last ? [reaches(test.to + 1)] : [];
+      const outside = [...below, ...above];
+      return outside.length > 0 ? `${present} AND (${outside.join(' OR ')})` : 'false';
     }
     const has = this.#has(test.column, raw, test.codes);
     return test.negate ? `(${this.#answered(test.column, raw)} AND NOT ${has})` : has;

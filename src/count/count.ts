@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { Engine, SourceColumn } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
 import { type CountPlan, compileMeasures, compileStream, readCounts } from './compile.js';
@@ -28,9 +28,25 @@ export async function countStreaming(
   measures: readonly Measure[],
   atOnce = policy.protect.secret === 'person' ? Number.POSITIVE_INFINITY : columnsAtOnce,
 ): Promise<readonly Cells[]> {
-  const counted: Cells[] = [];
-  for (const part of inParts(measures, atOnce)) counted.push(...(await countTogether(engine, policy, part)));
-  return counted;
+  const counted = new Map<Measure, Cells>();
+  for (const near of byBlock(measures, await engine.columns()))
+    for (const part of inParts(near, atOnce))
+      for (const [i, cells] of (await countTogether(engine, policy, part)).entries()) counted.set(part[i]!, cells);
+  return measures.map((measure) => counted.get(measure)!);
+}
+
+/** Measures whose columns the engine finds in one place, then those that need several. */
+function byBlock(measures: readonly Measure[], source: readonly SourceColumn[]): readonly (readonly Measure[])[] {
+  const blocks = new Map(source.map(({ name, block }) => [name, block]));
+  const groups = new Map<number | undefined, Measure[]>();
+  for (const measure of measures) {
+    const [block, ...others] = new Set(columnsOf(measure.counting).map((name) => blocks.get(name)));
+    const key = others.length === 0 ? block : undefined;
+    const near = groups.get(key) ?? [];
+    near.push(measure);
+    groups.set(key, near);
+  }
+  return [...groups.values()];
 }
 
 /** Neighbours that read at most so many columns together. */
@@ -50,15 +66,18 @@ function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readon
 }
 
 async function countTogether(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
-  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
-  const counter = rowCounter(measures, columns, policy);
+  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  const asWritten = policy.protect.secret !== 'person';
+  const { statement, columns, written } = compileStream(measures, policy, await engine.columns(), engine.dialect, asWritten);
+  const counter = rowCounter(measures, columns, policy, written);
   for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
   return counter.totals().map((cells) => new Exact(cells));
 }
 
 export async function countByDatabase(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Array<Cells>(measures.length);
-  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
+  const rows = (await engine.size()).open();
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows)) {
     for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
   }
   return counted;

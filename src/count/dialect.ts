@@ -1,7 +1,9 @@
 import { numberInText } from '../engine/duckdb/number.js';
+import { placeIn, presentIn, real } from '../engine/duckdb/place.js';
 import type { Statement } from '../engine/engine.js';
 import { type NameExpression, nameReader } from '../engine/name.js';
 import { Fault } from '../errors.js';
+import type { Grid } from './grid.js';
 
 /** The few places where databases differ. Expressions in, expressions out; none of them can fail on data. */
 export interface Dialect {
@@ -10,8 +12,12 @@ export interface Dialect {
   trimmed(text: string): string;
   /** The number in a text cell by the grammar of policy/number-text.ts, else NULL. */
   readonly numberInText: (text: string) => string;
-  /** A double as the nearest integer, halves to even. */
-  nearest(real: string): string;
+  /** Whether a double has a place on a grid. */
+  readonly presentIn: (real: string, grid: Grid) => string;
+  /** The place of a double that has one. */
+  readonly placeIn: (real: string, grid: Grid) => string;
+  /** A double from 0 to 2^51 as the nearest whole one, halves to even: adding 2^52 leaves no digit behind the point, and rounds as every addition does. */
+  nearestReal(real: string): string;
   /** The trimmed parts of a text as a list; an empty list for NULL. */
   parts(text: string, separator: string): string;
   hasAny(list: string, items: readonly string[]): string;
@@ -27,7 +33,9 @@ const duckdb: Dialect = {
   identifier: quoted,
   trimmed: (text) => `trim(${text}, ${blanks})`,
   numberInText,
-  nearest: (real) => `TRY_CAST(${real} AS BIGINT)`,
+  presentIn,
+  placeIn,
+  nearestReal: (x) => `(${x} + ${real(2 ** 52)}) - ${real(2 ** 52)}`,
   parts: (text, separator) =>
     `coalesce(list_transform(string_split(${text}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),
@@ -49,6 +57,5 @@ export class Binder {
     this.values.push(value);
     return `CAST($${this.values.length} AS VARCHAR)`;
   }
-  /** Doubles go through text: a literal such as 0.1 would be read as a decimal. */
-  readonly real = (x: number): string => `CAST('${x}' AS DOUBLE)`;
+  readonly real = real;
 }

@@ -1,4 +1,5 @@
 import type { SourceColumn } from '../engine/engine.js';
+import { gridText } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
@@ -36,12 +37,32 @@ export interface NumberReading {
   readonly present: string;
   /** x has a grid position of at least p. */
   readonly reaches: (p: number) => string;
+  /** x is present, its grid position is at least `from` and at most `to`. */
+  readonly inside: (from: number, to: number) => string;
   /** The grid position, for x that is present. */
   readonly position: string;
+  /** For adding up: the grid position plus `base` where x is present, else NULL. Exact for sums over at most `rows` rows. */
+  readonly addend: (rows: number) => { readonly expression: string; readonly base: number };
 }
 export function numberReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  if (placesIn(source, grid) !== undefined) return placeReading(grid, x);
   return source.type === 'integer' && isWhole(grid) ? wholeReading(grid, x) : doubleReading(dialect, binder, source, grid, x);
 }
+
+/** Where the engine holds the places of the numbers on this very grid. */
+export const placesIn = ({ places }: SourceColumn, grid: Grid): string | undefined =>
+  places?.grid === gridText(grid) ? places.column : undefined;
+
+/** Places are whole numbers from 0 to the last, or NULL. */
+const placeReading = ({ last }: Grid, x: string): NumberReading => ({
+  ...wholeReading({ from: 0, top: last, last, missing: [] }, x),
+  position: `CAST(${x} AS BIGINT)`,
+  addend: () => ({ base: 0, expression: x }),
+});
+
+/** Nearly every number lies within its bounds, and a database that finds a whole block in the first case looks at no other. */
+const byCases = (inside: string, value: string, rest: readonly (readonly [test: string, value: string])[]): string =>
+  `CASE WHEN ${inside} THEN ${value} ELSE CASE ${rest.map(([test, then]) => `WHEN ${test} THEN ${then}`).join(' ')} END END`;
 
 /**
  * Whether integers can be compared as they are, without becoming doubles: an integer that a double cannot hold lies beyond the grid either way, and is
@@ -50,25 +71,68 @@ export function numberReading(dialect: Dialect, binder: Binder, source: SourceCo
 const isWhole = ({ from, top, rate, missing }: Grid): boolean =>
   rate === 1 && Number.isSafeInteger(from) && Number.isSafeInteger(top) && missing.every((m) => Math.abs(m) < 2 ** 53);
 
-function wholeReading({ from, top, last, missing }: Grid, x: string): NumberReading {
+function wholeReading({ from, top, last, missing }: Pick<Grid, 'from' | 'top' | 'last' | 'missing'>, x: string): NumberReading {
   const codes = missing.filter(Number.isInteger);
+  const within = codes.filter((m) => m >= from && m <= top);
+  const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${x} NOT IN (${list.join(', ')})` : '');
+  const present = codes.length > 0 ? `(${x} IS NOT NULL${notIn(codes)})` : `${x} IS NOT NULL`;
+  const ends = (least: number, most: number) => [
+    ...(least > 0 ? [`${x} >= ${from + least}`] : []),
+    ...(most < last ? [`${x} < ${from + most + 1}`] : []),
+  ];
   return {
-    present: codes.length > 0 ? `(${x} IS NOT NULL AND ${x} NOT IN (${codes.join(', ')}))` : `${x} IS NOT NULL`,
+    present,
     reaches: (p) => `${x} >= ${from + p}`,
+    inside: (least, most) => {
+      const tests = ends(least, most);
+      return tests.length > 0 ? `${tests.join(' AND ')}${notIn(codes)}` : present;
+    },
     position: `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN CAST(${x} AS BIGINT) - (${from}) ELSE ${last} END`,
+    addend: () => ({
+      base: from,
+      expression: byCases(`${x} BETWEEN ${from} AND ${top}${notIn(within)}`, x, [
+        ...(codes.length > 0 ? [[`${x} IN (${codes.join(', ')})`, 'NULL'] as const] : []),
+        [`${x} < ${from}`, `${from}`],
+        [`${x} > ${top}`, `${top}`],
+      ]),
+    }),
   };
 }
 
 function doubleReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  const { real } = binder;
   const y = source.type === 'integer' ? `CAST(${x} AS DOUBLE)` : x;
-  const [from, top] = [binder.real(grid.from), binder.real(grid.top)];
-  // NaN sorts above every number, so the range keeps out NaN and both infinities.
-  const finite = `${y} BETWEEN ${binder.real(-Number.MAX_VALUE)} AND ${binder.real(Number.MAX_VALUE)}`;
-  const clamped = `CASE WHEN ${y} < ${from} THEN ${from} WHEN ${y} < ${top} THEN ${y} ELSE ${top} END`;
+  const [from, top, lowest, highest] = [grid.from, grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(real);
+  const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${y} NOT IN (${list.map(real).join(', ')})` : '');
+  const present = dialect.presentIn(y, grid);
+  const position = dialect.placeIn(y, grid);
+  const reaches = (p: number) => `${y} >= ${real(firstAt(grid, p))}`;
+  const clamped = byCases(
+    `${y} BETWEEN ${from} AND ${top}${notIn(grid.missing.filter((m) => m >= grid.from && m <= grid.top))}`,
+    y,
+    [
+      ...(grid.missing.length > 0 ? [[`${y} IN (${grid.missing.map(real).join(', ')})`, 'NULL'] as const] : []),
+      [`${y} < ${from} AND ${y} >= ${lowest}`, `${from}`],
+      [`${y} > ${top} AND ${y} <= ${highest}`, `${top}`],
+    ],
+  );
   return {
-    present: grid.missing.length > 0 ? `(${finite} AND ${y} NOT IN (${grid.missing.map(binder.real).join(', ')}))` : finite,
-    reaches: (p) => `${y} >= ${binder.real(firstAt(grid, p))}`,
-    position: dialect.nearest(`(${clamped}${grid.from === 0 ? '' : ` - ${from}`}) * ${binder.real(grid.rate)}`),
+    present,
+    reaches,
+    inside: (least, most) => {
+      const low = least > 0 ? reaches(least) : `${y} >= ${lowest}`;
+      const high = most < grid.last ? `${y} < ${real(firstAt(grid, most + 1))}` : `${y} <= ${highest}`;
+      return `${low} AND ${high}${notIn(grid.missing)}`;
+    },
+    position,
+    addend: (rows) => ({
+      base: 0,
+      // Whole numbers add up exactly in doubles, in any order, as long as no sum can leave 2^53.
+      expression:
+        rows * grid.last < 2 ** 53
+          ? dialect.nearestReal(`(${clamped}${grid.from === 0 ? '' : ` - ${from}`}) * ${real(grid.rate)}`)
+          : `CASE WHEN ${present} THEN ${position} END`,
+    }),
   };
 }
 

@@ -104,9 +104,15 @@ interface Shared {
   positions(key: Exclude<RowKey, { kind: 'options' }>): () => Int32Array;
 }
 
-export function rowCounter(measures: readonly Measure[], columnNames: readonly string[], policy: Policy): RowCounter {
+/** `written`: columns whose text comes as it is written, and how many bytes of it count. */
+export function rowCounter(
+  measures: readonly Measure[],
+  columnNames: readonly string[],
+  policy: Policy,
+  written: ReadonlyMap<string, number> = new Map(),
+): RowCounter {
   const used = new Set(measures.flatMap(({ counting }) => columnsOf(counting)));
-  const views = new Map([...used].map((name) => [name, viewColumn(columnNamed(policy, name))]));
+  const views = new Map([...used].map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
   const there = new Set(columnNames);
   const lost = [...used].find((name) => !there.has(name));
   if (lost !== undefined) throw new RangeError(`column ${lost} is not in the chunks`);

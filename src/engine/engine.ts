@@ -7,6 +7,8 @@ export interface Statement {
   readonly values: readonly (string | number | bigint | boolean | null)[];
   /** It has one row for each row of `fugu_data`, so its rows need not be counted. */
   readonly everyRow?: true;
+  /** Streamed texts are wanted as numbers from 0 up: equal texts have equal numbers, in all columns and blocks of one stream. */
+  readonly numbered?: true;
 }
 
 export type Cell = string | number | bigint | boolean | null;
@@ -20,6 +22,12 @@ export interface SourceColumn {
   readonly type: 'text' | 'integer' | 'real' | 'boolean';
   /** A column of `fugu_data` that shows a declared category with all other text left out: quicker to read whole. */
   readonly coded?: string;
+  /** A column of `fugu_data` with the text of a declared category as it is written; longer ones than `longest` bytes are missing. Quicker to plan. */
+  readonly written?: { readonly column: string; readonly longest: number };
+  /** Columns with one number are read together at less cost than columns with several. */
+  readonly block?: number;
+  /** A column of `fugu_data` that holds the place of the number on a grid, NULL where it has none: for whoever reads it through that very grid. */
+  readonly places?: { readonly column: string; readonly grid: string };
 }
 
 /** A block of rows, column by column; a column without NULLs may be a typed array, so index it, do not spread it. */

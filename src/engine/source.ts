@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Grid } from '../policy/grid.js';
 import type { Relation } from '../policy/policy.js';
 
 /** What an engine needs to know about the data: a policy says it, or a caller without one. */
@@ -12,7 +13,15 @@ export interface EngineSource {
   readonly domains?: ReadonlyMap<string, readonly string[]>;
   /** Columns of which nothing but a number is ever asked. */
   readonly numbers?: ReadonlySet<string>;
+  /** The grids through which numbers are read: an engine that holds the data may work out every cell's place once. */
+  readonly grids?: ReadonlyMap<string, PlaceGrid>;
 }
+
+/** What of a grid (policy/grid.ts) says where a number has its place. */
+export type PlaceGrid = Pick<Grid, 'from' | 'top' | 'rate' | 'last' | 'missing'>;
+
+/** Two grids with one text give every number the same place. */
+export const gridText = ({ from, top, rate, last, missing }: PlaceGrid): string => [from, top, rate, last, ...missing].join();
 
 export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'columns' | 'symmetric'> {
   /** The column that holds each tie's own odds ratio; shown as `odds`. */

@@ -48,8 +48,12 @@ export async function scalar(engine: Engine, statement: Statement): Promise<bigi
  * stopped is not told.
  */
 export async function checkDomain(engine: Engine, a: PatternAnalysis): Promise<void> {
+  const shape = shapeOf(a.pattern);
   for (const [r, relation] of a.pattern.relations.entries()) {
-    if ((await scalar(engine, compileDomainCheck(a.pattern, r))) <= BigInt(relation.domain)) continue;
+    const values = shape
+      ? BigInt((await readGraph(engine, relation.name)).open().nodes)
+      : await scalar(engine, compileDomainCheck(a.pattern, r));
+    if (values <= BigInt(relation.domain)) continue;
     throw new Fault(
       'DOMAIN_EXCEEDED',
       `The relation "${relation.name}" holds more different values than its declared domain.`,

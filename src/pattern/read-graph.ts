@@ -18,36 +18,37 @@ export async function readGraph(engine: Engine, relation: string): Promise<Exact
 }
 
 async function fetchGraph(engine: Engine, relation: string): Promise<Graph> {
-  const numbers = new Map<string, number>();
-  const number = (name: string): number => {
-    const known = numbers.get(name) ?? numbers.size;
-    if (known === numbers.size) numbers.set(name, known);
-    return known;
-  };
+  // Both ways round are one tie, and a symmetric relation holds both.
+  const symmetric = engine.source.relations.some((r) => r.name === relation && r.symmetric);
+  const sql = `SELECT c0, c1 FROM ${quoteName(`fugu_relation_${relation}`)}${symmetric ? ' WHERE c0 < c1' : ''}`;
   const from = new Grown();
   const to = new Grown();
-  for await (const chunk of engine.stream({ sql: `SELECT c0, c1 FROM ${quoteName(`fugu_relation_${relation}`)}`, values: [] })) {
-    const { rows, columns } = chunk.open();
-    const [a, b] = [columns[0]!, columns[1]!];
-    for (let r = 0; r < rows; r++) {
-      from.push(number(a[r] as string));
-      to.push(number(b[r] as string));
-    }
+  for await (const chunk of engine.stream({ sql, values: [], numbered: true })) {
+    const { rows, stored, columns } = chunk.open();
+    from.append(stored?.[0]?.items ?? (columns[0] as ArrayLike<number>), rows);
+    to.append(stored?.[1]?.items ?? (columns[1] as ArrayLike<number>), rows);
   }
-  return buildGraph(numbers.size, from.values(), to.values());
+  const last = Math.max(from.largest, to.largest);
+  return buildGraph(last + 1, from.values(), to.values());
 }
 
 /** A typed array that doubles. */
 class Grown {
   private list = new Uint32Array(1 << 16);
   private size = 0;
-  push(x: number): void {
-    if (this.size === this.list.length) {
-      const wider = new Uint32Array(2 * this.size);
+  /** -1 when there is none. */
+  largest = -1;
+  append(items: ArrayLike<number>, count: number): void {
+    if (this.size + count > this.list.length) {
+      const wider = new Uint32Array(2 * (this.size + count));
       wider.set(this.list);
       this.list = wider;
     }
-    this.list[this.size++] = x;
+    for (let i = 0; i < count; i++) {
+      const x = items[i]!;
+      if (x > this.largest) this.largest = x;
+      this.list[this.size++] = x;
+    }
   }
   values(): Uint32Array {
     return this.list.subarray(0, this.size);

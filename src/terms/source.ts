@@ -1,6 +1,8 @@
 import type { EngineSource, RelationSource } from '../engine/source.js';
+import { Fault } from '../errors.js';
 import { codesOf } from '../policy/code.js';
-import type { Policy } from '../policy/policy.js';
+import { type Grid, gridOf } from '../policy/grid.js';
+import type { NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
 
 /** Columns that say who a row is about and who is tied to whom: their own text matters, declared or not. */
@@ -13,6 +15,9 @@ const namesOf = ({ protect, dependence }: Policy, kinds: TieKinds): ReadonlySet<
 export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSource {
   const names = namesOf(policy, kinds);
   const categories = [...policy.columns.values()].filter((c) => c.type === 'category');
+  const numbers = [...policy.columns.values()].filter(
+    (c): c is NumberColumn | WeightColumn => 'bounds' in c && !names.has(c.name),
+  );
   const odds = new Map(
     policy.dependence.flatMap((d): [string, string][] => {
       const said = kindOf(d, kinds).relation?.(d);
@@ -31,8 +36,19 @@ export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSour
     })),
     codes: new Set(categories.map((c) => c.name)),
     domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
-    numbers: new Set([...policy.columns.values()].filter((c) => 'bounds' in c && !names.has(c.name)).map((c) => c.name)),
+    numbers: new Set(numbers.map((c) => c.name)),
+    grids: new Map(numbers.flatMap((c) => usableGrid(c).map((grid) => [c.name, grid] as const))),
   };
+}
+
+/** A grid that cannot be used is refused where the column is asked about. */
+function usableGrid(column: NumberColumn | WeightColumn): readonly Grid[] {
+  try {
+    return [gridOf(column)];
+  } catch (error) {
+    if (error instanceof Fault) return [];
+    throw error;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { endianness } from 'node:os';
 import { type DuckDBDataChunk, type DuckDBEnumType, DuckDBTypeId, type DuckDBVector } from '@duckdb/node-api';
 import type { Cell, Chunk, StoredColumn, StoredItems } from '../engine.js';
+import type { TextNumbers } from './text-numbers.js';
 
 /** The parts of a driver vector that make reading it fast; all of them are checked before use. */
 interface Inside {
@@ -28,13 +29,13 @@ const plainCells: ReadonlySet<DuckDBTypeId> = new Set([
   DuckDBTypeId.DOUBLE,
 ]);
 
-/** Copies a block out of the driver: its memory is freed with the block, ours is not. */
-export function readChunk(chunk: DuckDBDataChunk): Chunk {
+/** Copies a block out of the driver: its memory is freed with the block, ours is not. Texts are numbered where `numbers` are given. */
+export function readChunk(chunk: DuckDBDataChunk, numbers?: TextNumbers): Chunk {
   const rows = chunk.rowCount;
   const count = chunk.columnCount;
   // No stored item is longer than four bytes, and validity is a bit.
   const copies = new Copies(count * (rows * 4 + rows / 8 + 16));
-  const read = Array.from({ length: count }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copies));
+  const read = Array.from({ length: count }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copies, numbers));
   return new Block(
     rows,
     read.map((column) => ('items' in column ? column : undefined)),
@@ -100,7 +101,7 @@ function spellOut({ items, valid, words }: StoredColumn, rows: number): ArrayLik
 
 const isValid = (valid: Uint32Array, i: number): boolean => ((valid[i >>> 5]! >>> (i & 31)) & 1) === 1;
 
-function readColumn(vector: DuckDBVector, rows: number, copies: Copies): Read {
+function readColumn(vector: DuckDBVector, rows: number, copies: Copies, numbers?: TextNumbers): Read {
   const { items, validity, dataView } = vector as unknown as Inside;
   const { type } = vector;
   const valid = validity?.data ? new Uint32Array(validity.data.buffer, validity.data.byteOffset, validity.data.length * 2) : null;
@@ -120,12 +121,19 @@ function readColumn(vector: DuckDBVector, rows: number, copies: Copies): Read {
       // A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer.
       const { buffer, byteOffset: at } = dataView;
       const words = at % 4 === 0 ? new Uint32Array(buffer, at, rows * 4) : new Uint32Array(buffer.slice(at, at + rows * 16));
-      return { cells: readText(vector, words, valid, rows) };
+      return numbers ? numbered(vector, words, valid, rows, numbers) : { cells: readText(vector, words, valid, rows) };
     }
   }
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) cells[i] = plain(vector.getItem(i));
-  return { cells };
+  return { cells: numbers ? cells.map((cell) => (typeof cell === 'string' ? numbers.ofText(cell) : cell)) : cells };
+}
+
+function numbered(vector: DuckDBVector, words: Uint32Array, valid: Uint32Array | null, rows: number, numbers: TextNumbers): Read {
+  const items = new Uint32Array(rows);
+  for (let i = 0; i < rows; i++)
+    if (!valid || isValid(valid, i)) items[i] = numbers.of(words, i * 4, () => wholeText(vector, i, words[i * 4 + 1]!));
+  return { items, ...(valid && { valid: valid.slice() }) };
 }
 
 function withNulls(items: ArrayLike<Cell>, valid: Uint32Array, rows: number): Cell[] {

@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../../policy/code.js';
 import type { SourceColumn } from '../engine.js';
-import type { EngineSource } from '../source.js';
+import { type EngineSource, gridText } from '../source.js';
+import { storedPlace } from './place.js';
 import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
-import type { Shown, ShownColumn } from './shown.js';
+import { type Shown, type ShownColumn, selectAll } from './shown.js';
 
 /** Positions of so many codes fit one byte. */
 const mostCodes = 255;
@@ -30,22 +31,46 @@ export async function codeColumns(
   const taken = new Set(scan.columns.map((c) => c.name.toLowerCase()));
   const list: ShownColumn[] = [];
   const columns = scan.columns.map((column, i): SourceColumn => {
-    const { name: own, type, expression } = column;
+    const { name: own, type, expression, from, block } = column;
+    const place = from === undefined ? {} : { from };
+    const here = block === undefined ? {} : { block };
     const codeType = types.get(own);
     const coded = codeType && codeOf(column, codeType);
     const shown = `fugu_code_${i}`;
     if (!coded || (beside && (taken.has(shown) || type === 'integer'))) {
-      list.push({ name: own, expression });
-      return { name: own, type };
+      list.push({ name: own, expression, ...place });
+      return { name: own, type, ...here };
     }
     if (beside) {
       list.push({ name: own, expression }, { name: shown, expression: coded });
       return { name: own, type, coded: shown };
     }
-    list.push({ name: own, expression: coded });
-    return { name: own, type: 'text' };
+    list.push({ name: own, expression: coded, ...place });
+    const text = `fugu_text_${i}`;
+    if (from === undefined || column.longest === undefined || taken.has(text)) return { name: own, type: 'text', ...here };
+    list.push({ name: text, expression: name(own), from });
+    return { name: own, type: 'text', ...here, written: { column: text, longest: column.longest } };
   });
   return { columns, shown: { from: scan.from, columns: list } };
+}
+
+/** Many numbers are asked about together and streamed; working out the places of them all would take longer to plan than to run. */
+const mostPlaced = 200;
+
+/** The same with the places of numbers in columns of their own, worked out from the cells that are shown. Which columns have them depends on the policy alone. */
+export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
+  const taken = new Set(shown.columns.map((c) => c.name.toLowerCase()));
+  const places: ShownColumn[] = [];
+  const placed = columns.map((column, i): SourceColumn => {
+    const grid = grids?.get(column.name);
+    const own = `fugu_place_${i}`;
+    if (!grid || column.type !== 'real' || taken.has(own) || places.length === mostPlaced) return column;
+    places.push({ name: own, expression: storedPlace(name(column.name), grid) });
+    return { ...column, places: { column: own, grid: gridText(grid) } };
+  });
+  if (places.length === 0) return { columns, shown };
+  const all = [...shown.columns.map((c) => ({ name: c.name, expression: name(c.name) })), ...places];
+  return { columns: placed, shown: { from: `(${selectAll(shown)})`, columns: all } };
 }
 
 /** A cell's code, or NULL. A stored number is the code that reads the same, as in count/codes.ts. */

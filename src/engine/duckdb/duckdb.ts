@@ -5,6 +5,7 @@ import { openStatFile } from '../../statfile/statfile.js';
 import { copyReadable, copySurvey } from '../csv/copy.js';
 import { examineCsv, malformedLines } from '../csv/form.js';
 import { readCsvHeader } from '../csv/header.js';
+import { splitColumns } from '../csv/split.js';
 import { isPacked } from '../csv/text.js';
 import { changedMeanwhile, contentDigest, type FileState, logOf, lookAt } from '../data-file.js';
 import type { Cell, Chunk, Engine, EngineLimits, SourceColumn, Statement } from '../engine.js';
@@ -13,12 +14,13 @@ import type { EngineSource, RelationSource } from '../source.js';
 import { digestOf } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { readChunk } from './cells.js';
-import { codeColumns } from './coded.js';
+import { codeColumns, withPlaces } from './coded.js';
 import { Connections } from './connections.js';
 import { cannotSplit, duckdbFault } from './fault.js';
 import { selectRelation } from './relation.js';
 import { attached, type CsvScan, name, type ScanOptions, scanFile, text } from './scan.js';
 import { blockOfColumns, heldIn, readingsOf, selectAll, shower } from './shown.js';
+import { TextNumbers } from './text-numbers.js';
 import { columnNamed, NameLists, WithoutRows } from './without.js';
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
@@ -34,6 +36,8 @@ const perThread = 32 * 1024 ** 2;
 
 /** Writing a table is one statement over all of its columns. */
 const mostHeld = 2 * blockOfColumns;
+/** Wider tables are read whole by every statement. */
+const mostParts = 50;
 
 function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
   if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
@@ -111,7 +115,8 @@ class DuckdbEngine implements Engine {
     const data = files[0]!;
     await this.#connections.use(async ({ connection }) => {
       if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
-      const paths = files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]);
+      const parts = Array.from({ length: mostParts }, (_, k) => this.#partOf(k));
+      const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]), ...parts];
       await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
@@ -121,6 +126,11 @@ class DuckdbEngine implements Engine {
   /** Where a readable copy of a file is kept. */
   #copyOf(file: number): string {
     return join(this.#folder, `text-${file}.csv`);
+  }
+
+  /** Where some columns of the data are kept. */
+  #partOf(part: number): string {
+    return join(this.#folder, `part-${part}.csv`);
   }
 
   async load(): Promise<void> {
@@ -162,7 +172,12 @@ class DuckdbEngine implements Engine {
     if (kind !== 'csv') return work();
     const { header, plain, folded, records } = await examineCsv(path, await readCsvHeader(path));
     if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
-    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: folded };
+    const split =
+      at === 0 && plain && !folded && header.names.length > mostHeld && header.names.length <= mostParts * blockOfColumns;
+    const parts =
+      split &&
+      (await splitColumns(path, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
+    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: folded, ...(parts && { parts }) };
     return work(csv).catch((error: unknown) => {
       if (!cannotSplit(error)) throw error;
       return work({ ...csv, single: true });
@@ -195,11 +210,13 @@ class DuckdbEngine implements Engine {
     const scan = await scanFile(connection, data, this.source.table, options, csv);
     const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
-    const coded = await codeColumns(connection, scan, this.source.domains, !held && !csv);
+    const read = await codeColumns(connection, scan, this.source.domains, !held && !csv);
+    const coded = held ? withPlaces(read, this.source.grids) : read;
     if (held) await connection.run(`CREATE OR REPLACE TABLE fugu_loaded AS ${selectAll(coded.shown)}`);
     else if (!csv) for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
     const show = shower(held ? heldIn('fugu_loaded', coded.shown) : coded.shown);
-    const rows = csv && (await count(connection, held ? 'fugu_loaded' : scan.from));
+    // Whoever split the lines has found as many cells in each.
+    const rows = csv && (await count(connection, held ? 'fugu_loaded' : (scan.columns[0]?.from ?? scan.from)));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
     if (data.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
@@ -289,11 +306,12 @@ class DuckdbEngine implements Engine {
     let whole = false;
     try {
       const expected = await this.#count(lease.connection, statement);
+      const numbers = statement.numbered && new TextNumbers();
       let came = 0;
       const result = await (await lease.prepare(loaded.show(statement))).stream();
       for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
         came += chunk.rowCount;
-        yield new Exact(readChunk(chunk));
+        yield new Exact(readChunk(chunk, numbers));
       }
       if (came !== expected) throw new Error('cut off');
       await refuseChange(loaded);

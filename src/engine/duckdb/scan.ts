@@ -4,6 +4,7 @@ import { didYouMean } from '../../policy/suggest.js';
 import { hasTables } from '../../statfile/statfile.js';
 import { longestIn, longestLine } from '../csv/cut.js';
 import type { CsvHeader } from '../csv/header.js';
+import type { CsvPart } from '../csv/split.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
 import { duckdbFault } from './fault.js';
@@ -28,6 +29,10 @@ export interface ScanColumn extends SourceColumn {
   readonly code?: string;
   /** Cells for which this is true are missing. */
   readonly missing?: string;
+  /** So many bytes a cell may have. */
+  readonly longest?: number;
+  /** Where the column is found with fewer others beside it. */
+  readonly from?: string;
 }
 
 export interface ScanOptions {
@@ -48,6 +53,8 @@ export interface CsvScan {
   readonly records: number;
   /** By one thread: DuckDB cannot split every file. */
   readonly single: boolean;
+  /** The same in several files of some columns each. */
+  readonly parts?: readonly CsvPart[];
 }
 
 export async function scanFile(
@@ -64,9 +71,9 @@ export async function scanFile(
   if (csv) return scanCsv(csv, options);
   if (file.kind === 'statfile') {
     const columns = await loadStatFile(connection, file.path, table, options.into);
-    const long = tooLong(columns.length);
+    const longest = longestIn(columns.length);
     const shown = (c: (typeof columns)[number]) =>
-      c.type === 'text' ? textColumn(c.name, options, long(c.name)) : { ...c, expression: name(c.name) };
+      c.type === 'text' ? textColumn(c.name, options, longest) : { ...c, expression: name(c.name) };
     return { from: options.into, columns: columns.map(shown) };
   }
   const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
@@ -77,7 +84,19 @@ export async function scanFile(
 const asNumber = (column: ScanColumn): ScanColumn =>
   column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression) } : column;
 
-function scanCsv({ header: { names, delimiter, before }, path, single }: CsvScan, options: ScanOptions): Scan {
+function scanCsv(csv: CsvScan, options: ScanOptions): Scan {
+  const { header, parts } = csv;
+  const { from, columns } = scanText(csv, header.names.length, options);
+  if (!parts) return { from, columns };
+  const inParts = parts.flatMap(({ path, names }, block) => {
+    const part = scanText({ ...csv, path, header: { ...header, names, before: 0 } }, header.names.length, options);
+    return part.columns.map((column) => ({ ...column, from: part.from, block }));
+  });
+  return { from, columns: inParts };
+}
+
+/** `all`: how many columns the CSV has; a cell is too long by their number, wherever it is read. */
+function scanText({ header: { names, delimiter, before }, path, single }: CsvScan, all: number, options: ScanOptions): Scan {
   const { memory } = options;
   const line = longestLine(names.length);
   // Each thread holds several buffers of this size.
@@ -95,22 +114,20 @@ function scanCsv({ header: { names, delimiter, before }, path, single }: CsvScan
     `max_line_size=${line}`,
     ...(single ? ['parallel=false'] : []),
   ];
-  const long = tooLong(names.length);
-  return { from: `read_csv(${settings.join(', ')})`, columns: names.map((n) => textColumn(n, options, long(n))) };
+  const longest = longestIn(all);
+  return { from: `read_csv(${settings.join(', ')})`, columns: names.map((n) => textColumn(n, options, longest)) };
 }
 
-/** Cells that are too long to be read wherever they lie are missing. */
-const tooLong = (columns: number) => (own: string) => `strlen(${name(own)}) > ${longestIn(columns)}::BIGINT`;
-
-/** Text without the blanks around it, or the number it holds; cells of which `missing` is true are not looked at. */
-function textColumn(own: string, { codes, numbers }: ScanOptions, missing: string): ScanColumn {
+/** Text without the blanks around it, or the number it holds; cells that are too long to be read wherever they lie are missing. */
+function textColumn(own: string, { codes, numbers }: ScanOptions, longest: number): ScanColumn {
+  const missing = `strlen(${name(own)}) > ${longest}::BIGINT`;
   if (numbers.has(own)) return { name: own, type: 'real', expression: unless(missing, numberInText(name(own))) };
   const trimmed = `trim(${name(own)})`;
   const filled = `nullif(${trimmed}, '')`;
   if (!codes.has(own)) return { name: own, type: 'text', expression: unless(missing, filled) };
   const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
   const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
-  return { name: own, type: 'text', expression, code, missing };
+  return { name: own, type: 'text', expression, code, missing, longest };
 }
 
 export const attached = 'fugu_source';

@@ -10,6 +10,8 @@ export interface Shown {
 export interface ShownColumn {
   readonly name: string;
   readonly expression: string;
+  /** Where it is found with fewer others beside it: for a statement all of whose columns are found there. */
+  readonly from?: string;
 }
 
 /** DuckDB plans in a time that grows with the square of the columns it meets: beyond this many, work is done in blocks. */
@@ -44,7 +46,9 @@ export function shower(shown: Shown): (statement: Statement) => Statement {
     const data = words.has(allRows) ? allRows : words.has('fugu_data') ? 'fugu_data' : undefined;
     if (data === undefined) return statement;
     const columns = everything.test(statement.sql) ? shown.columns : [...words].flatMap((word) => byName.get(word) ?? []);
-    const seen = `${data} AS NOT MATERIALIZED (${selectAll({ ...shown, columns })})`;
+    const places = new Set(columns.map((column) => column.from));
+    const from = (places.size === 1 ? [...places][0] : undefined) ?? shown.from;
+    const seen = `${data} AS NOT MATERIALIZED (${selectAll({ from, columns })})`;
     const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
     return { ...statement, sql: `WITH ${seen}${rest}` };
   };

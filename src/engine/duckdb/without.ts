@@ -87,13 +87,13 @@ export class WithoutRows implements Engine {
   }
 
   /** The stored type is looked up every time: it may change with the data. */
-  async #over({ sql, values }: Statement): Promise<Statement> {
+  async #over({ sql, values, numbered }: Statement): Promise<Statement> {
     if (this.#closed) throw new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
     const column = columnNamed(await this.columns(), this.#column);
     const own = nameReader(this.dialect)(name(column.name), column.type);
     // No name is empty, so rows without one stay.
     const rest = `SELECT * FROM ${allRows} WHERE coalesce(${own}, '') NOT IN (SELECT name FROM main.${this.#table})`;
-    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values };
+    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values, ...(numbered && { numbered }) };
   }
 }
 

@@ -18,10 +18,8 @@ export interface Told {
  * Tests run the sources; a child runs what was built from them.
  */
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
-  const here = fileURLToPath(import.meta.url);
-  const program = here
-    .replace(/child\.js$/, 'child-main.js')
-    .replace(/src(.)ledger.rescue.child\.ts$/, 'dist$1ledger$1rescue$1child-main.js');
+  const beside = fileURLToPath(new URL('./child-main.js', import.meta.url));
+  const program = beside.replace(/src(.)ledger.rescue.child-main\.js$/, 'dist$1ledger$1rescue$1child-main.js');
   const { status, signal, error, stdout } = spawnSync(process.execPath, [program, task, ...words], {
     encoding: 'utf8',
     timeout: deadline,

@@ -8,9 +8,10 @@ import { publicData } from '../../../experiments/data.js';
 import { analysePattern, schemaFromText } from '../query/analyse.js';
 import { compilePattern } from '../query/compile.js';
 import { choose } from '../query/ladders.js';
+import { commonPairs, mostCommon } from './common-pairs.js';
 import { cliques, diamonds, fourCycles, stars, triangles } from './counts.js';
 import { buildGraph, type Graph } from './csr.js';
-import { commonPairs, degreePairs, largestCliqueLocal, largestDiamondLocal, mostCommon } from './local.js';
+import { degreePairs, largestCliqueLocal, largestDiamondLocal } from './local.js';
 
 const size = 8;
 type Edge = readonly [number, number];

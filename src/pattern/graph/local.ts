@@ -1,4 +1,4 @@
-import { choose, type Pair } from '../query/ladders.js';
+import { choose } from '../query/ladders.js';
 import { cliques, edgeSupports } from './counts.js';
 import { buildGraph, degreeOf, type Graph } from './csr.js';
 
@@ -27,42 +27,6 @@ function eachPair(
     floor = visit(i, touched, size, paths);
     for (let s = 0; s < size; s++) paths[touched[s]!] = 0;
   }
-}
-
-/** The most common neighbours of any pair. */
-export function mostCommon(g: Graph): number {
-  let most = 0;
-  eachPair(g, 0, (_, touched, size, paths) => {
-    for (let s = 0; s < size; s++) most = Math.max(most, paths[touched[s]!]!);
-    return most;
-  });
-  return most;
-}
-
-/** For every number of common neighbours from one up, the most nodes adjacent to exactly one of such a pair; only those that matter to the triangle ladder. */
-export function commonPairs(g: Graph): readonly Pair[] {
-  const best = new Map<number, number>();
-  const adjacent = new Uint8Array(g.nodes);
-  eachPair(g, -1, (i, touched, size, paths) => {
-    for (let e = g.forward[i]!; e < g.offsets[i + 1]!; e++) adjacent[g.targets[e]!] = 1;
-    const d = degreeOf(g, i);
-    for (let s = 0; s < size; s++) {
-      const j = touched[s]!;
-      const common = paths[j]!;
-      const single = d + degreeOf(g, j) - 2 * common - 2 * adjacent[j]!;
-      if (single > (best.get(common) ?? -1)) best.set(common, single);
-    }
-    for (let e = g.forward[i]!; e < g.offsets[i + 1]!; e++) adjacent[g.targets[e]!] = 0;
-    return -1;
-  });
-  const kept: Pair[] = [];
-  let reach = -1;
-  for (const [common, single] of [...best].sort((a, b) => b[0] - a[0]))
-    if (2 * common + single > reach) {
-      reach = 2 * common + single;
-      kept.push({ common, single });
-    }
-  return kept;
 }
 
 /** Pairs of degrees, the edge between the two not counted, the larger first; only those no other pair exceeds in both. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { number } from '../../test/sample-policy.js';
-import type { NumberColumn } from '../policy/policy.js';
 import { gridOf, positionOf } from './grid.js';
+import type { NumberColumn } from './policy.js';
 
 const grid = (low: string, high: string, step: string) => gridOf(number('x', low, high, step) as NumberColumn);
 

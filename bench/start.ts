@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Bench, inTurns, versus } from './bench.js';
+
+/** What a person waits for who types a command: a process from its start to its end, beside the least that could answer. */
+const program = resolve('dist/start/main.js');
+const driver = import.meta.resolve('@duckdb/node-api');
+
+const node =
+  (cwd: string, ...words: readonly string[]) =>
+  (): void => {
+    const { status, stderr } = spawnSync(process.execPath, words, { cwd, encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+  };
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
+  try {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const rows = Array.from({ length: 3000 }, (_, i) => `${['dem', 'rep', 'other', 'green'][(i * 7) % 4]},${17 + (i % 74)}`);
+const files: Readonly<Record<string, string>> = {
+  'people.csv': `party,age\n${rows.join('\n')}\n`,
+  'policy.yaml': `data: { source: people.csv }
+protect: { secret: row }
+budget: { epsilon: 1000000 }
+population: bench
+ledger: ledger.db
+dependence: none
+columns:
+  party: { type: category, values: [dem, rep, other, green] }
+  age: { type: integer, bounds: [17, 90] }
+`,
+  'model.json': JSON.stringify({
+    records: ['a', 'b'].map((id) => ({ id, values: [0, 1] })),
+    factors: [
+      {
+        records: ['a', 'b'],
+        table: [
+          [2, 1],
+          [1, 2],
+        ],
+      },
+    ],
+  }),
+  'duckdb.mjs': `import { DuckDBInstance } from ${JSON.stringify(driver.startsWith('file:') ? driver : pathToFileURL(driver).href)};
+const connection = await (await DuckDBInstance.create(':memory:')).connect();
+const found = await connection.runAndReadAll("SELECT party, count(*) FROM 'people.csv' GROUP BY party");
+console.log(found.getRows().length);
+`,
+};
+
+const cold = (name: string, ratio: number, words: readonly string[], peer: string, peerWords: readonly string[]): Bench => ({
+  name: `start: ${name}, a process of its own`,
+  goal: { ratio },
+  run: () =>
+    inFolder(async (folder) =>
+      versus(peer, await inTurns(node(folder, program, ...words), node(folder, ...peerWords), { rounds: 7 })),
+    ),
+});
+const alone = ['node that does nothing', ['-e', '0']] as const;
+const release = ['release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "party"}', '--epsilon', '1', '--fresh'];
+
+export const benches: readonly Bench[] = [
+  cold('fugu --version', 2, ['--version'], ...alone),
+  cold('fugu --help', 2, ['--help'], ...alone),
+  cold('fugu epsilon', 2, ['epsilon', '--prior', '0.1', '--posterior', '0.3'], ...alone),
+  cold('fugu leak', 2, ['leak', 'model.json', '--base', '0.1'], ...alone),
+  cold('fugu release, a histogram of 3,000 rows of csv', 1.47, release, 'node with DuckDB, the same question', ['duckdb.mjs']),
+];

@@ -1,0 +1,47 @@
+// dist/start: the command line in few files. What tsc builds is six hundred small ones, and opening them is most of what a short command would take. Chunks
+// are cut where a command is loaded on demand, so a command still loads nothing that it does not need (test/start.test.ts). The library stays as tsc built it.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const built = (name) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
+const out = fileURLToPath(new URL('../dist/start', import.meta.url));
+
+/** What is started by its name beside the chunks keeps that name (learn/network/pool.ts, ledger/rescue/child.ts). */
+const input = {
+  main: built('cli/main'),
+  'chunk-worker': built('learn/network/chunk-worker'),
+  'child-main': built('ledger/rescue/child-main'),
+};
+/** Packages that bring binaries, or one file without a licence beside it, are loaded from where they are installed. */
+const external = [/^@duckdb\//, /^libsql$/, /^pgsql-ast-parser$/];
+
+const bundle = await rolldown({ input, external, platform: 'node', cwd: root, logLevel: 'warn' });
+rmSync(out, { recursive: true, force: true });
+const { output } = await bundle.write({
+  dir: out,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+});
+await bundle.close();
+
+/** Which sources each file holds: for tests, not for the package. */
+const modules = Object.fromEntries(
+  output
+    .filter(({ type }) => type === 'chunk')
+    .map(({ fileName, moduleIds }) => [fileName, moduleIds.map((id) => relative(root, id).replaceAll('\\', '/'))]),
+);
+
+/** Packages that are part of the files come with their licences. */
+const inside = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//;
+const packages = new Map(Object.values(modules).flat().flatMap((id) => (inside.exec(id) ? [[inside.exec(id)[2], inside.exec(id)[1]]] : [])));
+const licences = [...packages].sort().map(([name, folder]) => {
+  const file = readdirSync(join(root, folder)).find((f) => /^(licen[cs]e|copying)/i.test(f));
+  if (file === undefined) throw new Error(`${name} comes without its licence`);
+  return `${name}\n\n${readFileSync(join(root, folder, file), 'utf8').trim()}\n`;
+});
+writeFileSync(join(out, 'LICENCES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(fileURLToPath(new URL('../dist/.start-modules.json', import.meta.url)), `${JSON.stringify(modules, undefined, 1)}\n`);

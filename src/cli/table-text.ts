@@ -1,0 +1,25 @@
+import type { Policy } from '../policy/policy.js';
+import type { AnswerTable } from '../query/bound.js';
+import { keyLabels, missing } from '../report/key-labels.js';
+import { rankText } from '../report/rank-text.js';
+import { figure, table } from './output.js';
+
+/** A released table for people: keys with their labels, the number, and how far off it may be. */
+export function tableText(answer: AnswerTable, policy: Policy): string {
+  const labels = keyLabels(answer, policy);
+  const keys = answer.columns.slice(0, -1);
+  const rank = answer.error === 'rank';
+  const shares = answer.rows.some(({ share }) => share);
+  return table(
+    [...keys, answer.columns.at(-1)!, rank ? 'rank error' : '95 % interval', ...(shares ? ['percent'] : [])],
+    answer.rows.map((r) => [
+      ...labels(r.keys).map((label, k) => (label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : `${r.keys[k]} ${label}`)),
+      r.value === null ? '-' : figure(r.value),
+      rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
+      ...(shares ? [r.share ? percentText(r.share) : ''] : []),
+    ]),
+  );
+}
+
+const percentText = ({ value, low, high }: NonNullable<AnswerTable['rows'][number]['share']>): string =>
+  value === null ? '-' : `${(100 * value).toFixed(1)} (${(100 * low).toFixed(1)} … ${(100 * high).toFixed(1)})`;

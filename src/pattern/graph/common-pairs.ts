@@ -1,0 +1,137 @@
+import type { Pair } from '../query/ladders.js';
+import { degreeOf, type Graph } from './csr.js';
+
+/** How far one edge, present or not, can move the triangles of this graph. Exact, so never to be released. */
+
+/**
+ * Of a pair of nodes two numbers matter: its common neighbours, and its reach, the neighbours of both counted twice but for each other. A search keeps the
+ * pairs that no other pair exceeds, and need not look at those that cannot.
+ */
+interface Search {
+  /** Pairs with at most so many common neighbours are of no use up to this reach; never rises with `common`. */
+  known(common: number): number;
+  offer(common: number, reach: number): void;
+}
+
+/** Where x would stand in the sorted list. */
+function placeIn(sorted: Uint32Array, x: number, from: number, to: number): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (sorted[middle]! < x) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/**
+ * Offers every pair that shares a neighbour and could be of use, busiest nodes first. The partners of i are met through its neighbours u, those with the fewest
+ * ties first. A partner first met when r of them are left has at most r common neighbours with i, and reach at most the sum of the two degrees: below what is
+ * known for r it is passed over. So the many pairs that have a hub in common and little else are never looked at.
+ */
+function searchPairs(g: Graph, search: Search): void {
+  const { offsets, targets, forward } = g;
+  const degree = Uint32Array.from({ length: g.nodes }, (_, v) => degreeOf(g, v));
+  const shared = new Uint32Array(g.nodes);
+  const met = new Uint32Array(g.nodes);
+  const adjacent = new Uint8Array(g.nodes);
+  // What a partner needed to be looked at through each neighbour: it rises from one to the next.
+  const needed = new Float64Array(degree.at(-1) ?? 0);
+
+  /** Partners of i that were passed over at some neighbours and could still be of use are counted there, too: by them or by those, whichever is less work. */
+  const complete = (i: number, late: readonly number[]): void => {
+    const [start, d] = [offsets[i]!, degree[i]!];
+    let [bySearch, byScan, first] = [0, 0, d];
+    for (const j of late) {
+      const passed = firstPassed(degree[j]!, d);
+      first = Math.min(first, passed);
+      bySearch += (d - passed) * Math.log2(2 + degree[j]!);
+    }
+    for (let k = first; k < d; k++) byScan += degree[targets[start + k]!]!;
+    if (bySearch <= byScan) {
+      for (const j of late)
+        for (let k = firstPassed(degree[j]!, d), from = offsets[j]!; k < d; k++) {
+          const u = targets[start + k]!;
+          from = placeIn(targets, u, from, offsets[j + 1]!);
+          if (from < offsets[j + 1]! && targets[from] === u) shared[j]!++;
+        }
+      return;
+    }
+    const isLate = new Set(late);
+    for (let k = first; k < d; k++) {
+      const u = targets[start + k]!;
+      for (let f = offsets[u + 1]! - 1; f >= offsets[u]! && targets[f]! > i; f--) {
+        const j = targets[f]!;
+        if (degree[j]! <= needed[k]! && isLate.has(j)) shared[j]!++;
+      }
+    }
+  };
+  /** The first neighbour at which a partner with so many ties was passed over. */
+  const firstPassed = (ties: number, d: number): number => {
+    let [from, to] = [0, d];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (needed[middle]! < ties) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  };
+
+  for (let i = g.nodes - 1; i >= 0; i--) {
+    const [start, d] = [offsets[i]!, degree[i]!];
+    let size = 0;
+    for (let k = 0; k < d; k++) {
+      const u = targets[start + k]!;
+      const need = search.known(d - k) - d;
+      needed[k] = need;
+      for (let f = offsets[u + 1]! - 1; f >= offsets[u]!; f--) {
+        const j = targets[f]!;
+        if (j <= i || degree[j]! <= need) break;
+        if (shared[j]!++ === 0) met[size++] = j;
+      }
+    }
+    if (size === 0) continue;
+    const late: number[] = [];
+    for (let s = 0; s < size; s++) {
+      const j = met[s]!;
+      const passed = degree[j]! > needed[d - 1]! ? 0 : d - firstPassed(degree[j]!, d);
+      if (passed > 0 && search.known(Math.min(d, shared[j]! + passed)) < d + degree[j]!) late.push(j);
+    }
+    if (late.length > 0) complete(i, late);
+    for (let e = forward[i]!; e < offsets[i + 1]!; e++) adjacent[targets[e]!] = 1;
+    // A partner that was passed over and is not late has fewer counted than it shares, and is of no use either way.
+    for (let s = 0; s < size; s++) {
+      const j = met[s]!;
+      search.offer(shared[j]!, d + degree[j]! - 2 * adjacent[j]!);
+      shared[j] = 0;
+    }
+    for (let e = forward[i]!; e < offsets[i + 1]!; e++) adjacent[targets[e]!] = 0;
+  }
+}
+
+/** The most common neighbours of any pair. */
+export function mostCommon(g: Graph): number {
+  let most = 0;
+  searchPairs(g, {
+    known: (common) => (common > most ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
+    offer: (common) => {
+      if (common > most) most = common;
+    },
+  });
+  return most;
+}
+
+/** For every number of common neighbours from one up, the most nodes adjacent to exactly one of such a pair; only those that matter to the triangle ladder. */
+export function commonPairs(g: Graph): readonly Pair[] {
+  // farthest[c]: the largest reach of a pair with at least c common neighbours.
+  const farthest = new Float64Array((g.nodes === 0 ? 0 : degreeOf(g, g.nodes - 1)) + 2).fill(-1);
+  searchPairs(g, {
+    known: (common) => farthest[common]!,
+    offer: (common, reach) => {
+      for (let c = common; c > 0 && farthest[c]! < reach; c--) farthest[c] = reach;
+    },
+  });
+  const kept: Pair[] = [];
+  for (let common = farthest.length - 2; common > 0; common--)
+    if (farthest[common]! > farthest[common + 1]!) kept.push({ common, single: farthest[common]! - 2 * common });
+  return kept;
+}

@@ -1,0 +1,134 @@
+import { Fault } from '../errors.js';
+import {
+  add,
+  ceiling,
+  compare,
+  divide,
+  floor,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  zero,
+} from '../exact/rational.js';
+import { numberFromText } from './number-text.js';
+import type { NumberColumn, WeightColumn } from './policy.js';
+
+/**
+ * The public grid a number is read through. Position p = 0..last stands for low + p x step; nothing else about a number is ever used,
+ * so every sum is a sum of integers. In integer units the number at p is `lowUnits + p x stride` times `unit`.
+ */
+export interface Grid {
+  readonly column: string;
+  readonly low: Rational;
+  readonly step: Rational;
+  readonly last: number;
+  readonly unit: Rational;
+  readonly lowUnits: bigint;
+  readonly stride: bigint;
+  /** Numbers that mean "no answer". */
+  readonly missing: readonly number[];
+  /** The doubles the position is computed from, in SQL and in TypeScript alike. */
+  readonly from: number;
+  readonly rate: number;
+  readonly top: number;
+}
+
+/** Below this many positions, the roundings in (x - low) x rate stay far under half a step, so the top of the grid is at `last`. */
+const mostPositions = 2n ** 40n;
+/** ... provided that the bounds themselves are doubles to within a small part of a step. */
+const farthest = 2n ** 48n;
+
+const magnitude = (x: Rational): Rational => (x.num < 0n ? subtract(zero, x) : x);
+
+function gcd(a: bigint, b: bigint): bigint {
+  return b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b);
+}
+
+export function gridOf(column: NumberColumn | WeightColumn): Grid {
+  const [low, high] = column.bounds;
+  const { step } = column;
+  const last = step.num > 0n ? floor(divide(subtract(high, low), step)) : -1n;
+  if (last < 0n || last >= mostPositions)
+    throw new Fault(
+      'POLICY_INVALID',
+      `The bounds and step of column "${column.name}" give no usable grid.`,
+      `Declare low <= high and a positive step with at most 2^40 steps between them.`,
+    );
+  if ([low, high].some((bound) => compare(magnitude(bound), multiply(step, rational(farthest))) > 0))
+    throw new Fault(
+      'POLICY_INVALID',
+      `The bounds of column "${column.name}" are too far from zero for its step: numbers that large are not told apart that finely.`,
+      'Declare a coarser step, or subtract a constant from the column (an epoch, a base year).',
+    );
+  const den = low.den * step.den;
+  const shared = gcd(low.num * step.den, step.num * low.den);
+  const unit = rational(shared, den);
+  return {
+    column: column.name,
+    low,
+    step,
+    last: Number(last),
+    unit,
+    lowUnits: divide(low, unit).num,
+    stride: divide(step, unit).num,
+    missing: [...new Set(column.missing.map(numberFromText).filter((x) => Number.isFinite(x)))],
+    from: toNumber(low),
+    rate: toNumber(divide(one, step)),
+    top: toNumber(add(low, multiply(step, rational(last)))),
+  };
+}
+
+export const unitsAt = (grid: Grid, position: number): bigint => grid.lowUnits + BigInt(position) * grid.stride;
+export const numberAt = (grid: Grid, position: number): Rational =>
+  add(grid.low, multiply(grid.step, rational(BigInt(position))));
+
+/** Position of a number on the grid; -1 is missing. compile.ts writes the same expression in SQL. */
+export function positionOf(grid: Grid, x: number): number {
+  if (!(x > Number.NEGATIVE_INFINITY && x < Number.POSITIVE_INFINITY)) return -1;
+  if (grid.missing.length > 0 && grid.missing.includes(x)) return -1;
+  if (x < grid.from) return 0;
+  return x < grid.top ? nearest((x - grid.from) * grid.rate) : grid.last;
+}
+
+/** The nearest integer, halves to even: what a cast of a double to an integer does in the database. */
+function nearest(x: number): number {
+  const below = Math.floor(x);
+  const part = x - below;
+  return part < 0.5 || (part === 0.5 && below % 2 === 0) ? below : below + 1;
+}
+
+/** The smallest double at position p or above (p >= 1). positionOf never falls as x grows, since each of its roundings is monotone. */
+export function firstAt(grid: Grid, p: number): number {
+  const bare = { ...grid, missing: [] };
+  let below = grid.from;
+  let at = grid.top;
+  for (let middle = (below + at) / 2; middle > below && middle < at; middle = (below + at) / 2)
+    if (positionOf(bare, middle) >= p) at = middle;
+    else below = middle;
+  return at;
+}
+
+export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
+/** The positions whose number compares so with x; `from > to` when there is none. */
+export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from: number; to: number; negate: boolean } {
+  const at = divide(subtract(x, grid.low), grid.step);
+  const clip = (p: bigint): number => Number(p < -1n ? -1n : p > BigInt(grid.last) + 1n ? BigInt(grid.last) + 1n : p);
+  const range = (from: bigint, to: bigint, negate = false) => ({
+    from: Math.max(0, clip(from)),
+    to: Math.min(grid.last, clip(to)),
+    negate,
+  });
+  const end = BigInt(grid.last);
+  const bounds: Record<Comparison, () => { from: number; to: number; negate: boolean }> = {
+    '=': () => range(ceiling(at), floor(at)),
+    '!=': () => range(ceiling(at), floor(at), true),
+    '<': () => range(0n, ceiling(at) - 1n),
+    '<=': () => range(0n, floor(at)),
+    '>': () => range(floor(at) + 1n, end),
+    '>=': () => range(ceiling(at), end),
+  };
+  return bounds[op]();
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Bench } from '../bench/bench.js';
+import { rowOf, skippedRow, withRows } from '../bench/figures.js';
+
+const page = readFileSync(new URL('../docs/figures.md', import.meta.url), 'utf8');
+const bench = (name: string, ratio: number): Bench => ({ name, goal: { ratio }, run: async () => ({ ours: 1 }) });
+const measured = (ours: number) => ({ ours, peer: { name: 'peer', seconds: 1 }, spread: [0.9, 1.2] }) as const;
+
+describe('the page of figures', () => {
+  it('takes a figure in the place of the one with its name, and new ones at the end', () => {
+    const first = /\n\| (certified exp, one bound) \|.*\n/.exec(page)!;
+    const next = withRows(page, [
+      rowOf(bench('something new', 1.05), measured(1.5), 'abc1234'),
+      rowOf(bench(first[1]!, 2), measured(1.5), 'abc1234'),
+      skippedRow(bench('certified log, one bound', 2), { skipped: 'no peer' }),
+    ]);
+    expect(next).toContain(
+      '| certified exp, one bound | 1.50 s | 1.00 s (peer) | 1.50x | 0.900x to 1.20x | <= 2x | yes | abc1234 |',
+    );
+    expect(next).toMatch(/\| something new \| .* \| <= 1\.05x \| NO \| abc1234 \|\n<!-- end -->/);
+    expect(next).not.toContain(first[0]!.trim());
+    expect(next.split('\n').length).toBe(page.split('\n').length + 1);
+    // A line that was skipped says what was measured before.
+    const log = /\n\| certified log, one bound \|.*\n/.exec(page)![0];
+    expect(next).toContain(log);
+    expect(withRows(next, [])).toBe(next);
+  });
+});
