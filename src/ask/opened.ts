@@ -12,6 +12,8 @@ export interface Opener {
   readonly analyst?: string;
   readonly as?: string;
   readonly outcomes?: Outcomes;
+  /** Told how much of the opening is done where it may take long. */
+  readonly progress?: (done: number, total: number) => void;
   /** Told what data is about to be opened. */
   readonly opening?: (source: string) => void;
   /** Told where something opened could not be closed; the answer stands. */
@@ -34,8 +36,13 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
   return orClose([engine], opener, async () => {
     const ledger = await openLedger(policy.ledger);
     return orClose([ledger], opener, async () => {
-      const { analyst, as, outcomes } = opener;
-      const said = { ...(analyst && { analyst }), ...(as && { as }), ...(outcomes && { outcomes }) };
+      const { analyst, as, outcomes, progress } = opener;
+      const said = {
+        ...(analyst && { analyst }),
+        ...(as && { as }),
+        ...(outcomes && { outcomes }),
+        ...(progress && { progress }),
+      };
       const session = await createSession({ policy, engine, ledger, ...said });
       return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], opener) };
     });

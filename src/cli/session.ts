@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Fugu, withFugu } from '../ask/fugu.js';
 import type { Policy } from '../policy/policy.js';
-import { caution, clock } from './output.js';
+import { caution, clock, progress } from './output.js';
 import { outcomes } from './paid.js';
 
 /** Opens policy, data and ledger, runs the work, and closes them whatever happens. */
@@ -12,7 +12,7 @@ export async function withSession<T>(file: string, work: (fugu: Fugu, policy: Po
     stop = clock(`working on ${basename(source)}`);
   };
   try {
-    return await withFugu(file, { outcomes, caution, opening, ...(as && { as }) }, work);
+    return await withFugu(file, { outcomes, caution, opening, progress: progress('reading ties'), ...(as && { as }) }, work);
   } finally {
     stop();
   }

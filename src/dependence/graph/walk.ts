@@ -154,3 +154,10 @@ function finish(
 /** The nodes of one component. */
 export const nodesOf = (w: Walk, component: number): Uint32Array =>
   w.order.subarray(w.componentStart[component]!, w.componentStart[component + 1]!);
+
+/** The same walk with every D replaced. */
+export const withWalkedOdds = (w: Walk, change: (logOdds: number) => number): Walk => ({
+  ...w,
+  parentOdds: w.parentOdds.map(change),
+  childOdds: w.childOdds.map(change),
+});
