@@ -1,4 +1,4 @@
-import { type Bench, formatSeconds, isMet, type Measured } from './bench.js';
+import { type Bench, formatGoal, formatOurs, formatSeconds, isMet, type Measured } from './bench.js';
 
 /** `npm run bench [-- words]` prints every figure whose name holds all the words. `--json` prints one JSON document instead. */
 const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
@@ -6,6 +6,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./noise.js'),
   () => import('./engine.js'),
   () => import('./dependence.js'),
+  () => import('./ties.js'),
   () => import('./query.js'),
   () => import('./graph.js'),
   () => import('./release.js'),
@@ -26,10 +27,10 @@ interface Row {
 
 const rowOf = (bench: Bench, measured: Measured): Row => ({
   work: bench.name,
-  ours: formatSeconds(measured.ours),
+  ours: formatOurs(bench.goal, measured.ours),
   peer: measured.peer ? `${formatSeconds(measured.peer.seconds)} (${measured.peer.name})` : '',
   ratio: measured.peer ? `${(measured.ours / measured.peer.seconds).toPrecision(3)}x` : '',
-  goal: 'ratio' in bench.goal ? `<= ${bench.goal.ratio}x` : `<= ${formatSeconds(bench.goal.seconds)}`,
+  goal: formatGoal(bench.goal),
   ok: isMet(bench.goal, measured) ? 'yes' : 'NO',
 });
 
@@ -50,7 +51,8 @@ const words = process.argv.slice(2).filter((a) => !a.startsWith('--'));
 const asJson = process.argv.includes('--json');
 const chosen = (await Promise.all(files.map((load) => load())))
   .flatMap((file) => file.benches)
-  .filter((b) => words.every((w) => b.name.toLowerCase().includes(w.toLowerCase())));
+  .filter((b) => words.every((w) => b.name.toLowerCase().includes(w.toLowerCase())))
+  .filter((b) => b.behind === undefined || words.includes(b.behind));
 
 const rows: Row[] = [];
 const results: object[] = [];

@@ -66,7 +66,7 @@ const mostQuestions = 40;
 const patient = 10;
 
 /**
- * The same for a cost that takes long to work out and is about proportional to x: starts at a guess and returns what was itself tested. Four digits, or two where the
+ * The same for a cost that takes long to work out and is about proportional to x: starts at a guess and returns what was itself tested. Three digits, or two where the
  * curve jumps. Costs far above the limit need not be right.
  */
 export function largestNear(cost: (x: number) => number, limit: number, { top, sure, guess }: Near): Rational {
@@ -76,7 +76,7 @@ export function largestNear(cost: (x: number) => number, limit: number, { top, s
   let x = shortened(Math.min(top, Math.max(sure, guess)));
   let power = 1;
   for (let asked = 1; asked <= mostQuestions; asked++) {
-    const digits = asked > patient ? 1e-2 : 1e-4;
+    const digits = asked > patient ? 1e-2 : 1e-3;
     const now = { x, cost: cost(x) };
     if (now.cost <= limit) {
       if (low.cost > 0 && now.x > low.x) power = slopeOf(low, now);

@@ -184,7 +184,7 @@ const describe = (methods: Readonly<Record<string, number>>, capped: boolean): s
 export const largestBase = (subject: Subject, epsilon: Rational, adversary: Adversary, options: LeakageOptions = {}): Rational =>
   largestBaseOf(ties(subject, adversary, options), epsilon);
 
-/** From this many incidences on, bases are found to four digits, less than any noise can show. */
+/** From this many incidences on, bases are found to three digits, less than any noise can show. */
 const largeGraph = 40_000;
 export const isLarge = (graph: FactorGraph): boolean => graph.member.length >= largeGraph;
 

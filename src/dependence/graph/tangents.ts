@@ -9,7 +9,7 @@ const gap = most / lines;
 const slack = 2 ** -42;
 const above = 1 + 2 ** -51;
 /** From so many pushes on tables are worth making, and for so many different D. */
-const manyPushes = 200_000;
+const manyPushes = 40_000;
 const mostTables = 32;
 
 /** push(., D) for one D; `table` has its tangents where it has some, for loops that cannot afford a call. */

@@ -35,7 +35,7 @@ export interface Asking {
   readonly start?: Start;
   /** Above this it does not matter by how much. */
   readonly most?: number;
-  readonly work?: Pick<MessageOptions, 'loose' | 'softWork' | 'hardWork' | 'part'>;
+  readonly work?: Pick<MessageOptions, 'loose' | 'hardWork' | 'part'>;
 }
 
 /** Updates of one incidence that are spent on a start. */

@@ -28,7 +28,7 @@ export interface MessageOptions {
   readonly loose?: number;
   readonly softWork?: number;
   readonly hardWork?: number;
-  /** On large graphs: stop when messages move by less than this part of the worst leak. */
+  /** On large graphs: messages that move by less than this part of themselves are settled. */
   readonly part?: number;
   /** Where to start climbing: the messages of a similar question. Any numbers will do, the certificate does not care. */
   readonly start?: Float64Array;
@@ -50,7 +50,7 @@ export type Sent = Pick<
 >;
 
 /** From so many incidences on messages are settled one after the other, and two or three digits have to do. */
-const large = 40_000;
+const isLarge = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
 
 /** `caps[u]`: the component's whole effect, which bounds every message in it. */
 export function messages(graph: Sent, effects: Float64Array, caps: Float64Array, options: MessageOptions = {}): Messages {
@@ -63,11 +63,13 @@ export function messages(graph: Sent, effects: Float64Array, caps: Float64Array,
     step(certain, sent);
     return sent;
   };
-  // Where most is saturated, a raise that F does not follow is found long before kappa is small.
-  if (best.kappa > 1e-2)
-    for (const by of [1.01, 1.1])
-      if (best.kappa > 1 - 1 / by && raised(by).every((x, p) => x <= certain[p]!))
+  // Where much is saturated, or some spend nothing, a raise that F does not follow is found long before kappa is small.
+  if (isLarge(graph) && best.kappa > 2e-3)
+    for (const by of options.part ? [1.03, 1.1] : [1.002, 1.02, 1.1]) {
+      if (best.kappa <= 1 - 1 / by) break;
+      if (raised(by).every((x, p) => x <= certain[p]!))
         return { leaks: step.leaks(sent), rounds, kappa: 1 - 1 / by, from: 'below' };
+    }
   if (best.kappa < 0.5) {
     // One more application of F keeps it a bound and undoes part of the raise.
     raised((1 / (1 - best.kappa)) * (1 + 2 ** -50));
@@ -86,51 +88,42 @@ export function approach(graph: Sent, effects: Float64Array, caps: Float64Array,
 }
 
 function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Sweeper, options: MessageOptions): Climbed {
-  if (!graph.pairwise || graph.member.length < large) return climb(graph, step, options);
+  if (!isLarge(graph)) return climb(graph, step, options);
   const { loose = 1e-3, hardWork = mostWork, twin = 0, start, hopeless } = options;
+  // Behind records without an effect of their own messages are as small as they like: only parts of themselves count.
+  const everybody = effects.every((e) => e > 0);
   const largest = effects.reduce((m, e) => Math.max(m, e), 0);
   const settled = settle(graph, effects, caps, twin, step.pushed, {
-    within: (loose / 4) * largest,
+    within: everybody ? (loose / 2) * largest : 0,
+    part: options.part ?? (everybody ? 0 : loose / 2),
     work: hardWork,
-    ...(options.part && { part: options.part }),
     ...(start && { start }),
     ...(hopeless && { hopeless }),
   });
-  return { ...measured(graph, effects, caps, settled.found, step), rounds: settled.rounds, hopeless: settled.hopeless };
+  const spare = [new Float64Array(settled.found.length), new Float64Array(settled.found.length)] as const;
+  const kappa =
+    everybody && !options.part ? kappaOf(graph, effects, caps, settled.found, step, spare[0]) : Number.POSITIVE_INFINITY;
+  return { best: { kappa, drift: kappa, at: settled.found }, spare, rounds: settled.rounds, hopeless: settled.hopeless };
 }
 
-/** How far F^lag moves B, in units of F^lag(0). */
-function measured(
-  graph: Sent,
+/** The least kappa of a certificate where everybody has an effect: F(0) is that of the other end, and no more than its cap lets through. */
+function kappaOf(
+  { member }: Sent,
   effects: Float64Array,
   caps: Float64Array,
   at: Float64Array,
   step: Sweeper,
-): Pick<Climbed, 'best' | 'spare'> {
-  if (effects.every((e) => e > 0)) return measuredOnce(graph, effects, caps, at, step);
-  const floors = fromZero(at.length, step);
-  const floor = floors.pop()!;
-  for (let p = 0; p < floor.length; p++) floor[p]! *= lowered;
-  const lag = floors.length;
-  const spare = [floors[0]!, floors[1] ?? new Float64Array(at.length)] as const;
-  step(at, spare[0]);
-  for (let k = 1; k < lag; k++) step(spare[(k - 1) % 2]!, spare[k % 2]!);
-  return { best: { ...gapOf(spare[(lag - 1) % 2]!, at, floor), at }, spare };
-}
-
-/** The same where everybody has an effect: F(0) is that of the other end, and no more than its cap lets through. */
-function measuredOnce({ member }: Sent, effects: Float64Array, caps: Float64Array, at: Float64Array, step: Sweeper) {
-  const sent = new Float64Array(at.length);
+  sent: Float64Array,
+): number {
   step(at, sent);
-  let [kappa, drift] = [0, 0];
+  let kappa = 0;
   for (let p = 0; p < at.length; p++) {
     const u = member[p]!;
     const floor = Math.min(effects[member[p ^ 1]!]!, caps[u]! - effects[u]!) * lowered;
     const gap = sent[p]! - at[p]!;
     if (gap > kappa * floor) kappa = (gap / floor) * (1 + 2 ** -50);
-    if (-gap > drift * floor) drift = -gap / floor;
   }
-  return { best: { kappa, drift: Math.max(kappa, drift), at }, spare: [new Float64Array(at.length), sent] as const };
+  return kappa;
 }
 
 /** 0, F(0), F^2(0), … until no more coordinates see an effect. */
@@ -236,7 +229,8 @@ function fromAbove(graph: Sent, caps: Float64Array, step: Sweeper, spent: number
   let now: Float64Array = Float64Array.from(graph.member, (u) => caps[u]!);
   let next: Float64Array = new Float64Array(now.length);
   let rounds = 0;
-  for (let gain = 1; gain > 1e-9 && rounds * now.length < hardWork / 2 && rounds < 5000; rounds++) {
+  const [least, most] = isLarge(graph) ? [1e-2, 16] : [1e-9, 5000];
+  for (let gain = 1; gain > least && rounds * now.length < hardWork / 2 && rounds < most; rounds++) {
     step(now, next);
     gain = 0;
     for (let p = 0; p < now.length; p++) {

@@ -7,9 +7,9 @@ import type { Sent } from './messages.js';
  * order of a walk, one way there and back settles a tree; what has loops takes some more. In plain doubles: it proves nothing, messages.ts does.
  */
 export interface Settling {
-  /** Stop when no message moved by more than this, or by this part of what the worst record has. */
+  /** Stop when no message moved by more than this and this part of itself. */
   readonly within: number;
-  readonly part?: number;
+  readonly part: number;
   /** Updates of one message that may be spent. */
   readonly work: number;
   /** Messages to start from, instead of none. */
@@ -30,7 +30,7 @@ export function settle(
   caps: Float64Array,
   twin: number,
   pushed: (p: number, effect: number) => number,
-  { within, part = 0, work, start, hopeless }: Settling,
+  { within, part, work, start, hopeless }: Settling,
 ): Settled {
   const { member, nodes, records } = graph;
   const size = member.length;
@@ -60,12 +60,6 @@ export function settle(
     for (let u = 0; u < records; u++) if (state[2 * u]! > hopeless.most && hopeless.caps[u]! > hopeless.most) return true;
     return false;
   };
-  const enough = (): number => {
-    if (part === 0) return within;
-    let worst = 0;
-    for (let u = 0; u < records; u++) if (state[2 * u]! > worst) worst = state[2 * u]!;
-    return Math.max(within, part * worst);
-  };
   const table = graph.commonOdds === undefined ? undefined : tangents(graph.commonOdds).table;
   let rounds = 0;
   let moved = 0;
@@ -74,11 +68,11 @@ export function settle(
     if (twin > 0) meetTwins();
     const back = rounds % 2 === 0;
     moved = table
-      ? alongTable(member, through, state, table, graph.commonOdds!, back)
-      : along(member, through, state, pushed, back);
+      ? alongTable(member, through, state, table, graph.commonOdds!, part, back)
+      : along(member, through, state, pushed, part, back);
     rounds++;
     given = over();
-  } while (!given && (moved > enough() || rounds < 2) && rounds * size < work);
+  } while (!given && (moved > within || rounds < 2) && rounds * size < work);
   // What lies behind a tie is what its other end has from elsewhere.
   for (let p = 0; p < size; p += 2) {
     const [u, w] = [2 * member[p]!, 2 * member[p + 1]!];
@@ -90,12 +84,13 @@ export function settle(
   return { found: through, hopeless: given, rounds };
 }
 
-/** Updates both messages of every tie in turn; how far the one moved that moved most. */
+/** Updates both messages of every tie in turn; how far, beyond the part, the one moved that moved most. */
 function along(
   member: Uint32Array,
   through: Float64Array,
   state: Float64Array,
   pushed: (p: number, effect: number) => number,
+  part: number,
   back: boolean,
 ): number {
   const size = member.length;
@@ -111,7 +106,7 @@ function along(
     const other = second - through[p + 1]!;
     state[w]! += other;
     through[p + 1] = second;
-    moved = Math.max(moved, Math.abs(change), Math.abs(other));
+    moved = Math.max(moved, Math.abs(change) - part * first, Math.abs(other) - part * second);
   }
   return moved;
 }
@@ -123,6 +118,7 @@ function alongTable(
   state: Float64Array,
   table: Float64Array,
   logOdds: number,
+  part: number,
   back: boolean,
 ): number {
   const size = member.length;
@@ -139,7 +135,7 @@ function alongTable(
     let change = first - through[p]!;
     state[u]! += change;
     through[p] = first;
-    if (change < 0) change = -change;
+    change = (change < 0 ? -change : change) - part * first;
     if (change > moved) moved = change;
     effect = state[u]! - first;
     if (effect > state[w + 1]!) effect = state[w + 1]!;
@@ -149,7 +145,7 @@ function alongTable(
     change = second - through[p + 1]!;
     state[w]! += change;
     through[p + 1] = second;
-    if (change < 0) change = -change;
+    change = (change < 0 ? -change : change) - part * second;
     if (change > moved) moved = change;
   }
   return moved;
