@@ -16,8 +16,9 @@ const rough = { loose: 1e-2, hardWork: 6e7, part: 1e-2 } as const;
 export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?: Ties): TooWeak {
   const spent = Float64Array.from({ length: graph.records }, (_, u) => (used && !used[u] ? 0 : base));
   const tie = graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
-  const doubled = (d: number) => addUp(d, logUp(2));
-  const fourfold = (d: number) => addUp(d, logUp(4));
+  const [two, four] = [logUp(2), logUp(4)];
+  const doubled = (d: number) => addUp(d, two);
+  const fourfold = (d: number) => addUp(d, four);
   if (reach === 'direct') {
     const at = (change: (d: number) => number) => mostOf(direct({ ...graph, logOdds: graph.logOdds.map(change) }, spent));
     const own = direct(graph, spent);

@@ -54,7 +54,7 @@ export function withLaidOdds({ graph, walk, small, cliques, rest }: Layout, chan
   const changed = withOdds(graph, change);
   return {
     graph: changed,
-    walk: withWalkedOdds(walk, change),
+    walk: withWalkedOdds(walk, change, graph.commonOdds),
     small,
     cliques: cliques.map((clique) => ({ ...clique, logOdds: change(clique.logOdds) })),
     ...(rest && { rest: { ...rest, graph: rest.graph === graph ? changed : withOdds(rest.graph, change) } }),

@@ -83,13 +83,14 @@ const mostWork = 2e8;
 /** What messages would come to, and the leaks they would make, without any proof. */
 export function approach(graph: Sent, effects: Float64Array, caps: Float64Array, options: MessageOptions) {
   const step = sweeper(graph, effects, caps, options.twin ?? 0);
-  const found = find(graph, effects, caps, step, options).best.at;
+  const found = find(graph, effects, caps, step, options).best.at.slice();
   return { found, leaks: step.leaks(found) };
 }
 
 function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Sweeper, options: MessageOptions): Climbed {
   if (!isLarge(graph)) return climb(graph, step, options);
   const { loose = 1e-3, hardWork = mostWork, twin = 0, start, hopeless } = options;
+  const lent = lend(graph);
   // Behind records without an effect of their own messages are as small as they like: only parts of themselves count.
   const everybody = effects.every((e) => e > 0);
   const largest = effects.reduce((m, e) => Math.max(m, e), 0);
@@ -97,10 +98,11 @@ function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Swee
     within: everybody ? (loose / 2) * largest : 0,
     part: options.part ?? (everybody ? 0 : loose / 2),
     work: hardWork,
+    on: { through: lent.ties[1], state: lent.nodes[1] },
     ...(start && { start }),
     ...(hopeless && { hopeless }),
   });
-  const spare = [new Float64Array(settled.found.length), new Float64Array(settled.found.length)] as const;
+  const spare = [lent.ties[2], lent.ties[3]] as const;
   const kappa =
     everybody && !options.part ? kappaOf(graph, effects, caps, settled.found, step, spare[0]) : Number.POSITIVE_INFINITY;
   return { best: { kappa, drift: kappa, at: settled.found }, spare, rounds: settled.rounds, hopeless: settled.hopeless };
@@ -252,15 +254,36 @@ interface Sweeper {
   readonly pushed: (p: number, effect: number) => number;
 }
 
+/** What one question about a large graph works on. */
+interface Lent {
+  readonly ties: readonly [Float64Array, Float64Array, Float64Array, Float64Array];
+  readonly nodes: readonly [Float64Array, Float64Array];
+}
+const arrays = new WeakMap<Uint32Array, Lent>();
+
+/** The same arrays for every question about the same ties, as one is answered before the next: making and dropping them would take longer than using them. */
+function lend({ member, nodes }: Sent): Lent {
+  const known = arrays.get(member);
+  if (known) return known;
+  const ties = () => new Float64Array(member.length);
+  const made: Lent = {
+    ties: [ties(), ties(), ties(), ties()],
+    nodes: [new Float64Array(2 * nodes), new Float64Array(2 * nodes)],
+  };
+  arrays.set(member, made);
+  return made;
+}
+
 function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
   const { member, start, factorOf, factors, nodes, records, pairwise } = graph;
   const size = member.length;
-  const through = new Float64Array(size);
+  const lent = isLarge(graph) ? lend(graph) : undefined;
+  const through = lent?.ties[0] ?? new Float64Array(size);
   const behind = new Float64Array(pairwise ? 0 : factors);
   const toTwin = tangents(twin);
   const pushed = pushing(graph);
   // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its factors. Side by side, as they are read together.
-  const state = new Float64Array(2 * nodes);
+  const state = lent?.nodes[0] ?? new Float64Array(2 * nodes);
   for (let u = 0; u < nodes; u++) state[2 * u + 1] = (caps[u]! - effects[u]!) * roundedUp;
 
   const gather = (from: Float64Array): void => {

@@ -12,6 +12,8 @@ export interface Settling {
   readonly part: number;
   /** Updates of one message that may be spent. */
   readonly work: number;
+  /** Where to work: an array by incidence, which the messages found come back in, and one with two places for each node. */
+  readonly on: { readonly through: Float64Array; readonly state: Float64Array };
   /** Messages to start from, instead of none. */
   readonly start?: Float64Array;
   /** Stop when some record leaks more than this although its cap is larger. */
@@ -30,13 +32,13 @@ export function settle(
   caps: Float64Array,
   twin: number,
   pushed: (p: number, effect: number) => number,
-  { within, part, work, start, hopeless }: Settling,
+  { within, part, work, on, start, hopeless }: Settling,
 ): Settled {
   const { member, nodes, records } = graph;
   const size = member.length;
-  const through = new Float64Array(size);
   // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its ties.
-  const state = new Float64Array(2 * nodes);
+  const { through, state } = on;
+  through.fill(0);
   for (let u = 0; u < nodes; u++) {
     state[2 * u] = effects[u]!;
     state[2 * u + 1] = caps[u]! - effects[u]!;
