@@ -10,7 +10,7 @@ import type { TooWeak } from './too-weak.js';
 import { direct } from './uninformed/direct.js';
 
 /** Two digits are enough for what nobody declared, and beyond so many updates the caps have to do. */
-const rough = { loose: 1e-2, hardWork: 6e7, part: 1e-2 } as const;
+const rough = { loose: 5e-3, hardWork: 6e7, part: 1e-2 } as const;
 
 /** The same questions where no graph is to be built for them (informed.proof.md, "Twins" and "Pendants"). */
 export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?: Ties): TooWeak {

@@ -65,7 +65,7 @@ export function messages(graph: Sent, effects: Float64Array, caps: Float64Array,
   };
   // Where much is saturated, or some spend nothing, a raise that F does not follow is found long before kappa is small.
   if (isLarge(graph) && best.kappa > 2e-3)
-    for (const by of options.part ? [1.03, 1.1] : [1.002, 1.02, 1.1]) {
+    for (const by of [1, 1.02, 1.1]) {
       if (best.kappa <= 1 - 1 / by) break;
       if (raised(by).every((x, p) => x <= certain[p]!))
         return { leaks: step.leaks(sent), rounds, kappa: 1 - 1 / by, from: 'below' };
@@ -91,17 +91,25 @@ function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Swee
   if (!isLarge(graph)) return climb(graph, step, options);
   const { loose = 1e-3, hardWork = mostWork, twin = 0, start, hopeless } = options;
   const lent = lend(graph);
-  // Behind records without an effect of their own messages are as small as they like: only parts of themselves count.
   const everybody = effects.every((e) => e > 0);
   const largest = effects.reduce((m, e) => Math.max(m, e), 0);
-  const settled = settle(graph, effects, caps, twin, step.pushed, {
-    within: everybody ? (loose / 2) * largest : 0,
-    part: options.part ?? (everybody ? 0 : loose / 2),
-    work: hardWork,
-    on: { through: lent.ties[1], state: lent.nodes[1] },
-    ...(start && { start }),
-    ...(hopeless && { hopeless }),
-  });
+  // Settled for effects that are raised a little, messages leave F that much of room also behind records that have no effect of their own.
+  const raise = everybody && !options.part ? 0 : 2 * loose * largest;
+  const settled = settle(
+    graph,
+    raise ? effects.map((e) => e + raise) : effects,
+    raise ? caps.map((c) => c + raise) : caps,
+    twin,
+    step.pushed,
+    {
+      within: raise ? raise / 4 : (loose / 2) * largest,
+      part: options.part ?? 0,
+      work: hardWork,
+      on: { through: lent.ties[1], state: lent.nodes[1] },
+      ...(start && { start }),
+      ...(hopeless && { hopeless }),
+    },
+  );
   const spare = [lent.ties[2], lent.ties[3]] as const;
   const kappa =
     everybody && !options.part ? kappaOf(graph, effects, caps, settled.found, step, spare[0]) : Number.POSITIVE_INFINITY;
