@@ -78,6 +78,14 @@ describe('messages on a large graph', () => {
     }
   });
 
+  it('are bounds where there is hardly time to settle', () => {
+    for (const effect of [0.02, 3]) {
+      const effects = new Float64Array(graph.nodes).fill(effect);
+      const { leaks } = messages(graph, effects, caps, { hardWork: 1, part: 0.5 });
+      expect(ratios(leaks, resting(effects)).least).toBeGreaterThanOrEqual(1 - 1e-9);
+    }
+  });
+
   it('are left to the caps once they are beyond what matters', () => {
     const effects = new Float64Array(graph.nodes).fill(0.02);
     const { leaks } = messages(graph, effects, caps, { hopeless: { most: 0.03, caps } });
