@@ -2,14 +2,16 @@
 export interface Bench {
   readonly name: string;
   readonly goal: Goal;
+  /** Takes so long that it runs only where this word is asked for. */
+  readonly behind?: string;
   run(): Promise<Measured | Skipped>;
 }
 
-/** What the ratio to the peer, or our own time in seconds, may be at most. */
-export type Goal = { readonly ratio: number } | { readonly seconds: number };
+/** What the ratio to the peer, our own time in seconds, or the most memory our process held may be at most. */
+export type Goal = { readonly ratio: number } | { readonly seconds: number } | { readonly bytes: number };
 
 export interface Measured {
-  /** Seconds for one unit of work, or what `unit` says. */
+  /** Seconds for one unit of work; bytes where the goal is in bytes; or what `unit` says. */
   readonly ours: number;
   readonly peer?: { readonly name: string; readonly seconds: number };
   /** Of a line about quality: what is counted in place of seconds; less is better. */
@@ -120,7 +122,14 @@ export function formatSeconds(s: number): string {
 
 export const formatFigure = (x: number, unit?: string): string => (unit ? `${x.toPrecision(3)} ${unit}` : formatSeconds(x));
 
-export const isMet = (goal: Goal, measured: Measured): boolean =>
-  'ratio' in goal
-    ? measured.peer !== undefined && measured.ours / measured.peer.seconds <= goal.ratio
-    : measured.ours <= goal.seconds;
+const formatBytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+export const formatOurs = (goal: Goal, ours: number): string => ('bytes' in goal ? formatBytes(ours) : formatSeconds(ours));
+export const formatGoal = (goal: Goal): string => {
+  if ('ratio' in goal) return `<= ${goal.ratio}x`;
+  return `<= ${'bytes' in goal ? formatBytes(goal.bytes) : formatSeconds(goal.seconds)}`;
+};
+
+export function isMet(goal: Goal, measured: Measured): boolean {
+  if ('ratio' in goal) return measured.peer !== undefined && measured.ours / measured.peer.seconds <= goal.ratio;
+  return measured.ours <= ('bytes' in goal ? goal.bytes : goal.seconds);
+}

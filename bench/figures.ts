@@ -1,4 +1,4 @@
-import { type Bench, formatFigure, formatSeconds, isMet, type Measured, type Skipped } from './bench.js';
+import { type Bench, formatFigure, formatGoal, formatOurs, isMet, type Measured, type Skipped } from './bench.js';
 
 /** A line of the table, as text. */
 export interface Row {
@@ -19,13 +19,13 @@ const times = (x: number): string => `${x.toPrecision(3)}x`;
 
 export const rowOf = (bench: Bench, measured: Measured, at: string): Row => ({
   work: bench.name,
-  ours: formatFigure(measured.ours, measured.unit),
+  ours: measured.unit ? formatFigure(measured.ours, measured.unit) : formatOurs(bench.goal, measured.ours),
   peer: measured.peer ? `${formatFigure(measured.peer.seconds, measured.unit)} (${measured.peer.name})` : '',
   ratio: measured.peer ? times(measured.ours / measured.peer.seconds) : '',
   spread: measured.spread
     ? measured.spread.map((x) => (measured.peer ? times(x) : formatFigure(x, measured.unit))).join(' to ')
     : '',
-  goal: 'ratio' in bench.goal ? `<= ${bench.goal.ratio}x` : `<= ${formatSeconds(bench.goal.seconds)}`,
+  goal: formatGoal(bench.goal),
   met: isMet(bench.goal, measured) ? 'yes' : 'NO',
   at,
 });

@@ -13,6 +13,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./noise.js'),
   () => import('./engine.js'),
   () => import('./dependence.js'),
+  () => import('./ties.js'),
   () => import('./query.js'),
   () => import('./graph.js'),
   () => import('./release.js'),
@@ -27,7 +28,8 @@ const words = process.argv.slice(2).filter((a) => !a.startsWith('--'));
 const asked = (option: string): boolean => process.argv.includes(option);
 const chosen = (await Promise.all(files.map((load) => load())))
   .flatMap((file) => file.benches)
-  .filter((b) => words.every((w) => b.name.toLowerCase().includes(w.toLowerCase())));
+  .filter((b) => words.every((w) => b.name.toLowerCase().includes(w.toLowerCase())))
+  .filter((b) => b.behind === undefined || words.includes(b.behind));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
 const rows: Row[] = [];

@@ -59,7 +59,13 @@ const outcome = (session: Session): Promise<string> =>
     (error: Error) => error.message,
   );
 const figures = ({ account }: Pick<Session, 'account'>): string =>
-  JSON.stringify(account.routes.map((r) => [toText(r.pureCapacity), r.gaussian && toText(r.gaussian.capacity)]));
+  JSON.stringify(
+    account.routes.map((r) => [
+      toText(r.pureCapacity),
+      r.amplifier.leakage(r.pureCapacity),
+      r.gaussian && toText(r.gaussian.capacity),
+    ]),
+  );
 
 const stories: Readonly<Record<string, (t: number) => void>> = {
   unchanged: () => {},

@@ -81,12 +81,19 @@ export interface GaussianRoute {
   readonly failure: number;
 }
 
-export function openAccount(policy: Policy, amplifiers: readonly Amplifier[]): Account {
+/** `told` hears how many of the amplifiers were asked. */
+export function openAccount(
+  policy: Policy,
+  amplifiers: readonly Amplifier[],
+  told: (done: number) => void = () => undefined,
+): Account {
   refuseReserved([...policy.columns.keys(), ...policy.relations.keys()], policy.file);
   const { epsilon, delta } = policy.budget;
-  const routes = amplifiers.map((amplifier): Route => {
+  const routes = amplifiers.map((amplifier, k): Route => {
     const { how, conditions } = amplifier;
-    return { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), how };
+    const route = { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), how };
+    told(k + 1);
+    return route;
   });
   const withGaussian = isZero(delta) ? routes : addGaussian(policy, routes);
   if (!withGaussian.some((r) => isPositive(r.pureCapacity) || (r.gaussian && isPositive(r.gaussian.capacity))))

@@ -17,6 +17,8 @@ export interface Opener {
   readonly decide?: (plan: Plan) => Promise<void>;
   /** Go on although the budget protects nothing. */
   readonly acceptNoProtection?: boolean;
+  /** Told how much of the opening is done where it may take long. */
+  readonly progress?: (done: number, total: number) => void;
   /** Told what data is about to be opened. */
   readonly opening?: (source: string) => void;
   /** Told where something opened could not be closed; the answer stands. */
@@ -39,8 +41,14 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
   return orClose([engine], opener, async () => {
     const ledger = await openLedger(policy.ledger);
     return orClose([ledger], opener, async () => {
-      const { analyst, as, outcomes, decide } = opener;
-      const said = { ...(analyst && { analyst }), ...(as && { as }), ...(outcomes && { outcomes }), ...(decide && { decide }) };
+      const { analyst, as, outcomes, decide, progress } = opener;
+      const said = {
+        ...(analyst && { analyst }),
+        ...(as && { as }),
+        ...(outcomes && { outcomes }),
+        ...(decide && { decide }),
+        ...(progress && { progress }),
+      };
       const session = await createSession({ policy, engine, ledger, ...said });
       return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], opener) };
     });

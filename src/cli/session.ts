@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Fugu } from '../ask/fugu.js';
 import type { Policy } from '../policy/policy.js';
 import type { Plan } from '../release/plan.js';
-import { caution, clock } from './output.js';
+import { caution, clock, progress } from './output.js';
 import { outcomes } from './paid.js';
 
 /** Opens policy, data and ledger, runs the work, and closes them whatever happens. */
@@ -26,11 +26,8 @@ export async function withSession<T>(
     });
   const { withFugu } = await import('../ask/fugu.js');
   try {
-    return await withFugu(
-      file,
-      { outcomes, caution, opening, acceptNoProtection, ...(as && { as }), ...(asked && { decide: asked }) },
-      work,
-    );
+    const told = { outcomes, caution, opening, progress: progress('reading ties') };
+    return await withFugu(file, { ...told, acceptNoProtection, ...(as && { as }), ...(asked && { decide: asked }) }, work);
   } finally {
     stop();
   }

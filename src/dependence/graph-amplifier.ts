@@ -1,17 +1,19 @@
-import { addUp, logUp, mulUp } from '../exact/outward.js';
-import { add, divide, isZero, multiply, type Rational, rational, toNumberDown, toNumberUp } from '../exact/rational.js';
+import { mulUp } from '../exact/outward.js';
+import { add, divide, isZero, multiply, type Rational, rational, toNumberDown, toNumberUp, toText } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
-import { answersTo } from '../mechanism/record-class.js';
+import { answersTo, type RecordClass } from '../mechanism/record-class.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
 import { type Base, type Bases, baseOf, commonBase } from './base.js';
 import { type Condition, onlySums } from './condition.js';
 import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian/sums.js';
-import { type FactorGraph, withOdds } from './graph/factor-graph.js';
-import { withPendants } from './graph/pendants.js';
+import { distinctComponents } from './graph/distinct.js';
+import type { FactorGraph } from './graph/factor-graph.js';
+import { emptyBounds, type KeepBounds, type KeptBounds, keptBounds, remembered } from './kept-bounds.js';
 import { largestBelow } from './largest-below.js';
-import { largestBaseOf, type Ties, ties, withTwins } from './leakage.js';
+import { largestBaseOf, ties } from './leakage.js';
 import type { Model } from './model/model.js';
+import { tooWeak } from './too-weak.js';
 import { directLaws } from './uninformed/direct-clusters.js';
 import { type Percolation, percolation, percolationOf } from './uninformed/percolation.js';
 
@@ -34,52 +36,47 @@ export interface GraphRoute {
 }
 
 /** The calculus on a factor graph: a base for each record that is a class of its own, one common base for all used records otherwise. */
-export function graphAmplifier(route: GraphRoute): Amplifier {
-  const { graph, model, adversary, reach, used } = route;
+export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds): Amplifier {
+  const { model, adversary, reach, scope } = route;
   const tables = adversary === 'uninformed' ? model : undefined;
-  const asked = usedOnly(ties(tables ?? graph, adversary, { reach }), used);
   const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
-  const spentBy = (base: Base, times = 1): Float64Array | number =>
-    classes
-      ? Float64Array.from(classes, (record) => mulUp(times, toNumberUp(baseOf(base, record))))
-      : mulUp(times, toNumberUp(commonBase(base, route.scope)));
+  // Where one number says what records spend, one component of each shape says it all.
+  const { graph, used } = classes || tables ? route : distinctComponents(route.graph, route.used);
+  const declared = { graph, adversary, reach, ...(used && { used }) };
+  const kept: KeptBounds = tables ? emptyBounds() : keep(declared);
+  const asked = atLast(() => ties(tables ?? graph, adversary, { reach, ...(used && { used }) }));
+  const spentBy = (list: readonly RecordClass[], base: Base, times = 1): Float64Array =>
+    Float64Array.from(list, (record) => mulUp(times, toNumberUp(baseOf(base, record))));
+  const largest = (epsilon: Rational): Rational => remembered(kept.bases, toText(epsilon), () => largestBaseOf(asked(), epsilon));
   const largestMultiple = (epsilon: Rational, parts: Bases): Rational => {
-    const most = commonBase(parts, route.scope);
+    const most = commonBase(parts, scope);
     if (isZero(most)) throw new RangeError('parts of nothing have no largest multiple');
-    if (!classes) return divide(largestBaseOf(asked, epsilon), most);
+    if (!classes) return divide(largest(epsilon), most);
     const limit = toNumberDown(epsilon);
-    return largestBelow((times) => asked.leakage(spentBy(parts, times)).worst.leakage, limit, limit / toNumberDown(most));
+    const worst = (times: number) => asked().leakage(spentBy(classes, parts, times)).worst.leakage;
+    return largestBelow(worst, limit, limit / toNumberDown(most));
+  };
+  const leakage = (base: Base): number => {
+    const common = commonBase(base, scope);
+    if (isZero(common)) return 0;
+    if (classes) return asked().leakage(spentBy(classes, base)).worst.leakage;
+    const spent = toNumberUp(common);
+    return remembered(kept.leaks, spent, () => asked().worst(spent));
   };
   // Unless direct reach is assumed, Gaussian noise is accounted against the informed adversary.
-  const clusters = atLast(() => (reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used)));
-  const sums = atLast(() => gaussianSums(graph, reach, used));
-  const worstOf = (on: FactorGraph, mask: Uint8Array | undefined, base: number): number =>
-    usedOnly(ties(on, adversary, { reach }), mask).leakage(base).worst.leakage;
-  // Twins of records that are left out would be left out too; a new neighbour would not.
-  const oneMore = (base: number): number =>
-    used
-      ? Math.max(worstOf(withTwins(graph), beside(used, used), base), worstOf(withPendants(graph), beside(used), base))
-      : worstOf(withTwins(graph), undefined, base);
+  const clusters = () =>
+    (kept.clusters ??= reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used));
+  const sums = () => (kept.sums ??= gaussianSums(graph, reach, used));
   return {
     name: route.name,
-    scope: route.scope,
-    leakage: (base) => (isZero(commonBase(base, route.scope)) ? 0 : asked.leakage(spentBy(base)).worst.leakage),
-    largestBase: (epsilon, parts) => (parts ? largestMultiple(epsilon, parts) : largestBaseOf(asked, epsilon)),
+    scope,
+    leakage,
+    largestBase: (epsilon, parts) => (parts ? largestMultiple(epsilon, parts) : largest(epsilon)),
     gaussian: [everyRelease(clusters), ...(graph.factors > 0 ? [onSums(sums)] : [])],
     whatIf: (exact) => {
       if (graph.factors === 0) return [];
       const base = toNumberUp(exact);
-      const times = (k: number) =>
-        worstOf(
-          withOdds(graph, (d) => addUp(d, logUp(k))),
-          used,
-          base,
-        );
-      return [
-        { change: 'odds ratios twice as large', leakage: times(2) },
-        { change: 'odds ratios four times as large', leakage: times(4) },
-        { change: 'one more tie per record', leakage: oneMore(base) },
-      ];
+      return remembered(kept.whatIfs, base, () => tooWeak(declared, base, tables ? undefined : asked()));
     },
     factoredOnly: false,
     conditions: route.conditions ?? [],
@@ -116,23 +113,3 @@ const onSums = (sums: () => GaussianSums): GaussianBound => ({
   counted: (...asked) => sums().counted(...asked),
   how: gaussianSumsHow,
 });
-
-/** The same ties, asked with one number: what each used record spends. */
-function usedOnly(asked: Ties, used: Uint8Array | undefined): Ties {
-  if (!used) return asked;
-  const spread = (profile: Float64Array | number) =>
-    typeof profile === 'number' ? Float64Array.from(used, (yes) => (yes ? profile : 0)) : profile;
-  return {
-    ...asked,
-    leakage: (profile) => asked.leakage(spread(profile)),
-    search: (profile) => asked.search(spread(profile)),
-  };
-}
-
-/** Two sets of records side by side; everybody of the second when it is not given. */
-function beside(first: Uint8Array, second?: Uint8Array): Uint8Array {
-  const both = new Uint8Array(2 * first.length).fill(1);
-  both.set(first);
-  if (second) both.set(second, first.length);
-  return both;
-}

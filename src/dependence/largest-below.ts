@@ -52,3 +52,65 @@ function shortened(x: number): number {
   const unit = 2 ** (Math.floor(Math.log2(x)) - 40);
   return Math.floor(x / unit) * unit;
 }
+
+export interface Near {
+  /** Nothing above it is wanted. */
+  readonly top: number;
+  /** Known to be small enough. */
+  readonly sure: number;
+  readonly guess: number;
+}
+
+/** How often a costly curve is asked, and when coarser digits have to do. */
+const mostQuestions = 40;
+const patient = 10;
+
+/**
+ * The same for a cost that takes long to work out and is about proportional to x: starts at a guess and returns what was itself tested. Three digits, or two where the
+ * curve jumps. Costs far above the limit need not be right.
+ */
+export function largestNear(cost: (x: number) => number, limit: number, { top, sure, guess }: Near): Rational {
+  if (!(top > 0) || !(limit > 0)) return zero;
+  let low = { x: shortened(sure), cost: Number.NaN };
+  let high = { x: top * (1 + 2 ** -30), cost: Number.POSITIVE_INFINITY };
+  let x = shortened(Math.min(top, Math.max(sure, guess)));
+  let power = 1;
+  for (let asked = 1; asked <= mostQuestions; asked++) {
+    const digits = asked > patient ? 1e-2 : 1e-3;
+    const now = { x, cost: cost(x) };
+    if (now.cost <= limit) {
+      if (low.cost > 0 && now.x > low.x) power = slopeOf(low, now);
+      low = now;
+      if (now.cost >= limit * (1 - digits) || now.x >= shortened(top)) break;
+    } else {
+      if (now.cost < 2 * limit && low.cost > 0 && now.x > low.x) power = slopeOf(low, now);
+      high = now;
+    }
+    if (high.x - low.x <= digits * low.x) break;
+    x = shortened(next(low, high, limit, power, digits));
+  }
+  // Only what was asked about is returned.
+  for (let tries = 0; !(low.cost <= limit); tries++) {
+    if (tries === 20) return zero;
+    low = { x: shortened(low.x * (tries === 0 ? 1 : 0.999 ** tries)), cost: 0 };
+    low.cost = cost(low.x);
+  }
+  return fromNumber(low.x);
+}
+
+interface Point {
+  readonly x: number;
+  readonly cost: number;
+}
+
+/** d log cost / d log x, within reason: costs are nearly proportional. */
+const slopeOf = (a: Point, b: Point): number => Math.min(1.2, Math.max(0.3, Math.log(b.cost / a.cost) / Math.log(b.x / a.x)));
+
+/** Where the limit would be met if the curve went on as it does, a little below it. */
+function next(low: Point, high: Point, limit: number, power: number, digits: number): number {
+  const from = low.cost > 0 ? low : high.cost < 2 * limit ? high : undefined;
+  const aimed = from ? from.x * (limit / from.cost) ** (1 / power) * (1 - digits / 3) : Math.sqrt(low.x * high.x);
+  const narrow = (1 + digits / 4) * low.x;
+  if (aimed > narrow && aimed < high.x * (1 - digits / 4)) return aimed;
+  return Math.max(narrow, Math.min(Math.sqrt(low.x * high.x), high.x * (1 - digits / 4)));
+}

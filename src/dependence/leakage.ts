@@ -1,13 +1,14 @@
 import { addUp, logUp } from '../exact/outward.js';
-import { fromNumber, type Rational, toNumberDown, zero } from '../exact/rational.js';
+import { type Rational, toNumberDown } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
 import { alike, alikeWords } from './alike/alike.js';
 import { modelPulls } from './alike/model-pulls.js';
 import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { contraction } from './graph/push.js';
 import { type Walk, walk } from './graph/walk.js';
-import { informed, type Memory } from './informed/informed.js';
-import { largestBelow } from './largest-below.js';
+import { informed, type Start, startOf } from './informed/informed.js';
+import { type Layout, layout } from './informed/layout.js';
+import { largestBelow, largestNear } from './largest-below.js';
 import type { Model } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';
 import { direct, directAssumption } from './uninformed/direct.js';
@@ -26,6 +27,8 @@ export interface LeakageOptions {
   readonly radius?: number;
   /** All ties of a graph pull together, and its records have two values each: an assumption, to be said wherever the bound is. */
   readonly pull?: 'alike';
+  /** 1 for records that spend where one number says what records spend; everybody when absent. */
+  readonly used?: Uint8Array;
 }
 
 export interface Leakage {
@@ -39,31 +42,45 @@ export interface Leakage {
   readonly how: string;
 }
 
-/** A subject read once, asked many times. */
+/** A subject read once, asked many times. Every answer depends on the question alone, never on those before it. */
 export interface Ties {
   readonly records: number;
   readonly graph: FactorGraph;
-  /** Depends on the profile alone. */
+  /** One number is what every used record spends. */
   leakage(profile: Float64Array | number): Leakage;
-  /** The same bound, proven from where the last such question ended: faster on large graphs, and different in its last digits. */
-  search(profile: Float64Array | number): Leakage;
+  /** The worst leakage when every used record spends this; above `most` it need not be close. */
+  worst(base: number, most?: number): number;
+  /** How many times the base the worst record leaks when the base is small, as a guess: it proves nothing. */
+  amplification(): number;
+  /** How many used records the largest component has. */
+  readonly group: number;
+  /** How the graph is laid out, and where messages may start. */
+  readonly laid?: Layout;
+  start(): Start | undefined;
 }
 
 export function ties(subject: Subject, adversary: Adversary, options: LeakageOptions = {}): Ties {
-  const { reach = 'any', radius = 0, pull } = options;
+  const { reach = 'any', radius = 0, pull, used } = options;
   if (reach === 'direct' && adversary === 'informed')
     throw new RangeError('reach: direct holds against an uninformed adversary only');
-  if (reach === 'direct' && !isModel(subject)) return directTies(subject);
+  if (reach === 'direct' && !isModel(subject)) return directTies(subject, used);
   const graphs = isModel(subject) ? graphsOf(subject) : [subject];
-  const walks = graphs.map(walk);
-  const memories = graphs.map((): Memory => ({}));
+  const laid = graphs.map(layout);
   const first = graphs[0]!;
-  const together = walks[0]!.looped.includes(1) ? pulling(subject, pull) : undefined;
-  const spread = (profile: Float64Array | number) =>
-    typeof profile === 'number' ? new Float64Array(first.records).fill(profile) : profile;
-  const answer = (asked: Float64Array | number, memories: readonly Memory[]): Leakage => {
+  const together = laid[0]!.walk.looped.includes(1) ? pulling(subject, pull) : undefined;
+  const spread = spreader(first.records, used);
+  // Large graphs are asked from where a small base would end: it is the same for every question.
+  let starts: readonly (Start | undefined)[] | undefined;
+  const startAt = (k: number): Start | undefined => {
+    starts ??= laid.map((l) => (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
+    return starts[k];
+  };
+  const answer = (asked: Float64Array | number, most?: number): Leakage => {
     const profile = spread(asked);
-    const [base, ...others] = graphs.map((g, k) => informed(g, profile, walks[k]!, memories[k]));
+    const [base, ...others] = graphs.map((g, k) => {
+      const start = typeof asked === 'number' ? startAt(k) : undefined;
+      return informed(g, profile, laid[k]!, { ...(start && { start }), ...(most !== undefined && { most }) });
+    });
     const bounds = [base!, ...others].map((b) => b.leaks);
     const words = [describe(base!.methods, base!.capped)];
     if (adversary === 'uninformed' && isModel(subject)) {
@@ -81,14 +98,18 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
       bounds.push(together(profile));
       words.push(alikeWords);
     }
-    const perRecord = least(bounds);
+    const perRecord = bounds.length === 1 ? bounds[0]! : least(bounds);
     return { perRecord, worst: worstOf(perRecord), group: worstOf(base!.group).leakage, certified: true, how: words.join('; ') };
   };
   return {
     records: first.records,
     graph: first,
-    leakage: (profile) => answer(profile, []),
-    search: (profile) => answer(profile, memories),
+    leakage: (profile) => answer(profile),
+    worst: (base, most) => answer(base, most).worst.leakage,
+    amplification: () => startAt(0)?.amplification ?? answer(small).worst.leakage / small,
+    group: largestComponent(laid[0]!.walk, spread(1)),
+    laid: laid[0]!,
+    start: () => startAt(0),
   };
 }
 
@@ -104,19 +125,39 @@ function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float6
   };
 }
 
+/** A base so small that leakage is as good as linear in it. */
+const small = 2 ** -30;
+
+const spreader = (records: number, used: Uint8Array | undefined) => (profile: Float64Array | number) => {
+  if (typeof profile !== 'number') return profile;
+  const all = new Float64Array(records).fill(profile);
+  if (used) for (let u = 0; u < records; u++) if (!used[u]) all[u] = 0;
+  return all;
+};
+
 /**
  * Direct reach alone: no other bound is ever below it. push(e, D) <= min(e, D) puts it below the group and odds caps, below any larger message, and pushes of parts
  * add up to at most the push of the whole (two independent ties are one tie of summed effect and D).
  */
-function directTies(graph: FactorGraph): Ties {
+function directTies(graph: FactorGraph, used: Uint8Array | undefined): Ties {
   const walked = walk(graph);
+  const spread = spreader(graph.records, used);
   const leakage = (asked: Float64Array | number): Leakage => {
-    const profile = typeof asked === 'number' ? new Float64Array(graph.records).fill(asked) : asked;
+    const profile = spread(asked);
     const perRecord = direct(graph, profile);
     const how = `direct reach (assumes: ${directAssumption.independent})`;
     return { perRecord, worst: worstOf(perRecord), group: largestComponent(walked, profile), certified: true, how };
   };
-  return { records: graph.records, graph, leakage, search: leakage };
+  const worst = (base: number) => worstOf(direct(graph, spread(base))).leakage;
+  return {
+    records: graph.records,
+    graph,
+    leakage,
+    worst,
+    amplification: () => worst(small) / small,
+    group: largestComponent(walked, spread(1)),
+    start: () => undefined,
+  };
 }
 
 function largestComponent(w: Walk, profile: Float64Array): number {
@@ -164,22 +205,19 @@ const describe = (methods: Readonly<Record<string, number>>, capped: boolean): s
 export const largestBase = (subject: Subject, epsilon: Rational, adversary: Adversary, options: LeakageOptions = {}): Rational =>
   largestBaseOf(ties(subject, adversary, options), epsilon);
 
-/** From this many incidences on, an evaluation takes seconds and bases are found to four digits, less than any noise can show. */
-const largeGraph = 200_000;
+/** From this many incidences on, bases are found to three digits, less than any noise can show. */
+const largeGraph = 40_000;
+export const isLarge = (graph: FactorGraph): boolean => graph.member.length >= largeGraph;
 
 export function largestBaseOf(asked: Ties, epsilon: Rational): Rational {
   const limit = toNumberDown(epsilon);
-  const worst = (base: number) => asked.leakage(base).worst.leakage;
-  if (asked.graph.member.length < largeGraph) return largestBelow(worst, limit, limit);
-  const near = largestBelow((base) => asked.search(base).worst.leakage, limit, limit, 1e-4);
-  // What is returned must keep the limit when asked afresh.
-  let base = toNumberDown(near);
-  for (let tries = 0; tries < 20; tries++) {
-    const leak = worst(base);
-    if (leak <= limit) return fromNumber(base);
-    base /= 1 + 2 * (leak / limit - 1);
-  }
-  return zero;
+  if (!isLarge(asked.graph)) return largestBelow((base) => asked.worst(base), limit, limit);
+  return largestNear((base) => asked.worst(base, limit), limit, {
+    top: limit,
+    // Group privacy.
+    sure: (limit / Math.max(1, asked.group)) * (1 - 1e-9),
+    guess: limit / asked.amplification(),
+  });
 }
 
 /** Gaussian noise under the same ties: informed adversary, rho of zCDP per record. */

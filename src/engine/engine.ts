@@ -36,6 +36,16 @@ export interface Chunk {
   readonly columns: readonly ArrayLike<Cell>[];
   /** Columns as the engine stores them, for counting many cells; where one is absent, `columns` has the cells. */
   readonly stored?: readonly (StoredColumn | undefined)[];
+  /** Texts as the engine stores them, for comparing many; where a column is absent, `columns` has its cells. */
+  readonly texts?: readonly (StoredTexts | undefined)[];
+}
+
+/** Four words for each row: the length of its text in bytes, then the bytes of a text of up to 12, in order. What a NULL row holds means nothing. */
+export interface StoredTexts {
+  readonly words: Uint32Array;
+  readonly valid?: Uint32Array;
+  /** Texts of more than 12 bytes by row. */
+  readonly long: ReadonlyMap<number, string>;
 }
 
 /** Small numbers, or positions in a list of words. What `items` holds in a NULL row means nothing. */

@@ -34,6 +34,7 @@ import { canonical, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
 import { reads } from '../terms/source.js';
 import { declaredAmplifiers } from '../ties/declared.js';
+import { tieKinds } from '../ties/kinds.js';
 import { systemAnalyst } from './analyst.js';
 import { finishBatch, widestAnswer } from './answer.js';
 import { type Charged, charge, type Desk, type Request } from './charge.js';
@@ -62,6 +63,8 @@ export interface SessionParts {
   readonly outcomes?: Outcomes;
   /** Asked before anything is booked; throws where whoever pays does not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
+  /** Told how much of the opening is done where ties are read from the data, of 100. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 export interface AskOptions extends Asked {
@@ -79,10 +82,16 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   const { whole } = parts.engine;
   refuseOtherReading(whole.source, policy);
   const before = policy.dependence.length > 0 ? await whole.snapshot() : undefined;
-  const { amplifiers, unused, readsData } = await declaredAmplifiers(policy, whole);
-  const account = openAccount(policy, amplifiers);
+  const { progress = () => undefined, ...others } = parts;
+  const { amplifiers, unused, readsData } = await declaredAmplifiers(policy, whole, tieKinds, (done) => progress(50 * done, 100));
+  const account = openAccount(policy, amplifiers, (done) => readsData && progress(50 + (30 * done) / amplifiers.length, 100));
+  if (readsData) {
+    // Every plan tells them: whoever opens waits for them once.
+    for (const { amplifier, pureCapacity } of account.routes) if (!isZero(pureCapacity)) amplifier.whatIf(pureCapacity);
+    progress(100, 100);
+  }
   return new Session({
-    ...parts,
+    ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
     analyst: parts.analyst ?? systemAnalyst(),

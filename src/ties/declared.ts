@@ -7,7 +7,7 @@ import { type RecordClass, tuplesOf } from '../mechanism/record-class.js';
 import type { Dependence, Policy } from '../policy/policy.js';
 import { answersAmplifier } from './answers.js';
 import { kindOf, type TieKinds, tieKinds } from './kinds.js';
-import { type RecordTies, recordTies } from './record-ties.js';
+import { type RecordTies, recordTies, type Told } from './record-ties.js';
 import { type TiedTuples, tupleAmplifier } from './tuples.js';
 
 export interface Declared extends RecordTies {
@@ -16,7 +16,12 @@ export interface Declared extends RecordTies {
 }
 
 /** Every proven way from the declared ties to leakage (declared.proof.md); calibration uses whichever gives the least noise. */
-export async function declaredAmplifiers(policy: Policy, engine: Engine, kinds: TieKinds = tieKinds): Promise<Declared> {
+export async function declaredAmplifiers(
+  policy: Policy,
+  engine: Engine,
+  kinds: TieKinds = tieKinds,
+  progress?: Told,
+): Promise<Declared> {
   const { secret } = policy.protect;
   if (secret === 'edge')
     return {
@@ -41,6 +46,7 @@ export async function declaredAmplifiers(policy: Policy, engine: Engine, kinds: 
     engine,
     between.map(({ d }) => d),
     kinds,
+    progress,
   );
   // Answers of tied people: coarsen to rows. Only when people are independent do the ties of one person's answers say more.
   if (between.some(({ kind }) => kind.records)) return { ...records, readsData: true };

@@ -7,7 +7,8 @@ import { mulUp } from '../exact/outward.js';
 import { invalid } from '../policy/problems.js';
 import { flag, section, whole, word } from '../policy/schema.js';
 import type { TieKind } from './kind.js';
-import { noName, type RecordTable } from './records.js';
+import { noName } from './name-list.js';
+import type { RecordTable } from './records.js';
 import { oddsText, onColumn, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
 
 export interface GroupsDependence {

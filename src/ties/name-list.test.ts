@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NameList } from './name-list.js';
+import type { Chunk } from '../engine/engine.js';
+import { NameColumn, NameList, noName } from './name-list.js';
 
 const name = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
@@ -8,6 +9,22 @@ const name = fc.oneof(
   // Where UTF-8 and UTF-16 disagree about the order.
   fc.constantFrom('\uE000', '\uFFFD', '\u{10000}', '\u{10FFFF}', 'a\uFF21', 'a\u{1F600}', '\uFEFFx'),
 );
+
+/** A column of a block as a database stores it: a length and up to twelve bytes in four words. */
+function storedBlock(cells: readonly (string | null)[]): Chunk {
+  const words = new Uint32Array(4 * cells.length);
+  const valid = new Uint32Array(Math.ceil(cells.length / 32));
+  const long = new Map<number, string>();
+  for (const [row, cell] of cells.entries()) {
+    if (cell === null) continue;
+    valid[row >>> 5]! |= 1 << (row & 31);
+    const bytes = new TextEncoder().encode(cell);
+    words[4 * row] = bytes.length;
+    if (bytes.length > 12) long.set(row, cell);
+    else new Uint8Array(words.buffer, 16 * row + 4, 12).set(bytes);
+  }
+  return { rows: cells.length, columns: [cells], texts: [{ words, valid, long }] };
+}
 
 describe('a list of names', () => {
   it('numbers names as they come, knows them again and tells them', () => {
@@ -46,5 +63,24 @@ describe('a list of names', () => {
     expect(list.bytes).toBeGreaterThan(60_000 * 105);
     expect(Math.max(...said)).toBeGreaterThanOrEqual(list.bytes);
     for (const k of [0, 1, 39_999, 40_000, 59_999]) expect(list.text(list.find(`${long}${k}`)!)).toBe(`${long}${k}`);
+  });
+
+  it('takes names as they are stored for what they read', () => {
+    const cells = fc.array(fc.oneof(name, fc.string({ minLength: 11, maxLength: 14 }), fc.constant(null)));
+    fc.assert(
+      fc.property(cells, cells, (first, then) => {
+        const [stored, spelt] = [new NameList(), new NameList()];
+        const numbers = (list: NameList, block: Chunk) => first.map((_, row) => list.addAt(new NameColumn(block, 0), row));
+        const plain = { rows: first.length, columns: [first] };
+        expect(numbers(stored, storedBlock(first))).toEqual(numbers(spelt, plain));
+        expect(
+          first.map((cell, row) => (cell === null ? noName : stored.find(cell)) === numbers(spelt, plain)[row]),
+        ).not.toContain(false);
+        const block = new NameColumn(storedBlock(then), 0);
+        for (const [row, cell] of then.entries())
+          expect(stored.findAt(block, row)).toBe(cell === null ? undefined : spelt.find(cell));
+      }),
+      { numRuns: 60 },
+    );
   });
 });

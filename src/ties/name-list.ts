@@ -1,4 +1,7 @@
+import { endianness } from 'node:os';
+import { countingSort } from '../dependence/graph/factor-graph.js';
 import type { Room } from '../dependence/graph/room.js';
+import type { Cell, Chunk, StoredTexts } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 
 /** Bytes of names are kept in segments, so that growing copies nothing. */
@@ -20,6 +23,8 @@ export class NameList {
   #slots = new Uint32Array(4096).fill(none);
   #size = 0;
   #scratch = new Uint8Array(1024);
+  #scratchWords = new Uint32Array(this.#scratch.buffer, 0, 3);
+  #longest = 0;
 
   /** `grown` is told how many bytes the list is about to hold. */
   constructor(grown: Room['need'] = () => undefined) {
@@ -35,7 +40,15 @@ export class NameList {
 
   /** The number of a name, which it is given when it is new. */
   add(name: string): number {
-    const length = this.#encode(name);
+    return this.#add(this.#encode(name));
+  }
+  /** The number of the name in a cell of a column; `noName` where there is none. */
+  addAt(names: NameColumn, row: number): number {
+    const length = this.#take(names, row);
+    return length === 0 ? noName : this.#add(length);
+  }
+
+  #add(length: number): number {
     const slot = this.#slotOf(length);
     const known = this.#slots[slot]!;
     if (known !== none) return known;
@@ -50,6 +63,11 @@ export class NameList {
     const known = this.#slots[this.#slotOf(this.#encode(name))]!;
     return known === none ? undefined : known;
   }
+  findAt(names: NameColumn, row: number): number | undefined {
+    const length = this.#take(names, row);
+    const known = length === 0 ? none : this.#slots[this.#slotOf(length)]!;
+    return known === none ? undefined : known;
+  }
 
   text(id: number): string {
     return decoder.decode(this.#bytesOf(id));
@@ -57,16 +75,54 @@ export class NameList {
 
   /** The place of each name among all in the order of their UTF-16 units, as JavaScript compares texts. */
   ranks(): Uint32Array {
-    this.#grown(this.bytes + 16 * this.#size);
-    const prefix = Float64Array.from({ length: this.#size }, (_, id) => this.#prefix(id));
-    const order = sorted(this.#size, (a, b) => prefix[a]! - prefix[b]! || this.#compare(a, b));
+    this.#grown(this.bytes + 24 * this.#size);
+    const order = this.#longest <= mostSorted ? this.#byBytes() : sorted(this.#size, (a, b) => this.#compare(a, b));
     const ranks = new Uint32Array(this.#size);
     for (let k = 0; k < order.length; k++) ranks[order[k]!] = k;
     return ranks;
   }
 
+  /** Sorted by the last two bytes, then by the two before them, and so on; where a name has ended comes before every byte. */
+  #byBytes(): Uint32Array {
+    let order = Uint32Array.from({ length: this.#size }, (_, id) => id);
+    const digits = new Uint32Array(this.#size);
+    for (let at = (this.#longest - 1) & ~1; at >= 0; at -= 2) {
+      for (let id = 0; id < this.#size; id++) digits[id] = this.#digit(id, at);
+      order = countingSort(257 * 257, order, (id) => digits[id]!).order;
+    }
+    return order;
+  }
+
+  #digit(id: number, at: number): number {
+    const address = this.#start[id]!;
+    const segment = this.#segments[address >>> segmentBits]!;
+    const from = address & (segmentSize - 1);
+    const length = this.#endOf(id) - address;
+    const high = at < length ? 1 + inOrder(segment[from + at]!) : 0;
+    return high * 257 + (at + 1 < length ? 1 + inOrder(segment[from + at + 1]!) : 0);
+  }
+
+  /** Brings the name in a cell to where names are compared; its length, 0 where there is none. */
+  #take(names: NameColumn, row: number): number {
+    const { texts } = names;
+    if (texts === undefined || !littleEndian) {
+      const cell = names.cell(row);
+      return cell === null ? 0 : this.#encode(cell as string);
+    }
+    if (texts.valid && ((texts.valid[row >>> 5]! >>> (row & 31)) & 1) === 0) return 0;
+    const length = texts.words[4 * row]!;
+    if (length > 12) return this.#encode(texts.long.get(row)!);
+    this.#scratchWords[0] = texts.words[4 * row + 1]!;
+    this.#scratchWords[1] = texts.words[4 * row + 2]!;
+    this.#scratchWords[2] = texts.words[4 * row + 3]!;
+    return length;
+  }
+
   #encode(name: string): number {
-    if (this.#scratch.length < 3 * name.length) this.#scratch = new Uint8Array(6 * name.length);
+    if (this.#scratch.length < 3 * name.length) {
+      this.#scratch = new Uint8Array(6 * name.length);
+      this.#scratchWords = new Uint32Array(this.#scratch.buffer, 0, 3);
+    }
     for (let i = 0; i < name.length; i++) {
       const unit = name.charCodeAt(i);
       if (unit > 127) return encoder.encodeInto(name, this.#scratch).written;
@@ -95,6 +151,7 @@ export class NameList {
 
   #keep(id: number, length: number): void {
     if (length > segmentSize) throw tooLong();
+    if (length > this.#longest) this.#longest = length;
     let last = this.#segments.length - 1;
     if (last < 0 || this.#filled[last]! + length > segmentSize) {
       if (this.#segments.length === mostSegments) throw tooLong();
@@ -141,17 +198,6 @@ export class NameList {
     this.#slots = slots;
   }
 
-  /** The first six bytes as one number that orders names like the names themselves. */
-  #prefix(id: number): number {
-    const at = this.#start[id]!;
-    const segment = this.#segments[at >>> segmentBits]!;
-    const from = at & (segmentSize - 1);
-    const length = this.#endOf(id) - at;
-    let key = 0;
-    for (let i = 0; i < 6; i++) key = key * 256 + (i < length ? inOrder(segment[from + i]!) : 0);
-    return key;
-  }
-
   #compare(a: number, b: number): number {
     const x = this.#bytesOf(a);
     const y = this.#bytesOf(b);
@@ -160,6 +206,30 @@ export class NameList {
     return x.length - y.length;
   }
 }
+
+/** A column of names in a block of rows: compared as they are stored where they are, so that most of them never become a string. */
+export class NameColumn {
+  readonly texts: StoredTexts | undefined;
+  readonly #block: Chunk;
+  readonly #column: number;
+
+  constructor(block: Chunk, column: number) {
+    this.#block = block;
+    this.#column = column;
+    this.texts = block.texts?.[column];
+  }
+
+  cell(row: number): Cell {
+    return this.#block.columns[this.#column]![row] ?? null;
+  }
+}
+
+/** Where a cell names nobody. */
+export const noName = none;
+
+/** Names of up to so many bytes are sorted by their bytes; longer ones by comparing them. */
+const mostSorted = 32;
+const littleEndian = endianness() === 'LE';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

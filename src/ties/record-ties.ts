@@ -11,6 +11,10 @@ import { kindOf, type TieKinds, tieColumns, tieKinds } from './kinds.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';
 import { markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
 
+/** Told which part of the work is done. */
+export type Told = (done: number) => void;
+const untold: Told = () => undefined;
+
 export interface RecordTies {
   readonly amplifiers: readonly Amplifier[];
   /** The records whose rows releases may not use, when a limit on ties leaves some out. */
@@ -34,6 +38,7 @@ export async function recordTies(
   engine: Engine,
   list: readonly Dependence[],
   kinds: TieKinds = tieKinds,
+  told: Told = untold,
 ): Promise<RecordTies> {
   const tied = list.flatMap((d): Tied[] => {
     const ties = kindOf(d, kinds).records;
@@ -59,9 +64,13 @@ export async function recordTies(
     room,
     least,
   );
+  told(0.4);
   room.need(records.bytes + least(records.count));
   const graphs: FactorGraph[] = [];
-  for (const { d, ties } of tied) graphs.push(await ties.graph(d, { policy, records, engine, room: after(graphs, room) }));
+  for (const { d, ties } of tied) {
+    graphs.push(await ties.graph(d, { policy, records, engine, room: after(graphs, room) }));
+    told(0.4 + (0.4 * graphs.length) / tied.length);
+  }
   if (graphs.length > 1) after(graphs, room).need(records.bytes + combinedBytes(graphs));
   const everyone: GraphRoute = {
     ...shared,

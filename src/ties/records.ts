@@ -5,7 +5,7 @@ import { nameReader } from '../engine/name.js';
 import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
-import { NameList, sorted } from './name-list.js';
+import { NameColumn, NameList, noName, sorted } from './name-list.js';
 
 /**
  * The records of a table as numbers 0..count-1, with the columns that ties speak about: one per person (secret `person`), else one per row.
@@ -26,12 +26,12 @@ export interface RecordTable {
   readonly firstNamed: (name: string) => number | undefined;
   /** The one record with this name; undefined when there is none. */
   readonly named: (name: string | undefined) => number | undefined;
+  /** The same for the name in a cell. */
+  readonly namedAt: (names: NameColumn, row: number) => number | undefined;
   readonly nameOf: (record: number) => string | undefined;
   /** Bytes that all this holds. */
   readonly bytes: number;
 }
-export const noName = 0xffffffff;
-
 /** What to read: names of groups and owners, and cells that name nobody. */
 export interface RecordColumns {
   readonly names: readonly string[];
@@ -67,11 +67,8 @@ export async function readRecords(
   let at = 0;
   for await (const block of readBlocks(engine, statement)) {
     for (let c = 0; c < lists.length; c++) {
-      const column = block.columns[c]!;
-      for (let r = 0; r < block.rows; r++) {
-        const cell = column[r] ?? null;
-        names[c]![at + r] = cell === null ? noName : lists[c]!.add(cell as string);
-      }
+      const column = new NameColumn(block, c);
+      for (let r = 0; r < block.rows; r++) names[c]![at + r] = lists[c]!.addAt(column, r);
     }
     cells.forEach((list, c) => {
       const column = block.columns[lists.length + c]!;
@@ -88,11 +85,24 @@ export async function readRecords(
   const cellsOf = new Map(shown.map((column, c) => [column, Array.from(placeOf, (place) => cells[c]![place]!)]));
   const units = unit === undefined ? undefined : { list: lists[0]!, rank: ranks[0]!, at: namesIn.get(unit)! };
   const { recordOf, firstRow, first, repeated } = numberRecords(units?.at, units?.list.size ?? 0, rows, secret === 'person');
+  // By the number of a name: asked for both ends of every tie.
+  const recordAt = new Uint32Array(units?.list.size ?? 0);
+  const several = new Uint8Array(secret === 'person' ? 0 : recordAt.length);
+  for (let id = 0; id < recordAt.length; id++) {
+    const place = units!.rank[id]!;
+    recordAt[id] = first[place]!;
+    if (several.length > 0) several[id] = repeated[place]!;
+  }
   const firstNamed = (name: string): number | undefined => {
     const id = units?.list.find(name);
-    return id === undefined ? undefined : first[units!.rank[id]!];
+    return id === undefined ? undefined : recordAt[id];
   };
   const idAt = units && inverse(units.rank);
+  const only = (id: number | undefined): number | undefined => {
+    if (id === undefined) return undefined;
+    if (several.length > 0 && several[id] === 1) throw severalRows(unit!);
+    return recordAt[id];
+  };
   return {
     count: firstRow.length,
     recordOf,
@@ -100,11 +110,8 @@ export async function readRecords(
     namesIn: (column) => namesIn.get(column)!,
     cellsOf: (column) => cellsOf.get(column)!,
     firstNamed,
-    named: (name) => {
-      const record = name === undefined ? undefined : firstNamed(name);
-      if (record !== undefined && secret !== 'person' && repeated[units!.at[firstRow[record]!]!] === 1) throw severalRows(unit!);
-      return record;
-    },
+    named: (name) => only(name === undefined ? undefined : units?.list.find(name)),
+    namedAt: (names, row) => only(units?.list.findAt(names, row)),
     nameOf: (record) => {
       const place = units?.at[firstRow[record]!] ?? noName;
       return place === noName ? undefined : units!.list.text(idAt![place]!);

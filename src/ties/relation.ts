@@ -11,6 +11,7 @@ import { invalid } from '../policy/problems.js';
 import { section, whole, word } from '../policy/schema.js';
 import { didYouMean } from '../policy/suggest.js';
 import type { TieKind } from './kind.js';
+import { NameColumn } from './name-list.js';
 import type { RecordTable } from './records.js';
 import { oddsText, onColumn, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
 import { tupleTies, tupleWords } from './tuples.js';
@@ -119,11 +120,12 @@ async function tiesGraph(
   const right = new Uint32Array(most);
   const odds = dependence.oddsColumn === undefined ? strength(dependence.oddsRatio) : new Float64Array(most);
   let size = 0;
-  for await (const { rows, columns } of readBlocks(engine, statement)) {
-    const [a, b, ratio] = columns;
-    for (let r = 0; r < rows; r++) {
-      const u = records.named(a![r] as string);
-      const w = records.named(b![r] as string);
+  for await (const block of readBlocks(engine, statement)) {
+    const [a, b] = [new NameColumn(block, 0), new NameColumn(block, 1)];
+    const ratio = typeof odds === 'number' ? undefined : block.columns[2];
+    for (let r = 0; r < block.rows; r++) {
+      const u = records.namedAt(a, r);
+      const w = records.namedAt(b, r);
       if (u === undefined || w === undefined)
         throw new Fault(
           'DATA_MALFORMED',

@@ -9,7 +9,8 @@ import { add, floor, one, subtract, toNumber } from '../exact/rational.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { section, word } from '../policy/schema.js';
 import type { TieKind } from './kind.js';
-import { noName, type RecordTable } from './records.js';
+import { noName } from './name-list.js';
+import type { RecordTable } from './records.js';
 import { tiedColumn } from './strength.js';
 import { readTransitions, type Transition } from './transitions.js';
 

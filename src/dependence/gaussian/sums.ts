@@ -3,8 +3,9 @@ import { fromNumber, multiply, toNumberDown, toNumberUp } from '../../exact/rati
 import type { GaussianBound } from '../amplifier.js';
 import { onlySums } from '../condition.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
-import { type Walk, walk } from '../graph/walk.js';
+import type { Walk } from '../graph/walk.js';
 import { informed } from '../informed/informed.js';
+import { layout } from '../informed/layout.js';
 import { direct } from '../uninformed/direct.js';
 import { epsilonOn, largestRhoOn } from './delta-curve.js';
 
@@ -104,10 +105,11 @@ const slopeOf = (leak: number, base: number, levels: number): number =>
   mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
 
 function* componentReaches(graph: FactorGraph, used: Uint8Array | undefined): Iterable<Reach> {
-  const walked = walk(graph);
+  const laid = layout(graph);
+  const walked = laid.walk;
   const counts = countsOf(graph, walked, used);
   const base = small / counts.reduce((m, k) => Math.max(m, k), 1);
-  const { leaks } = informed(graph, spread(graph, used, base), walked);
+  const { leaks } = informed(graph, spread(graph, used, base), laid);
   for (let c = 0; c < walked.components; c++) {
     const [from, to] = [walked.componentStart[c]!, walked.componentStart[c + 1]!];
     let worst = 0;

@@ -83,46 +83,89 @@ export function fromPairs(records: number, left: Uint32Array, right: Uint32Array
   const pairs = left.length;
   if (right.length !== pairs || (typeof logOdds !== 'number' && logOdds.length !== pairs))
     throw new RangeError('a tie list has columns of different lengths');
-  const oddsOf = typeof logOdds === 'number' ? () => logOdds : (k: number) => logOdds[k]!;
-  const { order, begin } = sortedByEnds(records, left, right);
-  // seen[w] = 1 + the place of the pair {u, w} in the output, valid while the smaller end is u.
-  const seen = new Uint32Array(records);
-  const member = new Uint32Array(2 * order.length);
-  const odds = new Float64Array(2 * order.length);
+  const { begin, greater, odds } = byLesserEnd(records, left, right, typeof logOdds === 'number' ? undefined : logOdds);
   let size = 0;
   for (let u = 0; u < records; u++) {
-    const first = size;
-    for (let k = begin[u]!; k < begin[u + 1]!; k++) {
-      const pair = order[k]!;
-      const w = left[pair]! === u ? right[pair]! : left[pair]!;
-      const d = oddsOf(pair);
-      if (seen[w]! > first) {
-        const p = 2 * (seen[w]! - 1);
-        if (d > odds[p]!) odds[p] = odds[p + 1] = d;
+    const [from, to] = [begin[u]!, begin[u + 1]!];
+    sortTies(greater, odds, from, to);
+    // The ends that differ move to the front; begin[u] is where those of u start from here on.
+    begin[u] = size;
+    for (let k = from; k < to; k++) {
+      if (size > begin[u]! && greater[size - 1] === greater[k]) {
+        if (odds && odds[k]! > odds[size - 1]!) odds[size - 1] = odds[k]!;
         continue;
       }
-      member[2 * size] = u;
-      member[2 * size + 1] = w;
-      odds[2 * size] = odds[2 * size + 1] = d;
-      seen[w] = ++size;
+      greater[size] = greater[k]!;
+      if (odds) odds[size] = odds[k]!;
+      size++;
     }
   }
+  begin[records] = size;
   const start = new Uint32Array(size + 1);
-  for (let f = 1; f <= size; f++) start[f] = 2 * f;
-  const whole = size === order.length;
-  return assemble(records, records, start, whole ? member : member.slice(0, 2 * size), whole ? odds : odds.slice(0, 2 * size));
+  const member = new Uint32Array(2 * size);
+  const each = new Float64Array(2 * size);
+  if (!odds) each.fill(logOdds as number);
+  for (let u = 0; u < records; u++)
+    for (let k = begin[u]!; k < begin[u + 1]!; k++) {
+      member[2 * k] = u;
+      member[2 * k + 1] = greater[k]!;
+      if (odds) each[2 * k] = each[2 * k + 1] = odds[k]!;
+      start[k + 1] = 2 * k + 2;
+    }
+  return assemble(records, records, start, member, each);
 }
 
-/** Pairs by their lesser end, those of one lesser end by the greater; begin[u] is where the pairs of lesser end u start. */
-function sortedByEnds(records: number, left: Uint32Array, right: Uint32Array) {
-  const all = new Uint32Array(left.length);
-  let kept = 0;
+/** The greater ends of the pairs of lesser end u, in no order, are greater[begin[u] .. begin[u+1]]. */
+function byLesserEnd(records: number, left: Uint32Array, right: Uint32Array, logOdds: Float64Array | undefined) {
+  const begin = new Uint32Array(records + 2);
   for (let k = 0; k < left.length; k++) {
-    if (left[k]! >= records || right[k]! >= records) throw new RangeError('a tie names a record that is not there');
-    if (left[k] !== right[k]) all[kept++] = k;
+    const [a, b] = [left[k]!, right[k]!];
+    if (a >= records || b >= records) throw new RangeError('a tie names a record that is not there');
+    if (a !== b) begin[(a < b ? a : b) + 2]!++;
   }
-  const byGreater = countingSort(records, all.subarray(0, kept), (k) => Math.max(left[k]!, right[k]!));
-  return countingSort(records, byGreater.order, (k) => Math.min(left[k]!, right[k]!));
+  for (let u = 2; u < begin.length; u++) begin[u]! += begin[u - 1]!;
+  // While pairs are put down, begin[u + 1] is where the next one of u goes; at the end it is where those of u + 1 start.
+  const kept = begin[records + 1]!;
+  const greater = new Uint32Array(kept);
+  const odds = logOdds && new Float64Array(kept);
+  for (let k = 0; k < left.length; k++) {
+    const [a, b] = [left[k]!, right[k]!];
+    if (a === b) continue;
+    const at = begin[(a < b ? a : b) + 1]!++;
+    greater[at] = a < b ? b : a;
+    if (odds) odds[at] = logOdds[k]!;
+  }
+  return { begin, greater, odds };
+}
+
+/** Most records have a few ties, which are sorted where they stand. */
+const fewTies = 24;
+
+function sortTies(greater: Uint32Array, odds: Float64Array | undefined, from: number, to: number): void {
+  if (to - from > fewTies) {
+    const ends = greater.slice(from, to);
+    if (!odds) {
+      greater.set(ends.sort(), from);
+      return;
+    }
+    const strengths = odds.slice(from, to);
+    const order = Uint32Array.from({ length: to - from }, (_, k) => k).sort((a, b) => ends[a]! - ends[b]!);
+    for (let k = 0; k < order.length; k++) {
+      greater[from + k] = ends[order[k]!]!;
+      odds[from + k] = strengths[order[k]!]!;
+    }
+    return;
+  }
+  for (let k = from + 1; k < to; k++) {
+    const [end, strength] = [greater[k]!, odds?.[k] ?? 0];
+    let at = k;
+    for (; at > from && greater[at - 1]! > end; at--) {
+      greater[at] = greater[at - 1]!;
+      if (odds) odds[at] = odds[at - 1]!;
+    }
+    greater[at] = end;
+    if (odds) odds[at] = strength;
+  }
 }
 
 /** Stable. */
@@ -208,7 +251,13 @@ export function combine(graphs: readonly FactorGraph[]): FactorGraph {
 }
 
 /** The same ties with every D replaced; for what-if questions. */
-export function withOdds(graph: FactorGraph, change: (logOdds: number) => number): FactorGraph {
-  const logOdds = graph.logOdds.map(change);
+export function withOdds<G extends Pick<FactorGraph, 'logOdds' | 'commonOdds'>>(
+  graph: G,
+  change: (logOdds: number) => number,
+): G {
+  const logOdds =
+    graph.commonOdds === undefined
+      ? graph.logOdds.map(change)
+      : new Float64Array(graph.logOdds.length).fill(change(graph.commonOdds));
   return { ...graph, logOdds, commonOdds: common(logOdds) };
 }

@@ -1,4 +1,5 @@
 import { closed, open, pushThrough } from './push.js';
+import { type Pusher, Tables } from './tangents.js';
 import type { Walk } from './walk.js';
 
 /** Sums of positive numbers rounded up: two roundings of half a unit each are more than undone (informed.proof.md, "Rounding"). */
@@ -13,7 +14,7 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
   const total = effects.slice();
   /** What each walked factor sends to the node that introduced it. */
   const sent = new Float64Array(parent.length);
-  const through = pusher();
+  const through = pusher(2 * parent.length);
   for (let c = w.components - 1; c >= 0; c--) {
     if (looped[c]) continue;
     const begin = factorStart[c]!;
@@ -47,17 +48,22 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
 }
 
 /** `push` that remembers the last D: most graphs have few different ones. */
-function pusher(): (effect: number, logOdds: number) => number {
+function pusher(calls: number): (effect: number, logOdds: number) => number {
+  const tables = new Tables(calls);
   let last = -1;
+  let table: Pusher | undefined;
   let shut = 0;
   let passing = 0;
   return (effect, logOdds) => {
     if (!(effect > 0) || logOdds === 0) return 0;
     if (logOdds !== last) {
       last = logOdds;
-      shut = closed(logOdds);
-      passing = open(logOdds);
+      table = tables.of(logOdds);
+      if (!table) {
+        shut = closed(logOdds);
+        passing = open(logOdds);
+      }
     }
-    return pushThrough(effect, logOdds, shut, passing);
+    return table ? table(effect) : pushThrough(effect, logOdds, shut, passing);
   };
 }

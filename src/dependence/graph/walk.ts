@@ -154,3 +154,10 @@ function finish(
 /** The nodes of one component. */
 export const nodesOf = (w: Walk, component: number): Uint32Array =>
   w.order.subarray(w.componentStart[component]!, w.componentStart[component + 1]!);
+
+/** The same walk with every D replaced; `commonOdds` where there is but one. */
+export function withWalkedOdds(w: Walk, change: (logOdds: number) => number, commonOdds: number | undefined): Walk {
+  if (commonOdds === undefined) return { ...w, parentOdds: w.parentOdds.map(change), childOdds: w.childOdds.map(change) };
+  const every = (length: number) => new Float64Array(length).fill(change(commonOdds));
+  return { ...w, parentOdds: every(w.parentOdds.length), childOdds: every(w.childOdds.length) };
+}

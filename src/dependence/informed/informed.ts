@@ -1,11 +1,12 @@
 import { addUp } from '../../exact/outward.js';
 import { cliqueLeaks, cliqueOdds } from '../graph/clique.js';
-import { assemble, type FactorGraph } from '../graph/factor-graph.js';
+import type { FactorGraph } from '../graph/factor-graph.js';
 import { forestPass, roundedUp } from '../graph/forest.js';
 import { push } from '../graph/push.js';
-import { largestRecursion, pieceOf, recursion, shapeOf } from '../graph/recursion.js';
-import { nodesOf, type Walk, walk } from '../graph/walk.js';
-import { messages } from './messages.js';
+import { pieceOf, recursion, shapeOf } from '../graph/recursion.js';
+import type { Walk } from '../graph/walk.js';
+import { type Layout, layout, type Part, partOf } from './layout.js';
+import { approach, type MessageOptions, messages } from './messages.js';
 
 /** What an informed adversary gains about each record; see informed.proof.md for the theorem and for why every branch is a bound. */
 export interface InformedBound {
@@ -22,18 +23,56 @@ export interface InformedBound {
 /** Smaller than any effect that matters, larger than where relative rounding stops being true. */
 const least = 2 ** -900;
 
-/** The messages of the last question about the same graph: a start for the next one, never a part of its proof. */
-export interface Memory {
-  messages?: Float64Array;
-  largest?: number;
+/** Messages found where the largest effect was this: a start for similar questions about the same graph, never a part of their proof. */
+export interface Start {
+  readonly messages: Float64Array;
+  readonly largest: number;
+  /** The worst leak there, in units of that effect. */
+  readonly amplification: number;
+}
+
+export interface Asking {
+  readonly start?: Start;
+  /** Above this it does not matter by how much. */
+  readonly most?: number;
+  readonly work?: Pick<MessageOptions, 'loose' | 'hardWork' | 'part'>;
+}
+
+/** Updates of one incidence that are spent on a start. */
+const startWork = 5e7;
+
+/** Where messages end for this profile, as far as some rounds go; undefined where nothing goes by messages. */
+export function startOf(laid: Layout, profile: Float64Array, largest: number): Start | undefined {
+  if (!laid.rest) return undefined;
+  const { graph, nodes } = laid.rest;
+  const { effects, whole } = effectsOf(laid, profile);
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from);
+  const { found, leaks } = approach(graph, select(effects), select(whole), { loose: 5e-3, hardWork: startWork });
+  return { messages: found, largest, amplification: leaks.reduce((m, x) => Math.max(m, x), 0) / largest };
 }
 
 export function informed(
   graph: FactorGraph,
   profile: Float64Array,
-  walked: Walk = walk(graph),
-  memory: Memory = {},
+  laid: Layout = layout(graph),
+  asking: Asking = {},
 ): InformedBound {
+  const { walk } = laid;
+  const { effects, whole, byPosition } = effectsOf(laid, profile);
+  const forest = forestPass(walk, byPosition);
+  const leaks = new Float64Array(graph.nodes);
+  for (let c = 0; c < walk.components; c++)
+    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) {
+      const u = walk.order[x]!;
+      leaks[u] = walk.looped[c] ? whole[u]! : forest[x]!;
+    }
+  const methods = solveLoops(laid, effects, whole, leaks, asking);
+  const capped = applyCaps(graph, effects, whole, leaks);
+  return { leaks: leaks.subarray(0, graph.records), group: whole.subarray(0, graph.records), methods, capped };
+}
+
+/** The effect of each node, by number and by place in the walk, and the whole effect of its component. */
+export function effectsOf({ graph, walk }: Layout, profile: Float64Array) {
   if (profile.length !== graph.records) throw new RangeError('one effect per record');
   const effects = new Float64Array(graph.nodes);
   for (let j = 0; j < profile.length; j++) {
@@ -42,19 +81,12 @@ export function informed(
     effects[j] = e > 0 && e < least ? least : e;
   }
   const byPosition = new Float64Array(graph.nodes);
-  for (let x = 0; x < graph.nodes; x++) byPosition[x] = effects[walked.order[x]!]!;
-  const caps = componentSums(walked, byPosition);
-  const forest = forestPass(walked, byPosition);
-  const leaks = new Float64Array(graph.nodes);
+  for (let x = 0; x < graph.nodes; x++) byPosition[x] = effects[walk.order[x]!]!;
   const whole = new Float64Array(graph.nodes);
-  for (let c = 0; c < walked.components; c++)
-    for (let x = walked.componentStart[c]!; x < walked.componentStart[c + 1]!; x++) {
-      leaks[walked.order[x]!] = walked.looped[c] ? caps[c]! : forest[x]!;
-      whole[walked.order[x]!] = caps[c]!;
-    }
-  const methods = solveLoops(graph, walked, effects, whole, leaks, memory);
-  const capped = applyCaps(graph, effects, whole, leaks);
-  return { leaks: leaks.subarray(0, graph.records), group: whole.subarray(0, graph.records), methods, capped };
+  const sums = componentSums(walk, byPosition);
+  for (let c = 0; c < walk.components; c++)
+    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) whole[walk.order[x]!] = sums[c]!;
+  return { effects, byPosition, whole };
 }
 
 function componentSums(w: Walk, byPosition: Float64Array): Float64Array {
@@ -65,58 +97,79 @@ function componentSums(w: Walk, byPosition: Float64Array): Float64Array {
 }
 
 /** Small components by the recursion, cliques by its closed form, the rest together by messages. */
-function solveLoops(
-  graph: FactorGraph,
-  w: Walk,
+function solveLoops(laid: Layout, effects: Float64Array, whole: Float64Array, leaks: Float64Array, asking: Asking) {
+  const { graph, walk, small, cliques, rest } = laid;
+  const methods = { forest: walk.components, recursion: 0, clique: 0, messages: 0 };
+  const solved = new Map<string, readonly number[] | undefined>();
+  const local = new Uint32Array(small.length > 0 ? graph.nodes : 0);
+  const left: Uint32Array[] = [];
+  const cliqueOf = (nodes: Uint32Array, odds: number) =>
+    cliqueLeaks(
+      Array.from(nodes, (u) => effects[u]!),
+      odds,
+    );
+  const put = (nodes: Uint32Array, found: readonly number[]) => {
+    for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = found[k]!;
+  };
+  for (const { nodes } of small) {
+    methods.forest--;
+    // Among equals the closed form is the recursion.
+    const even = graph.commonOdds !== undefined && nodes.every((u) => effects[u] === effects[nodes[0]!]);
+    const evenOdds = even ? cliqueOdds(graph, nodes) : undefined;
+    const exact = evenOdds === undefined ? bySmallest(graph, nodes, effects, local, solved) : undefined;
+    const odds = exact ? undefined : (evenOdds ?? cliqueOdds(graph, nodes));
+    const found = exact ?? (odds === undefined ? undefined : cliqueOf(nodes, odds));
+    if (found) put(nodes, found);
+    else left.push(nodes);
+    methods[exact ? 'recursion' : found ? 'clique' : 'messages']++;
+  }
+  for (const { nodes, logOdds } of cliques) {
+    methods.forest--;
+    methods.clique++;
+    put(nodes, cliqueOf(nodes, logOdds));
+  }
+  if (left.length > 0) byMessages(partOf(graph, left), left, effects, whole, leaks, {});
+  if (!rest) return methods;
+  methods.forest -= rest.components;
+  methods.messages += rest.components;
+  const largest = effects.reduce((m, e) => Math.max(m, e), 0);
+  const scale = largest / (asking.start?.largest ?? 0);
+  const start = asking.start && scale < 2 ** 60 ? { start: asking.start.messages.map((x) => x * scale) } : {};
+  const ceilings = asking.most === undefined ? undefined : ceilingsOf(rest, effects, whole, graph);
+  const hopeless = ceilings ? { hopeless: { most: 4 * asking.most!, caps: ceilings } } : {};
+  byMessages(rest, undefined, effects, whole, leaks, { ...asking.work, ...start, ...hopeless });
+  return methods;
+}
+
+/** Leaks by messages of the nodes of a part, or of some of its components only. */
+function byMessages(
+  { graph, nodes }: Part,
+  only: readonly Uint32Array[] | undefined,
   effects: Float64Array,
   whole: Float64Array,
   leaks: Float64Array,
-  memory: Memory,
-) {
-  const methods = { forest: w.components, recursion: 0, clique: 0, messages: 0 };
-  const solved = new Map<string, readonly number[] | undefined>();
-  const local = new Uint32Array(graph.nodes);
-  const rest: Uint32Array[] = [];
-  for (let c = 0; c < w.components; c++) {
-    if (!w.looped[c]) continue;
-    methods.forest--;
-    const nodes = nodesOf(w, c);
-    // Among equals the closed form is the recursion.
-    const even =
-      graph.commonOdds !== undefined && nodes.length <= largestRecursion && nodes.every((u) => effects[u] === effects[nodes[0]!]);
-    const evenOdds = even ? cliqueOdds(graph, nodes) : undefined;
-    const exact =
-      nodes.length <= largestRecursion && evenOdds === undefined ? small(graph, nodes, effects, local, solved) : undefined;
-    const odds = evenOdds ?? (exact || nodes.length > 2000 ? undefined : cliqueOdds(graph, nodes));
-    const found =
-      exact ??
-      (odds === undefined
-        ? undefined
-        : cliqueLeaks(
-            Array.from(nodes, (u) => effects[u]!),
-            odds,
-          ));
-    if (!found) rest.push(nodes);
-    else for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = found[k]!;
-    methods[exact ? 'recursion' : found ? 'clique' : 'messages']++;
-  }
-  if (rest.length === 0) return methods;
-  const { part, nodes } = cutOut(graph, rest, local);
-  const select = (from: Float64Array) => Float64Array.from(nodes, (u) => from[u]!);
-  const largest = effects.reduce((m, e) => Math.max(m, e), 0);
-  const scale = largest / (memory.largest ?? 0);
-  const start = memory.messages && scale < 2 ** 60 ? { start: memory.messages.map((x) => x * scale) } : {};
-  const answer = messages(part, select(effects), select(whole), start);
-  memory.messages = answer.found;
-  memory.largest = largest;
-  for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
-  return methods;
+  options: MessageOptions,
+): void {
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from);
+  const answer = messages(graph, select(effects), select(whole), options);
+  if (nodes) for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
+  // Where a bound came from elsewhere, the lesser one counts.
+  else if (only) for (const own of only) for (const u of own) leaks[u] = answer.leaks[u]!;
+  else for (let u = 0; u < leaks.length; u++) if (answer.leaks[u]! < leaks[u]!) leaks[u] = answer.leaks[u]!;
+}
+
+/** What group and odds alone let each node of a part leak. */
+function ceilingsOf({ graph, nodes }: Part, effects: Float64Array, whole: Float64Array, all: FactorGraph): Float64Array {
+  return Float64Array.from({ length: graph.nodes }, (_, k) => {
+    const u = nodes ? nodes[k]! : k;
+    return Math.min(whole[u]!, addUp(effects[u]!, oddsOf(all, u)));
+  });
 }
 
 /** Shapes remembered: where every component has one of its own, remembering gains nothing. */
 const mostShapes = 20_000;
 
-function small(
+function bySmallest(
   graph: FactorGraph,
   nodes: Uint32Array,
   effects: Float64Array,
@@ -131,50 +184,23 @@ function small(
   return found;
 }
 
-/** The graph of some components alone. Visible records come before hidden types, as in the whole graph. */
-function cutOut(graph: FactorGraph, components: readonly Uint32Array[], local: Uint32Array) {
-  const size = components.reduce((s, c) => s + c.length, 0);
-  const nodes = new Uint32Array(size);
-  let at = 0;
-  for (const c of components) {
-    nodes.set(c, at);
-    at += c.length;
-  }
-  nodes.sort();
-  if (size === graph.nodes) return { part: graph, nodes };
-  const records = nodes.reduce((s, u) => s + (u < graph.records ? 1 : 0), 0);
-  for (let k = 0; k < size; k++) local[nodes[k]!] = k;
-  let incidences = 0;
-  for (const u of nodes) incidences += graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
-  const start = new Uint32Array(incidences + 1);
-  const member = new Uint32Array(incidences);
-  const odds = new Float64Array(incidences);
-  let factors = 0;
-  let filled = 0;
-  for (let k = 0; k < size; k++)
-    for (let x = graph.nodeStart[nodes[k]!]!; x < graph.nodeStart[nodes[k]! + 1]!; x++) {
-      const p = graph.incidence[x]!;
-      const f = graph.factorOf[p]!;
-      if (graph.start[f] !== p) continue;
-      for (let q = p; q < graph.start[f + 1]!; q++) {
-        member[filled] = local[graph.member[q]!]!;
-        odds[filled++] = graph.logOdds[q]!;
-      }
-      start[++factors] = filled;
-    }
-  return { part: assemble(records, size, start.slice(0, factors + 1), member, odds), nodes };
+/** What all ties of a record together let through of anything. */
+export function oddsOf(graph: FactorGraph, u: number): number {
+  const from = graph.nodeStart[u]!;
+  const to = graph.nodeStart[u + 1]!;
+  if (from === to) return 0;
+  if (graph.commonOdds !== undefined) return (to - from) * graph.commonOdds * roundedUp;
+  let odds = 0;
+  for (let x = from; x < to; x++) odds = (odds + graph.logOdds[graph.incidence[x]!]!) * roundedUp;
+  return odds;
 }
 
 /** Group, odds and one-shot caps; true when a cap decided some record with ties. */
 function applyCaps(graph: FactorGraph, effects: Float64Array, whole: Float64Array, leaks: Float64Array): boolean {
   let capped = false;
   for (let u = 0; u < graph.records; u++) {
-    const from = graph.nodeStart[u]!;
-    const to = graph.nodeStart[u + 1]!;
-    if (from === to) continue;
-    let odds = 0;
-    if (graph.commonOdds !== undefined) odds = (to - from) * graph.commonOdds * roundedUp;
-    else for (let x = from; x < to; x++) odds = (odds + graph.logOdds[graph.incidence[x]!]!) * roundedUp;
+    if (graph.nodeStart[u] === graph.nodeStart[u + 1]) continue;
+    const odds = oddsOf(graph, u);
     const own = effects[u]!;
     let cap = Math.min(whole[u]!, addUp(own, odds));
     // push lies between 0 and either argument, so the one-shot cap can only matter where the others do not decide by far.

@@ -1,6 +1,6 @@
 import { endianness } from 'node:os';
 import { type DuckDBDataChunk, type DuckDBEnumType, DuckDBTypeId, type DuckDBVector } from '@duckdb/node-api';
-import type { Cell, Chunk, StoredColumn, StoredItems } from '../engine.js';
+import type { Cell, Chunk, StoredColumn, StoredItems, StoredTexts } from '../engine.js';
 import type { TextNumbers } from './text-numbers.js';
 
 /** The parts of a driver vector that make reading it fast; all of them are checked before use. */
@@ -33,14 +33,10 @@ const plainCells: ReadonlySet<DuckDBTypeId> = new Set([
 export function readChunk(chunk: DuckDBDataChunk, numbers?: TextNumbers): Chunk {
   const rows = chunk.rowCount;
   const count = chunk.columnCount;
-  // No stored item is longer than four bytes, and validity is a bit.
-  const copies = new Copies(count * (rows * 4 + rows / 8 + 16));
+  // No stored number is longer than four bytes and no text than sixteen, and validity is a bit.
+  const copies = new Copies(count * (rows * 16 + rows / 8 + 16));
   const read = Array.from({ length: count }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copies, numbers));
-  return new Block(
-    rows,
-    read.map((column) => ('items' in column ? column : undefined)),
-    read,
-  );
+  return new Block(rows, read);
 }
 
 /** Copies of typed arrays, many to a buffer: a thousand buffers for a thousand columns would keep the garbage collector busy. */
@@ -71,23 +67,29 @@ class Copies {
   }
 }
 
-type Read = StoredColumn | { readonly cells: ArrayLike<Cell> };
+type Read = StoredColumn | StoredTexts | { readonly cells: ArrayLike<Cell> };
+const isTexts = (column: Read): column is StoredTexts => 'long' in column;
 
 /** Stored columns are spelt out cell by cell only for those who ask for cells. */
 class Block implements Chunk {
   readonly rows: number;
   readonly stored: readonly (StoredColumn | undefined)[];
+  readonly texts: readonly (StoredTexts | undefined)[];
   readonly #read: readonly Read[];
   #columns: readonly ArrayLike<Cell>[] | undefined;
 
-  constructor(rows: number, stored: readonly (StoredColumn | undefined)[], read: readonly Read[]) {
+  constructor(rows: number, read: readonly Read[]) {
     this.rows = rows;
-    this.stored = stored;
+    this.stored = read.map((column) => ('items' in column ? column : undefined));
+    this.texts = read.map((column) => (isTexts(column) ? column : undefined));
     this.#read = read;
   }
 
   get columns(): readonly ArrayLike<Cell>[] {
-    this.#columns ??= this.#read.map((column) => ('items' in column ? spellOut(column, this.rows) : column.cells));
+    this.#columns ??= this.#read.map((column) => {
+      if (isTexts(column)) return spellTexts(column, this.rows);
+      return 'items' in column ? spellOut(column, this.rows) : column.cells;
+    });
     return this.#columns;
   }
 }
@@ -121,7 +123,7 @@ function readColumn(vector: DuckDBVector, rows: number, copies: Copies, numbers?
       // A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer.
       const { buffer, byteOffset: at } = dataView;
       const words = at % 4 === 0 ? new Uint32Array(buffer, at, rows * 4) : new Uint32Array(buffer.slice(at, at + rows * 16));
-      return numbers ? numbered(vector, words, valid, rows, numbers) : { cells: readText(vector, words, valid, rows) };
+      return numbers ? numbered(vector, words, valid, rows, numbers) : readTexts(vector, words, valid, rows, copies);
     }
   }
   const cells: Cell[] = new Array(rows);
@@ -148,7 +150,21 @@ const letters = Array.from({ length: 128 }, (_, code) => String.fromCharCode(cod
 const shortTexts = new Map<number, string>();
 const mostShortTexts = 1 << 16;
 
-function readText(vector: DuckDBVector, words: Uint32Array, valid: Uint32Array | null, rows: number): Cell[] {
+function readTexts(
+  vector: DuckDBVector,
+  words: Uint32Array,
+  valid: Uint32Array | null,
+  rows: number,
+  copies: Copies,
+): StoredTexts {
+  const long = new Map<number, string>();
+  for (let i = 0; i < rows; i++)
+    if (words[i * 4]! > 12 && (!valid || isValid(valid, i))) long.set(i, wholeText(vector, i, words[i * 4 + 1]!));
+  return { words: copies.of(words), ...(valid && { valid: copies.of(valid) }), long };
+}
+
+function spellTexts({ words, valid, long }: StoredTexts, rows: number): Cell[] {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) {
     if (valid && !isValid(valid, i)) {
@@ -158,18 +174,29 @@ function readText(vector: DuckDBVector, words: Uint32Array, valid: Uint32Array |
     const length = words[i * 4]!;
     const start = words[i * 4 + 1]!;
     if (length === 1) cells[i] = letters[start & 127]!;
-    else if (length > 4) cells[i] = wholeText(vector, i, start);
+    else if (length > 12) cells[i] = long.get(i)!;
+    else if (length > 4) cells[i] = textIn(bytes, i * 16 + 4, length);
     else {
       const key = length * 0x1_0000_0000 + start;
       let text = shortTexts.get(key);
       if (text === undefined) {
-        text = wholeText(vector, i, start);
+        text = textIn(bytes, i * 16 + 4, length);
         if (shortTexts.size < mostShortTexts) shortTexts.set(key, text);
       }
       cells[i] = text;
     }
   }
   return cells;
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+function textIn(bytes: Uint8Array, at: number, length: number): string {
+  let text = '';
+  for (let k = at; k < at + length; k++) {
+    if (bytes[k]! > 127) return decoder.decode(bytes.subarray(at, at + length));
+    text += letters[bytes[k]!]!;
+  }
+  return text;
 }
 
 /** The driver leaves out a byte order mark at the start of a cell; the database does not. */

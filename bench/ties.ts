@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import type { Bench, Goal, Measured } from './bench.js';
+import { drawn, forest, random, type Town, withTown } from './tied-data.js';
+
+/** What a process of its own says about a session on a town. */
+interface Told {
+  readonly open: number;
+  readonly rss: number;
+  readonly tied: Asked;
+  readonly untied: Asked;
+}
+interface Asked {
+  readonly plan: number;
+  readonly release: number;
+}
+
+interface Line {
+  readonly town: Town;
+  readonly name: string;
+  readonly open: number;
+  /** Megabytes. */
+  readonly memory?: number;
+  readonly behind?: string;
+}
+
+const friends = (more: string): string => `{ kind: ties, relation: friend, ${more} }`;
+const lines: readonly Line[] = [
+  { name: '1M records, 1M ties', town: random(1e6, 1e6), open: 3, memory: 600 },
+  { name: '1M records, a forest of ties', town: forest(1e6), open: 3, memory: 600 },
+  { name: '100k ties with hubs, maxTies', town: drawn(50_000, 100_000, 3, friends('oddsRatio: 2, maxTies: 50')), open: 3 },
+  { name: '200k records, 950k ties', town: drawn(200_000, 950_000, 1.5, friends('oddsRatio: 1.2')), open: 6 },
+  { name: '5M records, 5M ties', town: random(5e6, 5e6), open: 20, memory: 1500, behind: '5M' },
+];
+
+function benchesOf({ town, name, open, memory, behind }: Line): Bench[] {
+  let told: Promise<Told> | undefined;
+  const once = (): Promise<Told> => {
+    told ??= session(town);
+    return told;
+  };
+  const line = (what: string, goal: Goal, measure: (told: Told) => Measured): Bench => ({
+    name: `session with ${name}: ${what}`,
+    goal,
+    ...(behind !== undefined && { behind }),
+    run: async () => measure(await once()),
+  });
+  const beside = (ask: keyof Asked) => (t: Told) => ({
+    ours: t.tied[ask],
+    peer: { name: 'the same without ties', seconds: t.untied[ask] },
+  });
+  return [
+    line('open', { seconds: open }, (t) => ({ ours: t.open })),
+    line('plan', { ratio: 1.2 }, beside('plan')),
+    line('release', { ratio: 1.2 }, beside('release')),
+    ...(memory === undefined ? [] : [line('memory', { bytes: memory * 1e6 }, (t) => ({ ours: t.rss }))]),
+  ];
+}
+
+const session = (town: Town): Promise<Told> =>
+  withTown(town, async (folder) => {
+    const script = new URL('./tied-session.js', import.meta.url).pathname;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', script, folder], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the session ended with ${status}: ${stderr}`);
+    return JSON.parse(stdout) as Told;
+  });
+
+export const benches: readonly Bench[] = lines.flatMap(benchesOf);

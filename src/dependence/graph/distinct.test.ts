@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { gaussianSums } from '../gaussian/sums.js';
+import { ties } from '../leakage.js';
+import { clusterLaws } from '../uninformed/clusters.js';
+import { distinctComponents } from './distinct.js';
+import { combine, type FactorGraph, fromPairs } from './factor-graph.js';
+import { fromGroups } from './group-graph.js';
+
+/** Random households and friendships among few people each, so that many components have one shape. */
+const towns = fc
+  .record({
+    homes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 4, maxLength: 30 }),
+    friends: fc.array(fc.tuple(fc.nat(60), fc.nat(60)), { maxLength: 12 }),
+    tie: fc.constantFrom('pairs' as const, 'together' as const, 'hidden' as const),
+    unused: fc.array(fc.nat(60), { maxLength: 6 }),
+  })
+  .map(({ homes, friends, tie, unused }) => {
+    const group = Uint32Array.from(homes.flatMap((size, home) => Array.from({ length: size }, () => home)));
+    const n = group.length;
+    const ends = (k: 0 | 1) => Uint32Array.from(friends, (pair) => pair[k] % n);
+    const graph = combine([fromPairs(n, ends(0), ends(1), 0.7), fromGroups(group, 1.1, tie)]);
+    const used = new Uint8Array(n).fill(1);
+    for (const u of unused) used[u % n] = 0;
+    return { graph, used };
+  });
+
+describe('one component of each shape', () => {
+  it('leaks at worst what the whole graph does, to the last bit, whoever is used', () => {
+    fc.assert(
+      fc.property(towns, fc.boolean(), fc.double({ min: 1e-3, max: 1, noNaN: true }), ({ graph, used: mask }, some, base) => {
+        const used = some ? mask : undefined;
+        const few = distinctComponents(graph, used);
+        const worst = (on: FactorGraph, who?: Uint8Array) => ties(on, 'informed', who ? { used: who } : {}).worst(base);
+        expect(worst(few.graph, few.used)).toBe(worst(graph, used));
+        expect(gaussianSums(few.graph, 'any', few.used).delta(0.01, 1)).toBe(gaussianSums(graph, 'any', used).delta(0.01, 1));
+        const laws = (on: FactorGraph, who?: Uint8Array) =>
+          clusterLaws(on, who)
+            .map((l) => [...l.tail].join())
+            .sort();
+        expect(laws(few.graph, few.used)).toEqual(laws(graph, used));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is a handful of households of a million', () => {
+    const homes = Uint32Array.from({ length: 30_000 }, (_, k) => Math.floor(k / 3) + (k % 30 === 0 ? 1e6 : 0));
+    const few = distinctComponents(fromGroups(homes, 1, 'pairs'));
+    expect(few.graph.nodes).toBeLessThan(10);
+  });
+
+  it('tells strengths and used records apart', () => {
+    const pairs = (d: Float64Array) => fromPairs(8, Uint32Array.of(0, 2, 4, 6), Uint32Array.of(1, 3, 5, 7), d);
+    expect(distinctComponents(pairs(Float64Array.of(1, 1, 1, 1))).graph.records).toBe(2);
+    expect(distinctComponents(pairs(Float64Array.of(1, 2, 1, 2))).graph.records).toBe(4);
+    const { graph, used } = distinctComponents(pairs(Float64Array.of(1, 1, 1, 1)), Uint8Array.of(1, 1, 0, 1, 1, 1, 0, 1));
+    expect([graph.records, [...used!]]).toEqual([4, [1, 1, 0, 1]]);
+  });
+});

@@ -1,0 +1,171 @@
+import { assemble, type FactorGraph } from './factor-graph.js';
+import { type Walk, walk } from './walk.js';
+
+/** Components up to this many nodes are compared with one another. */
+const largest = 64;
+/** Different shapes remembered: where every component has one of its own, comparing gains nothing. */
+const mostShapes = 50_000;
+
+export interface Distinct {
+  readonly graph: FactorGraph;
+  readonly used?: Uint8Array;
+}
+
+/**
+ * One component of each shape: a million households of five shapes are five households. Two components have one shape when numbering their nodes in order gives the same
+ * factors in the same order with the same D and the same used records, so whatever is worked out for one of them is, to the last bit, what the other would
+ * have; only what asks for the worst record, or for one of each kind, may be asked of the result.
+ */
+export function distinctComponents(graph: FactorGraph, used?: Uint8Array): Distinct {
+  const w = walk(graph);
+  const kept = keptNodes(graph, w, used);
+  // Ties that are listed in the order of a walk are read far quicker, and their messages settle sooner.
+  const walked = graph.member.length >= manyTies && graph.pairwise && graph.nodes === graph.records;
+  if (!walked && 2 * kept.count > graph.nodes) return { graph, ...(used && { used }) };
+  const nodes = new Uint32Array(kept.count);
+  let size = 0;
+  for (let x = 0; x < graph.nodes; x++) {
+    const u = walked ? w.order[x]! : x;
+    if (kept.is[u]) nodes[size++] = u;
+  }
+  const local = new Uint32Array(graph.nodes);
+  for (let k = 0; k < size; k++) local[nodes[k]!] = k;
+  const made = walked ? alongWalk(graph, nodes, local) : inOrder(graph, nodes, local, kept.is);
+  return { graph: made, ...(used && { used: Uint8Array.from({ length: made.records }, (_, k) => used[nodes[k]!]!) }) };
+}
+
+/** From so many incidences on. */
+const manyTies = 40_000;
+
+/** Nodes as a walk came to them, ties by the end that it came to first. */
+function alongWalk(
+  { nodeStart, neighbour, incidence, logOdds, commonOdds }: FactorGraph,
+  nodes: Uint32Array,
+  local: Uint32Array,
+) {
+  let incidences = 0;
+  for (const u of nodes) incidences += nodeStart[u + 1]! - nodeStart[u]!;
+  const start = new Uint32Array(incidences / 2 + 1);
+  const member = new Uint32Array(incidences);
+  const odds = new Float64Array(incidences).fill(commonOdds ?? 0);
+  let p = 0;
+  for (let k = 0; k < nodes.length; k++)
+    for (let x = nodeStart[nodes[k]!]!; x < nodeStart[nodes[k]! + 1]!; x++) {
+      const w = local[neighbour[x]!]!;
+      if (w < k) continue;
+      if (commonOdds === undefined) {
+        odds[p] = logOdds[incidence[x]!]!;
+        odds[p + 1] = logOdds[incidence[x]! ^ 1]!;
+      }
+      member[p++] = k;
+      member[p++] = w;
+      start[p / 2] = p;
+    }
+  return assemble(nodes.length, nodes.length, start, member, odds);
+}
+
+/** Nodes and factors in the order they have. */
+function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kept: Uint8Array): FactorGraph {
+  const { start, member, logOdds } = graph;
+  let [factors, incidences] = [0, 0];
+  for (let f = 0; f < graph.factors; f++)
+    if (kept[member[start[f]!]!]) {
+      factors++;
+      incidences += start[f + 1]! - start[f]!;
+    }
+  const starts = new Uint32Array(factors + 1);
+  const members = new Uint32Array(incidences);
+  const odds = new Float64Array(incidences);
+  let [f, at] = [0, 0];
+  for (let k = 0; k < graph.factors; k++) {
+    if (!kept[member[start[k]!]!]) continue;
+    for (let p = start[k]!; p < start[k + 1]!; p++) {
+      members[at] = local[member[p]!]!;
+      odds[at++] = logOdds[p]!;
+    }
+    starts[++f] = at;
+  }
+  const records = nodes.reduce((sum, u) => sum + (u < graph.records ? 1 : 0), 0);
+  return assemble(records, nodes.length, starts, members, odds);
+}
+
+/** The nodes of the first component of each shape, and of all that are too large to compare. */
+function keptNodes(graph: FactorGraph, w: Walk, used: Uint8Array | undefined) {
+  const is = new Uint8Array(graph.nodes);
+  const shapes = new Shapes();
+  const local = new Uint32Array(graph.nodes);
+  /** Whether one without ties was kept: unused, used, hidden. */
+  const alone = new Uint8Array(3);
+  let count = 0;
+  for (let c = 0; c < w.components; c++) {
+    const [from, to] = [w.componentStart[c]!, w.componentStart[c + 1]!];
+    if (to === from + 1) {
+      const u = w.order[from]!;
+      const kind = u >= graph.records ? 2 : (used?.[u] ?? 1);
+      if (alone[kind]) continue;
+      alone[kind] = is[u] = 1;
+      count++;
+      continue;
+    }
+    const nodes = w.order.subarray(from, to);
+    if (nodes.length <= largest && !shapes.add(shapeOf(graph, nodes.slice().sort(), used, local))) continue;
+    for (const u of nodes) is[u] = 1;
+    count += nodes.length;
+  }
+  return { is, count };
+}
+
+/** All there is to know about a component, its nodes numbered in order. */
+function shapeOf(graph: FactorGraph, nodes: Uint32Array, used: Uint8Array | undefined, local: Uint32Array): Float64Array {
+  const { nodeStart, incidence, factorOf, start, member, logOdds, records } = graph;
+  for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;
+  const factors: number[] = [];
+  let size = nodes.length + 1;
+  for (const u of nodes)
+    for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) {
+      const f = factorOf[incidence[x]!]!;
+      if (start[f] !== incidence[x]) continue;
+      factors.push(f);
+      size += 1 + 2 * (start[f + 1]! - start[f]!);
+    }
+  factors.sort((a, b) => a - b);
+  const shape = new Float64Array(size);
+  shape[0] = nodes.length;
+  for (let k = 0; k < nodes.length; k++) shape[k + 1] = nodes[k]! >= records ? 2 : (used?.[nodes[k]!] ?? 1);
+  let at = nodes.length + 1;
+  for (const f of factors) {
+    shape[at++] = start[f + 1]! - start[f]!;
+    for (let p = start[f]!; p < start[f + 1]!; p++) {
+      shape[at++] = local[member[p]!]!;
+      shape[at++] = logOdds[p]!;
+    }
+  }
+  return shape;
+}
+
+/** A set of number lists. */
+class Shapes {
+  readonly #lists = new Map<number, Float64Array[]>();
+  #size = 0;
+
+  /** False when it was there. */
+  add(shape: Float64Array): boolean {
+    const hash = hashOf(shape);
+    const known = this.#lists.get(hash);
+    if (known?.some((other) => same(other, shape))) return false;
+    if (this.#size >= mostShapes) return true;
+    this.#size++;
+    if (known) known.push(shape);
+    else this.#lists.set(hash, [shape]);
+    return true;
+  }
+}
+
+const same = (a: Float64Array, b: Float64Array): boolean => a.length === b.length && a.every((x, k) => x === b[k]);
+
+function hashOf(shape: Float64Array): number {
+  const words = new Uint32Array(shape.buffer, shape.byteOffset, 2 * shape.length);
+  let hash = shape.length;
+  for (const word of words) hash = Math.imul((hash ^ word) >>> 0, 0x9e3779b1) ^ (hash >>> 15);
+  return hash;
+}

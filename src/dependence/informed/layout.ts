@@ -1,0 +1,105 @@
+import { cliqueOdds } from '../graph/clique.js';
+import { assemble, type FactorGraph, withOdds } from '../graph/factor-graph.js';
+import { largestRecursion } from '../graph/recursion.js';
+import { nodesOf, type Walk, walk, withWalkedOdds } from '../graph/walk.js';
+import type { Sent } from './messages.js';
+
+/** A graph as bounds are worked out on it: its walk, and which components with loops are solved how. Made once, asked many times. */
+export interface Layout {
+  readonly graph: FactorGraph;
+  readonly walk: Walk;
+  /** Components with loops that are small enough for the recursion. */
+  readonly small: readonly Component[];
+  /** Larger ones in which every two records are tied. */
+  readonly cliques: readonly (Component & { readonly logOdds: number })[];
+  /** All others, which go by messages; absent when there are none. */
+  readonly rest?: Part;
+}
+
+interface Component {
+  readonly nodes: Uint32Array;
+}
+
+/** Some components on their own: node k is nodes[k] of the whole graph, or k itself when it is the whole. */
+export interface Part {
+  readonly graph: Sent;
+  readonly nodes?: Uint32Array;
+  readonly components: number;
+}
+
+/** Cliques are looked for up to this size. */
+const largestClique = 2000;
+
+export function layout(graph: FactorGraph): Layout {
+  const w = walk(graph);
+  const small: Component[] = [];
+  const cliques: (Component & { logOdds: number })[] = [];
+  const rest: Uint32Array[] = [];
+  for (let c = 0; c < w.components; c++) {
+    if (!w.looped[c]) continue;
+    const nodes = nodesOf(w, c);
+    if (nodes.length <= largestRecursion) {
+      small.push({ nodes });
+      continue;
+    }
+    const logOdds = nodes.length <= largestClique ? cliqueOdds(graph, nodes) : undefined;
+    if (logOdds === undefined) rest.push(nodes);
+    else cliques.push({ nodes, logOdds });
+  }
+  return { graph, walk: w, small, cliques, ...(rest.length > 0 && { rest: partOf(graph, rest) }) };
+}
+
+/** The same for the graph with every D replaced by one that grows with it. */
+export function withLaidOdds({ graph, walk, small, cliques, rest }: Layout, change: (logOdds: number) => number): Layout {
+  const changed = withOdds(graph, change);
+  return {
+    graph: changed,
+    walk: withWalkedOdds(walk, change, graph.commonOdds),
+    small,
+    cliques: cliques.map((clique) => ({ ...clique, logOdds: change(clique.logOdds) })),
+    ...(rest && { rest: { ...rest, graph: rest.graph === graph ? changed : withOdds(rest.graph, change) } }),
+  };
+}
+
+/** The components with these nodes; the whole graph where that is most of it, as what is sent elsewhere does not matter. */
+export function partOf(graph: FactorGraph, components: readonly Uint32Array[]): Part {
+  let incidences = 0;
+  for (const nodes of components) for (const u of nodes) incidences += graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
+  return 2 * incidences > graph.member.length ? { graph, components: components.length } : cutOut(graph, components, incidences);
+}
+
+/** Visible records come before hidden types, as in the whole graph. */
+function cutOut(graph: FactorGraph, components: readonly Uint32Array[], incidences: number): Part {
+  const size = components.reduce((s, c) => s + c.length, 0);
+  const nodes = new Uint32Array(size);
+  let at = 0;
+  for (const c of components) {
+    nodes.set(c, at);
+    at += c.length;
+  }
+  nodes.sort();
+  const records = nodes.reduce((s, u) => s + (u < graph.records ? 1 : 0), 0);
+  const local = new Uint32Array(graph.nodes);
+  for (let k = 0; k < size; k++) local[nodes[k]!] = k;
+  const start = new Uint32Array(incidences + 1);
+  const member = new Uint32Array(incidences);
+  const odds = new Float64Array(incidences);
+  let factors = 0;
+  let filled = 0;
+  for (let k = 0; k < size; k++)
+    for (let x = graph.nodeStart[nodes[k]!]!; x < graph.nodeStart[nodes[k]! + 1]!; x++) {
+      const p = graph.incidence[x]!;
+      const f = graph.factorOf[p]!;
+      if (graph.start[f] !== p) continue;
+      for (let q = p; q < graph.start[f + 1]!; q++) {
+        member[filled] = local[graph.member[q]!]!;
+        odds[filled++] = graph.logOdds[q]!;
+      }
+      start[++factors] = filled;
+    }
+  return {
+    graph: assemble(records, size, start.slice(0, factors + 1), member, odds),
+    nodes,
+    components: components.length,
+  };
+}

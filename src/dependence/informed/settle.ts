@@ -1,0 +1,154 @@
+import { push } from '../graph/push.js';
+import { mostInTable, type Pusher, perEffect, tangents } from '../graph/tangents.js';
+import type { Sent } from './messages.js';
+
+/**
+ * Where messages of ties between two records come to rest, by updating them one after the other: along the ties as they are listed, and back. Where they are listed in the
+ * order of a walk, one way there and back settles a tree; what has loops takes some more. In plain doubles: it proves nothing, messages.ts does.
+ */
+export interface Settling {
+  /** Stop when no message moved by more than this and this part of itself. */
+  readonly within: number;
+  readonly part: number;
+  /** Updates of one message that may be spent. */
+  readonly work: number;
+  /** Where to work: an array by incidence, which the messages found come back in, and one with two places for each node. */
+  readonly on: { readonly through: Float64Array; readonly state: Float64Array };
+  /** Messages to start from, instead of none. */
+  readonly start?: Float64Array;
+  /** Stop when some record leaks more than this although its cap is larger. */
+  readonly hopeless?: { readonly most: number; readonly caps: Float64Array };
+}
+
+export interface Settled {
+  readonly found: Float64Array;
+  readonly hopeless: boolean;
+  readonly rounds: number;
+}
+
+export function settle(
+  graph: Sent,
+  effects: Float64Array,
+  caps: Float64Array,
+  twin: number,
+  pushed: (p: number, effect: number) => number,
+  { within, part, work, on, start, hopeless }: Settling,
+): Settled {
+  const { member, nodes, records } = graph;
+  const size = member.length;
+  // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its ties.
+  const { through, state } = on;
+  through.fill(0);
+  for (let u = 0; u < nodes; u++) {
+    state[2 * u] = effects[u]!;
+    state[2 * u + 1] = caps[u]! - effects[u]!;
+  }
+  if (start)
+    for (let p = 0; p < size; p++) {
+      through[p] = pushed(p, start[p]!);
+      state[2 * member[p]!]! += through[p]!;
+    }
+  const toTwin: Pusher = tangents(twin);
+  const fromTwin = new Float64Array(twin > 0 ? nodes : 0);
+  const meetTwins = () => {
+    for (let u = 0; u < records; u++) {
+      const brought = toTwin(Math.min(state[2 * u]! - fromTwin[u]!, state[2 * u + 1]!));
+      state[2 * u]! += brought - fromTwin[u]!;
+      fromTwin[u] = brought;
+    }
+  };
+  const over = (): boolean => {
+    if (!hopeless) return false;
+    for (let u = 0; u < records; u++) if (state[2 * u]! > hopeless.most && hopeless.caps[u]! > hopeless.most) return true;
+    return false;
+  };
+  const table = graph.commonOdds === undefined ? undefined : tangents(graph.commonOdds).table;
+  let rounds = 0;
+  let moved = 0;
+  let given = false;
+  do {
+    if (twin > 0) meetTwins();
+    const back = rounds % 2 === 0;
+    moved = table
+      ? alongTable(member, through, state, table, graph.commonOdds!, part, back)
+      : along(member, through, state, pushed, part, back);
+    rounds++;
+    given = over();
+  } while (!given && (moved > within || rounds < 2) && rounds * size < work);
+  // What lies behind a tie is what its other end has from elsewhere.
+  for (let p = 0; p < size; p += 2) {
+    const [u, w] = [2 * member[p]!, 2 * member[p + 1]!];
+    const a = Math.max(0, Math.min(state[w]! - through[p + 1]!, state[u + 1]!));
+    const b = Math.max(0, Math.min(state[u]! - through[p]!, state[w + 1]!));
+    through[p] = a;
+    through[p + 1] = b;
+  }
+  return { found: through, hopeless: given, rounds };
+}
+
+/** Updates both messages of every tie in turn; how far, beyond the part, the one moved that moved most. */
+function along(
+  member: Uint32Array,
+  through: Float64Array,
+  state: Float64Array,
+  pushed: (p: number, effect: number) => number,
+  part: number,
+  back: boolean,
+): number {
+  const size = member.length;
+  let moved = 0;
+  for (let k = 0; k < size; k += 2) {
+    const p = back ? size - 2 - k : k;
+    const [u, w] = [2 * member[p]!, 2 * member[p + 1]!];
+    const first = pushed(p, Math.max(0, Math.min(state[w]! - through[p + 1]!, state[u + 1]!)));
+    const change = first - through[p]!;
+    state[u]! += change;
+    through[p] = first;
+    const second = pushed(p + 1, Math.max(0, Math.min(state[u]! - first, state[w + 1]!)));
+    const other = second - through[p + 1]!;
+    state[w]! += other;
+    through[p + 1] = second;
+    moved = Math.max(moved, Math.abs(change) - part * first, Math.abs(other) - part * second);
+  }
+  return moved;
+}
+
+/** The same where all ties are alike: most of the time of a large graph goes by here, so nothing is called. */
+function alongTable(
+  member: Uint32Array,
+  through: Float64Array,
+  state: Float64Array,
+  table: Float64Array,
+  logOdds: number,
+  part: number,
+  back: boolean,
+): number {
+  const size = member.length;
+  let moved = 0;
+  for (let k = 0; k < size; k += 2) {
+    const p = back ? size - 2 - k : k;
+    const u = 2 * member[p]!;
+    const w = 2 * member[p + 1]!;
+    let effect = state[w]! - through[p + 1]!;
+    if (effect > state[u + 1]!) effect = state[u + 1]!;
+    if (effect < 0) effect = 0;
+    let line = effect < mostInTable ? 2 * Math.floor(effect * perEffect + 0.5) : -1;
+    const first = line < 0 ? push(effect, logOdds) : table[line]! + table[line + 1]! * effect;
+    let change = first - through[p]!;
+    state[u]! += change;
+    through[p] = first;
+    change = (change < 0 ? -change : change) - part * first;
+    if (change > moved) moved = change;
+    effect = state[u]! - first;
+    if (effect > state[w + 1]!) effect = state[w + 1]!;
+    if (effect < 0) effect = 0;
+    line = effect < mostInTable ? 2 * Math.floor(effect * perEffect + 0.5) : -1;
+    const second = line < 0 ? push(effect, logOdds) : table[line]! + table[line + 1]! * effect;
+    change = second - through[p + 1]!;
+    state[w]! += change;
+    through[p + 1] = second;
+    change = (change < 0 ? -change : change) - part * second;
+    if (change > moved) moved = change;
+  }
+  return moved;
+}
