@@ -9,9 +9,11 @@ export interface Bench {
 export type Goal = { readonly ratio: number } | { readonly seconds: number };
 
 export interface Measured {
-  /** Seconds for one unit of work. */
+  /** Seconds for one unit of work, or what `unit` says. */
   readonly ours: number;
   readonly peer?: { readonly name: string; readonly seconds: number };
+  /** Of a line about quality: what is counted in place of seconds; less is better. */
+  readonly unit?: string;
 }
 
 export interface Skipped {
@@ -91,6 +93,8 @@ export function formatSeconds(s: number): string {
   if (s < 1e-3) return `${(s * 1e6).toFixed(1)} us`;
   return s < 1 ? `${(s * 1e3).toFixed(1)} ms` : `${s.toFixed(2)} s`;
 }
+
+export const formatFigure = (x: number, unit?: string): string => (unit ? `${x.toPrecision(3)} ${unit}` : formatSeconds(x));
 
 export const isMet = (goal: Goal, measured: Measured): boolean =>
   'ratio' in goal

@@ -1,4 +1,4 @@
-import { type Bench, formatSeconds, isMet, type Measured } from './bench.js';
+import { type Bench, formatFigure, formatSeconds, isMet, type Measured } from './bench.js';
 
 /** `npm run bench [-- words]` prints every figure whose name holds all the words. `--json` prints one JSON document instead. */
 const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
@@ -26,8 +26,8 @@ interface Row {
 
 const rowOf = (bench: Bench, measured: Measured): Row => ({
   work: bench.name,
-  ours: formatSeconds(measured.ours),
-  peer: measured.peer ? `${formatSeconds(measured.peer.seconds)} (${measured.peer.name})` : '',
+  ours: formatFigure(measured.ours, measured.unit),
+  peer: measured.peer ? `${formatFigure(measured.peer.seconds, measured.unit)} (${measured.peer.name})` : '',
   ratio: measured.peer ? `${(measured.ours / measured.peer.seconds).toPrecision(3)}x` : '',
   goal: 'ratio' in bench.goal ? `<= ${bench.goal.ratio}x` : `<= ${formatSeconds(bench.goal.seconds)}`,
   ok: isMet(bench.goal, measured) ? 'yes' : 'NO',
