@@ -36,13 +36,8 @@ export function separated(dimensions: number, clusters: number, rows: number, wi
   }
   const sizes = centres.map((_, k) => 1 + (k % 3) / 2);
   const whole = sizes.reduce((a, b) => a + b, 0);
-  const owner = (u: number) => {
-    let left = u * whole;
-    return Math.max(
-      0,
-      sizes.findIndex((s) => (left -= s) < 0),
-    );
-  };
+  const upTo = sizes.map((_, k) => sizes.slice(0, k + 1).reduce((a, b) => a + b, 0) / whole);
+  const owner = (u: number) => upTo.findIndex((share) => u < share);
   const points = new Float64Array(rows * dimensions);
   for (let i = 0; i < rows; i++) {
     const centre = centres[owner(uniform())]!;

@@ -9,20 +9,20 @@ import { Paid } from '../../src/mechanism/paid.js';
 import { type ClusterSet, last } from './cluster-sets.js';
 
 /** What the rows would be told as in a session, with bounds -1 .. 1. */
-export const boxOfSet = ({ dimensions }: ClusterSet): Box => ({
+const boxOfSet = ({ dimensions }: ClusterSet): Box => ({
   names: Array.from({ length: dimensions }, (_, c) => `x${c}`),
   grids: Array.from({ length: dimensions }, (_, c) =>
     gridOf({ name: `x${c}`, type: 'number', bounds: [rational(-1), rational(1)], step: rational(2, last), missing: [] }),
   ),
 });
-export const pointsOfSet = ({ dimensions, rows }: ClusterSet): Points => ({
+const pointsOfSet = ({ dimensions, rows }: ClusterSet): Points => ({
   dimensions,
   count: rows.length / dimensions,
   coordinates: Int32Array.from(rows, (x) => 2 * Math.round(((x + 1) / 2) * last) - last),
 });
 
 /** Mean squared distance to the nearest centre. */
-export const costOf = ({ dimensions: d, rows }: ClusterSet, centres: readonly (readonly number[])[]): number =>
+const costOf = ({ dimensions: d, rows }: ClusterSet, centres: readonly (readonly number[])[]): number =>
   nearest(centres, d, rows).gap.reduce((a, b) => a + b, 0) / (rows.length / d);
 
 /** The best of several starts at rows of the data: what is possible without privacy. */

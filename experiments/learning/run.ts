@@ -76,6 +76,7 @@ async function clusters(peer: boolean): Promise<Cell[][]> {
     await gowallaPlaces(8),
   ];
   const asked = [0.3, 1, 1000];
+  const times = 6;
   const rows: Cell[][] = [['data', 'epsilon', 'auto', 'grid', 'lloyd', 'diffprivlib, half epsilon', 'diffprivlib, same epsilon']];
   for (const set of sets) {
     if (!set) continue;
@@ -83,11 +84,11 @@ async function clusters(peer: boolean): Promise<Cell[][]> {
       ? await theirClusters(
           set,
           asked.flatMap((e) => [e / 2, e]),
-          10,
+          times,
         )
       : undefined;
     for (const [k, epsilon] of asked.entries()) {
-      const by = (variant: 'auto' | 'grid' | 'lloyd') => round(ourClusters(set, epsilon, 10, variant), 3);
+      const by = (variant: 'auto' | 'grid' | 'lloyd') => round(ourClusters(set, epsilon, times, variant), 3);
       const peers: Cell[] = theirs ? [round(theirs[2 * k]!, 3), round(theirs[2 * k + 1]!, 3)] : ['', ''];
       rows.push([set.name, epsilon, by('auto'), set.dimensions > 6 ? '' : by('grid'), by('lloyd'), ...peers]);
     }

@@ -4,6 +4,7 @@ import { madeExamples, numberMap } from '../../../test/made-examples.js';
 import { auditOutputs } from '../../../test/statistical/statistical.js';
 import { add, compare, divide, rational, toNumber } from '../../exact/rational.js';
 import { pure } from '../../mechanism/allotment.js';
+import { costOf } from '../../mechanism/cost.js';
 import { Paid } from '../../mechanism/paid.js';
 import type { Tilted } from '../../mechanism/tilted.js';
 import { addSlopes, fineness } from './descent.js';
@@ -72,6 +73,7 @@ describe('a random linear term', () => {
       const [{ law, cost }] = tiltTrainer(s, pure(rational(1))).mechanisms as [Tilted];
       const l1 = rational(2 * each * s.map.slots * (fineness * unit + 1));
       const total = add(add(divide(l1, law.scale), law.bend), divide(law.slack, law.fuzz));
+      expect(costOf(law, 'pure', { l1: l1.num, l2squared: 0n })).toEqual(total);
       expect(compare(total, rational(1))).toBeLessThanOrEqual(0);
       expect(toNumber(total)).toBeGreaterThan(0.9999);
       expect([...cost.perRecord.values()]).toEqual([rational(1)]);

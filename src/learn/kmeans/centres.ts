@@ -40,16 +40,3 @@ function squared(a: readonly number[], b: readonly number[]): number {
   for (let c = 0; c < a.length; c++) s += (a[c]! - b[c]!) ** 2;
   return s;
 }
-
-export function nearest(centres: Centres, point: readonly number[]): number {
-  let best = 0;
-  let least = Number.POSITIVE_INFINITY;
-  centres.forEach((centre, k) => {
-    const gap = squared(centre, point);
-    if (gap < least) {
-      least = gap;
-      best = k;
-    }
-  });
-  return best;
-}
