@@ -228,7 +228,7 @@ const sensitivity = [
     'cells, effects: rowsMoved(1) }',
     kmeans,
   ),
-  mutant('tilt-effect', 'src/learn/classify/tilt.ts', 'fineness * unit + 1', 'unit', tilt),
+  mutant('tilt-effect', 'src/learn/classify/tilt.ts', 'Math.ceil(loss.steepest * fineness * unit) + 1', 'unit', tilt),
   mutant('tilt-bend', 'src/learn/classify/tilt.ts', 'multiply(rational(each), fastest)', 'multiply(rational(1, 9), fastest)', tilt),
   mutant('tilt-rounding', 'src/learn/classify/tilt.ts', 'add(fromNumber(tolerance), rounding)', 'fromNumber(tolerance / 1e6)', tilt),
   mutant('tilt-cost', 'src/mechanism/cost.ts', 'divide(rational(l1), law.scale), law.bend)', 'divide(rational(l1), law.scale), rational(0))', tilt),

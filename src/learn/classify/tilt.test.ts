@@ -11,12 +11,12 @@ import { addSlopes, fineness } from './descent.js';
 import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { gradient, gradientAtMost, margin } from './gradient.js';
-import { huberHinge, type Loss, logistic } from './loss.js';
+import { easedLogistic, huberHinge, type Loss, logistic } from './loss.js';
 import { minimise } from './minimise.js';
 import { slackOf, tiltTrainer } from './tilt.js';
 import type { Setting } from './trainer.js';
 
-const losses: readonly Loss[] = [logistic, huberHinge(0.5)];
+const losses: readonly Loss[] = [logistic, easedLogistic(9 / 16), huberHinge(0.5)];
 const setting = (features: number, records: number, more: Partial<Setting> = {}): Setting => ({
   map: numberMap(features),
   loss: logistic,
@@ -59,7 +59,7 @@ describe('a random linear term', () => {
           const worlds = [rows, [other, ...rows.slice(1)]].map((r) => madeExamples(s.map, r));
           const [here, there] = worlds.map((e) => addSlopes(e, loss, s.map.radius, w));
           const apart = here!.reduce((sum, x, j) => sum + Math.abs(x - there![j]!) + 1, 0);
-          expect(apart).toBeLessThanOrEqual(2 * s.map.slots * (fineness * unit + 1));
+          expect(apart).toBeLessThanOrEqual(2 * s.map.slots * (loss.steepest * fineness * unit + 1));
           const [a, b] = worlds.map((e) => determinant(e, loss, s.map.radius, rows.length * 4, w));
           expect(Math.abs(Math.log(a! / b!))).toBeLessThanOrEqual(toNumber(weights.law.bend));
         },
@@ -68,10 +68,14 @@ describe('a random linear term', () => {
   });
 
   it('books gradient, curvature and slack, and no less', () => {
-    for (const each of [1, 3]) {
-      const s = setting(3, 1000, { each });
+    for (const [each, loss] of [
+      [1, logistic],
+      [3, logistic],
+      [1, easedLogistic(9 / 16)],
+    ] as const) {
+      const s = setting(3, 1000, { each, loss });
       const [{ law, cost }] = tiltTrainer(s, pure(rational(1))).mechanisms as [Tilted];
-      const l1 = rational(2 * each * s.map.slots * (fineness * unit + 1));
+      const l1 = rational(2 * each * s.map.slots * (loss.steepest * fineness * unit + 1));
       const total = add(add(divide(l1, law.scale), law.bend), divide(law.slack, law.fuzz));
       expect(costOf(law, 'pure', { l1: l1.num, l2squared: 0n })).toEqual(total);
       expect(compare(total, rational(1))).toBeLessThanOrEqual(0);

@@ -23,7 +23,7 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
       name: 'weights',
       cells: map.width,
       // Every coordinate that moves may be rounded one unit farther.
-      effects: rowsReplaced(each, map.slots, fineness * unit + 1),
+      effects: rowsReplaced(each, map.slots, Math.ceil(loss.steepest * fineness * unit) + 1),
       bend,
       slack,
     },
