@@ -22,7 +22,7 @@ export const request = z.strictObject({
 export type KmeansRequest = z.infer<typeof request>;
 
 export interface KmeansResult {
-  readonly variant: Variant['name'];
+  readonly variant: 'grid' | 'halving' | 'lloyd';
   readonly columns: readonly string[];
   /** In the columns' own units. */
   readonly centres: readonly (readonly number[])[];
