@@ -14,6 +14,7 @@ const smallGraphs = 'src/pattern/every-small-graph.test.ts';
 const quota = 'src/release/quota.test.ts';
 const used = 'src/ties/used-records.test.ts';
 const kinds = 'test/ties-kinds.test.ts';
+const tilt = 'src/learn/classify/tilt.test.ts';
 
 const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, tests });
 
@@ -211,6 +212,26 @@ const sensitivity = [
     'reachOf(number).range',
     effects,
   ),
+  mutant('offsets-one-way', 'src/learn/effects.ts', 'l1: 2n * m * l1', 'l1: m * l1', kmeans),
+  mutant('offsets-each', 'src/learn/effects.ts', '4n * m * m * l2 * l2', '4n * m * l2 * l2', kmeans),
+  mutant(
+    'offsets-not-drawn-back',
+    'src/learn/kmeans/offsets.ts',
+    'if (length(whole) <= fine)',
+    'for (let c = 0; c < d; c++) whole[c] = Math.trunc((x[c]! * fine) / radii[best]!);\n    if (length(whole) < 2 ** 52)',
+    'src/learn/kmeans/offsets.test.ts',
+  ),
+  mutant(
+    'halving-one-row',
+    'src/learn/kmeans/halving-variant.ts',
+    'cells, effects: rowsMoved(each) }',
+    'cells, effects: rowsMoved(1) }',
+    kmeans,
+  ),
+  mutant('tilt-effect', 'src/learn/classify/tilt.ts', 'Math.ceil(loss.steepest * fineness * unit) + 1', 'unit', tilt),
+  mutant('tilt-bend', 'src/learn/classify/tilt.ts', 'multiply(rational(each), fastest)', 'multiply(rational(1, 9), fastest)', tilt),
+  mutant('tilt-rounding', 'src/learn/classify/tilt.ts', 'add(fromNumber(tolerance), rounding)', 'fromNumber(tolerance / 1e6)', tilt),
+  mutant('tilt-cost', 'src/mechanism/cost.ts', 'divide(rational(l1), law.scale), law.bend)', 'divide(rational(l1), law.scale), rational(0))', tilt),
   mutant('sums-each', 'src/learn/effects.ts', '4n * m * m * k', '4n * m * k', kmeans),
   mutant(
     'output-reach-half',

@@ -83,7 +83,7 @@ export type { Tie } from './learn/odds/tie.js';
 export type { Verification } from './ledger/ledger.js';
 export type { Backup, Restored } from './ledger/rescue/backup.js';
 export type { Recovery } from './ledger/rescue/recover.js';
-export type { AdditiveLaw, LadderLaw, Law, PublishedLaw, SelectionLaw, SmoothLaw } from './mechanism/law.js';
+export type { AdditiveLaw, LadderLaw, Law, PublishedLaw, SelectionLaw, SmoothLaw, TiltLaw } from './mechanism/law.js';
 export type { Told } from './mechanism/mechanism.js';
 export type { StoredProfile } from './mechanism/profile.js';
 export type { Compared, Comparison } from './papers/compare/judge.js';

@@ -5,6 +5,7 @@ import { costOf } from '../src/mechanism/cost.js';
 import { lawText } from '../src/mechanism/law.js';
 import type { Mechanism } from '../src/mechanism/mechanism.js';
 import { answersTo, everyRecord, type RecordClass, tuplesOf } from '../src/mechanism/record-class.js';
+import type { Tilting } from '../src/mechanism/tilted.js';
 import type { Rungs } from '../src/noise/ladder.js';
 import type { Session } from '../src/release/session.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -104,7 +105,10 @@ const questions = [
   { kind: 'variance', column: 'age' },
   { kmeans: { columns: ['age', 'income'], clusters: 2, variant: 'lloyd' } },
   { kmeans: { columns: ['age'], clusters: 2, variant: 'grid' } },
-  ...['output', 'sgd'].map((method) => ({ classify: { label: 'rich', positive: ['yes'], features: ['age', 'party'], method } })),
+  { kmeans: { columns: ['age', 'income'], clusters: 2, variant: 'halving' } },
+  ...['output', 'sgd', 'tilt'].map((method) => ({
+    classify: { label: 'rich', positive: ['yes'], features: ['age', 'party'], method },
+  })),
 ];
 const selecting = {
   classify: {
@@ -201,7 +205,7 @@ function owners(budget: string): World {
 }
 
 /** What the laws lose between what went in here and there, in the accounting of what was booked. */
-function lost({ mechanism: { law, cost } }: Step, before: unknown, after: unknown): Rational {
+function lost({ mechanism: { law, cost }, out }: Step, before: unknown, after: unknown): Rational {
   if (law.kind === 'ladder' || law.kind === 'smooth') {
     const [a, b] = [before, after] as { exact: bigint; rungs: Rungs }[];
     const apart = a!.exact > b!.exact ? a!.exact - b!.exact : b!.exact - a!.exact;
@@ -214,6 +218,12 @@ function lost({ mechanism: { law, cost } }: Step, before: unknown, after: unknow
       for (let t = 0; t < 12; t++) expect(here.width(t) <= there.width(t + 1)).toBe(true);
     }
     return costOf(law, cost.noise, { l1: 1n, l2squared: 1n })!;
+  }
+  if (law.kind === 'tilt') {
+    // What the linear term must make up for at the weights that were told, every entry that moves rounded one farther.
+    const [here, there] = [before, after].map((data) => (data as Tilting).pull(out as readonly bigint[]));
+    const apart = here!.map((x, j) => x - there![j]!).filter((x) => x !== 0n);
+    return costOf(law, cost.noise, { l1: apart.reduce((sum, x) => sum + (x < 0n ? -x : x) + 1n, 0n), l2squared: 0n })!;
   }
   const moved = (before as readonly bigint[]).map((x, i) => x - (after as readonly bigint[])[i]!);
   if (law.kind === 'none') {

@@ -44,9 +44,11 @@ const person = '{ secret: person, unit: id, maxRows: 1 }';
 const kinds: Readonly<Record<string, Kind>> = {
   'a count': query({ kind: 'count' }),
   'a batch': query({ queries: [{ kind: 'histogram', column: 'party' }, { kind: 'quantile', column: 'age', at: [0.5] }] }), // biome-ignore format: one line
-  'k-means over a grid': kmeans({ columns: ['age'], clusters: 2 }),
+  'k-means over a grid': kmeans({ columns: ['age'], clusters: 2, variant: 'grid' }),
+  'k-means by halving': kmeans({ columns: ['age'], clusters: 2, variant: 'halving' }),
   'k-means by Lloyd': kmeans({ columns: ['age'], clusters: 2, variant: 'lloyd' }),
   'a classifier by its output': classify({ method: 'output' }),
+  'a classifier by a linear term, with selection': classify({ method: 'tilt', select: { keep: 1 } }),
   'a classifier by steps, with selection': classify({ method: 'sgd', select: { keep: 1 } }),
   'a pattern with single ties secret': pattern('triangles of friend', edge),
   'a pattern with persons secret': pattern('triangles of friend', person),

@@ -6,24 +6,31 @@ import { Paid } from '../src/mechanism/paid.js';
 
 /**
  * A receipt under which every release publishes the same, whatever the data: zeros and first candidates, or with 'exact' what noise is added to and the best
- * candidate. It keeps what went in, so that two worlds can be compared along one transcript, which is what adaptive composition is about.
+ * candidate, or what another transcript told. It keeps what went in, so that two worlds can be compared along one transcript, which is what adaptive
+ * composition is about.
  */
 export class Transcript extends Paid {
-  readonly seen: { readonly mechanism: Mechanism; readonly exact: readonly bigint[] }[] = [];
+  readonly seen: { readonly mechanism: Mechanism; readonly exact: readonly bigint[]; readonly out: unknown }[] = [];
 
   constructor(
     booked: readonly Mechanism[],
-    private readonly told: 'nothing' | 'exact' = 'nothing',
+    private readonly told: 'nothing' | 'exact' | Transcript = 'nothing',
   ) {
     super(booked);
   }
 
   override release<In, Out>(mechanism: Mechanism, given: In): Out {
     const exact = given as readonly bigint[];
-    this.seen.push({ mechanism, exact });
+    const out = this.tell(mechanism, exact);
+    this.seen.push({ mechanism, exact, out });
+    return out as Out;
+  }
+
+  private tell(mechanism: Mechanism, exact: readonly bigint[]): unknown {
+    if (this.told instanceof Transcript) return this.told.seen[this.seen.length]!.out;
     const best = () => exact.reduce((found, p, k) => (p < exact[found]! ? k : found), 0);
-    if (mechanism.law.kind === 'selection') return (this.told === 'exact' ? best() : 0) as Out;
-    return (this.told === 'exact' ? [...exact] : exact.map(() => 0n)) as Out;
+    if (mechanism.law.kind === 'selection') return this.told === 'exact' ? best() : 0;
+    return this.told === 'exact' ? [...exact] : exact.map(() => 0n);
   }
 }
 

@@ -1,10 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { releaseClassify } from '../../src/learn/classify/classify.js';
 import { csvOf } from '../../src/report/csv.js';
 import { lineChart } from '../../src/report/line-chart.js';
 import { standalone } from '../../src/report/svg.js';
-import { adultFolder, ask, type Bench, openBench } from './adult.js';
+import { acsFolder, acsTask } from './acs.js';
+import { adultFolder, adultTask } from './adult.js';
+import { type Bench, few, openBench, type Task } from './bench.js';
+import { meanOf, ourClassifiers, ourClusters, theirClassifiers, theirClusters } from './beside.js';
+import { acsNumbers, adultNumbers, type ClusterSet, gowallaPlaces, separated } from './cluster-sets.js';
+import { peerMissing } from './peer.js';
 
 type Cell = string | number;
 interface Measured {
@@ -13,14 +17,19 @@ interface Measured {
   readonly most: number;
 }
 
-/** Accuracy on Adult's test part: every figure is a whole release through a fresh ledger. */
+/** Clusters and classifiers beside diffprivlib, then accuracy on Adult's test part by method, ties and epsilon. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
-  if (!adultFolder) {
-    console.log('The Adult files (../shared/data/adult) are not here: nothing to measure.');
-    return;
-  }
-  const bench = openBench(adultFolder);
+  const missing = await peerMissing();
+  if (missing) console.log(`diffprivlib is left out: ${missing}`);
+  save(out, 'clusters', await clusters(missing === undefined));
+  save(out, 'classifiers', await classifiers(missing === undefined));
+  if (!adultFolder) console.log('The Adult files (../shared/data/adult) are not here: no more to measure.');
+  else await onAdult(out, adultFolder);
+}
+
+async function onAdult(out: string, folder: URL): Promise<void> {
+  const bench = openBench(adultTask(folder));
   try {
     const plain = { logistic: await bench.plain('logistic', 1e-5), svm: await bench.plain('svm', 1e-5) };
     console.log(`without privacy: logistic ${percent(plain.logistic)}, svm ${percent(plain.svm)}`);
@@ -52,6 +61,72 @@ export async function run(out: string): Promise<void> {
   }
 }
 
+const round = (x: number, digits: number): number => Number(x.toFixed(digits));
+
+/** Cost as a multiple of the least found without privacy. diffprivlib hides one row more or less, Fugu a replacement: half its epsilon promises the same. */
+async function clusters(peer: boolean): Promise<Cell[][]> {
+  const sets: (ClusterSet | undefined)[] = [
+    separated(2, 5, 10_000),
+    separated(4, 4, 10_000),
+    separated(6, 6, 10_000),
+    separated(8, 8, 20_000),
+    separated(12, 5, 10_000),
+    adultNumbers(8),
+    await acsNumbers(6),
+    await gowallaPlaces(8),
+  ];
+  const asked = [0.3, 1, 1000];
+  const times = 6;
+  const rows: Cell[][] = [['data', 'epsilon', 'auto', 'grid', 'lloyd', 'diffprivlib, half epsilon', 'diffprivlib, same epsilon']];
+  for (const set of sets) {
+    if (!set) continue;
+    const theirs = peer
+      ? await theirClusters(
+          set,
+          asked.flatMap((e) => [e / 2, e]),
+          times,
+        )
+      : undefined;
+    for (const [k, epsilon] of asked.entries()) {
+      const by = (variant: 'auto' | 'grid' | 'lloyd') => round(ourClusters(set, epsilon, times, variant), 3);
+      const peers: Cell[] = theirs ? [round(theirs[2 * k]!, 3), round(theirs[2 * k + 1]!, 3)] : ['', ''];
+      rows.push([set.name, epsilon, by('auto'), set.dimensions > 6 ? '' : by('grid'), by('lloyd'), ...peers]);
+    }
+  }
+  return rows;
+}
+
+/** Test rows right, pure epsilon. */
+async function classifiers(peer: boolean): Promise<Cell[][]> {
+  const tasks: Task[] = [];
+  if (adultFolder) tasks.push(adultTask(adultFolder), few(adultTask(adultFolder), 400));
+  if (acsFolder) tasks.push(await acsTask(acsFolder), few(await acsTask(acsFolder), 400));
+  const rows: Cell[][] = [
+    [
+      'data',
+      'rows',
+      'epsilon',
+      'no privacy %',
+      'auto %',
+      'sgd %',
+      'diffprivlib, half epsilon, best C %',
+      'diffprivlib, same epsilon, best C %',
+    ],
+  ];
+  for (const task of tasks) {
+    const times = task.train.length < 1000 ? 20 : 5;
+    const bench = openBench(task);
+    const plain = percentOf([await bench.plain('logistic', task.train.length < 1000 ? 1e-3 : 1e-5)]);
+    const theirs = peer ? await theirClassifiers(bench, [0.5, 1], times) : undefined;
+    const by = async (more: object) => percentOf(await ourClassifiers(bench, '{ epsilon: 1 }', '1', times, more));
+    const peers: Cell[] = theirs ? theirs.map((x) => percentOf([x])) : ['', ''];
+    rows.push([task.name, task.train.length, 1, plain, await by({}), await by({ method: 'sgd' }), ...peers]);
+    bench.remove();
+  }
+  return rows;
+}
+const percentOf = (list: readonly number[]): number => round(100 * meanOf(list), 2);
+
 const percent = (x: number) => `${(100 * x).toFixed(2)} %`;
 function save(out: string, name: string, rows: readonly (readonly Cell[])[]): void {
   writeFileSync(join(out, `${name}.csv`), csvOf(rows));
@@ -66,14 +141,8 @@ async function measure(
   times: number,
   dependence?: string,
 ): Promise<Measured> {
-  const found: number[] = [];
-  for (let k = 0; k < times; k++) {
-    const session = await bench.session(budget, dependence);
-    const { result } = await releaseClassify(session, { ...ask, ...more }, { epsilon });
-    await session.close();
-    found.push(bench.accuracy(result));
-  }
-  return { mean: found.reduce((a, b) => a + b, 0) / times, least: Math.min(...found), most: Math.max(...found) };
+  const found = await ourClassifiers(bench, budget, epsilon, times, more, dependence);
+  return { mean: meanOf(found), least: Math.min(...found), most: Math.max(...found) };
 }
 const cells = ({ mean, least, most }: Measured): Cell[] => [mean, least, most].map((x) => Number((100 * x).toFixed(2)));
 
@@ -81,8 +150,8 @@ async function byMethod(bench: Bench, plain: Record<'logistic' | 'svm', number>)
   const rows: Cell[][] = [['model', 'method', 'delta', 'accuracy %', 'least', 'most', 'without privacy %']];
   for (const model of ['logistic', 'svm'] as const)
     for (const delta of ['', ', delta: 1e-6'])
-      for (const method of ['sgd', 'output', 'objective'] as const) {
-        if (method === 'objective' && delta !== '') continue;
+      for (const method of ['tilt', 'sgd', 'output', 'objective'] as const) {
+        if ((method === 'objective' || method === 'tilt') && delta !== '') continue;
         const more = { model, method, ...(method === 'objective' && { asPublished: true }) };
         const found = await measure(bench, `{ epsilon: 1${delta} }`, '1', more, 5);
         const name = method === 'objective' ? 'objective (as published, not certified)' : method;
@@ -91,7 +160,7 @@ async function byMethod(bench: Bench, plain: Record<'logistic' | 'svm', number>)
   const selected = await measure(bench, '{ epsilon: 1 }', '1', { select: { keep: 8, share: 0.1 } }, 5);
   rows.push([
     'logistic',
-    'sgd, 8 of 12 features selected with a tenth',
+    'auto, 8 of 12 features selected with a tenth',
     0,
     ...cells(selected),
     Number((100 * plain.logistic).toFixed(2)),
@@ -102,8 +171,8 @@ async function byMethod(bench: Bench, plain: Record<'logistic' | 'svm', number>)
 /** Affinity: people whose whole profile is the same are tied. The paper's looser rule ties nearly everybody to thousands. */
 async function byTies(bench: Bench): Promise<Cell[][]> {
   const sizes = new Map<string, number>();
-  for (const row of bench.train) {
-    const key = ask.features.map((name) => row[name]).join('|');
+  for (const row of bench.task.train) {
+    const key = bench.task.ask.features.map((name) => row[name]).join('|');
     sizes.set(key, (sizes.get(key) ?? 0) + 1);
   }
   console.log(`people with the same profile: at most ${Math.max(...sizes.values())}`);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Temporal, temporal } from '../ask/temporal.js';
+import type { Temporal } from '../ask/temporal.js';
 import { Fault } from '../errors.js';
 import { bold, dim, emit, figure, table } from './output.js';
 
@@ -25,6 +25,7 @@ export function register(program: Command): void {
     .action(async ({ json, steps, ...words }: Words) => {
       if (steps !== undefined && !/^\d{1,7}$/.test(steps))
         throw new Fault('USAGE', 'The number of steps is a whole number from 1 to 1,000,000.', 'Write for example --steps 52.');
+      const { temporal } = await import('../ask/temporal.js');
       const found = await temporal({ ...words, ...(steps !== undefined && { steps: Number(steps) }) });
       emit(json, found, () => human(found));
     });

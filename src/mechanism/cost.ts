@@ -1,4 +1,4 @@
-import { compare, divide, multiply, type Rational, rational } from '../exact/rational.js';
+import { add, compare, divide, multiply, type Rational, rational } from '../exact/rational.js';
 import type { Allotment } from './allotment.js';
 import { type Effect, type Effects, largest, type Scope } from './effect.js';
 import type { Law } from './law.js';
@@ -27,6 +27,7 @@ export function costOf(law: Law, noise: Allotment['noise'], { l1, l2squared }: E
   // The effects of these two are in the data's own ladder; one record stands for one step of it.
   if (law.kind === 'ladder') return multiply(multiply(two, law.decay), rational(l1));
   if (law.kind === 'smooth') return multiply(add3(divide(quarticSlide, law.scale), law.beta), rational(l1));
+  if (law.kind === 'tilt') return add(add(divide(rational(l1), law.scale), law.bend), divide(law.slack, law.fuzz));
   return undefined;
 }
 const add3 = (slide: Rational, beta: Rational): Rational => ({

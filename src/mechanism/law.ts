@@ -4,7 +4,7 @@ import { ceiling, parseRational, type Rational, rational, toNumber, toText } fro
  * The law of a noise: the one value that plans, samplers, costs, receipts and error bars read. Its parameters are exact; as text they are stored
  * (`Law<string>`), in doubles they make error bars (`Law<number>`).
  */
-export type Law<N = Rational> = AdditiveLaw<N> | SelectionLaw<N> | LadderLaw<N> | SmoothLaw<N> | PublishedLaw;
+export type Law<N = Rational> = AdditiveLaw<N> | SelectionLaw<N> | LadderLaw<N> | SmoothLaw<N> | TiltLaw<N> | PublishedLaw;
 export type AdditiveLaw<N = Rational> =
   /** P(k) ~ exp(-|k| / scale) on the integers. */
   | { readonly kind: 'laplace'; readonly scale: N }
@@ -27,6 +27,16 @@ export interface SmoothLaw<N = Rational> {
   readonly kind: 'smooth';
   readonly scale: N;
   readonly beta: N;
+}
+
+/** A linear term of discrete Laplace noise of this scale in an objective, and of the scale `fuzz` on weights that may be told `slack` apart (tilted.proof.md). */
+export interface TiltLaw<N = Rational> {
+  readonly kind: 'tilt';
+  readonly scale: N;
+  /** What the curvature of the objective costs. */
+  readonly bend: N;
+  readonly fuzz: N;
+  readonly slack: N;
 }
 
 /** Noise of a paper, drawn for comparison; no cost follows from it. */
@@ -58,6 +68,7 @@ const words: Record<Law['kind'], string> = {
   selection: 'Exponential choice',
   ladder: 'Ladder',
   smooth: 'Smooth',
+  tilt: 'Linear-term',
   published: 'Published',
   none: 'No',
 };

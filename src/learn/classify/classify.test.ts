@@ -59,7 +59,7 @@ describe('releasing a classifier', () => {
     shops.push(shop);
     shop.write('people.csv', csv.replaceAll(',yes,', ',no,').replaceAll(',m,', ',f,'));
     const other = await shop.session();
-    for (const method of ['auto', 'output', 'sgd'] as const) {
+    for (const method of ['auto', 'output', 'sgd', 'tilt'] as const) {
       const plans = await Promise.all([session, other].map((s) => planClassify(s, { ...ask, method })));
       expect(plans[0]).toEqual(plans[1]);
     }

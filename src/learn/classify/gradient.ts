@@ -57,12 +57,14 @@ export function gradientError(objective: {
   readonly curvature: number;
   readonly regularisation: number;
   readonly size: number;
+  /** Length of the linear term, divided by the records. */
+  readonly tilt?: number;
 }): number {
-  const { rows, perRecord, slots, curvature, regularisation, size } = objective;
+  const { rows, perRecord, slots, curvature, regularisation, size, tilt = 0 } = objective;
   const margins = curvature * (slots + 4) * half * size;
   const slopes = 2 ** -46;
   const sums = (blockRows + rows / blockRows + 8) * half;
-  return 1.01 * (perRecord * (margins + slopes + sums) + 8 * half * (perRecord + regularisation * size));
+  return 1.01 * (perRecord * (margins + slopes + sums) + 8 * half * (perRecord + regularisation * size + tilt));
 }
 
 /** An upper bound of the true gradient's length at w. */
@@ -75,6 +77,7 @@ export function gradientAtMost(objective: Objective, w: Float64Array, g = gradie
     curvature: loss.curvature,
     regularisation,
     size: 1.01 * length(w),
+    ...(objective.linear && { tilt: (1.01 * length(objective.linear)) / records }),
   });
   return 1.01 * length(g) + error;
 }

@@ -10,7 +10,7 @@ import { minimise } from './minimise.js';
 import type { Setting, Trainer } from './trainer.js';
 
 /** The root of a whole number, rounded up to a millionth. */
-const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 12n) + 1n, 10n ** 6n);
+export const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 12n) + 1n, 10n ** 6n);
 
 /**
  * How far the weights can move when one record is replaced (output.proof.md): 2 each / (records regularisation) for the true minimiser, plus
@@ -39,15 +39,19 @@ export function outputReach({ map, loss, regularisation, records, each }: Settin
   const tolerance = Math.max(1 / (1000 * records), 8 * blind);
   const pull = add(rational(2 * each, records), multiply(rational(2), fromNumber(tolerance)));
   const l2 = divide(pull, fromNumber(regularisation));
-  const root = rootUp(BigInt(map.width));
-  const grid = 2 ** Math.floor(Math.log2(toNumber(l2) / (1000 * Math.sqrt(map.width))));
+  return { tolerance, l2, ...onGrid(l2, map.width) };
+}
+
+/** Weights that lie at most `l2` apart, in whole steps of a grid that is fine beside it: how far apart then, rounding included. */
+export function onGrid(l2: Rational, width: number): Pick<OutputReach, 'grid' | 'effect'> {
+  const root = rootUp(BigInt(width));
+  const grid = 2 ** Math.floor(Math.log2(toNumber(l2) / (1000 * Math.sqrt(width))));
   const units = divide(l2, fromNumber(grid));
   const length = add(units, root);
-  const effect = {
-    l1: ceiling(add(multiply(root, units), rational(map.width))),
-    l2squared: ceiling(multiply(length, length)),
+  return {
+    grid,
+    effect: { l1: ceiling(add(multiply(root, units), rational(width))), l2squared: ceiling(multiply(length, length)) },
   };
-  return { tolerance, l2, grid, effect };
 }
 
 /** Output perturbation: the minimiser on a grid, plus whole-number noise. */

@@ -3,7 +3,7 @@ import type { Term } from './features.js';
 /** A linear classifier in the columns' own terms. Plain data. */
 export interface ClassifyResult {
   readonly model: 'logistic' | 'svm';
-  readonly method: 'output' | 'objective' | 'sgd';
+  readonly method: 'output' | 'objective' | 'sgd' | 'tilt';
   readonly label: string;
   readonly positive: readonly string[];
   readonly features: readonly string[];

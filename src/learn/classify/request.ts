@@ -6,7 +6,7 @@ export const request = z.strictObject({
   positive: z.array(z.union([z.string(), z.number()]).transform(String)).min(1),
   features: z.array(z.string().min(1)).min(1).max(200),
   model: z.enum(['logistic', 'svm']).default('logistic'),
-  method: z.enum(['auto', 'output', 'objective', 'sgd']).default('auto'),
+  method: z.enum(['auto', 'output', 'objective', 'sgd', 'tilt']).default('auto'),
   /** Strength of the quadratic penalty; a public choice, never searched on the data. */
   regularisation: z.number().min(1e-6).max(100).optional(),
   /** Width of the rounded corner of the Huber hinge. */

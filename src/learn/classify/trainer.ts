@@ -16,13 +16,13 @@ export interface Setting {
 }
 
 export interface Trainer {
-  readonly method: 'output' | 'sgd' | 'objective';
+  readonly method: 'output' | 'sgd' | 'tilt' | 'objective';
   /** The noise of its last step, in a word. */
   readonly noise: string;
   readonly certified: boolean;
   readonly why: string;
   readonly mechanisms: readonly Mechanism[];
-  /** Expected length of the noise: of the weights (output), of one gradient among fifteen (descent). */
+  /** Expected length of the noise: of the weights (output, tilt), of one gradient among fifteen (descent). */
   readonly blur: number;
   /** What it gives back sees data, and makes weights for rows of length at most one. */
   readonly ready: (paid: Paid) => (examples: Examples) => Float64Array;

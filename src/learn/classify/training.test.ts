@@ -10,7 +10,7 @@ import { addSlopes, descentTrainer, fineness, stepsFor } from './descent.js';
 import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { gradient, gradientAtMost, length, margin } from './gradient.js';
-import { huberHinge, type Loss, logistic } from './loss.js';
+import { easedLogistic, huberHinge, type Loss, logistic } from './loss.js';
 import { minimise } from './minimise.js';
 import { objectiveTrainer } from './objective.js';
 import { outputReach, outputTrainer } from './output.js';
@@ -19,7 +19,7 @@ import type { Setting, Trainer } from './trainer.js';
 const cell = fc.double({ min: -1, max: 1, noNaN: true });
 const row = (features: number) =>
   fc.record({ x: fc.array(cell, { minLength: features, maxLength: features }), y: fc.constantFrom(1 as const, -1 as const) });
-const losses: readonly Loss[] = [logistic, huberHinge(0.5), huberHinge(0.1)];
+const losses: readonly Loss[] = [logistic, easedLogistic(9 / 16), huberHinge(0.5), huberHinge(0.1)];
 const setting = (features: number, records: number, more: Partial<Setting> = {}): Setting => ({
   map: numberMap(features),
   loss: logistic,
@@ -43,7 +43,7 @@ describe('the losses', () => {
         fc.double({ min: 0, max: 2, noNaN: true }),
         (loss, z, gap) => {
           const [here, there] = [loss.slope(z), loss.slope(z + gap)];
-          expect(here).toBeGreaterThanOrEqual(-1);
+          expect(here).toBeGreaterThanOrEqual(-loss.steepest);
           expect(here).toBeLessThanOrEqual(0);
           expect(there - here).toBeLessThanOrEqual(loss.curvature * gap + 1e-12);
         },

@@ -9,6 +9,7 @@ import { Paid } from '../../mechanism/paid.js';
 import { packedCentres } from './centres.js';
 import { chooseVariant, type KmeansRequest } from './kmeans.js';
 import { tallyClusters } from './lloyd.js';
+import { fine, tallyOffsets } from './offsets.js';
 import { boxOf, type Points } from './points.js';
 import type { Variant } from './variant.js';
 
@@ -57,6 +58,34 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     const variant = make(1, 301, { variant: 'grid' });
     expect(variant.mechanisms.length).toBeGreaterThan(1);
     expect(audit(shown(variant), a, b, 1500).epsilon).toBeLessThanOrEqual(1);
+  });
+
+  it('stays below epsilon for boxes halved where people are and clipped offsets', () => {
+    const [a, b] = ends(60);
+    const variant = make(1, 61, { variant: 'halving' });
+    expect(variant.mechanisms.map(({ told }) => told.name)).toContain('offsets per cluster and round');
+    expect(audit(shown(variant), a, b, 4000).epsilon).toBeLessThanOrEqual(1);
+  });
+
+  it('catches offsets that were not clipped to what is paid for', () => {
+    // The noise of a radius of one tenth, the offsets of one of two.
+    const [a, b] = ends(60);
+    const variant = make(1, 61, { variant: 'halving' });
+    const offsets = variant.mechanisms.find(({ told }) => told.name === 'offsets per cluster and round')!;
+    const release = (radius: number) => (p: Points) => {
+      const add = offsets.ready(new Paid(variant.mechanisms));
+      const { offsets: exact } = tallyOffsets(p, [last], [[0], [0.99]], [radius, radius], 'l1');
+      return add(exact.map((x) => (x * BigInt(Math.round(radius * 10))) / 10n)).map(Number);
+    };
+    expect(audit(release(1), a, b).epsilon).toBeLessThanOrEqual(1);
+    expect(audit(release(20), a, b).epsilon).toBeLessThanOrEqual(1);
+    const unclipped = (p: Points) => {
+      const add = offsets.ready(new Paid(variant.mechanisms));
+      const whole = [0n, 0n];
+      for (let i = 0; i < p.count; i++) whole[0]! += BigInt(Math.trunc(((p.coordinates[i]! / last) * fine) / 0.1));
+      return add(whole).map(Number);
+    };
+    expect(audit(unclipped, a, b).epsilon).toBeGreaterThan(1);
   });
 
   it('stays below epsilon for Lloyd rounds, also when the attacker works out the likelihood', () => {
@@ -148,8 +177,8 @@ describe('records of three rows', () => {
         ...Array.from({ length: 40 }, (_, i) => new Array<number>(d).fill(i % 2 ? 60 : -60)),
       ]),
     ) as [Points, Points];
-  const run = (variant: Variant, p: Points): Transcript => {
-    const transcript = new Transcript(variant.mechanisms);
+  const run = (variant: Variant, p: Points, told?: 'exact' | Transcript): Transcript => {
+    const transcript = new Transcript(variant.mechanisms, told);
     variant.ready(transcript)(p);
     return transcript;
   };
@@ -176,6 +205,27 @@ describe('records of three rows', () => {
       const [still, ...farthest] = used(one, apart(2, -last, last));
       expect(still).toBe(0);
       for (const part of farthest) expect(part).toBeCloseTo(1, 5);
+    }
+  });
+
+  it('move every level of boxes, the offsets and the distances by no more than is booked for them, and reach it', () => {
+    const along = (variant: Variant, [a, b]: [Points, Points]) => {
+      const here = run(variant, a, 'exact');
+      return usedOf(here, run(variant, b, here));
+    };
+    for (const within of budgets) {
+      const variant = make(2, 5000, { variant: 'halving', each: 3, within });
+      const [first, second, offsets, ...more] = along(variant, apart(2, -last, last));
+      for (const part of [first, second, offsets, ...more]) expect(part).toBeLessThanOrEqual(1);
+      expect(first).toBeCloseTo(1, 5);
+      expect(offsets).toBeGreaterThan(0.1);
+      // In one cluster the rows turn around, drawn back to its radius.
+      const one = make(2, 5000, { variant: 'halving', clusters: 1, each: 3, within });
+      const turned = along(one, apart(2, -last, last))[2]!;
+      expect(turned).toBeLessThanOrEqual(1);
+      expect(turned).toBeGreaterThan(0.95);
+      const fewer = make(2, 5000, { variant: 'halving', each: 2, within });
+      expect(along(fewer, apart(2, -last, last))[0]).toBeGreaterThan(1.4);
     }
   });
 

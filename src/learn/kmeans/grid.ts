@@ -1,6 +1,6 @@
 import { projectToTotal } from '../../release/tidy.js';
-import { type Centres, packedCentres, seededCentres, weightedLloyd } from './centres.js';
 import type { Points } from './points.js';
+import type { Cloud } from './weighted.js';
 
 /**
  * Clusters from a tree of noisy counts: even grids, each finer than the last, all counted with noise; the levels are reconciled (each says something
@@ -114,31 +114,19 @@ export function reconcile(
   return parents;
 }
 
-function cellCentres({ dimensions: d, sides }: Tree): Centres {
+/** The finest cells as weighted points. */
+export function cellCloud(cells: readonly number[], { dimensions: d, sides }: Tree): Cloud {
   const side = sides.at(-1)!;
-  return Array.from({ length: side ** d }, (_, index) => {
-    const point = new Array<number>(d);
+  const kept = cells.flatMap((n, i) => (n > 0 ? [i] : []));
+  // When noise left nobody anywhere, everywhere is as good.
+  const used = kept.length > 0 ? kept : cells.map((_, i) => i);
+  const points = new Float64Array(used.length * d);
+  used.forEach((index, k) => {
     let rest = index;
     for (let c = d - 1; c >= 0; c--) {
-      point[c] = (2 * (rest % side) + 1) / side - 1;
+      points[k * d + c] = (2 * (rest % side) + 1) / side - 1;
       rest = Math.floor(rest / side);
     }
-    return point;
   });
-}
-
-/** Weighted k-means on the reconciled cells: public arithmetic, so the best of many starts is free. */
-export function clusterCells(cells: readonly number[], tree: Tree, clusters: number): number[][] {
-  const all = cellCentres(tree);
-  const kept = all.map((p, i) => [p, cells[i]!] as const).filter(([, n]) => n > 0);
-  const used = kept.length >= clusters ? kept : all.map((p) => [p, 1] as const);
-  const points = used.map(([p]) => p);
-  const weights = used.map(([, n]) => n);
-  let best = { centres: packedCentres(clusters, tree.dimensions), cost: Number.POSITIVE_INFINITY };
-  for (let turn = 0; turn < 24; turn++) {
-    const start = turn === 0 ? packedCentres(clusters, tree.dimensions) : seededCentres(points, weights, clusters, turn);
-    const found = weightedLloyd(points, weights, start);
-    if (found.cost < best.cost) best = found;
-  }
-  return best.centres;
+  return { dimensions: d, points, weights: Float64Array.from(used, (i) => (kept.length > 0 ? cells[i]! : 1)) };
 }

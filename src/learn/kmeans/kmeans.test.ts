@@ -1,11 +1,15 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../test/sample-policy.js';
 import { openWorkshop, policyYaml } from '../../../test/workshop.js';
-import { nearest, packedCentres, weightedLloyd } from './centres.js';
-import { clusterCells, countTree, reconcile } from './grid.js';
-import { planKmeans, releaseKmeans } from './kmeans.js';
+import { type Rational, rational } from '../../exact/rational.js';
+import { pure } from '../../mechanism/allotment.js';
+import { Paid } from '../../mechanism/paid.js';
+import { packedCentres } from './centres.js';
+import { cellCloud, countTree, reconcile } from './grid.js';
+import { chooseVariant, planKmeans, releaseKmeans } from './kmeans.js';
 import { noisyLloyd } from './lloyd.js';
 import { boxOf } from './points.js';
+import { clusterCloud, nearest, weightedLloyd } from './weighted.js';
 
 const blobs = [
   [20, 20],
@@ -50,12 +54,15 @@ const missed = (centres: readonly (readonly number[])[]) =>
   Math.max(...blobs.map((blob) => Math.min(...centres.map((c) => Math.hypot(c[0]! - blob[0], c[1]! - blob[1])))));
 
 describe('releasing cluster centres', () => {
-  it('finds the blobs by the tree and by Lloyd, spends once and replays', async () => {
-    const session = await open({ budget: '{ epsilon: 10 }' });
-    const tree = await releaseKmeans(session, ask, { epsilon: '4' });
-    expect(tree.result.variant).toBe('grid');
-    expect(missed(tree.result.centres)).toBeLessThan(6);
+  it('finds the blobs by halving, by the tree and by Lloyd, spends once and replays', async () => {
+    const session = await open({ budget: '{ epsilon: 14 }' });
+    const halving = await releaseKmeans(session, ask, { epsilon: '4' });
+    expect(halving.result.variant).toBe('halving');
+    expect(missed(halving.result.centres)).toBeLessThan(2);
+    expect(halving.result.counts!.every((n) => Math.abs(n - 1000) < 100)).toBe(true);
     expect((await releaseKmeans(session, ask, { epsilon: '4' })).receipt.ledger.replayed).toBe(true);
+    const tree = await releaseKmeans(session, { ...ask, variant: 'grid' }, { epsilon: '4' });
+    expect(missed(tree.result.centres)).toBeLessThan(6);
     const lloyd = await releaseKmeans(session, { ...ask, clusters: 2, variant: 'lloyd', iterations: 7 }, { epsilon: '4' });
     expect(lloyd.result.counts).toHaveLength(2);
     // Lloyd may settle elsewhere than at the blobs; with little noise it settles where it does without any.
@@ -87,7 +94,7 @@ describe('releasing cluster centres', () => {
     // The last person has one row less.
     shop.write('people.csv', `${csv.trimEnd().split('\n').slice(0, -1).join('\n')}\n`);
     const other = await shop.session();
-    for (const variant of ['grid', 'lloyd'])
+    for (const variant of ['auto', 'grid', 'halving', 'lloyd'])
       expect(await planKmeans(session, { ...ask, variant })).toEqual(await planKmeans(other, { ...ask, variant }));
     await session.close();
     await other.close();
@@ -114,6 +121,41 @@ describe('releasing cluster centres', () => {
     shops.push(flat);
     await expect(flat.session()).rejects.toMatchObject({ code: 'POLICY_INVALID' });
     expect(() => boxOf(samplePolicy([number('y', '7', '7')]), ['y'])).toThrow('The box is empty');
+  });
+});
+
+/** Five round clusters, and what the best centres cost. */
+function made(d: number, rows: number) {
+  let state = 11;
+  const uniform = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const centres = Array.from({ length: 5 }, () => Array.from({ length: d }, () => 1.4 * uniform() - 0.7));
+  const bell = () => uniform() + uniform() + uniform() + uniform() - 2;
+  const coordinates = Int32Array.from({ length: rows * d }, (_, at) => {
+    const x = centres[Math.floor(at / d) % 5]![at % d]! + 0.12 * bell();
+    return 2 * Math.round(500 * (1 + Math.min(1, Math.max(-1, x)))) - 1000;
+  });
+  const points = { dimensions: d, count: rows, coordinates };
+  const floats = Float64Array.from(coordinates, (v) => v / 1000);
+  const cost = (found: readonly (readonly number[])[]) => nearest(found, d, floats).gap.reduce((a, b) => a + b, 0);
+  const names = Array.from({ length: d }, (_, c) => `x${c}`);
+  const box = boxOf(samplePolicy(names.map((name) => number(name, '0', '1000'))), names);
+  const ratio = (epsilon: Rational) => {
+    const variant = chooseVariant({ columns: names, clusters: 5 }, box, { pure: pure(epsilon) }, rows, 1);
+    return cost(variant.ready(new Paid(variant.mechanisms))(points).centres) / cost(centres);
+  };
+  return { ratio };
+}
+
+describe('how good the centres are', () => {
+  it('in up to twelve dimensions: near the best at epsilon 1, at the best as epsilon grows', () => {
+    for (const d of [2, 4, 8, 12]) {
+      const { ratio } = made(d, 8000);
+      expect(ratio(rational(1)), `${d} dimensions`).toBeLessThan(1.25);
+      expect(ratio(rational(1000)), `${d} dimensions`).toBeLessThan(1.01);
+    }
   });
 });
 
@@ -146,17 +188,14 @@ describe('the pieces', () => {
   });
 
   it('cluster cells even when noise left none', () => {
-    expect(clusterCells(new Array<number>(16).fill(0), { dimensions: 2, sides: [2, 4] }, 3)).toHaveLength(3);
+    expect(clusterCloud(cellCloud(new Array<number>(16).fill(0), { dimensions: 2, sides: [2, 4] }), 3)).toHaveLength(3);
   });
 
   it('never worsen by Lloyd rounds', () => {
-    const points = Array.from({ length: 60 }, (_, i) => [Math.sin(i), Math.cos(i * i)]);
-    const cost = (centres: readonly (readonly number[])[]) =>
-      points.reduce(
-        (s, p) => s + (centres[nearest(centres, p)]![0]! - p[0]!) ** 2 + (centres[nearest(centres, p)]![1]! - p[1]!) ** 2,
-        0,
-      );
+    const points = Float64Array.from({ length: 120 }, (_, i) => (i % 2 ? Math.cos(i * i) : Math.sin(i)));
+    const cost = (centres: readonly (readonly number[])[]) => nearest(centres, 2, points).gap.reduce((a, b) => a + b, 0);
     const start = packedCentres(4, 2);
-    expect(cost(weightedLloyd(points, new Array<number>(60).fill(1), start).centres)).toBeLessThanOrEqual(cost(start));
+    const cloud = { dimensions: 2, points, weights: new Float64Array(60).fill(1) };
+    expect(cost(weightedLloyd(cloud, start, 40).centres)).toBeLessThan(cost(start));
   });
 });

@@ -6,8 +6,10 @@ import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { publicRecords, rowsPerRecord } from '../public-size.js';
 import { readRequest } from '../request.js';
+import { halvingVariant } from './halving-variant.js';
 import { lloydVariant } from './lloyd-variant.js';
 import { type Box, boxOf, fromCentred, readPoints } from './points.js';
+import { gridIsBetter } from './shape.js';
 import { treeVariant } from './tree-variant.js';
 import type { Variant } from './variant.js';
 
@@ -15,16 +17,16 @@ export const request = z.strictObject({
   columns: z.array(z.string().min(1)).min(1).max(100),
   clusters: z.number().int().min(1).max(1000),
   iterations: z.number().int().min(1).max(50).optional(),
-  variant: z.enum(['auto', 'grid', 'lloyd']).optional(),
+  variant: z.enum(['auto', 'grid', 'halving', 'lloyd']).optional(),
 });
 export type KmeansRequest = z.infer<typeof request>;
 
 export interface KmeansResult {
-  readonly variant: 'grid' | 'lloyd';
+  readonly variant: 'grid' | 'halving' | 'lloyd';
   readonly columns: readonly string[];
   /** In the columns' own units. */
   readonly centres: readonly (readonly number[])[];
-  /** Noisy sizes (Lloyd only). */
+  /** Noisy sizes (not of a grid). */
   readonly counts?: readonly number[];
 }
 
@@ -105,12 +107,13 @@ export function chooseVariant(
 ): Variant {
   const d = box.names.length;
   const wanted = ask.variant ?? 'auto';
-  const useGrid = wanted === 'grid' || (wanted === 'auto' && d <= 3);
   if (wanted === 'grid' && d > 6)
-    throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "lloyd".');
+    throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "halving".');
   const within = [pure, rho].filter((allotment) => allotment !== undefined);
   if (within.length === 0)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
   const setting = { box, clusters: ask.clusters, rows, each };
-  return useGrid ? treeVariant(setting, within) : lloydVariant(setting, within, ask.iterations);
+  if (wanted === 'lloyd') return lloydVariant(setting, within, ask.iterations);
+  if (wanted === 'grid' || (wanted === 'auto' && gridIsBetter(setting, within))) return treeVariant(setting, within);
+  return halvingVariant(setting, within);
 }

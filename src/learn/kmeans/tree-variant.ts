@@ -2,8 +2,9 @@ import { rational, toNumber } from '../../exact/rational.js';
 import { type Additive, additive } from '../../mechanism/additive.js';
 import { type Allotment, partOf } from '../../mechanism/allotment.js';
 import { rowsMoved } from '../effects.js';
-import { clusterCells, countTree, reconcile, type Tree, treeSides } from './grid.js';
+import { cellCloud, countTree, reconcile, type Tree, treeSides } from './grid.js';
 import type { Setting, Variant } from './variant.js';
+import { clusterCloud } from './weighted.js';
 
 /** Noisy counts over halving cells. On every level each row is in one cell; the levels share the budget evenly (kmeans.proof.md). */
 export function treeVariant({ box, clusters, rows, each }: Setting, within: readonly Allotment[]): Variant {
@@ -23,7 +24,8 @@ export function treeVariant({ box, clusters, rows, each }: Setting, within: read
       return (points) => {
         const noisy = countTree(points, last, tree).map((counts, l) => add[l]!(counts.map(BigInt)).map(Number));
         const variances = levels.map(({ variance }) => variance);
-        return { centres: clusterCells(reconcile(noisy, variances, tree, each === 1 ? rows : undefined), tree, clusters) };
+        const cells = reconcile(noisy, variances, tree, each === 1 ? rows : undefined);
+        return { centres: clusterCloud(cellCloud(cells, tree), clusters) };
       };
     },
   };

@@ -12,7 +12,7 @@ export interface Setting {
 }
 
 export interface Variant {
-  readonly name: 'grid' | 'lloyd';
+  readonly name: 'grid' | 'halving' | 'lloyd';
   readonly why: string;
   readonly mechanisms: readonly Additive[];
   /** What it gives back is the only thing that sees data. */

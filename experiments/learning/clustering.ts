@@ -1,0 +1,68 @@
+import { gridOf } from '../../src/count/grid.js';
+import { type Rational, rational } from '../../src/exact/rational.js';
+import { chooseVariant, type KmeansRequest } from '../../src/learn/kmeans/kmeans.js';
+import type { Box, Points } from '../../src/learn/kmeans/points.js';
+import type { Variant } from '../../src/learn/kmeans/variant.js';
+import { nearest, weightedLloyd } from '../../src/learn/kmeans/weighted.js';
+import { pure } from '../../src/mechanism/allotment.js';
+import { Paid } from '../../src/mechanism/paid.js';
+import { type ClusterSet, last } from './cluster-sets.js';
+
+/** What the rows would be told as in a session, with bounds -1 .. 1. */
+const boxOfSet = ({ dimensions }: ClusterSet): Box => ({
+  names: Array.from({ length: dimensions }, (_, c) => `x${c}`),
+  grids: Array.from({ length: dimensions }, (_, c) =>
+    gridOf({ name: `x${c}`, type: 'number', bounds: [rational(-1), rational(1)], step: rational(2, last), missing: [] }),
+  ),
+});
+const pointsOfSet = ({ dimensions, rows }: ClusterSet): Points => ({
+  dimensions,
+  count: rows.length / dimensions,
+  coordinates: Int32Array.from(rows, (x) => 2 * Math.round(((x + 1) / 2) * last) - last),
+});
+
+/** Mean squared distance to the nearest centre. */
+const costOf = ({ dimensions: d, rows }: ClusterSet, centres: readonly (readonly number[])[]): number =>
+  nearest(centres, d, rows).gap.reduce((a, b) => a + b, 0) / (rows.length / d);
+
+/** The best of several starts at rows of the data: what is possible without privacy. */
+export function plainCost(set: ClusterSet, starts = 10): number {
+  const { dimensions: d, rows, clusters } = set;
+  const cloud = { dimensions: d, points: rows, weights: new Float64Array(rows.length / d).fill(1) };
+  const costs = Array.from({ length: starts }, () => weightedLloyd(cloud, plusPlus(set, clusters), 60).centres);
+  return Math.min(...costs.map((centres) => costOf(set, centres)));
+}
+
+function plusPlus({ dimensions: d, rows }: ClusterSet, clusters: number): number[][] {
+  const n = rows.length / d;
+  const gap = new Float64Array(n).fill(1);
+  const chosen: number[][] = [];
+  while (chosen.length < clusters) {
+    let left = Math.random() * gap.reduce((a, b) => a + b, 0);
+    let i = 0;
+    while (i < n - 1 && left >= gap[i]!) left -= gap[i++]!;
+    const centre = [...rows.subarray(i * d, (i + 1) * d)];
+    for (let j = 0; j < n; j++) {
+      let apart = 0;
+      for (let c = 0; c < d; c++) apart += (rows[j * d + c]! - centre[c]!) ** 2;
+      gap[j] = chosen.length === 0 ? apart : Math.min(gap[j]!, apart);
+    }
+    chosen.push(centre);
+  }
+  return chosen;
+}
+
+export const variantFor = (set: ClusterSet, epsilon: Rational, variant: KmeansRequest['variant'] = 'auto'): Variant =>
+  chooseVariant(
+    { columns: boxOfSet(set).names as string[], clusters: set.clusters, variant },
+    boxOfSet(set),
+    { pure: pure(epsilon) },
+    set.rows.length / set.dimensions,
+    1,
+  );
+
+/** What a variant's centres cost on the rows, drawn as often as asked. */
+export function privateCosts(set: ClusterSet, variant: Variant, times: number): number[] {
+  const points = pointsOfSet(set);
+  return Array.from({ length: times }, () => costOf(set, variant.ready(new Paid(variant.mechanisms))(points).centres));
+}

@@ -1,0 +1,64 @@
+import type { Centres } from './centres.js';
+import type { Points } from './points.js';
+
+/** Which length of an offset is bounded: Laplace noise pays for the sum of absolute values, Gaussian noise for the root of the sum of squares. */
+export type Norm = 'l1' | 'l2';
+/** Whole numbers that one radius is worth. */
+export const fine = 2 ** 16;
+
+export const lengthOf: Readonly<Record<Norm, (v: ArrayLike<number>) => number>> = {
+  l1: (v) => {
+    let s = 0;
+    for (let c = 0; c < v.length; c++) s += Math.abs(v[c]!);
+    return s;
+  },
+  l2: (v) => {
+    let s = 0;
+    for (let c = 0; c < v.length; c++) s += v[c]! * v[c]!;
+    return Math.sqrt(s);
+  },
+};
+
+/**
+ * How far the rows nearest to each centre lie from it, summed: in whole numbers of 1 / `fine` of the centre's radius, a row that is farther than the radius
+ * drawn back to it. Whatever rounding did, no row adds a vector longer than `fine`: one that would adds nothing.
+ */
+export function tallyOffsets(
+  points: Points,
+  last: readonly number[],
+  centres: Centres,
+  radii: readonly number[],
+  norm: Norm,
+): { offsets: bigint[]; distances: bigint[] } {
+  const { dimensions: d, count, coordinates } = points;
+  const k = centres.length;
+  const flat = Float64Array.from(centres.flat());
+  const scale = Float64Array.from(last, (l) => 1 / l);
+  const offsets = new Float64Array(k * d);
+  const distances = new Float64Array(k);
+  const x = new Float64Array(d);
+  const whole = new Float64Array(d);
+  const length = lengthOf[norm];
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < d; c++) x[c] = coordinates[i * d + c]! * scale[c]!;
+    let best = 0;
+    let least = Number.POSITIVE_INFINITY;
+    for (let j = 0; j < k; j++) {
+      let gap = 0;
+      for (let c = 0; c < d && gap < least; c++) gap += (x[c]! - flat[j * d + c]!) ** 2;
+      if (gap < least) {
+        least = gap;
+        best = j;
+      }
+    }
+    for (let c = 0; c < d; c++) x[c]! -= flat[best * d + c]!;
+    const far = length(x);
+    const shrink = fine / Math.max(radii[best]!, far);
+    for (let c = 0; c < d; c++) whole[c] = Math.trunc(x[c]! * shrink);
+    // Sums of whole numbers of at most 2^16 each: exact in doubles up to 2^37 rows.
+    if (length(whole) <= fine) for (let c = 0; c < d; c++) offsets[best * d + c]! += whole[c]!;
+    const distance = Math.trunc(fine * Math.min(1, far / radii[best]!));
+    if (distance >= 0 && distance <= fine) distances[best]! += distance;
+  }
+  return { offsets: Array.from(offsets, BigInt), distances: Array.from(distances, BigInt) };
+}

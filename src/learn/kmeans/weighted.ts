@@ -1,0 +1,115 @@
+import { type Centres, packedCentres, vanDerCorput } from './centres.js';
+
+/** Public points with weights, such as noisy boxes: k-means on them is post-processing, so restarts are free. */
+export interface Cloud {
+  readonly dimensions: number;
+  /** Point by point. */
+  readonly points: Float64Array;
+  readonly weights: Float64Array;
+}
+
+const starts = 24;
+/** Starts are compared on so many of the heaviest points, and the best few walked to the end on all of them. */
+const compared = 3000;
+const finalists = 3;
+
+/** The best centres of many starts, as a function of the cloud alone. */
+export function clusterCloud(cloud: Cloud, clusters: number): Centres {
+  const d = cloud.dimensions;
+  const few = heaviest(cloud, compared);
+  const found = Array.from({ length: starts }, (_, turn) =>
+    weightedLloyd(few, turn === 0 ? packedCentres(clusters, d) : seededCentres(few, clusters, turn), 15),
+  ).sort((a, b) => a.cost - b.cost);
+  return found
+    .slice(0, finalists)
+    .map(({ centres }) => weightedLloyd(cloud, centres, 40))
+    .reduce((a, b) => (b.cost < a.cost ? b : a)).centres;
+}
+
+function heaviest(cloud: Cloud, most: number): Cloud {
+  const { dimensions: d, points, weights } = cloud;
+  if (weights.length <= most) return cloud;
+  const kept = Array.from(weights, (_, i) => i)
+    .sort((a, b) => weights[b]! - weights[a]! || a - b)
+    .slice(0, most);
+  const some = new Float64Array(most * d);
+  kept.forEach((i, k) => {
+    some.set(points.subarray(i * d, (i + 1) * d), k * d);
+  });
+  return { dimensions: d, points: some, weights: Float64Array.from(kept, (i) => weights[i]!) };
+}
+
+/** For each point the centre nearest to it, and how far that is, squared. */
+export function nearest(centres: Centres, d: number, points: Float64Array): { best: Int32Array; gap: Float64Array } {
+  const flat = Float64Array.from(centres.flat());
+  const count = points.length / d;
+  const [best, gap] = [new Int32Array(count), new Float64Array(count)];
+  for (let i = 0; i < count; i++) {
+    let least = Number.POSITIVE_INFINITY;
+    for (let k = 0, from = 0; from < flat.length; k++, from += d) {
+      let apart = 0;
+      for (let c = 0; c < d && apart < least; c++) apart += (points[i * d + c]! - flat[from + c]!) ** 2;
+      if (apart < least) {
+        least = apart;
+        best[i] = k;
+      }
+    }
+    gap[i] = least;
+  }
+  return { best, gap };
+}
+
+/** Lloyd's algorithm; a centre that nobody is nearest to stays. */
+export function weightedLloyd(cloud: Cloud, start: Centres, rounds: number): { centres: Centres; cost: number } {
+  const { dimensions: d, points, weights } = cloud;
+  let centres = start;
+  let cost = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round++) {
+    const { best, gap } = nearest(centres, d, points);
+    const sums = centres.map(() => new Float64Array(d));
+    const mass = new Float64Array(centres.length);
+    let total = 0;
+    for (let i = 0; i < weights.length; i++) {
+      const w = weights[i]!;
+      const k = best[i]!;
+      if (w <= 0) continue;
+      total += w * gap[i]!;
+      mass[k]! += w;
+      const sum = sums[k]!;
+      for (let c = 0; c < d; c++) sum[c]! += w * points[i * d + c]!;
+    }
+    if (total >= cost * (1 - 1e-6)) break;
+    cost = total;
+    centres = centres.map((centre, k) => (mass[k]! > 0 ? Array.from(sums[k]!, (s) => s / mass[k]!) : centre));
+  }
+  return { centres, cost };
+}
+
+/** Seeds far from each other, heavy ones first, by a fixed sequence: a function of the cloud alone. */
+function seededCentres({ dimensions: d, points, weights }: Cloud, clusters: number, turn: number): number[][] {
+  const draw = (k: number) => vanDerCorput(k + 1 + 31 * turn, 2 + (turn % 5));
+  const gap = new Float64Array(weights.length).fill(1);
+  const chosen: number[][] = [];
+  for (let k = 0; k < clusters; k++) {
+    const seed = pick(weights, gap, draw(k));
+    const centre = [...points.subarray(seed * d, (seed + 1) * d)];
+    chosen.push(centre);
+    for (let i = 0; i < weights.length; i++) {
+      let apart = 0;
+      for (let c = 0; c < d; c++) apart += (points[i * d + c]! - centre[c]!) ** 2;
+      gap[i] = k === 0 ? apart : Math.min(gap[i]!, apart);
+    }
+  }
+  return chosen;
+}
+
+function pick(weights: Float64Array, gap: Float64Array, u: number): number {
+  let total = 0;
+  for (let i = 0; i < weights.length; i++) total += Math.max(0, weights[i]!) * gap[i]!;
+  let left = u * total;
+  for (let i = 0; i < weights.length; i++) {
+    left -= Math.max(0, weights[i]!) * gap[i]!;
+    if (left < 0) return i;
+  }
+  return weights.length - 1;
+}
