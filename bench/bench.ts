@@ -114,7 +114,7 @@ async function timed(work: () => unknown): Promise<number> {
   return now() - start;
 }
 
-export function formatSeconds(s: number): string {
+function formatSeconds(s: number): string {
   if (s < 1e-6) return `${(s * 1e9).toFixed(0)} ns`;
   if (s < 1e-3) return `${(s * 1e6).toFixed(1)} us`;
   return s < 1 ? `${(s * 1e3).toFixed(1)} ms` : `${s.toFixed(2)} s`;
