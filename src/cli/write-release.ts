@@ -29,8 +29,9 @@ export function refuseSecondRelease(directory: string | undefined, overwrite: bo
 }
 
 /** DIR/receipt.json, report.html, datapackage.json, tables.xlsx and one CSV per answer. */
-export const writeRelease = (directory: string, release: Release, policy: Policy): void =>
+export async function writeRelease(directory: string, release: Release, policy: Policy): Promise<void> {
   writeFiles(directory, publishedFiles(release, policy));
+}
 
 /** DIR/receipt.json, DIR/result.json, DIR/report.html and one CSV per table of the result. */
 export function writeAnalysis(directory: string, answer: ResultAnswer, tables: readonly ShownTable[], policy: Policy): void {
@@ -64,8 +65,8 @@ function filesOf(directory: string): readonly string[] {
     const { resources } = JSON.parse(readFileSync(join(directory, packageFile), 'utf8'));
     const names = (resources as readonly { path: unknown }[]).map(({ path }) => path);
     return [
-      'datapackage.json',
-      'tables.xlsx',
+      packageFile,
+      workbookFile,
       ...names.filter((path): path is string => typeof path === 'string' && path === basename(path)),
     ];
   } catch {
