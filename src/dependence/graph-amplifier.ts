@@ -31,20 +31,22 @@ export interface GraphRoute {
   readonly columns?: readonly string[];
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
+  /** All ties pull together, through an attribute of two values (alike/alike.proof.md). */
+  readonly pull?: 'alike';
   readonly assumptions: readonly string[];
   readonly how: string;
 }
 
 /** The calculus on a factor graph: a base for each record that is a class of its own, one common base for all used records otherwise. */
 export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds): Amplifier {
-  const { model, adversary, reach, scope } = route;
+  const { model, adversary, reach, pull, scope } = route;
   const tables = adversary === 'uninformed' ? model : undefined;
   const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
   // Where one number says what records spend, one component of each shape says it all.
   const { graph, used } = classes || tables ? route : distinctComponents(route.graph, route.used);
-  const declared = { graph, adversary, reach, ...(used && { used }) };
+  const declared = { graph, adversary, reach, ...(pull && { pull }), ...(used && { used }) };
   const kept: KeptBounds = tables ? emptyBounds() : keep(declared);
-  const asked = atLast(() => ties(tables ?? graph, adversary, { reach, ...(used && { used }) }));
+  const asked = atLast(() => ties(tables ?? graph, adversary, { reach, ...(pull && { pull }), ...(used && { used }) }));
   const spentBy = (list: readonly RecordClass[], base: Base, times = 1): Float64Array =>
     Float64Array.from(list, (record) => mulUp(times, toNumberUp(baseOf(base, record))));
   const largest = (epsilon: Rational): Rational => remembered(kept.bases, toText(epsilon), () => largestBaseOf(asked(), epsilon));

@@ -23,6 +23,7 @@ export interface Asked {
   readonly used?: Uint8Array;
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
+  readonly pull?: 'alike';
 }
 
 /** Graphs of which results are kept; a result is some numbers, never a graph. */
@@ -50,11 +51,24 @@ export function keepingBounds(keyOf: (asked: Asked) => string): KeepBounds {
  */
 export const keptBounds: KeepBounds = keepingBounds((asked) => digestOf(asked));
 
-export function digestOf({ graph, used, adversary, reach }: Asked): string {
+export function digestOf({ graph, used, adversary, reach, pull }: Asked): string {
   const hash = createHash('sha256');
   const { records, nodes, factors, start, member, logOdds, commonOdds, pairwise } = graph;
   const alike = commonOdds !== undefined;
-  hash.update(JSON.stringify([adversary, reach, records, nodes, factors, member.length, pairwise, alike, used !== undefined]));
+  hash.update(
+    JSON.stringify([
+      adversary,
+      reach,
+      pull ?? 'any',
+      records,
+      nodes,
+      factors,
+      member.length,
+      pairwise,
+      alike,
+      used !== undefined,
+    ]),
+  );
   if (!pairwise) take(hash, start);
   take(hash, member);
   // One D stands for all where all are equal.

@@ -1,4 +1,4 @@
-import { addUp, logUp } from '../exact/outward.js';
+import { addUp, logUp, mulUp } from '../exact/outward.js';
 import { type Rational, toNumberDown } from '../exact/rational.js';
 import type { Adversary } from '../policy/policy.js';
 import { alike, alikeWords } from './alike/alike.js';
@@ -115,13 +115,24 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
 
 /** The bound for ties that pull together, infinite for records it does not speak about. */
 function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float64Array) => Float64Array) | undefined {
-  const pulls = isModel(subject) ? modelPulls(subject) : pull && { graph: subject, spokenOf: undefined };
+  const pulls = isModel(subject)
+    ? modelPulls(subject)
+    : pull && subject.pairwise
+      ? { graph: subject, spokenOf: undefined }
+      : undefined;
   if (!pulls) return undefined;
   const { graph, spokenOf } = pulls;
   const walked = walk(graph);
+  const spoken = (leaks: Float64Array) =>
+    spokenOf ? leaks.map((leak, i) => (spokenOf[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
+  // The bound is linear: where records spend one number or nothing, what it is for 1 is worked out once.
+  let unit: { readonly who: Float64Array; readonly leaks: Float64Array } | undefined;
   return (profile) => {
-    const leaks = alike(graph, profile, walked);
-    return spokenOf ? leaks.map((leak, i) => (spokenOf[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
+    const most = profile.reduce((m, e) => Math.max(m, e), 0);
+    if (profile.some((e) => e !== most && e !== 0)) return spoken(alike(graph, profile, walked));
+    const who = profile.map((e) => (e > 0 ? 1 : 0));
+    if (!unit || who.some((one, i) => one !== unit!.who[i])) unit = { who, leaks: spoken(alike(graph, who, walked)) };
+    return unit.leaks.map((leak) => mulUp(leak, most));
   };
 }
 

@@ -8,10 +8,10 @@ import { isLarge, type Ties, ties, withTwins } from './leakage.js';
 
 /** Leakage at a base if ties were stronger or more than was declared; rounded up. `known`: the same ties, where they were laid out before. */
 export function tooWeak(asked: Asked, base: number, known?: Ties): readonly WhatIf[] {
-  const { graph, adversary, reach, used } = asked;
+  const { graph, adversary, reach, pull, used } = asked;
   if (isLarge(graph)) return inWords(largeTooWeak(asked, base, known));
   const worst = (on: FactorGraph, mask: Uint8Array | undefined): number =>
-    ties(on, adversary, { reach, ...(mask && { used: mask }) }).worst(base);
+    ties(on, adversary, { reach, ...(pull && { pull }), ...(mask && { used: mask }) }).worst(base);
   const times = (k: number) =>
     worst(
       withOdds(graph, (d) => addUp(d, logUp(k))),

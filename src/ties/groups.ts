@@ -9,13 +9,17 @@ import { flag, section, whole, word } from '../policy/schema.js';
 import type { TieKind } from './kind.js';
 import { noName } from './name-list.js';
 import type { RecordTable } from './records.js';
-import { oddsText, onColumn, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
+import { oddsText, onColumn, pulled, pullWords, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
 
 export interface GroupsDependence {
   readonly kind: 'groups';
   readonly by: readonly string[];
+  /** Records are tied when all of these columns put them together; when any does, otherwise. */
+  readonly all?: true;
   readonly column?: string;
   readonly oddsRatio: number;
+  /** Tied records are alike in the column, never different. */
+  readonly pull?: 'alike';
   /** Members are independent given a hidden type of the group. */
   readonly hidden: boolean;
   /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
@@ -25,9 +29,12 @@ export interface GroupsDependence {
 const shape = section(
   {
     kind: z.literal('groups'),
-    by: z.union([word('by column'), z.array(word('by column')).min(1)], {
-      error: 'Write by: household_id, or a list of columns.',
-    }),
+    by: z.union(
+      [word('by column'), z.array(word('by column')).min(1), z.strictObject({ all: z.array(word('by column')).min(2) })],
+      {
+        error: 'Write by: household_id, a list of columns of which any ties, or {all: [household_id, week]}.',
+      },
+    ),
     hidden: flag('hidden').optional(),
     maxSize: whole('maxSize', 1).optional(),
     ...strengthKeys,
@@ -40,14 +47,17 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
   kind: 'groups',
   shape,
   declare: (told, path, context) => {
-    const by = Array.isArray(told.by) ? told.by : [told.by];
+    const all = typeof told.by === 'object' && !Array.isArray(told.by);
+    const by: readonly string[] = typeof told.by === 'string' ? [told.by] : Array.isArray(told.by) ? told.by : told.by.all;
     const repeated = by.find((name, i) => by.indexOf(name) !== i);
     if (repeated !== undefined)
       throw invalid(context.yaml, [...path, 'by'], `The group column "${repeated}" is listed twice.`, 'List each column once.');
     return {
       kind: 'groups',
       by,
+      ...(all && { all: true }),
       ...tiedColumn(told, path, context),
+      ...pulled(told, path, context),
       oddsRatio: ratio(told.oddsRatio),
       hidden: told.hidden ?? false,
       ...(told.maxSize !== undefined && { maxSize: told.maxSize }),
@@ -55,12 +65,14 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
   },
   columns: (d) => d.by.map((column) => ({ column, key: 'by', role: 'group', read: 'name' })),
   explain: (d) =>
-    `records with the same ${d.by.join(' or the same ')} depend on one another: changing one moves ${onColumn(d.column)} ${strengthWords(d.oddsRatio)}.${
+    `records with the same ${d.by.join(d.all ? ' and the same ' : ' or the same ')} depend on one another: changing one moves ${onColumn(d.column)} ${strengthWords(d.oddsRatio)}.${
       d.hidden ? ' Members are alike only through what their group is like.' : ''
     }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}`,
   words: (d) =>
-    `Records in one group (${d.by.join(', ')}) are tied with an odds ratio of at most ${oddsText(d.oddsRatio)}${d.hidden ? ' to a hidden type of the group' : ''}${d.maxSize ? `; no group has more than ${d.maxSize} members` : '; who is in which group is known to the attacker'}.`,
+    `Records in one group (${d.by.join(d.all ? ' and ' : ', ')}) are tied with an odds ratio of at most ${oddsText(d.oddsRatio)}${d.hidden ? ' to a hidden type of the group' : ''}${d.maxSize ? `; no group has more than ${d.maxSize} members` : '; who is in which group is known to the attacker'}.${pullWords(d)}`,
   records: {
+    // Members of a hidden type are tied to it, and nobody says that it has two values.
+    pull: (d) => (d.hidden ? undefined : d.pull && d.column),
     graph: (d, { records, room }) => groupsGraph(d, records, room),
     // A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them.
     alone: (d) =>
@@ -79,8 +91,8 @@ export function groupsGraph(dependence: GroupsDependence, records: RecordTable, 
   if (dependence.maxSize !== undefined) return boundedGroups(dependence, records, dependence.maxSize);
   const beside: Room = { need: (bytes) => room.need(records.bytes + bytes) };
   const graphs: FactorGraph[] = [];
-  for (const name of dependence.by) {
-    const { group, each } = groupOf(records, name);
+  for (const names of groupings(dependence)) {
+    const { group, each } = groupOf(records, names);
     // Joined groups have one hidden type, the list of their types; a member of several is tied to as many of them.
     const odds = strength(dependence.oddsRatio);
     const own = dependence.hidden && odds > 0 ? mulUp(each, odds) : odds;
@@ -90,15 +102,18 @@ export function groupsGraph(dependence: GroupsDependence, records: RecordTable, 
   return combine(graphs);
 }
 
+/** Each of these lists puts records together by all of its columns. */
+const groupings = ({ by, all }: GroupsDependence): readonly (readonly string[])[] => (all ? [by] : by.map((name) => [name]));
+
 /** With a public bound on the size the graph is one group of the largest size allowed, so the noise reveals nothing about the groups there are. */
 function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSize: number): FactorGraph {
-  if (dependence.by.length > 1)
+  if (groupings(dependence).length > 1)
     throw new Fault(
       'POLICY_INVALID',
       'maxSize bounds one grouping, but several columns are listed.',
       'Declare one groups entry per column.',
     );
-  const { group: groups, each, names } = groupOf(records, dependence.by[0]!);
+  const { group: groups, each, names } = groupOf(records, groupings(dependence)[0]!);
   if (dependence.hidden && each > 1)
     throw new Fault(
       'DOMAIN_EXCEEDED',
@@ -129,8 +144,8 @@ interface GroupOf {
 }
 
 /** A person whose rows name several groups joins them: more ties than there are, never fewer. */
-function groupOf(records: RecordTable, name: string): GroupOf {
-  const names = records.namesIn(name);
+function groupOf(records: RecordTable, by: readonly string[]): GroupOf {
+  const names = by.map((name) => records.namesIn(name)).reduce(together);
   const parent = new Uint32Array(1 + names.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0));
   for (let g = 0; g < parent.length; g++) parent[g] = g;
   const find = (g: number): number => {
@@ -154,4 +169,18 @@ function groupOf(records: RecordTable, name: string): GroupOf {
   for (const named of several.values()) each = Math.max(each, named.size);
   for (let record = 0; record < group.length; record++) if (group[record] !== noGroup) group[record] = find(group[record]!);
   return { group, each, names: parent.length };
+}
+
+/** One name for every two that occur together; none where one is missing. */
+function together(first: Uint32Array, second: Uint32Array): Uint32Array {
+  const width = 1 + second.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0);
+  const known = new Map<number, number>();
+  return first.map((a, r) => {
+    const b = second[r]!;
+    if (a === noName || b === noName) return noName;
+    const both = a * width + b;
+    const name = known.get(both) ?? known.size;
+    known.set(both, name);
+    return name;
+  });
 }

@@ -60,6 +60,8 @@ export interface BetweenRecords<D> {
   graph(d: D, source: Source): FactorGraph | Promise<FactorGraph>;
   /** Ties reach no further than their ends: holds against an uninformed attacker only. */
   reach?(d: D): 'any' | 'direct';
+  /** The column of two values through which all its ties pull records together, where that is declared or seen. */
+  pull?(d: D): string | undefined;
   /** So many used records may be tied to a used one; others are left out. */
   limit?(d: D): number | undefined;
   /** Why it cannot stand beside other ties: its graph stands for records nobody has seen. */

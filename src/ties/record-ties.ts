@@ -78,6 +78,7 @@ export async function recordTies(
     graph: combine(graphs),
     adversary: policy.protect.adversary,
     reach,
+    ...pullOf(tied, policy),
     how: 'Dependence calculus over the declared ties.',
   };
   const mostTies = tied.map(({ d, ties }) => ties.limit?.(d));
@@ -152,6 +153,13 @@ function reachOf(list: readonly Tied[], adversary: Adversary): 'any' | 'direct' 
       'Declare reach: direct for all ties, or for none.',
     );
   return 'direct';
+}
+
+/** All ties pull together only where they do so through one column, of which every record has one value. */
+function pullOf(list: readonly Tied[], { protect }: Policy): { pull?: 'alike' } {
+  if (protect.secret === 'person' && protect.maxRows > 1) return {};
+  const through = new Set(list.map(({ d, ties }) => ties.pull?.(d)));
+  return through.size === 1 && !through.has(undefined) ? { pull: 'alike' } : {};
 }
 
 function refuseBesideOthers(list: readonly Tied[]): void {

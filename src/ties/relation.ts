@@ -13,7 +13,7 @@ import { didYouMean } from '../policy/suggest.js';
 import type { TieKind } from './kind.js';
 import { NameColumn } from './name-list.js';
 import type { RecordTable } from './records.js';
-import { oddsText, onColumn, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
+import { oddsText, onColumn, pulled, pullWords, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
 import { tupleTies, tupleWords } from './tuples.js';
 
 export interface TiesDependence {
@@ -21,6 +21,8 @@ export interface TiesDependence {
   readonly relation: string;
   readonly column?: string;
   readonly oddsRatio: number;
+  /** Tied records are alike in the column, never different. */
+  readonly pull?: 'alike';
   /** Column of the relation's table that holds each tie's own odds ratio. */
   readonly oddsColumn?: string;
   readonly reach: 'any' | 'direct';
@@ -65,6 +67,7 @@ export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
       kind: 'ties',
       relation: told.relation,
       ...tiedColumn(told, path, context),
+      ...pulled(told, path, context),
       oddsRatio: ratio(told.oddsRatio),
       ...(told.oddsColumn !== undefined && { oddsColumn: told.oddsColumn }),
       reach: told.reach ?? 'any',
@@ -81,10 +84,11 @@ export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
         : ' Ties of ties count too.'
     }${d.maxTies === undefined ? '' : secret === 'edge' ? ` Nobody has more than ${d.maxTies} ties.` : ` ${leavingOut(d.maxTies)}`}`,
   words: (d) =>
-    `Records in the relation "${d.relation}" are tied with an odds ratio of at most ${d.oddsColumn ? 'what the table says' : oddsText(d.oddsRatio)}; who is tied to whom is known to the attacker.${d.reach === 'direct' ? ` ${directAssumption.independent}` : ''}`,
+    `Records in the relation "${d.relation}" are tied with an odds ratio of at most ${d.oddsColumn ? 'what the table says' : oddsText(d.oddsRatio)}; who is tied to whom is known to the attacker.${pullWords(d)}${d.reach === 'direct' ? ` ${directAssumption.independent}` : ''}`,
   records: {
     graph: (d, { policy, records, engine, room }) => tiesGraph(d, policy, records, engine, room),
     reach: (d) => d.reach,
+    pull: (d) => d.pull && d.column,
     limit: (d) => d.maxTies,
     actual: (d) => d,
   },

@@ -5,7 +5,7 @@ import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
 import { logOddsRatio } from '../dependence/model/odds.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
-import { add, floor, one, subtract, toNumber } from '../exact/rational.js';
+import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } from '../exact/rational.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { section, word } from '../policy/schema.js';
 import type { TieKind } from './kind.js';
@@ -50,7 +50,10 @@ export const sequence: TieKind<SequenceDependence, z.output<typeof shape>> = {
     `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.`,
   words: (d) => `The steps of one "${d.by}" in the order of "${d.order}" form a Markov chain with the declared transitions.`,
   step: (d) => `the ${d.state} of one ${d.by} at one ${d.order}`,
-  records: { graph: (d, { policy, records, room }) => sequenceGraph(d, policy, records, room) },
+  records: {
+    graph: (d, { policy, records, room }) => sequenceGraph(d, policy, records, room),
+    pull: (d) => (readTransitions(d.transition).every(staysRather) ? d.state : undefined),
+  },
 };
 
 /**
@@ -81,6 +84,11 @@ function sequenceGraph(
   }
   return fromPairs(records.count, left.subarray(0, size), right.subarray(0, size), logOdds);
 }
+
+/** Of two states, whichever holds now is more likely to hold next: the matrix shows it, to the last bit. */
+const staysRather = (m: Transition): boolean =>
+  m.length === 2 &&
+  compare(multiply(fromNumber(m[0]![0]!), fromNumber(m[1]![1]!)), multiply(fromNumber(m[0]![1]!), fromNumber(m[1]![0]!))) >= 0;
 
 /** The rows of each owner, in the table's order; rows without one belong to no sequence. */
 function* rowsBy(owners: Uint32Array): Iterable<readonly number[]> {

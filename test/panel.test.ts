@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseRational, toNumber } from '../src/exact/rational.js';
+import { declaredAmplifiers } from '../src/ties/declared.js';
+import { openEngine, readPolicy } from './inside.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+/** Three people of each home answer yes or no in each of 52 weeks. */
+const homes = 4;
+const weeks = 52;
+const rows = Array.from({ length: homes * 3 * weeks }, (_, i) => {
+  const person = Math.floor(i / weeks);
+  return `${person},${Math.floor(person / 3)},${i % weeks},${(person + (i % weeks) * 7) % 5 < 2 ? 'yes' : 'no'},good`;
+});
+const yaml = (groups: string, more = '') => `data: { source: panel.csv }
+protect: { secret: row }
+budget: { epsilon: 1 }
+population: panel
+ledger: ledger.db
+columns:
+  ill: { type: category, values: [yes, no] }
+  mood: { type: category, values: [good, fair, bad] }
+dependence:
+  - { kind: sequence, by: person, order: week, state: ill, transition: weekly.json }
+  - { kind: groups, ${groups} }
+${more}`;
+async function opened(groups: string, stay = 0.75) {
+  shop = openWorkshop(yaml(groups));
+  shop.write('panel.csv', `person,home,week,ill,mood\n${rows.join('\n')}\n`);
+  shop.write(
+    'weekly.json',
+    JSON.stringify([
+      [stay, 1 - stay],
+      [1 - stay, stay],
+    ]),
+  );
+  const policy = await readPolicy(shop.policyFile);
+  const engine = await openEngine(policy);
+  try {
+    const { amplifiers } = await declaredAmplifiers(policy, engine);
+    return amplifiers.map((a) => ({
+      times: 1 / toNumber(a.largestBase(parseRational('1'))),
+      assumptions: a.assumptions.join(' '),
+    }));
+  } finally {
+    await engine.close();
+  }
+}
+
+describe('a panel of households', () => {
+  const same = 'by: {all: [home, week]}, column: ill, oddsRatio: 4';
+  it('costs a fifth where ties pull together, and says so', { timeout: 60_000 }, async () => {
+    const [together] = await opened(`${same}, pull: alike`);
+    shop.remove();
+    const [any] = await opened(same);
+    // By transfer matrix, 23.79 times the base for the record in the middle; without the direction nearly the 156 of the whole household.
+    expect(together!.times).toBeGreaterThan(23.7);
+    expect(together!.times).toBeLessThan(23.9);
+    expect(any!.times).toBeGreaterThan(5 * together!.times);
+    expect(together!.assumptions).toContain('pull it together');
+    expect(any!.assumptions).not.toContain('pull');
+  });
+  it('gains nothing where states alternate, because then ties pull apart', { timeout: 60_000 }, async () => {
+    const [apart] = await opened(`${same}, pull: alike`, 0.25);
+    expect(apart!.times).toBeGreaterThan(100);
+  });
+  it('ties those who share all of the columns, not any', { timeout: 60_000 }, async () => {
+    const [all] = await opened(`${same}, pull: alike`);
+    shop.remove();
+    const [any] = await opened('by: [home, week], column: ill, oddsRatio: 4, pull: alike');
+    expect(any!.times).toBeGreaterThan(2 * all!.times);
+  });
+});
+
+describe('pull: alike is refused', () => {
+  it.each([
+    ['without a column', 'by: home, oddsRatio: 4, pull: alike'],
+    ['for three values', 'by: home, column: mood, oddsRatio: 4, pull: alike'],
+    ['under another name', 'by: home, column: ill, oddsRatio: 4, pull: apart'],
+  ])('%s', async (_, groups) => {
+    shop = openWorkshop(yaml(groups));
+    shop.write('weekly.json', '[[0.75, 0.25], [0.25, 0.75]]');
+    await expect(readPolicy(shop.policyFile)).rejects.toMatchObject({ code: 'POLICY_INVALID' });
+  });
+});
