@@ -132,7 +132,7 @@ function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float6
     if (profile.some((e) => e !== most && e !== 0)) return spoken(alike(graph, profile, walked));
     const who = profile.map((e) => (e > 0 ? 1 : 0));
     if (!unit || who.some((one, i) => one !== unit!.who[i])) unit = { who, leaks: spoken(alike(graph, who, walked)) };
-    return unit.leaks.map((leak) => mulUp(leak, most));
+    return unit.leaks.map((leak) => (leak === Number.POSITIVE_INFINITY ? leak : mulUp(leak, most)));
   };
 }
 
