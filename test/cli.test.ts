@@ -120,7 +120,7 @@ describe('every command answers people and programs', () => {
     expect(code).toBe(0);
     for (const file of ['party.csv', 'receipt.json', 'report.html']) expect(existsSync(join(folder, 'files', file))).toBe(true);
     expect(readFileSync(join(folder, 'files', 'report.html'), 'utf8')).not.toMatch(/(src|href)="?https?:/);
-    expect(readFileSync(join(folder, 'files', 'party.csv'), 'utf8')).toMatch(/^party,count,standard_error,low,high\ndem,-?\d+,/);
+    expect(readFileSync(join(folder, 'files', 'party.csv'), 'utf8')).toMatch(/^party,count,standard_error,low,high,percent,percent_low,percent_high,party_label\ndem,-?\d+,/);
   });
 
   it('answers the same question again with the recorded answer', async () => {
