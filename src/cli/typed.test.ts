@@ -28,11 +28,11 @@ describe('the command as it was typed', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fugu-typed-'));
     try {
       copyFileSync(fileURLToPath(new URL('../../fugu', import.meta.url)), join(folder, 'fugu'));
-      for (const made of ['dist/cli', 'node_modules/.bin', 'src']) mkdirSync(join(folder, made), { recursive: true });
+      for (const made of ['dist/start', 'node_modules/.bin', 'src']) mkdirSync(join(folder, made), { recursive: true });
       writeFileSync(join(folder, 'package-lock.json'), '');
       writeFileSync(join(folder, 'node_modules/.package-lock.json'), '');
       writeFileSync(join(folder, 'dist/.built'), '');
-      writeFileSync(join(folder, 'dist/cli/main.js'), 'console.log(process.env.FUGU_COMMAND)');
+      writeFileSync(join(folder, 'dist/start/main.js'), 'console.log(process.env.FUGU_COMMAND)');
       const { FUGU_COMMAND: _, ...env } = process.env;
       expect(execFileSync('./fugu', [], { cwd: folder, env, encoding: 'utf8' }).trim()).toBe('./fugu');
     } finally {

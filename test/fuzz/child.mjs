@@ -110,7 +110,7 @@ const targets = {
     writeFileSync(at('model.json'), text);
     const { readModelFile } = await load('ask/model-file.js');
     const { leakage } = await load('dependence/leakage.js');
-    const read = readModelFile(at(text.trimStart().startsWith('network') ? 'model.bif' : 'model.json'));
+    const read = await readModelFile(at(text.trimStart().startsWith('network') ? 'model.bif' : 'model.json'));
     if (read.ids.length <= 50) leakage(read, 0.1, 'informed');
   },
   async network(text) {
