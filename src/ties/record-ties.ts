@@ -135,7 +135,9 @@ const leavingOut = ({ limits, groups }: Limits, unused: number, all: number): st
         ]
       : []),
     ...(groups.length > 0
-      ? [`no group has more than ${[...new Set(groups.map((g) => g.most))].join(' and ')} used members, rows without a name aside`]
+      ? [
+          `no group has more than ${[...new Set(groups.map((g) => g.most))].join(' and ')} used members, rows without a name aside`,
+        ]
       : []),
   ].join(
     ' and ',
