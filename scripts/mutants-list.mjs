@@ -488,6 +488,7 @@ const routing = [
     'divide(multiply(pure, pure), rational(4))',
     'src/dependence/graph-amplifier.test.ts',
   ),
+  mutant('one-member-too-many', 'src/ties/used-records.ts', '(members.get(group[record]!) ?? 0) < most', '(members.get(group[record]!) ?? 0) <= most', 'test/max-used.test.ts'),
   mutant('one-tie-too-many', 'src/ties/used-records.ts', 'taken[k]![w]! < (admitted', 'taken[k]![w]! <= (admitted', used),
   mutant('groups-of-one-home', 'src/ties/groups.ts', '? mulUp(each, odds) : odds', '? odds : odds', 'src/ties/groups.test.ts'),
   mutant(

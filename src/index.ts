@@ -78,6 +78,7 @@ export type { Rational } from './exact/rational.js';
 export type { Term } from './learn/classify/features.js';
 export type { ClassifyResult, Prediction } from './learn/classify/predict.js';
 export type { KmeansResult } from './learn/kmeans/kmeans.js';
+export type { OddsEvidence } from './learn/odds/odds-evidence.js';
 export type { OddsInterval } from './learn/odds/odds-interval.js';
 export type { Tie } from './learn/odds/tie.js';
 export type { Verification } from './ledger/ledger.js';

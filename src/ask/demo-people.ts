@@ -1,7 +1,8 @@
 /** Made-up people for `fugu demo`: households whose members resemble each other. A fixed generator, so that every run tells the same story. */
 /**
- * Given the household's habits the members answer independently: the habit with 30 %, else anything. So a household is a hidden type, and with five
- * values to choose from the odds ratio between an answer and the type is (0.44/0.14)^2 < 10, which is what the demo declares.
+ * A household leans towards a party. Given that, members choose independently: the household's party one time in four, else any by its share. Everything else a
+ * person answers follows from their own party alone, so that whole rows are tied through the party only, and as strongly: with shares of 0.15 and 0.25 or more the odds ratio
+ * between a row and the hidden leaning is at most (1 + 1/3/0.15)(1 + 1/3/0.25) < 7.6. The demo declares 10.
  */
 export interface DemoSurvey {
   readonly csv: string;
@@ -23,6 +24,22 @@ const questions = {
 } as const;
 export const demoQuestions = questions;
 
+const parties = { left: 0.3, centre: 0.25, right: 0.3, none: 0.15 } as const;
+type Party = keyof typeof parties;
+/** What each party's people answer. The finding of the survey: those without a party do not trust, and do not vote. */
+const trusting: Record<Party, readonly number[]> = {
+  left: [0.08, 0.17, 0.3, 0.3, 0.15],
+  centre: [0.05, 0.1, 0.3, 0.35, 0.2],
+  right: [0.1, 0.2, 0.3, 0.27, 0.13],
+  none: [0.5, 0.25, 0.15, 0.07, 0.03],
+};
+const voting: Record<Party, readonly number[]> = {
+  left: [0.75, 0.1, 0.15],
+  centre: [0.7, 0.1, 0.2],
+  right: [0.75, 0.12, 0.13],
+  none: [0.2, 0.5, 0.3],
+};
+
 /** A small linear congruential generator: good enough for a story, never used for noise. */
 function storyteller(seed: number) {
   let state = seed >>> 0;
@@ -30,22 +47,35 @@ function storyteller(seed: number) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 2 ** 32;
   };
-  return { next, pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]! };
+  const pick = <T>(list: readonly T[], shares: readonly number[] = list.map(() => 1 / list.length)): T => {
+    const at = next();
+    let sum = 0;
+    const found = shares.findIndex((share) => {
+      sum += share;
+      return at < sum;
+    });
+    return list[found] ?? list.at(-1)!;
+  };
+  return { next, pick };
 }
 
 export function demoSurvey(households = 4000): DemoSurvey {
   const { next, pick } = storyteller(20261115);
   const names = Object.keys(questions) as (keyof typeof questions)[];
   const lines = [`person,household,${names.join(',')},age,media`];
+  const choose = () => pick(questions.party, Object.values(parties));
   let person = 0;
   for (let home = 1; home <= households; home++) {
     const members = 1 + Math.floor(next() * next() * 6);
-    const habit = Object.fromEntries(names.map((q) => [q, pick(questions[q])]));
+    const leaning = choose();
     for (let m = 0; m < members; m++) {
+      const party: Party = next() < 0.25 ? leaning : choose();
       const answers = names.map((q) => {
-        const roll = next();
-        if (roll < 0.02) return '';
-        return roll < 0.32 ? habit[q]! : pick(questions[q]);
+        if (next() < 0.02) return '';
+        if (q === 'party') return party;
+        if (q === 'trust') return pick(questions.trust, trusting[party]);
+        if (q === 'vote') return pick(questions.vote, voting[party]);
+        return pick(questions[q]);
       });
       const age = Math.round(18 + 70 * (0.5 * next() + 0.5 * next()));
       const media = ['tv', 'web', 'paper'].filter(() => next() < 0.45).join(';');

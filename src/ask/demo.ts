@@ -21,6 +21,13 @@ export interface Demo {
   /** One of the tables. */
   readonly party: AnswerTable;
 }
+/** How many of each party have no trust at all, as released. */
+export interface DemoFinding {
+  readonly party: string;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
 export interface DemoRelease {
   /** Half width of a count. */
   readonly error: number;
@@ -29,6 +36,7 @@ export interface DemoRelease {
   /** What 10 % becomes at most, for an attacker who ignores them and for one who knows them. */
   readonly ignoring: number;
   readonly knowing: number;
+  readonly finding: readonly DemoFinding[];
   /** Where it was written. */
   readonly folder: string;
 }
@@ -79,14 +87,31 @@ export async function demo(out: string, write: Write, opener: Opener = {}): Prom
       leakage: leaked,
       ignoring: after(base),
       knowing: after(leaked),
+      finding: findingOf(strangers.release),
       folder: strangers.folder,
     },
-    declared: { error: tied.error, leakage: 1, ignoring: after(tied.baseCost), knowing: after(1), folder: tied.folder },
+    declared: {
+      error: tied.error,
+      leakage: 1,
+      ignoring: after(tied.baseCost),
+      knowing: after(1),
+      finding: findingOf(tied.release),
+      folder: tied.folder,
+    },
     party: partyOf(tied.release),
   };
 }
 
 const partyOf = (release: Release): AnswerTable => release.tables.find((t) => t.name.includes('party'))!;
+const trustByParty = { kind: 'histogram', column: 'trust', by: ['party'] } as const;
+const findingOf = (release: Release): readonly DemoFinding[] =>
+  release.tables
+    .at(-1)!
+    .rows.flatMap(({ keys: [party, trust], value, low, high }) =>
+      trust === '1' && demoQuestions.party.some((p) => p === party)
+        ? [{ party: party!, value: value ?? 0, low: low ?? 0, high: high ?? 0 }]
+        : [],
+    );
 const halfWidth = ({ rows }: AnswerTable): number => (rows[0]!.high! - rows[0]!.low!) / 2;
 
 function freshFolder(out: string): string {
@@ -99,7 +124,10 @@ function freshFolder(out: string): string {
 async function releaseSurvey(file: string, folder: string, write: Write, opener: Opener) {
   const { session, policy, close } = await openAll(file, opener);
   try {
-    const release = await session.release(surveyBatch(policy), { all: true, label: 'survey: one histogram per column' });
+    const release = await session.release(
+      { queries: [...surveyBatch(policy).queries, trustByParty] },
+      { all: true, label: 'survey: one histogram per column, and trust by party' },
+    );
     await write(folder, release, policy);
     const [route] = session.account.routes;
     return {

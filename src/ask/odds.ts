@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
-import { type OddsInterval, oddsInterval, toDeclare } from '../learn/odds/odds-interval.js';
+import { assumed, type OddsEvidence, oddsEvidence } from '../learn/odds/odds-evidence.js';
+import { toDeclare } from '../learn/odds/odds-interval.js';
 import { countPairs, poolRare } from '../learn/odds/pair-table.js';
 import { codeText } from '../policy/code.js';
 import { readCsvTable } from './csv-table.js';
@@ -16,19 +17,25 @@ const options = z.strictObject({
 export type OddsOptions = z.input<typeof options>;
 
 /** How strongly tied records depend on each other. */
-export interface LearnedOdds extends Omit<OddsInterval, 'low' | 'high'> {
+export interface LearnedOdds extends Omit<OddsEvidence, 'low' | 'high' | 'assumptionFree'> {
   /** What a policy may declare: the upper end, rounded up. */
   readonly declare: number;
   readonly interval: readonly [low: number, high: number];
   /** Values too rare to be judged. */
   readonly unjudged: readonly string[];
+  /** What `declare` rests on, in words. */
+  readonly assumes: string;
+  /** What the pairs alone say; the same as above unless `restsOn` is `shared`. */
+  readonly assumptionFree: Pick<LearnedOdds, 'declare' | 'oddsRatio' | 'interval'>;
 }
 
-export const oddsOf = ({ low, high, ...more }: OddsInterval, unjudged: readonly string[]): LearnedOdds => ({
+export const oddsOf = ({ low, high, assumptionFree: free, ...more }: OddsEvidence, unjudged: readonly string[]): LearnedOdds => ({
   unjudged,
   declare: toDeclare(high),
   interval: [low, high],
   ...more,
+  assumes: assumed[more.restsOn],
+  assumptionFree: { declare: toDeclare(free.high), oddsRatio: free.oddsRatio, interval: [free.low, free.high] },
 });
 
 /**
@@ -52,6 +59,6 @@ export async function learnOdds(pairs: FileName, given?: OddsOptions): Promise<L
     const place = new Map(values.map((v, k) => [v, k]));
     const coded = ends.map(([a, b]) => [place.get(a), place.get(b)] as const);
     const { table, unjudged } = poolRare({ values, directed, counts: countPairs(coded, values.length, directed) }, pool);
-    return oddsOf(oddsInterval(table, confidence), unjudged);
+    return oddsOf(oddsEvidence(table, confidence), unjudged);
   });
 }

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Demo } from '../ask/demo.js';
+import { writeFolder } from '../files/write-file.js';
 import { percent } from '../report/number.js';
 import { bold, caution, dim, emit, figure, good, table, warn } from './output.js';
 import { outcomes } from './paid.js';
@@ -15,12 +16,18 @@ export function register(program: Command): void {
       outcomes.arise();
       const { demo } = await import('../ask/demo.js');
       const { writeRelease } = await import('./write-release.js');
+      const { demoPage } = await import('../report/demo-page.js');
       const story = await demo(resolve(words.out), writeRelease, { outcomes, caution });
+      const page = [pageName, demoPage(story)] as const;
+      writeFolder(story.home, [page], { hint: 'Choose another folder with --out.' });
       emit(words.json, documentOf(story), () => tell(story));
     });
 }
 
-const documentOf = ({ people, households, strangers, declared }: Demo) => ({
+const pageName = 'comparison.html';
+
+const documentOf = ({ home, people, households, strangers, declared }: Demo) => ({
+  page: join(home, pageName),
   people,
   households,
   strangers: { error: strangers.error, leakage: strangers.leakage, report: join(strangers.folder, 'report.html') },
@@ -37,20 +44,20 @@ function tell({ home, people, households, questions, strangers, declared, party 
   return [
     bold(`${people} made-up people in ${households} households answered ${questions} questions.`),
     'Everything was released twice with epsilon 1: once as if they were strangers, once with the households declared',
-    '(up to 6 people who share habits; odds ratio 10 between a habit and an answer).',
+    '(up to 6 people who lean the same way; odds ratio 10 between the leaning and a person).',
     '',
     table(['', 'households not declared', 'declared'], rows),
     '',
     `${warn('Not declared:')} each record alone is protected, but the household gives a person away: the odds move by e^${figure(strangers.leakage)}, not e^1.`,
     `${good('Declared:')} Fugu added just enough noise that knowing the household does not help more than promised.`,
     '',
-    bold('One of the twelve tables (households declared)'),
+    bold('One of the thirteen tables (households declared)'),
     table(
       ['party', 'people', '95 % interval'],
       party.rows.map((r) => [r.keys[0]!, figure(r.value ?? 0), `${figure(r.low ?? 0)} … ${figure(r.high ?? 0)}`]),
     ),
     '',
-    `Open ${bold(join(home, 'households', 'report.html'))} for tables, charts and the promise in plain words.`,
+    `Open ${bold(join(home, pageName))}: both releases side by side, the leak drawn. ${join(home, 'households', 'report.html')} has tables, charts and the promise in plain words.`,
     dim(`Data, policies and ledger are in ${home}. Try: ./fugu check ${join(home, 'households.yaml')}`),
   ].join('\n');
 }

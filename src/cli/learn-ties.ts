@@ -108,7 +108,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   );
 }
 
-const told = ({ unjudged, declare, oddsRatio, interval, confidence, between, pairs }: LearnedOdds) => ({
+const told = ({
   unjudged,
   declare,
   oddsRatio,
@@ -116,10 +116,24 @@ const told = ({ unjudged, declare, oddsRatio, interval, confidence, between, pai
   confidence,
   between,
   pairs,
+  restsOn,
+  assumes,
+  assumptionFree,
+}: LearnedOdds) => ({
+  unjudged,
+  declare,
+  oddsRatio,
+  interval,
+  confidence,
+  between,
+  pairs,
+  restsOn,
+  assumes,
+  assumptionFree,
 });
 
 function sentences(found: LearnedOdds, column: string | undefined, origin: string): string[] {
-  const { oddsRatio, interval, confidence, between, pairs, unjudged, declare } = found;
+  const { oddsRatio, interval, confidence, between, pairs, unjudged, declare, restsOn, assumes, assumptionFree } = found;
   const [low, high] = interval;
   const about = column === undefined ? '' : ` in ${column}`;
   const open = !Number.isFinite(high);
@@ -129,6 +143,10 @@ function sentences(found: LearnedOdds, column: string | undefined, origin: strin
     open
       ? warn('Too few pairs to bound it from above: take more pairs or a larger --pool, or declare inf.')
       : bold(`declare oddsRatio: ${declare}`),
+    assumes,
+    ...(restsOn === 'shared'
+      ? [`Without that assumption these pairs bound it by ${figure(assumptionFree.declare)} only (assumptionFree).`]
+      : []),
     ...(unjudged.length > 0 ? [`Too rare to be judged, and left out: ${unjudged.join(', ')}.`] : []),
     origin,
     'This is what pairs show with everything else let free. What the policy needs is the effect of changing one value with everybody else fixed: see docs/guides/ties.md.',

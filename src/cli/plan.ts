@@ -41,7 +41,7 @@ async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskW
 }
 
 export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>
-  `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies).`;
+  `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies, maxUsed).`;
 
 const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
   `  ${ways.length === 1 ? 'A way' : 'The best ways'} out (largest 95 % error of a count):`,

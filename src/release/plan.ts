@@ -38,7 +38,7 @@ export interface Plan {
     readonly fits: boolean;
   }[];
   readonly whatIf: readonly WhatIf[];
-  /** How many records the answer is about when maxTies leaves some out; as public as the ties. */
+  /** How many records the answer is about when maxTies or maxUsed leaves some out; as public as the ties. */
   readonly records?: { readonly used: number; readonly leftOut: number };
   readonly guarantee: Guarantee;
 }

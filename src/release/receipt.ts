@@ -29,7 +29,7 @@ export interface Receipt {
   readonly whatIf: readonly WhatIf[];
   /** What was said before it was spent. */
   readonly warnings?: readonly string[];
-  /** How many records the answer is about when maxTies leaves some out. */
+  /** How many records the answer is about when maxTies or maxUsed leaves some out. */
   readonly records?: { readonly used: number; readonly leftOut: number };
   readonly ledger: {
     readonly entry: number;

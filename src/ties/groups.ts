@@ -24,6 +24,8 @@ export interface GroupsDependence {
   readonly hidden: boolean;
   /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
   readonly maxSize?: number;
+  /** So many members of a group are used; the others are left out of every answer. */
+  readonly maxUsed?: number;
 }
 
 const shape = section(
@@ -37,6 +39,7 @@ const shape = section(
     ),
     hidden: flag('hidden').optional(),
     maxSize: whole('maxSize', 1).optional(),
+    maxUsed: whole('maxUsed', 1).optional(),
     ...strengthKeys,
   },
   'Write {kind: groups, by: household_id}.',
@@ -52,6 +55,13 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
     const repeated = by.find((name, i) => by.indexOf(name) !== i);
     if (repeated !== undefined)
       throw invalid(context.yaml, [...path, 'by'], `The group column "${repeated}" is listed twice.`, 'List each column once.');
+    if (told.maxUsed !== undefined && told.maxSize !== undefined)
+      throw invalid(
+        context.yaml,
+        [...path, 'maxUsed'],
+        'maxUsed picks members by who shares a group, which maxSize hides.',
+        'Write one of the two.',
+      );
     return {
       kind: 'groups',
       by,
@@ -61,19 +71,35 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
       oddsRatio: ratio(told.oddsRatio),
       hidden: told.hidden ?? false,
       ...(told.maxSize !== undefined && { maxSize: told.maxSize }),
+      ...(told.maxUsed !== undefined && { maxUsed: told.maxUsed }),
     };
   },
   columns: (d) => d.by.map((column) => ({ column, key: 'by', role: 'group', read: 'name' })),
   explain: (d) =>
     `records with the same ${d.by.join(d.all ? ' and the same ' : ' or the same ')} depend on one another: changing one moves ${onColumn(d.column)} ${strengthWords(d.oddsRatio)}.${
       d.hidden ? ' Members are alike only through what their group is like.' : ''
-    }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}`,
+    }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}${
+      d.maxUsed === undefined
+        ? ''
+        : ` At most ${d.maxUsed} of each group are used in answers: the others are left out, by a rule that looks at the groups only, and stay protected.`
+    }`,
   words: (d) =>
     `Records in one group (${d.by.join(d.all ? ' and ' : ', ')}) are tied with an odds ratio of at most ${oddsText(d.oddsRatio)}${d.hidden ? ' to a hidden type of the group' : ''}${d.maxSize ? `; no group has more than ${d.maxSize} members` : '; who is in which group is known to the attacker'}.${pullWords(d)}`,
   records: {
     // Members of a hidden type are tied to it, and nobody says that it has two values.
     pull: (d) => (d.hidden ? undefined : d.pull && d.column),
     graph: (d, { records, room }) => groupsGraph(d, records, room),
+    groupLimits: (d, { policy, records }) => {
+      const { maxUsed: most } = d;
+      if (most === undefined) return [];
+      if (policy.protect.unit === undefined)
+        throw new Fault(
+          'POLICY_INVALID',
+          'maxUsed leaves records out by their names, but no column says how the records are named.',
+          'Add unit: COLUMN under protect:.',
+        );
+      return d.by.map((name) => ({ group: groupOf(records, name).group, most }));
+    },
     // A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them.
     alone: (d) =>
       d.maxSize === undefined

@@ -8,6 +8,7 @@ import type { Path, YamlFile } from '../policy/yaml-file.js';
 import type { AnswersModel } from './answers.js';
 import type { RecordTable } from './records.js';
 import type { TupleTies } from './tuples.js';
+import type { GroupLimit } from './used-records.js';
 
 /**
  * Everything about one kind of declared dependence. Each kind is one file that makes one of these and one line in kinds.ts; nobody else knows kinds by name.
@@ -64,6 +65,8 @@ export interface BetweenRecords<D> {
   pull?(d: D): string | undefined;
   /** So many used records may be tied to a used one; others are left out. */
   limit?(d: D): number | undefined;
+  /** So many members of each of its groups may be used; others are left out. */
+  groupLimits?(d: D, source: Source): readonly GroupLimit[];
   /** Why it cannot stand beside other ties: its graph stands for records nobody has seen. */
   alone?(d: D): { readonly message: string; readonly hint: string } | undefined;
   /** Who is really tied to whom, for an attack on the data at hand. */

@@ -9,7 +9,7 @@ import type { Adversary, Dependence, Policy } from '../policy/policy.js';
 import type { BetweenRecords } from './kind.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from './kinds.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';
-import { markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
+import { type GroupLimit, markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
 
 /** Told which part of the work is done. */
 export type Told = (done: number) => void;
@@ -87,26 +87,29 @@ export async function recordTies(
     const graph = graphs[k]!;
     return most === undefined ? [] : [{ graph, most, spare: spareTies(graph, limited) }];
   });
-  if (limits.length > 0) refuseBeyondHeap(namedBytes * records.count);
-  const used = limits.length > 0 ? usedRecords(limits, (r) => records.nameOf(r)!, policy.population) : undefined;
-  return used?.includes(0) ? leaveOut(everyone, used, limits, policy, records) : { amplifiers: [graphAmplifier(everyone)] };
+  const groups = tied.flatMap(({ d, ties }) => ties.groupLimits?.(d, { policy, records, engine, room }) ?? []);
+  if (limits.length + groups.length > 0) refuseBeyondHeap(namedBytes * records.count);
+  const used =
+    limits.length + groups.length > 0
+      ? usedRecords(records.count, limits, (r) => records.nameOf(r), policy.population, groups)
+      : undefined;
+  return used?.includes(0)
+    ? leaveOut(everyone, used, { limits, groups }, policy, records)
+    : { amplifiers: [graphAmplifier(everyone)] };
 }
 
 /** What choosing records by their names holds for each of them. */
 const namedBytes = 240;
 
 /** The bound for the records that are used, and the one for everybody, in case earlier releases used others. */
-function leaveOut(
-  everyone: GraphRoute,
-  used: Uint8Array,
-  limits: readonly TieLimit[],
-  { protect }: Policy,
-  records: RecordTable,
-): RecordTies {
+function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { protect }: Policy, records: RecordTable): RecordTies {
   const unused: string[] = [];
   for (let record = 0; record < records.count; record++) {
     const name = used[record] ? undefined : records.nameOf(record);
-    if (name !== undefined) unused.push(name);
+    if (name === undefined) continue;
+    // Rows are left out by name: one name, one record.
+    records.named(name);
+    unused.push(name);
   }
   const some: GraphRoute = {
     ...everyone,
@@ -120,8 +123,26 @@ function leaveOut(
   return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
 }
 
-const leavingOut = (limits: readonly TieLimit[], unused: number, all: number): string =>
-  `${unused} of ${all} records are left out of every release, so that no used record is tied to more than ${limits.map((l) => l.most).join(' and ')} used ones (and none left out to more than ${limits.map((l) => l.most + l.spare).join(' and ')}). Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
+interface Limits {
+  readonly limits: readonly TieLimit[];
+  readonly groups: readonly GroupLimit[];
+}
+
+const leavingOut = ({ limits, groups }: Limits, unused: number, all: number): string =>
+  `${unused} of ${all} records are left out of every release, so that ${[
+    ...(limits.length > 0
+      ? [
+          `no used record is tied to more than ${limits.map((l) => l.most).join(' and ')} used ones (and none left out to more than ${limits.map((l) => l.most + l.spare).join(' and ')})`,
+        ]
+      : []),
+    ...(groups.length > 0
+      ? [
+          `no group has more than ${[...new Set(groups.map((g) => g.most))].join(' and ')} used members, rows without a name aside`,
+        ]
+      : []),
+  ].join(
+    ' and ',
+  )}. Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
 
 const independence = ({ protect }: Policy, tied: boolean): string =>
   `Different ${protect.secret === 'person' ? 'persons' : 'rows'} are independent of one another${tied ? ' except for the declared ties' : ''}; a tie that is not declared is not protected.`;

@@ -41,7 +41,7 @@ describe('the records that are used', () => {
           most: other.most,
           spare: other.spare,
         };
-        const used = usedRecords([first, second], (r) => `p${r}`, 'town');
+        const used = usedRecords(records, [first, second], (r) => `p${r}`, 'town');
         for (const { graph, most: limit, spare: room } of [first, second])
           usedNeighbours(graph, used).forEach((count, u) => {
             expect(count).toBeLessThanOrEqual(used[u] ? limit : limit + room);
@@ -57,8 +57,13 @@ describe('the records that are used', () => {
           (a, b) => ((a * 7919 + seed) % 31) - ((b * 7919 + seed) % 31),
         );
         const moved = list.map(([a, b]) => [place[b]!, place[a]!] as const).reverse();
-        const straight = usedRecords([{ graph: graphOf(records, list), most, spare }], (r) => `p${r}`, 'town');
-        const mixed = usedRecords([{ graph: graphOf(records, moved), most, spare }], (r) => `p${place.indexOf(r)}`, 'town');
+        const straight = usedRecords(records, [{ graph: graphOf(records, list), most, spare }], (r) => `p${r}`, 'town');
+        const mixed = usedRecords(
+          records,
+          [{ graph: graphOf(records, moved), most, spare }],
+          (r) => `p${place.indexOf(r)}`,
+          'town',
+        );
         expect(Array.from(mixed, (_, r) => mixed[place[r]!])).toEqual([...straight]);
       }),
     );
@@ -71,8 +76,8 @@ describe('the records that are used', () => {
       [2, 3],
       [3, 4],
     ]);
-    expect([...usedRecords([{ graph: chain, most: 2, spare: 0 }], String, 'town')]).toEqual([1, 1, 1, 1, 1, 1]);
-    expect(usedRecords([{ graph: chain, most: 1, spare: 0 }], String, 'town')[5]).toBe(1);
+    expect([...usedRecords(6, [{ graph: chain, most: 2, spare: 0 }], String, 'town')]).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(usedRecords(6, [{ graph: chain, most: 1, spare: 0 }], String, 'town')[5]).toBe(1);
   });
 
   it('keep most people when a few know everybody', () => {
@@ -80,7 +85,7 @@ describe('the records that are used', () => {
       1001,
       Array.from({ length: 1000 }, (_, k) => [0, k + 1] as const),
     );
-    const used = usedRecords([{ graph: star, most: 25, spare: 0 }], String, 'town');
+    const used = usedRecords(star.records, [{ graph: star, most: 25, spare: 0 }], String, 'town');
     expect(used.reduce((a, b) => a + b, 0)).toBe(26);
     const cave = graphOf(
       2000,
@@ -90,7 +95,9 @@ describe('the records that are used', () => {
         [0, 6],
       ]),
     );
-    expect(usedRecords([{ graph: cave, most: 2, spare: 0 }], String, 'town').reduce((a, b) => a + b, 0)).toBeGreaterThan(1990);
+    expect(
+      usedRecords(cave.records, [{ graph: cave, most: 2, spare: 0 }], String, 'town').reduce((a, b) => a + b, 0),
+    ).toBeGreaterThan(1990);
   });
 
   it('have one mark per choice', () => {
@@ -137,7 +144,7 @@ describe('releases over used records only', () => {
     fc.assert(
       fc.property(models, ({ model, most, epsilon }) => {
         const graph = graphsOf(model)[0]!;
-        const used = usedRecords([{ graph, most, spare: spareTies(graph, 1) }], String, 'town');
+        const used = usedRecords(graph.records, [{ graph, most, spare: spareTies(graph, 1) }], String, 'town');
         leftOut += used.filter((u) => u === 0).length;
         const amplifier = graphAmplifier({
           name: 'test',

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { FactorGraph } from '../dependence/graph/factor-graph.js';
+import { noGroup } from '../dependence/graph/group-graph.js';
 import { contraction } from '../dependence/graph/push.js';
 import { type Mark, usedMark } from '../mechanism/record-class.js';
 
@@ -8,6 +9,13 @@ export interface TieLimit {
   readonly graph: FactorGraph;
   readonly most: number;
   readonly spare: number;
+}
+
+/** At most `most` members of a group are used. Rows without a name cannot be left out by it: they are used, and take the places first. */
+export interface GroupLimit {
+  /** The group of every record, or `noGroup`. */
+  readonly group: Uint32Array;
+  readonly most: number;
 }
 
 /**
@@ -20,12 +28,17 @@ export function spareTies(graph: FactorGraph, relations: number): number {
 }
 
 /**
- * Which records releases may use so that nobody has more used neighbours than the limits allow. Looks at the ties and the names and at
+ * Which records releases may use so that nobody has more used neighbours, and no group more used members, than the limits allow. Looks at the ties and the names and at
  * nothing else, so the choice is as public as the ties are (used-records.proof.md). Greedy: first those whose busiest neighbour has fewest ties, so that
  * a place beside a hub goes to a record only when it would lose nothing elsewhere; equals in the order of a keyed hash of their names.
  */
-export function usedRecords(limits: readonly TieLimit[], nameOf: (record: number) => string, key: string): Uint8Array {
-  const records = limits[0]!.graph.records;
+export function usedRecords(
+  records: number,
+  limits: readonly TieLimit[],
+  nameOf: (record: number) => string | undefined,
+  key: string,
+  groups: readonly GroupLimit[] = [],
+): Uint8Array {
   const used = new Uint8Array(records).fill(1);
   const busiest = new Uint32Array(records);
   for (const { graph } of limits)
@@ -33,24 +46,46 @@ export function usedRecords(limits: readonly TieLimit[], nameOf: (record: number
       const degree = graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
       for (const w of neighbours(graph, u)) if (degree > busiest[w]!) busiest[w] = degree;
     }
+  const inside = groups.map(({ group, most }) => ({ group, most, taken: new Map<number, number>(), size: sizesOf(group) }));
+  for (const { group, most, size } of inside)
+    for (let u = 0; u < records; u++) {
+      const members = size.get(group[u]!) ?? 0;
+      if (members > most) busiest[u] = Math.max(busiest[u]!, members - 1);
+    }
+  const take = (u: number) => {
+    for (const { group, taken } of inside) if (group[u] !== noGroup) taken.set(group[u]!, (taken.get(group[u]!) ?? 0) + 1);
+  };
   const waiting: { record: number; hash: string }[] = [];
-  for (let u = 0; u < records; u++)
-    if (busiest[u]! > 0) waiting.push({ record: u, hash: createHmac('sha256', key).update(nameOf(u)).digest('hex') });
+  for (let u = 0; u < records; u++) {
+    const name = busiest[u]! > 0 ? nameOf(u) : undefined;
+    if (name === undefined) take(u);
+    else waiting.push({ record: u, hash: createHmac('sha256', key).update(name).digest('hex') });
+  }
   waiting.sort((a, b) => busiest[a.record]! - busiest[b.record]! || (a.hash < b.hash ? -1 : 1));
   const taken = limits.map(() => new Uint32Array(records));
   const admitted = new Uint8Array(records);
   for (const { record } of waiting) {
-    const room = limits.every(
-      ({ graph, most, spare }, k) =>
-        taken[k]![record]! <= most && neighbours(graph, record).every((w) => taken[k]![w]! < (admitted[w] ? most : most + spare)),
-    );
+    const room =
+      inside.every(({ group, most, taken: members }) => group[record] === noGroup || (members.get(group[record]!) ?? 0) < most) &&
+      limits.every(
+        ({ graph, most, spare }, k) =>
+          taken[k]![record]! <= most &&
+          neighbours(graph, record).every((w) => taken[k]![w]! < (admitted[w] ? most : most + spare)),
+      );
     used[record] = admitted[record] = room ? 1 : 0;
-    if (room)
-      limits.forEach(({ graph }, k) => {
-        for (const w of neighbours(graph, record)) taken[k]![w]!++;
-      });
+    if (!room) continue;
+    take(record);
+    limits.forEach(({ graph }, k) => {
+      for (const w of neighbours(graph, record)) taken[k]![w]!++;
+    });
   }
   return used;
+}
+
+function sizesOf(group: Uint32Array): Map<number, number> {
+  const size = new Map<number, number>();
+  for (const g of group) if (g !== noGroup) size.set(g, (size.get(g) ?? 0) + 1);
+  return size;
 }
 
 const neighbours = (graph: FactorGraph, u: number): Uint32Array =>

@@ -133,7 +133,10 @@ describe('fugu init of a survey file', () => {
     '%s takes labels and missing codes from the file itself',
     async (file) => {
       copyFileSync(join(corpus, file), join(folder, file));
-      const { policy: path, text } = await draftPolicy(join(folder, file), { out: join(folder, 'policy.yaml'), dependence: 'none' });
+      const { policy: path, text } = await draftPolicy(join(folder, file), {
+        out: join(folder, 'policy.yaml'),
+        dependence: 'none',
+      });
       expect(text).toContain(`codebook: ${file}`);
       const policy = await readPolicy(path);
       const party = policy.columns.get('party')!;

@@ -34,8 +34,8 @@ export const odds = defineKind({
   },
   plan: (session, { odds }, options) => planTies(session, asked(odds), options),
   async release(session, { odds }, options): Promise<Answer<PaidOdds>> {
-    const { interval, unjudged, scale, receipt } = await learnTies(session, asked(odds), options);
-    return { result: { ...oddsOf(interval, unjudged), noiseScale: scale }, receipt };
+    const { evidence, unjudged, scale, receipt } = await learnTies(session, asked(odds), options);
+    return { result: { ...oddsOf(evidence, unjudged), noiseScale: scale }, receipt };
   },
 });
 

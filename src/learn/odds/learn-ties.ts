@@ -19,7 +19,7 @@ import type { AskOptions, Session } from '../../release/session.js';
 import { kindOf } from '../../ties/kinds.js';
 import { rowsMoved } from '../effects.js';
 import { choosePairs, type NamedPair } from './choose-pairs.js';
-import { type OddsInterval, oddsInterval } from './odds-interval.js';
+import { type OddsEvidence, oddsEvidence } from './odds-evidence.js';
 import { cellCount, countPairs, poolRare } from './pair-table.js';
 
 export interface TiesRequest {
@@ -33,7 +33,7 @@ export interface TiesRequest {
 }
 
 export interface LearnedTies {
-  readonly interval: OddsInterval;
+  readonly evidence: OddsEvidence;
   /** Values too rare to be judged. */
   readonly unjudged: readonly string[];
   /** Scale of the noise in every count. */
@@ -99,8 +99,9 @@ export async function learnTies(session: Session, request: TiesRequest, options:
   const wrong = (1 - request.confidence) / 2;
   const { table, unjudged, merged } = poolRare({ values: column.values, directed, counts: result }, request.pool);
   const slack = merged * halfWidth(inDoubles(noise.law), wrong / result.length);
-  const interval = { ...oddsInterval(table, 1 - wrong, slack), confidence: request.confidence };
-  return { interval, unjudged, scale: spreadOf(noise.law), receipt };
+  const scale = spreadOf(noise.law);
+  const evidence = oddsEvidence(table, request.confidence, { slack, variance: 2 * merged * scale ** 2, part: 0.5 });
+  return { evidence, unjudged, scale, receipt };
 }
 
 /** A record is in at most `pairsEach` pairs, and every pair in one cell. */

@@ -1,0 +1,182 @@
+import { cellOf, type PairTable } from './pair-table.js';
+
+/**
+ * The odds ratio of a tie when pairs are few (shared-strength.proof.md). The log of the law of a pair is: what each end is like, a pull towards agreement, a pull along a
+ * scale whose places are learned, and an exception per cell. Exceptions are draws from one law whose width is learned: that is what cells lend each other, and what is assumed.
+ */
+export interface SharedStrength {
+  /** The largest odds ratio: half of the posterior lies below the first, `confidence` of it below the second. */
+  readonly middle: number;
+  readonly high: number;
+}
+
+/** Standard deviations of what is believed before a pair is seen. */
+const before = { end: 5, agree: 2, grade: 2, width: 1 };
+const [warmUp, kept, leaps] = [600, 2400, 10];
+/** Above this the model is not fitted: each value would rest on too few pairs. */
+export const mostValues = 25;
+
+/** `noise` is the variance of the noise in every count, 0 for exact ones. */
+export function sharedStrength(table: PairTable, confidence: number, noise = 0): SharedStrength {
+  const model = posteriorOf(table, noise);
+  const maxima = Float64Array.from(sample(model), (at) => model.largest(at)).sort();
+  const quantile = (share: number) => Math.exp(maxima[Math.min(maxima.length - 1, Math.ceil(share * maxima.length))]!);
+  return { middle: quantile(0.5), high: quantile(confidence) };
+}
+
+interface Posterior {
+  readonly start: Float64Array;
+  /** About how far each parameter may move at once. */
+  readonly stride: Float64Array;
+  /** Log density at a point; its slopes are written into the second. */
+  density(at: Float64Array, slopes: Float64Array): number;
+  largest(at: Float64Array): number;
+}
+
+function posteriorOf({ values, directed, counts }: PairTable, noise: number): Posterior {
+  const k = values.length;
+  const ends = directed ? 2 * k : k;
+  const [agree, grade, width] = [ends, ends + 1, ends + 2];
+  const exceptions = k === 2 ? 0 : counts.length;
+  const first = ends + 3;
+  // Places on a scale nobody has to name: what lies far apart on it goes together less.
+  const place = first + exceptions;
+  const places = k === 2 ? 0 : ends;
+  const cells = Array.from(cellsOf(k, directed), ([a, b]) => ({
+    a,
+    b: directed ? k + b : b,
+    x: a,
+    y: b,
+    cell: cellOf(a, b, k, directed),
+    twice: directed || a === b ? 1 : 2,
+  }));
+  // Noise of variance V: a count of y + V with mean m + V has the right mean and variance.
+  const seen = cells.map(({ cell }) => Math.max(0, counts[cell]! + noise));
+  const total = Math.max(
+    1,
+    counts.reduce((sum, n) => sum + n, 0),
+  );
+  const centre = Math.log(total) / 2 - Math.log(k);
+  const start = new Float64Array(place + places);
+  start.fill(centre, 0, ends);
+  start[width] = Math.log(0.3);
+  start[grade] = 0.3;
+  for (let p = 0; p < places; p++) start[place + p] = (2 * (p % k)) / (k - 1) - 1;
+  const stride = new Float64Array(start.length).fill(1);
+  stride.fill(Math.sqrt(k / (total + noise)), 0, ends);
+  stride[agree] = stride[grade] = Math.sqrt(Math.min(4, (4 * k) / total));
+  const tie = (at: Float64Array, { x, y, a, b, cell }: (typeof cells)[number]) =>
+    (x === y ? at[agree]! : 0) +
+    (places ? at[grade]! * at[place + a]! * at[place + b]! + Math.exp(at[width]!) * at[first + cell]! : 0);
+  return {
+    start,
+    stride,
+    density(at, slopes) {
+      slopes.fill(0);
+      let log = 0;
+      const believe = (p: number, mean: number, deviation: number) => {
+        const z = (at[p]! - mean) / deviation;
+        log -= z * z * 0.5;
+        slopes[p]! -= z / deviation;
+      };
+      for (let p = 0; p < ends; p++) believe(p, centre, before.end);
+      believe(agree, 0, before.agree);
+      believe(grade, 0, before.grade);
+      // Exceptions in units of their width, and places.
+      for (let p = first; p < at.length; p++) believe(p, 0, 1);
+      const w = Math.exp(at[width]!);
+      // Half normal in the width itself, written for its logarithm.
+      log += at[width]! - (w / before.width) ** 2 / 2;
+      slopes[width]! += 1 - (w / before.width) ** 2;
+      for (let c = 0; c < cells.length; c++) {
+        const cell = cells[c]!;
+        const mean = cell.twice * Math.exp(at[cell.a]! + at[cell.b]! + tie(at, cell));
+        log += seen[c]! * Math.log(mean + noise) - mean;
+        const slope = (seen[c]! / (mean + noise) - 1) * mean;
+        slopes[cell.a]! += slope;
+        slopes[cell.b]! += slope;
+        if (cell.x === cell.y) slopes[agree]! += slope;
+        if (!places) continue;
+        const [mine, theirs] = [at[place + cell.a]!, at[place + cell.b]!];
+        slopes[grade]! += slope * mine * theirs;
+        slopes[place + cell.a]! += slope * at[grade]! * theirs;
+        slopes[place + cell.b]! += slope * at[grade]! * mine;
+        slopes[first + cell.cell]! += slope * w;
+        slopes[width]! += slope * w * at[first + cell.cell]!;
+      }
+      return log;
+    },
+    largest(at) {
+      const ties = Array.from({ length: k }, () => new Float64Array(k));
+      for (const cell of cells) {
+        const strength = tie(at, cell);
+        ties[cell.x]![cell.y] = strength;
+        if (!directed) ties[cell.y]![cell.x] = strength;
+      }
+      return largestMinor(ties);
+    },
+  };
+}
+
+/** The largest |t(a,u) + t(b,v) - t(a,v) - t(b,u)|: for two rows, the range of their difference. */
+function largestMinor(ties: readonly Float64Array[]): number {
+  let most = 0;
+  for (let a = 0; a < ties.length; a++)
+    for (let b = 0; b < a; b++) {
+      let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (let u = 0; u < ties.length; u++) {
+        const difference = ties[a]![u]! - ties[b]![u]!;
+        low = Math.min(low, difference);
+        high = Math.max(high, difference);
+      }
+      most = Math.max(most, high - low);
+    }
+  return most;
+}
+
+function* cellsOf(k: number, directed: boolean): Iterable<readonly [number, number]> {
+  for (let a = 0; a < k; a++) for (let b = directed ? 0 : a; b < k; b++) yield [a, b];
+}
+
+/** Hamiltonian Monte Carlo with its own fixed stream: the same counts give the same figure. Not noise: nothing private rests on it. */
+function* sample({ start, stride, density }: Posterior): Iterable<Float64Array> {
+  const { next, normal } = stream();
+  const n = start.length;
+  let at = start.slice();
+  let slopes = new Float64Array(n);
+  let log = density(at, slopes);
+  let step = 0.3;
+  for (let round = 0; round < warmUp + kept; round++) {
+    const move = Float64Array.from({ length: n }, normal);
+    const energy = log - move.reduce((sum, m) => sum + m * m, 0) / 2;
+    const there = at.slice();
+    const slopesThere = slopes.slice();
+    const length = step * (0.8 + 0.4 * next());
+    let logThere = log;
+    for (let leap = 0; leap < leaps; leap++) {
+      for (let p = 0; p < n; p++) {
+        move[p]! += 0.5 * length * stride[p]! * slopesThere[p]!;
+        there[p]! += length * stride[p]! * move[p]!;
+      }
+      logThere = density(there, slopesThere);
+      for (let p = 0; p < n; p++) move[p]! += 0.5 * length * stride[p]! * slopesThere[p]!;
+    }
+    const taken = Math.exp(Math.min(0, logThere - move.reduce((sum, m) => sum + m * m, 0) / 2 - energy));
+    const chance = Number.isFinite(taken) ? taken : 0;
+    if (next() < chance) [at, slopes, log] = [there, slopesThere, logThere];
+    if (round < warmUp) step *= Math.exp((chance - 0.8) / Math.sqrt(1 + round / 10));
+    else yield at;
+  }
+}
+
+function stream() {
+  let state = 20261116;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+  return { next, normal };
+}

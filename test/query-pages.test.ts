@@ -1,0 +1,60 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kinds } from '../src/ask/kinds.js';
+import { type Fugu, open, type Question } from '../src/index.js';
+import { queryKinds } from '../src/query/kinds.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const names = readdirSync(join(root, 'docs/queries'))
+  .filter((file) => file !== 'README.md')
+  .map((file) => file.replace('.md', ''));
+const read = (name: string) => readFileSync(join(root, 'docs/queries', `${name}.md`), 'utf8');
+
+/** The examples are asked on a copy: their budgets are for people. */
+let folder: string;
+const opened = new Map<string, Fugu>();
+const at = async (policy: string) => {
+  const fugu = opened.get(policy) ?? (await open(join(folder, policy)));
+  opened.set(policy, fugu);
+  return fugu;
+};
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-pages-'));
+  cpSync(join(root, 'examples'), folder, { recursive: true, filter: (path) => !path.endsWith('.fugu') });
+});
+afterAll(async () => {
+  for (const fugu of opened.values()) await fugu.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const blocks = (page: string, language: string) =>
+  [...page.matchAll(new RegExp(`\`\`\`${language} (\\S+)\\n([\\s\\S]*?)\\n\`\`\``, 'g'))].map(([, policy, text]) => ({
+    policy: policy!,
+    text: text!,
+  }));
+
+describe('docs/queries', () => {
+  it('has a page per kind of question, and no other', () => {
+    expect([...names].sort()).toEqual([...Object.keys(queryKinds), ...Object.keys(kinds)].sort());
+    for (const name of names) expect(read('README')).toContain(`[${name}](${name}.md)`);
+  });
+
+  it.each(names)('%s: its example runs and answers with what the page says', async (name) => {
+    const page = read(name);
+    const [example, ...more] = blocks(page, 'json');
+    expect(more).toEqual([]);
+    const question = JSON.parse(example!.text);
+    expect('kind' in question ? question.kind : Object.keys(question)[0]).toBe(name);
+    expect(page).toContain(`./fugu release examples/${example!.policy} --query '${example!.text}'`);
+    const fugu = await at(example!.policy);
+    for (const { text } of blocks(page, 'sql')) expect((await fugu.plan({ sql: text })).measures.length).toBeGreaterThan(0);
+    const answer = await fugu.release(question as Question, { epsilon: 0.1 });
+    const said = [...page.match(/ with: (.*)\.\n/)![1]!.matchAll(/`([^`]*)`/g)].map(([, text]) => text);
+    expect(said).toEqual(
+      'tables' in answer ? [...new Set(answer.tables.map(({ columns }) => columns.join(', ')))] : Object.keys(answer.result),
+    );
+  });
+});
