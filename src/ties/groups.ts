@@ -98,7 +98,7 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
           'maxUsed leaves records out by their names, but no column says how the records are named.',
           'Add unit: COLUMN under protect:.',
         );
-      return d.by.map((name) => ({ group: groupOf(records, name).group, most }));
+      return groupings(d).map((names) => ({ group: groupOf(records, names).group, most }));
     },
     // A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them.
     alone: (d) =>
