@@ -1,9 +1,10 @@
 import { addUp, logUp } from '../exact/outward.js';
 import type { FactorGraph } from './graph/factor-graph.js';
 import { push } from './graph/push.js';
-import { effectsOf, informed, oddsOf } from './informed/informed.js';
+import { type Asking, effectsOf, informed, oddsOf } from './informed/informed.js';
 import { type Layout, layout, withLaidOdds } from './informed/layout.js';
-import { messages } from './informed/messages.js';
+import { manyMessages, messages, pushing } from './informed/messages.js';
+import { worstFromAbove } from './informed/worst-from-above.js';
 import type { Asked } from './kept-bounds.js';
 import type { Ties } from './leakage.js';
 import type { TooWeak } from './too-weak.js';
@@ -11,6 +12,9 @@ import { direct } from './uninformed/direct.js';
 
 /** Two digits are enough for what nobody declared, and beyond so many updates the caps have to do. */
 const rough = { loose: 5e-3, hardWork: 6e7, part: 1e-2 } as const;
+
+/** A further step that gains less than this is not taken. */
+const roughly = 1.5e-2;
 
 /** The same questions where no graph is to be built for them (informed.proof.md, "Twins" and "Pendants"). */
 export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?: Ties): TooWeak {
@@ -28,9 +32,9 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
   }
   const laid = known?.laid ?? layout(graph);
   const start = known?.start();
-  const worst = (on: Layout, profile: Float64Array) =>
-    informed(on.graph, profile, on, { ...(start && { start }), work: rough }).leaks;
-  const at = (change: (d: number) => number) => mostOf(worst(withLaidOdds(laid, change), spent));
+  const worst = (on: Layout, profile: Float64Array, only: Pick<Asking, 'worst'> = {}) =>
+    informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
+  const at = (change: (d: number) => number) => mostOf(worst(withLaidOdds(laid, change), spent, { worst: roughly }));
   const twins = withTwin(laid, spent, tie);
   return {
     twice: at(doubled),
@@ -50,10 +54,14 @@ function withTwin(laid: Layout, spent: Float64Array, tie: number): number {
   const { graph } = laid;
   const { effects, whole } = effectsOf(laid, spent);
   const caps = whole.map((sum) => addUp(sum, sum));
+  const ceilings = caps.map((cap, u) => Math.min(cap, addUp(effects[u]!, addUp(oddsOf(graph, u), tie))));
+  const quick =
+    manyMessages(graph) &&
+    worstFromAbove(graph, { effects, caps, pushed: pushing(graph), twin: tie, gain: roughly, known: (u) => ceilings[u]! });
+  if (quick) return quick;
   const { leaks } = messages(graph, effects, caps, { ...rough, twin: tie });
   let most = 0;
-  for (let u = 0; u < graph.records; u++)
-    most = Math.max(most, Math.min(leaks[u]!, caps[u]!, addUp(effects[u]!, addUp(oddsOf(graph, u), tie))));
+  for (let u = 0; u < graph.records; u++) most = Math.max(most, Math.min(leaks[u]!, ceilings[u]!));
   return most;
 }
 

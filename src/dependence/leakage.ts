@@ -6,7 +6,7 @@ import { modelPulls } from './alike/model-pulls.js';
 import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { contraction } from './graph/push.js';
 import { type Walk, walk } from './graph/walk.js';
-import { informed, type Start, startOf } from './informed/informed.js';
+import { type Asking, informed, type Start, startOf } from './informed/informed.js';
 import { type Layout, layout } from './informed/layout.js';
 import { largestBelow, largestNear } from './largest-below.js';
 import type { Model } from './model/model.js';
@@ -75,11 +75,11 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     starts ??= laid.map((l) => (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
     return starts[k];
   };
-  const answer = (asked: Float64Array | number, most?: number): Leakage => {
+  const answer = (asked: Float64Array | number, most?: number, only: Pick<Asking, 'worst'> = {}): Leakage => {
     const profile = spread(asked);
     const [base, ...others] = graphs.map((g, k) => {
       const start = typeof asked === 'number' ? startAt(k) : undefined;
-      return informed(g, profile, laid[k]!, { ...(start && { start }), ...(most !== undefined && { most }) });
+      return informed(g, profile, laid[k]!, { ...(start && { start }), ...(most !== undefined && { most }), ...only });
     });
     const bounds = [base!, ...others].map((b) => b.leaks);
     const words = [describe(base!.methods, base!.capped)];
@@ -105,7 +105,7 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     records: first.records,
     graph: first,
     leakage: (profile) => answer(profile),
-    worst: (base, most) => answer(base, most).worst.leakage,
+    worst: (base, most) => answer(base, most, { worst: 3e-4 }).worst.leakage,
     amplification: () => startAt(0)?.amplification ?? answer(small).worst.leakage / small,
     group: largestComponent(laid[0]!.walk, spread(1)),
     laid: laid[0]!,

@@ -1,6 +1,18 @@
 import { type Account, openAccount, usedShare } from '../accounting/account.js';
 import { chooseNoise } from '../accounting/choose.js';
-import { compare, divide, isZero, multiply, one, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
+import { remembered } from '../dependence/kept-bounds.js';
+import {
+  compare,
+  divide,
+  isZero,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  toText,
+} from '../exact/rational.js';
 import { inDoubles } from '../mechanism/law.js';
 import type { Spent } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
@@ -36,8 +48,12 @@ export function waysOut(stuck: Stuck): readonly WayOut[] {
   const few = Math.max(1, Math.round(many / 10));
   const twice = multiply(epsilon, rational(2));
   const written = (e: Rational, d: Rational) => `budget: {epsilon: ${toNumber(e)}${isZero(d) ? '' : `, delta: ${toNumber(d)}`}}`;
+  const known = otherwise.get(account) ?? new Map<string, Account>();
+  otherwise.set(account, known);
   const under = (e: Rational, d: Rational) =>
-    openAccount({ ...policy, budget: { ...policy.budget, epsilon: e, delta: d } }, amplifiersOf(account));
+    remembered(known, `${toText(e)} ${toText(d)}`, () =>
+      openAccount({ ...policy, budget: { ...policy.budget, epsilon: e, delta: d } }, amplifiersOf(account)),
+    );
   const most = within({ ...stuck, fits: false }, batch.queries, account);
   const alone = few > 1 ? within(stuck, batch.queries.slice(0, 1), account) : undefined;
   const fewer = many > 1 ? within(stuck, batch.queries.slice(0, few), account) : undefined;
@@ -57,6 +73,8 @@ export function waysOut(stuck: Stuck): readonly WayOut[] {
     .slice(0, 3);
 }
 
+/** The same account with other budgets: each is worked out once, which under many ties takes longer than any plan. */
+const otherwise = new WeakMap<Account, Map<string, Account>>();
 const amplifiersOf = ({ routes }: Account) => [...new Set(routes.map(({ amplifier }) => amplifier))];
 
 /** Three digits, as people type it, and never more than it is. */

@@ -6,7 +6,8 @@ import { push } from '../graph/push.js';
 import { pieceOf, recursion, shapeOf } from '../graph/recursion.js';
 import type { Walk } from '../graph/walk.js';
 import { type Layout, layout, type Part, partOf } from './layout.js';
-import { approach, type MessageOptions, messages } from './messages.js';
+import { type MessageOptions, manyMessages, messages, pushing, type Sent } from './messages.js';
+import { worstFromAbove } from './worst-from-above.js';
 
 /** What an informed adversary gains about each record; see informed.proof.md for the theorem and for why every branch is a bound. */
 export interface InformedBound {
@@ -23,12 +24,18 @@ export interface InformedBound {
 /** Smaller than any effect that matters, larger than where relative rounding stops being true. */
 const least = 2 ** -900;
 
-/** Messages found where the largest effect was this: a start for similar questions about the same graph, never a part of their proof. */
+/** Messages for a small base: a start for similar questions about the same graph. */
 export interface Start {
+  readonly graph: Sent;
   readonly messages: Float64Array;
+  /** By node of the part that goes by messages; leaks are rounded up. */
+  readonly effects: Float64Array;
+  readonly leaks: Float64Array;
   readonly largest: number;
   /** The worst leak there, in units of that effect. */
   readonly amplification: number;
+  /** Whether F raises none of them: times k they are bounds for effects of up to k times these. */
+  readonly certain: boolean;
 }
 
 export interface Asking {
@@ -36,6 +43,8 @@ export interface Asking {
   /** Above this it does not matter by how much. */
   readonly most?: number;
   readonly work?: Pick<MessageOptions, 'loose' | 'hardWork' | 'part'>;
+  /** Only the largest leak counts, to about this part of it: others may be told as large as that. */
+  readonly worst?: number;
 }
 
 /** Updates of one incidence that are spent on a start. */
@@ -47,8 +56,11 @@ export function startOf(laid: Layout, profile: Float64Array, largest: number): S
   const { graph, nodes } = laid.rest;
   const { effects, whole } = effectsOf(laid, profile);
   const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from);
-  const { found, leaks } = approach(graph, select(effects), select(whole), { loose: 5e-3, hardWork: startWork });
-  return { messages: found, largest, amplification: leaks.reduce((m, x) => Math.max(m, x), 0) / largest };
+  const own = select(effects);
+  const { leaks, certain } = messages(graph, own, select(whole), { loose: 5e-3, hardWork: startWork });
+  const amplification = leaks.reduce((m, x) => Math.max(m, x), 0) / largest;
+  const found = certain ? certain.slice() : new Float64Array(graph.member.length);
+  return { graph, messages: found, effects: own, leaks, largest, amplification, certain: certain !== undefined };
 }
 
 export function informed(
@@ -133,12 +145,50 @@ function solveLoops(laid: Layout, effects: Float64Array, whole: Float64Array, le
   methods.forest -= rest.components;
   methods.messages += rest.components;
   const largest = effects.reduce((m, e) => Math.max(m, e), 0);
+  if (asking.worst !== undefined && manyMessages(rest.graph)) {
+    const worst = worstOfRest(laid, rest, effects, whole, largest, asking.worst, asking.start);
+    if (worst !== undefined) {
+      for (let k = 0; k < rest.graph.nodes; k++) {
+        const u = rest.nodes ? rest.nodes[k]! : k;
+        if (worst < leaks[u]!) leaks[u] = worst;
+      }
+      return methods;
+    }
+  }
   const scale = largest / (asking.start?.largest ?? 0);
   const start = asking.start && scale < 2 ** 60 ? { start: asking.start.messages.map((x) => x * scale) } : {};
   const ceilings = asking.most === undefined ? undefined : ceilingsOf(rest, effects, whole, graph);
   const hopeless = ceilings ? { hopeless: { most: 4 * asking.most!, caps: ceilings } } : {};
   byMessages(rest, undefined, effects, whole, leaks, { ...asking.work, ...start, ...hopeless });
   return methods;
+}
+
+/** A bound for every node of what goes by messages, as close as the worst of them needs; undefined where it is not found quickly. */
+function worstOfRest(
+  { graph: all }: Layout,
+  rest: Part,
+  effects: Float64Array,
+  whole: Float64Array,
+  largest: number,
+  gain: number,
+  start: Start | undefined,
+): number | undefined {
+  const { graph, nodes } = rest;
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from);
+  const ceilings = ceilingsOf(rest, effects, whole, all);
+  const own = select(effects);
+  const scale = start ? (largest / start.largest) * (1 + 2 ** -50) : 0;
+  const covers = (s: Start) => s.certain && s.graph === graph && own.every((e, k) => e <= s.effects[k]! * scale);
+  const scaled = start && scale >= 1 && scale < 2 ** 60 && covers(start) ? start : undefined;
+  return worstFromAbove(graph, {
+    effects: own,
+    caps: select(whole),
+    pushed: pushing(graph),
+    twin: 0,
+    gain,
+    known: scaled ? (u) => Math.min(ceilings[u]!, scaled.leaks[u]! * scale) : (u) => ceilings[u]!,
+    ...(scaled && { above: (p: number) => scaled.messages[p]! * scale }),
+  });
 }
 
 /** Leaks by messages of the nodes of a part, or of some of its components only. */

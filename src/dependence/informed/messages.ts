@@ -19,6 +19,8 @@ export interface Messages {
   /** How much B was raised to be certain; 0 when the bound came from above. */
   readonly kappa: number;
   readonly from: 'below' | 'above';
+  /** Messages that F does not raise, where they were found from below: overwritten by the next question about the same ties. */
+  readonly certain?: Float64Array;
 }
 
 export interface MessageOptions {
@@ -46,11 +48,21 @@ const longestLag = 4;
 /** What messages are sent over: of pairs, neither factors nor their places are asked for. */
 export type Sent = Pick<
   FactorGraph,
-  'records' | 'nodes' | 'factors' | 'start' | 'member' | 'logOdds' | 'factorOf' | 'pairwise' | 'commonOdds'
+  | 'records'
+  | 'nodes'
+  | 'factors'
+  | 'start'
+  | 'member'
+  | 'logOdds'
+  | 'factorOf'
+  | 'pairwise'
+  | 'commonOdds'
+  | 'nodeStart'
+  | 'incidence'
 >;
 
 /** From so many incidences on messages are settled one after the other, and two or three digits have to do. */
-const isLarge = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
+export const manyMessages = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
 
 /** `caps[u]`: the component's whole effect, which bounds every message in it. */
 export function messages(graph: Sent, effects: Float64Array, caps: Float64Array, options: MessageOptions = {}): Messages {
@@ -64,31 +76,24 @@ export function messages(graph: Sent, effects: Float64Array, caps: Float64Array,
     return sent;
   };
   // Where much is saturated, or some spend nothing, a raise that F does not follow is found long before kappa is small.
-  if (isLarge(graph) && best.kappa > 2e-3)
+  if (manyMessages(graph) && best.kappa > 2e-3)
     for (const by of [1, 1.02, 1.1]) {
       if (best.kappa <= 1 - 1 / by) break;
       if (raised(by).every((x, p) => x <= certain[p]!))
-        return { leaks: step.leaks(sent), rounds, kappa: 1 - 1 / by, from: 'below' };
+        return { leaks: step.leaks(sent), rounds, kappa: 1 - 1 / by, from: 'below', certain };
     }
   if (best.kappa < 0.5) {
     // One more application of F keeps it a bound and undoes part of the raise.
     raised((1 / (1 - best.kappa)) * (1 + 2 ** -50));
-    return { leaks: step.leaks(sent), rounds, kappa: best.kappa, from: 'below' };
+    return { leaks: step.leaks(sent), rounds, kappa: best.kappa, from: 'below', certain };
   }
   return fromAbove(graph, caps, step, rounds, options.hardWork ?? mostWork);
 }
 
 const mostWork = 2e8;
 
-/** What messages would come to, and the leaks they would make, without any proof. */
-export function approach(graph: Sent, effects: Float64Array, caps: Float64Array, options: MessageOptions) {
-  const step = sweeper(graph, effects, caps, options.twin ?? 0);
-  const found = find(graph, effects, caps, step, options).best.at.slice();
-  return { found, leaks: step.leaks(found) };
-}
-
 function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Sweeper, options: MessageOptions): Climbed {
-  if (!isLarge(graph)) return climb(graph, step, options);
+  if (!manyMessages(graph)) return climb(graph, step, options);
   const { loose = 1e-3, hardWork = mostWork, twin = 0, start, hopeless } = options;
   const lent = lend(graph);
   const everybody = effects.every((e) => e > 0);
@@ -239,7 +244,7 @@ function fromAbove(graph: Sent, caps: Float64Array, step: Sweeper, spent: number
   let now: Float64Array = Float64Array.from(graph.member, (u) => caps[u]!);
   let next: Float64Array = new Float64Array(now.length);
   let rounds = 0;
-  const [least, most] = isLarge(graph) ? [1e-2, 16] : [1e-9, 5000];
+  const [least, most] = manyMessages(graph) ? [1e-2, 16] : [1e-9, 5000];
   for (let gain = 1; gain > least && rounds * now.length < hardWork / 2 && rounds < most; rounds++) {
     step(now, next);
     gain = 0;
@@ -285,7 +290,7 @@ function lend({ member, nodes }: Sent): Lent {
 function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
   const { member, start, factorOf, factors, nodes, records, pairwise } = graph;
   const size = member.length;
-  const lent = isLarge(graph) ? lend(graph) : undefined;
+  const lent = manyMessages(graph) ? lend(graph) : undefined;
   const through = lent?.ties[0] ?? new Float64Array(size);
   const behind = new Float64Array(pairwise ? 0 : factors);
   const toTwin = tangents(twin);
@@ -349,7 +354,7 @@ function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: n
 }
 
 /** What incidence p lets through of an effect, rounded up. */
-function pushing({ member, logOdds, commonOdds }: Sent): (p: number, effect: number) => number {
+export function pushing({ member, logOdds, commonOdds }: Sent): (p: number, effect: number) => number {
   const tables = new Tables(member.length);
   const common = commonOdds === undefined ? undefined : tables.of(commonOdds);
   if (common) return (_, effect) => common(effect);

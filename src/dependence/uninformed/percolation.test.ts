@@ -10,7 +10,7 @@ import type { Model } from '../model/model.js';
 import { graphsOf } from '../model/model-graph.js';
 import { branchingTail } from './branching.js';
 import { clusterLaws } from './clusters.js';
-import { percolation } from './percolation.js';
+import { percolation, percolationOf } from './percolation.js';
 
 const million = rational(1, 1_000_000);
 const path = (n: number, d: number): FactorGraph =>
@@ -20,6 +20,24 @@ const path = (n: number, d: number): FactorGraph =>
     Uint32Array.from({ length: n - 1 }, (_, k) => k + 1),
     d,
   );
+
+describe('clusters of thousands', () => {
+  it('are charged at least what each of their sizes costs, and hardly more', () => {
+    const tail = Float64Array.from({ length: 6001 }, (_, s) => Math.exp(-Math.max(0, s - 1) / 900));
+    const law = clusterLaws(untied(1))[0]!;
+    const { delta } = percolationOf([{ ...law, tail }]);
+    for (const rho of [1e-9, 1e-8, 3e-7]) {
+      let [sum, before] = [0, 0];
+      for (let s = 1; s < tail.length; s++) {
+        const charge = zcdpDelta(rho * s * s, 1);
+        sum += (charge - before) * tail[s]!;
+        before = charge;
+      }
+      expect(delta(rho, 1)).toBeGreaterThanOrEqual(sum * (1 - 1e-9));
+      expect(delta(rho, 1)).toBeLessThanOrEqual(sum * 1.1);
+    }
+  });
+});
 
 describe('the cluster around a record', () => {
   it('is the record alone without ties, and everybody among copies', () => {

@@ -26,16 +26,20 @@ export const percolation = (graph: FactorGraph, used?: Uint8Array): Percolation 
 
 export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
   const longest = laws.reduce((m, l) => Math.max(m, l.tail.length - 1), 1);
+  const ends = endsUpTo(longest);
 
   const delta = (rho: number, epsilon: number): number => {
+    // charge[k] is that of the largest size of the k-th stretch, which all sizes in it are charged.
     const charge = [0];
-    for (let s = 1; s <= longest && charge[s - 1]! < 1; s++)
-      charge.push(Math.max(charge[s - 1]!, zcdpDelta(mulUp(rho, mulUp(s, s)), epsilon)));
+    for (let k = 1; k < ends.length && charge[k - 1]! < 1; k++) {
+      const s = ends[k]!;
+      charge.push(Math.max(charge[k - 1]!, zcdpDelta(mulUp(rho, mulUp(s, s)), epsilon)));
+    }
     let worst = 0;
     for (const { tail } of laws) {
       let sum = 0;
-      for (let s = 1; s < Math.min(charge.length, tail.length); s++)
-        sum = addUp(sum, mulUp(subUp(charge[s]!, charge[s - 1]!), tail[s]!));
+      for (let k = 1; k < charge.length && ends[k - 1]! + 1 < tail.length; k++)
+        sum = addUp(sum, mulUp(subUp(charge[k]!, charge[k - 1]!), tail[ends[k - 1]! + 1]!));
       worst = Math.max(worst, sum);
     }
     return Math.min(1, worst);
@@ -65,6 +69,20 @@ export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
     largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
     laws,
   };
+}
+
+/** Up to here sizes are charged one by one, beyond it in stretches of this part of them. */
+const oneByOne = 1024;
+const stretch = 1 / 512;
+
+/** 0, and the last size of every stretch. */
+function endsUpTo(longest: number): readonly number[] {
+  const ends = [0];
+  while (ends.at(-1)! < longest) {
+    const next = ends.at(-1)! + 1;
+    ends.push(Math.min(longest, next <= oneByOne ? next : Math.floor(next * (1 + stretch))));
+  }
+  return ends;
 }
 
 /** 1 - e^(c (s-1)^2 - c s^2), rounded up. */

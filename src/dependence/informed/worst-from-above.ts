@@ -1,0 +1,78 @@
+import { roundedUp } from '../graph/forest.js';
+import { tangents } from '../graph/tangents.js';
+import type { Sent } from './messages.js';
+
+/**
+ * The worst leak alone, from above (informed.proof.md, "The worst record alone"). Iterates of F from above are bounds, and what the k-th says of a record depends on nobody
+ * further than k ties away: so few records need a second look, the others are known to leak less.
+ */
+export interface FromAbove {
+  readonly effects: Float64Array;
+  readonly caps: Float64Array;
+  /** What incidence p lets through of an effect, rounded up. */
+  readonly pushed: (p: number, effect: number) => number;
+  /** D of a tie to the twin of each record; 0 for none. */
+  readonly twin: number;
+  /** Messages that the true ones do not exceed; the caps where there are none. */
+  readonly above?: (p: number) => number;
+  /** A bound for what a node leaks. */
+  readonly known: (u: number) => number;
+  /** Another step that gains less than this part is not worth taking. */
+  readonly gain: number;
+  /** Pushes that may be spent, for each incidence. */
+  readonly pushes?: number;
+}
+
+/** Steps, and pushes in units of incidences, after which all messages together are cheaper. */
+const mostSteps = 12;
+const mostPushes = 1;
+/** In place of 0, which says that nothing was worked out. */
+const least = 2 ** -1000;
+
+/** The largest leak of all nodes, rounded up; undefined where that takes too long. */
+export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefined {
+  const { member, logOdds, nodes, records, nodeStart, incidence } = graph;
+  const { effects, caps, pushed, twin, above, known, gain, pushes: most = mostPushes } = asked;
+  const toTwin = tangents(twin);
+  const totals: Float64Array[] = [];
+  let pushes = 0;
+  const room = (u: number): number => (caps[u]! - effects[u]!) * roundedUp;
+  /** What incidence p lets through after so many steps. */
+  const through = (step: number, p: number): number => {
+    const cap = room(member[p]!);
+    pushes++;
+    // Whatever lies behind a tie, it lets through no more than D.
+    if (step === 0) return above ? pushed(p, Math.min(above(p), cap)) : Math.min(logOdds[p]!, cap);
+    const offered = (total(step - 1, member[p ^ 1]!) - through(step - 1, p ^ 1)) * roundedUp;
+    return pushed(p, Math.max(0, Math.min(offered, cap)));
+  };
+  /** What a node has from everybody. */
+  const total = (step: number, u: number): number => {
+    totals[step] ??= new Float64Array(nodes);
+    const found = totals[step]![u]!;
+    if (found > 0) return found;
+    let sum = effects[u]!;
+    for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) sum = (sum + through(step, incidence[x]!)) * roundedUp;
+    if (twin > 0 && u < records) sum = (sum + toTwin(Math.min(sum, room(u)))) * roundedUp;
+    totals[step]![u] = Math.max(sum, least);
+    return totals[step]![u]!;
+  };
+  const allowed = most * member.length;
+  /** Looks further from u until it leaks no more than `enough`, or looking gains nothing. */
+  const closer = (u: number, enough: number): number => {
+    let bound = known(u);
+    for (let step = 0; step < mostSteps && bound > enough && pushes < allowed; step++) {
+      const next = Math.min(bound, total(step, u));
+      const settled = step > 1 && next >= bound * (1 - gain);
+      bound = next;
+      if (settled) return bound;
+    }
+    return bound > enough ? Number.POSITIVE_INFINITY : bound;
+  };
+  let first = 0;
+  for (let u = 1; u < nodes; u++) if (known(u) > known(first)) first = u;
+  let worst = nodes > 0 ? closer(first, 0) : 0;
+  for (let u = 0; u < nodes && worst < Number.POSITIVE_INFINITY; u++)
+    if (known(u) > worst) worst = Math.max(worst, closer(u, worst));
+  return worst < Number.POSITIVE_INFINITY ? worst : undefined;
+}
