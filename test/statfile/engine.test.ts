@@ -143,7 +143,7 @@ describe('fugu init of a survey file', () => {
       expect(party.values).toEqual(file.endsWith('dta') ? ['1', '2', '3', '99'] : ['1', '2', '3']);
       expect(party.missing).toEqual(file.endsWith('dta') ? [] : ['99']);
       expect(party.labels?.get('2')).toBe('Right');
-      await confirmPolicy(path, { columns: 'all' });
+      await confirmPolicy(path, { columns: 'all', dependence: 'none' });
       const fugu = await open(path);
       const { tables } = await fugu.release({ kind: 'histogram', column: 'party' }, { epsilon: 0.5 });
       expect(tables[0]!.rows.map((r) => r.keys[0])).toEqual(expect.arrayContaining([...party.values]));

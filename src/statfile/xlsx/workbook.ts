@@ -116,9 +116,15 @@ const builtIn = (id: number): NumberStyle => {
   return (id >= 18 && id <= 21) || (id >= 45 && id <= 47) ? 'time' : 'number';
 };
 
+/** No program writes longer formats; what is behind is not looked at. */
+const longestFormat = 1000;
+
 /** A format is a date's where letters of a date stand outside quotes and brackets. */
 function styleOf(code: string): NumberStyle {
-  const letters = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '').toLowerCase();
+  const letters = code
+    .slice(0, longestFormat)
+    .replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .toLowerCase();
   if (/[yd]/.test(letters)) return 'date';
   if (/[hs]/.test(letters)) return 'time';
   return /m/.test(letters) ? 'date' : 'number';
