@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { register as registerAttack } from '../src/cli/attack.js';
@@ -60,6 +60,22 @@ describe('the folder of a release', () => {
       'report.html',
       'tables.xlsx',
     ]);
+  });
+
+  it('never takes files of another data package for its own', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
+    const theirs = JSON.stringify({ resources: [{ path: 'interviews.csv' }] });
+    const out = join(shop.folder, 'out');
+    mkdirSync(out);
+    shop.write('out/datapackage.json', theirs);
+    shop.write('out/interviews.csv', 'mine');
+    for (const words of [[], ['--overwrite']])
+      await expect(release('--query', histogram, '--out', out, ...words)).rejects.toMatchObject({ code: 'USAGE' });
+    const { budget } = JSON.parse(await runCommand(registerLedger, 'ledger', shop.policyFile, '--json'));
+    expect(budget.spent).toBe(0);
+    shop.write('out/receipt.json', '{}');
+    await release('--query', histogram, '--out', out, '--overwrite');
+    expect(readFileSync(join(out, 'interviews.csv'), 'utf8')).toBe('mine');
   });
 
   it('does not get the attack page, which is private', async () => {

@@ -20,7 +20,12 @@ import { figure } from './output.js';
 
 /** A folder holds one release. Asked before anything is spent. */
 export function refuseSecondRelease(directory: string | undefined, overwrite: boolean | undefined): void {
-  if (directory === undefined || overwrite || !existsSync(join(directory, receiptFile))) return;
+  if (directory === undefined) return;
+  const released = existsSync(join(directory, receiptFile));
+  // Its files would be taken for those of a release that is replaced.
+  if (!released && existsSync(join(directory, packageFile)))
+    throw new Fault('USAGE', 'The folder of --out holds a data package that is no release.', 'Choose another --out.');
+  if (overwrite || !released) return;
   throw new Fault(
     'USAGE',
     'The folder of --out holds a release already, and two must not be mixed.',
@@ -62,7 +67,9 @@ function writeFiles(directory: string, files: readonly NamedFile[]): void {
 /** What the release that is replaced has of its own: nothing else is touched. */
 function filesOf(directory: string): readonly string[] {
   try {
-    const { resources } = JSON.parse(readFileSync(join(directory, packageFile), 'utf8'));
+    const { resources, privacy } = JSON.parse(readFileSync(join(directory, packageFile), 'utf8'));
+    // Other programs write data packages, too; none of theirs says what it promises.
+    if (privacy === undefined) return [];
     const names = (resources as readonly { path: unknown }[]).map(({ path }) => path);
     return [
       packageFile,

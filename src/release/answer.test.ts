@@ -39,6 +39,19 @@ describe('a tidied table', () => {
     expect(without / rounds).toBeLessThan(0.6);
   });
 
+  it('keeps the intervals of shares, widened where the tidied part lies beyond them', () => {
+    const few = codes.slice(0, 12);
+    const shared = bindBatch({ queries: [{ kind: 'histogram', column: 'place' }] }, samplePolicy([category('place', few)]));
+    for (let round = 0; round < 10; round++) {
+      const measures = answer().measures.map((m) => ({ ...m, values: m.values.slice(0, few.length + 1) }));
+      const [plain, tidied] = [false, true].map((tidy) => finishBatch(shared, { measures }, tidy)[0]!.rows.slice(0, few.length));
+      tidied!.forEach(({ share }, k) => {
+        const { low, high } = plain![k]!.share!;
+        expect(share).toEqual({ value: share!.value, low: Math.min(low, share!.value!), high: Math.max(high, share!.value!) });
+      });
+    }
+  });
+
   it('has no negative counts and the error of the noise', () => {
     const recorded = answer();
     const [[plain], [tidied]] = [finishBatch(bound, recorded, false), finishBatch(bound, recorded, true)];

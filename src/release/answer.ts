@@ -42,7 +42,15 @@ export function finishBatch(bound: BoundBatch, answer: NoisyAnswer, tidied: bool
   }));
 }
 
-function withErrorOf(row: AnswerRow, { standardError, low, high }: AnswerRow): AnswerRow {
-  if (row.value === null || low === null || high === null) return { ...row, standardError, low, high };
-  return { ...row, standardError, low: Math.min(low, row.value), high: Math.max(high, row.value) };
+function withErrorOf(row: AnswerRow, { standardError, low, high, share }: AnswerRow): AnswerRow {
+  const told = row.share && share ? { ...row, share: holding(share, row.share) } : row;
+  if (row.value === null || low === null || high === null) return { ...told, standardError, low, high };
+  return { ...told, standardError, low: Math.min(low, row.value), high: Math.max(high, row.value) };
 }
+
+type Share = NonNullable<AnswerRow['share']>;
+const holding = ({ low, high }: Share, { value }: Share): Share => ({
+  value,
+  low: Math.min(low, value ?? low),
+  high: Math.max(high, value ?? high),
+});

@@ -106,7 +106,8 @@ export class XmlReader {
   }
 }
 
-const attribute = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+/** A name begins behind a blank only: tried at each of its letters, a name without an end would take the square of its length. */
+const attribute = /(?<!\S)([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 function attributeOf(text: string, wanted: string): string | undefined {
   for (const [, name = '', double, single] of text.matchAll(attribute))

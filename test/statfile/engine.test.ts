@@ -87,6 +87,23 @@ describe('a survey file as data', () => {
     expect(shown[1]).toEqual(shown[0]);
   });
 
+  it('holds no more than it shows: one long text in every cell is a small file', async () => {
+    const source = join(folder, 'long.xlsx');
+    const row = '<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row>';
+    const sheet = `<worksheet><sheetData><row><c t="s"><v>2</v></c></row>${row.repeat(300)}</sheetData></worksheet>`;
+    const strings = ['x'.repeat(3 << 20), 'y'.repeat(50_000), 'a'].map((text) => `<si><t>${text}</t></si>`).join('');
+    writeFileSync(source, workbookOf(sheet, { 'xl/sharedStrings.xml': `<sst>${strings}</sst>` }));
+    const before = process.memoryUsage().rss;
+    const engine = await openEngine({ source }, { memory: 2 ** 28 });
+    // The long text alone would take 900 megabytes.
+    expect(process.memoryUsage().rss - before).toBeLessThan(2 ** 29);
+    const [shown] = (
+      await engine.rows({ sql: 'SELECT count(a), count(column_2), min(length(column_2)) FROM fugu_data', values: [] })
+    ).open();
+    expect(shown!.map(Number)).toEqual([0, 300, 50_000]);
+    await engine.close();
+  });
+
   it('has one snapshot per content, and is read again when it changed', async () => {
     const source = join(folder, 'survey.sav');
     copyFileSync(join(corpus, 'people-plain.sav'), source);
@@ -146,7 +163,7 @@ describe('fugu init of a survey file', () => {
       expect(party.values).toEqual(file.endsWith('dta') ? ['1', '2', '3', '99'] : ['1', '2', '3']);
       expect(party.missing).toEqual(file.endsWith('dta') ? [] : ['99']);
       expect(party.labels?.get('2')).toBe('Right');
-      await confirmPolicy(path, { columns: 'all' });
+      await confirmPolicy(path, { columns: 'all', dependence: 'none' });
       const fugu = await open(path);
       const { tables } = await fugu.release({ kind: 'histogram', column: 'party' }, { epsilon: 0.5 });
       expect(tables[0]!.rows.map((r) => r.keys[0])).toEqual(expect.arrayContaining([...party.values]));

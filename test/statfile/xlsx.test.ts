@@ -63,6 +63,16 @@ describe('a workbook', () => {
     expect(later.columns[0]!.slice(0, 2)).toEqual(['1904-01-02', '1904-02-29']);
   });
 
+  it('takes no longer than its length, whatever its tags and formats hold', async () => {
+    const long = 100_000;
+    const cells = sheet(text('A1', 'a'), `<c r="A2" ${'b'.repeat(long)}><v>1</v></c>`);
+    const styles = `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${'['.repeat(long)}"/></numFmts></styleSheet>`;
+    const before = Date.now();
+    const { columns } = await readWhole(file(workbookOf(cells, { 'xl/styles.xml': styles })));
+    expect(columns).toEqual([[1]]);
+    expect(Date.now() - before).toBeLessThan(2000);
+  });
+
   it('refuses what is no workbook', async () => {
     for (const bytes of [
       Buffer.from('PK'),

@@ -1,5 +1,6 @@
 import { DOUBLE, type DuckDBConnection, DuckDBDataChunk, VARCHAR } from '@duckdb/node-api';
 import { openStatFile, type StatBlock, type StatCell, type Variable } from '../../statfile/statfile.js';
+import { longestIn } from '../csv/cut.js';
 import type { SourceColumn } from '../engine.js';
 
 type Loaded = Pick<SourceColumn, 'name'> & { readonly type: 'text' | 'real' };
@@ -30,8 +31,9 @@ export async function loadStatFile(
   }
 }
 
-/** Cells that are handed over at once: less is slow, more is held beside the table. */
+/** Cells, and letters in them, that are handed over at once: less is slow, more is held beside the table. */
 const mostWaiting = 1 << 20;
+const mostLetters = 1 << 23;
 
 async function append(
   connection: DuckDBConnection,
@@ -40,21 +42,46 @@ async function append(
   blocks: AsyncIterable<StatBlock>,
 ): Promise<void> {
   const types = columns.map((c) => (c.type === 'real' ? DOUBLE : VARCHAR));
+  const asText = textOf(longestIn(columns.length));
   const appender = await connection.createAppender(into);
-  let waiting = 0;
+  let [waiting, letters] = [0, 0];
   try {
-    for await (const block of blocks) {
-      const chunk = DuckDBDataChunk.create(types);
-      chunk.setColumns(block.map((cells, c) => (columns[c]!.type === 'real' ? cells : cells.map(asText))));
-      appender.appendDataChunk(chunk);
-      waiting += chunk.rowCount * columns.length;
-      if (waiting < mostWaiting) continue;
-      appender.flushSync();
-      waiting = 0;
-    }
+    for await (const block of blocks)
+      for (const part of inParts(block.map((cells, c) => (columns[c]!.type === 'real' ? cells : cells.map(asText))))) {
+        const chunk = DuckDBDataChunk.create(types);
+        chunk.setColumns(part.block);
+        appender.appendDataChunk(chunk);
+        waiting += chunk.rowCount * columns.length;
+        letters += part.letters;
+        if (waiting < mostWaiting && letters < mostLetters) continue;
+        appender.flushSync();
+        waiting = letters = 0;
+      }
   } finally {
     appender.closeSync();
   }
 }
 
-const asText = (cell: StatCell): string | null => (typeof cell === 'number' ? String(cell) : cell);
+/** What is too long is missing, whatever it says: a text that a workbook holds once may stand in every cell. */
+const textOf =
+  (longest: number) =>
+  (cell: StatCell): string | null => {
+    const text = typeof cell === 'number' ? String(cell) : cell;
+    if (text === null || text.length * 3 <= longest) return text;
+    return text.length > longest || Buffer.byteLength(text) > longest ? null : text;
+  };
+
+/** Rows of a block, no more at once than have about `mostLetters`. */
+function* inParts(block: StatBlock): Generator<{ readonly block: StatBlock; readonly letters: number }> {
+  const rows = block[0]!.length;
+  let [from, letters] = [0, 0];
+  for (let row = 0; row < rows; row++) {
+    for (const cells of block) {
+      const cell = cells[row];
+      if (typeof cell === 'string') letters += cell.length;
+    }
+    if (letters < mostLetters && row < rows - 1) continue;
+    yield { block: from === 0 && row === rows - 1 ? block : block.map((cells) => cells.slice(from, row + 1)), letters };
+    [from, letters] = [row + 1, 0];
+  }
+}

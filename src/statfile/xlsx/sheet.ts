@@ -1,7 +1,7 @@
 import { dateText, datetimeText, timeText } from '../moment.js';
 import type { StatCell } from '../variable.js';
 import type { XmlHandler } from '../xml.js';
-import type { Workbook } from './workbook.js';
+import { filled, type Workbook } from './workbook.js';
 
 /** The last column Excel has. */
 const mostColumns = 16_384;
@@ -57,7 +57,7 @@ function columnOf(place: string): number {
 }
 
 function cellOf(type: string, style: number, value: string, { strings, styles, from1904 }: Workbook): StatCell {
-  if (type === 's') return filled(strings[Number(value.trim() || Number.NaN)] ?? '');
+  if (type === 's') return strings[Number(value.trim() || Number.NaN)] ?? null;
   if (type === 'str' || type === 'inlineStr' || type === 'd') return filled(value);
   if (type === 'b') return value.trim() === '1' ? 'TRUE' : value.trim() === '0' ? 'FALSE' : null;
   if (type === 'e' || value.trim() === '') return null;
@@ -72,8 +72,3 @@ function cellOf(type: string, style: number, value: string, { strings, styles, f
   if (shown === 'time' && x >= 0 && x < 1) return timeText(moment);
   return Number.isInteger(x) ? dateText(origin + moment) : datetimeText(origin + moment);
 }
-
-const filled = (text: string): string | null => {
-  const plain = text.replace(/_x([0-9A-F]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  return plain.trim() === '' ? null : plain;
-};

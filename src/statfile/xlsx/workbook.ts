@@ -7,7 +7,8 @@ import { unzipped, type ZipEntry } from './zip.js';
 /** What the sheet of a workbook needs to be understood. */
 export interface Workbook {
   readonly sheet: ZipEntry;
-  readonly strings: readonly string[];
+  /** What cells share, null where it says nothing. */
+  readonly strings: readonly (string | null)[];
   /** What a number in a cell of this style is. */
   readonly styles: readonly NumberStyle[];
   readonly from1904: boolean;
@@ -87,8 +88,14 @@ export async function readWorkbook(bytes: Bytes, entries: ReadonlyMap<string, Zi
 
 type ReadPart = (name: string, handler: XmlHandler) => Promise<boolean>;
 
-async function readStrings(part: ReadPart): Promise<readonly string[]> {
-  const strings: string[] = [];
+/** Text with its escapes read, or nothing. */
+export const filled = (text: string): string | null => {
+  const plain = text.replace(/_x([0-9A-F]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return plain.trim() === '' ? null : plain;
+};
+
+async function readStrings(part: ReadPart): Promise<Workbook['strings']> {
+  const strings: (string | null)[] = [];
   let text = '';
   let inText = false;
   let phonetic = 0;
@@ -101,7 +108,7 @@ async function readStrings(part: ReadPart): Promise<readonly string[]> {
     end: (name) => {
       if (name === 'rPh') phonetic--;
       if (name === 't') inText = false;
-      if (name === 'si') strings.push(text);
+      if (name === 'si') strings.push(filled(text));
     },
     text: (piece) => {
       if (inText) text += piece;
@@ -116,9 +123,15 @@ const builtIn = (id: number): NumberStyle => {
   return (id >= 18 && id <= 21) || (id >= 45 && id <= 47) ? 'time' : 'number';
 };
 
+/** No program writes longer formats; what is behind is not looked at. */
+const longestFormat = 1000;
+
 /** A format is a date's where letters of a date stand outside quotes and brackets. */
 function styleOf(code: string): NumberStyle {
-  const letters = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '').toLowerCase();
+  const letters = code
+    .slice(0, longestFormat)
+    .replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .toLowerCase();
   if (/[yd]/.test(letters)) return 'date';
   if (/[hs]/.test(letters)) return 'time';
   return /m/.test(letters) ? 'date' : 'number';
