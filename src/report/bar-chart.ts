@@ -40,7 +40,7 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
   const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
   const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, 11)));
   const left = gutter + 8;
-  const right = width - valueRoom - errorRoom - (errorRoom > 0 ? 24 : 16);
+  const right = width - valueRoom - errorRoom - (errorRoom > 0 ? 28 : 16);
   const x = linear(domain, [left, right], Math.max(2, Math.floor((right - left) / 70)));
   const bottom = bars.length * rowHeight + 6;
   const grid = x.ticks.flatMap((t) => [
@@ -55,7 +55,7 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
       escapeText(clip(bar.label, gutter - 2)),
       element('title', {}, escapeText(bar.label)),
     );
-    const valueEnd = width - errorRoom - (errorRoom > 0 ? 6 : 0);
+    const valueEnd = width - errorRoom - (errorRoom > 0 ? 10 : 0);
     const figures = [
       words(valueEnd, middle + 4, numbers[k]!.value, {
         'text-anchor': 'end',

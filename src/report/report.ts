@@ -130,7 +130,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
     ...(parts ? inPercent(row.share) : { value: row.value, low: row.low, high: row.high }),
     quiet: row.keys.includes(missing),
     ...(row.rankError !== undefined && { note: rankText(row, brief) }),
-    ...(row.share && { note: `${tenths(100 * row.share.low, Math.floor)}–${tenths(100 * row.share.high, Math.ceil)}` }),
+    ...(row.share && { note: percents(row.share) }),
   });
   const value = table.columns.at(-1)!;
   const measure = parts ? 'percent of those who answered' : value;
@@ -181,5 +181,9 @@ function percentCells(share: Share | undefined): readonly string[] {
   return [`${estimate(value, (high - low) / 2).value} %`, `${brief(low)} to ${brief(high)} %`];
 }
 
-/** A percentage rounded to the side given. */
-const tenths = (x: number, to: (x: number) => number): string => `${x >= 10 && x <= 90 ? to(x) : to(10 * x) / 10}`;
+/** An interval in percent, to the digits that its own width leaves meaningful, rounded outwards. */
+function percents({ low, high }: Share): string {
+  const digits = high - low < 0.005 ? 2 : high - low < 0.05 ? 1 : 0;
+  const by = 100 * 10 ** digits;
+  return `${(Math.floor(by * low) / 10 ** digits).toFixed(digits)}–${(Math.ceil(by * high) / 10 ** digits).toFixed(digits)}`;
+}
