@@ -31,7 +31,7 @@ const files: Readonly<Record<string, string>> = {
   'people.csv': `party,age\n${rows.join('\n')}\n`,
   'policy.yaml': `data: { source: people.csv }
 protect: { secret: row }
-budget: { epsilon: 1000000 }
+budget: { epsilon: 20 }
 population: bench
 ledger: ledger.db
 dependence: none
@@ -67,7 +67,7 @@ const cold = (name: string, ratio: number, words: readonly string[], peer: strin
     ),
 });
 const alone = ['node that does nothing', ['-e', '0']] as const;
-const release = ['release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "party"}', '--epsilon', '1', '--fresh'];
+const release = ['release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "party"}', '--epsilon', '0.1', '--fresh'];
 
 export const benches: readonly Bench[] = [
   cold('fugu --version', 2, ['--version'], ...alone),
