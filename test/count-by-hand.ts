@@ -1,5 +1,5 @@
-import { gridOf, numberAt } from '../src/count/grid.js';
 import type { Counting, RowKey, RowTest } from '../src/count/measure.js';
+import { gridOf, numberAt } from '../src/policy/grid.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { nearestDouble, numberSaid, positionSaid, type Stored, type Ugly } from './ugly-cells.js';
 

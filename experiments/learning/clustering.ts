@@ -1,4 +1,3 @@
-import { gridOf } from '../../src/count/grid.js';
 import { type Rational, rational } from '../../src/exact/rational.js';
 import { chooseVariant, type KmeansRequest } from '../../src/learn/kmeans/kmeans.js';
 import type { Box, Points } from '../../src/learn/kmeans/points.js';
@@ -6,6 +5,7 @@ import type { Variant } from '../../src/learn/kmeans/variant.js';
 import { nearest, weightedLloyd } from '../../src/learn/kmeans/weighted.js';
 import { pure } from '../../src/mechanism/allotment.js';
 import { Paid } from '../../src/mechanism/paid.js';
+import { gridOf } from '../../src/policy/grid.js';
 import { type ClusterSet, last } from './cluster-sets.js';
 
 /** What the rows would be told as in a session, with bounds -1 .. 1. */

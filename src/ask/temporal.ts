@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { carriedBy, supremum, temporalBudgets, temporalLeakage } from '../dependence/temporal/temporal.js';
+import { carriedBy, type Over, steadyLeakage, temporalBudgets, temporalLeakage } from '../dependence/temporal/temporal.js';
 import { Fault } from '../errors.js';
 import { isPositive, parseRational, toNumberDown, toNumberUp } from '../exact/rational.js';
 import { readTransitions } from '../ties/transitions.js';
@@ -52,28 +52,32 @@ export async function temporal(given: TemporalOptions): Promise<Temporal> {
         'For example { epsilon: 0.1, steps: 10 } or { target: 1 }.',
       );
     const over = { backward: carriedBy(matrixIn(backward)), forward: carriedBy(matrixIn(forward)) };
-    const budgets = epsilon !== undefined ? new Float64Array(steps!).fill(toNumberUp(positive(epsilon, 'epsilon'))) : spread();
-    function spread(): Float64Array {
-      const found = temporalBudgets(toNumberDown(positive(target!, 'target')), steps, over);
-      if (found) return found;
-      throw new Fault(
-        'BUDGET_INVALID',
-        'No constant budget keeps this target for ever: from some state another is certain, so what is said about one step is said about all.',
-        'Say how many steps there will be, or weaken the matrix: no entry of a row may be 1 where another row has 0.',
-      );
-    }
+    const budgets =
+      epsilon !== undefined
+        ? new Float64Array(steps!).fill(toNumberUp(positive(epsilon, 'epsilon')))
+        : budgetsFor(toNumberDown(positive(target!, 'target')), steps, over);
     const told = steps === undefined ? undefined : temporalLeakage(budgets, over);
     const steady = budgets.reduce((least, x) => Math.min(least, x));
-    const most = supremum(steady, over.backward) + supremum(steady, over.forward) - steady;
+    const most = steadyLeakage(steady, over);
     return {
       backward: [...(told?.backward ?? [])],
       forward: [...(told?.forward ?? [])],
       leakage: [...(told?.leakage ?? [])],
-      supremum: Number.isFinite(most) ? most * (1 + 2 ** -50) : null,
+      supremum: Number.isFinite(most) ? most : null,
       budgets: [...budgets],
       certified: true,
     };
   });
+}
+
+function budgetsFor(target: number, steps: number | undefined, over: Over): Float64Array {
+  const found = temporalBudgets(target, steps, over);
+  if (found) return found;
+  throw new Fault(
+    'BUDGET_INVALID',
+    'No constant budget keeps this target for ever: from some state another is certain, so what is said about one step is said about all.',
+    'Say how many steps there will be, or weaken the matrix: no entry of a row may be 1 where another row has 0.',
+  );
 }
 
 function matrixIn(named: FileName | undefined): readonly (readonly number[])[] | undefined {

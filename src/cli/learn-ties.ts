@@ -74,7 +74,7 @@ async function fromPublic(file: string, words: Words, confidence: number, pool: 
   const { column, directed } = words;
   const { learnOdds } = await import('../ask/odds.js');
   const found = await learnOdds(file, { directed, confidence, pool });
-  emit(words.json, { ...told(found), ...(column !== undefined && { column }), origin: 'public' }, () =>
+  emit(words.json, { ...found, ...(column !== undefined && { column }), origin: 'public' }, () =>
     sentences(found, column, 'Learned from public pairs: it cost nothing and may be published.').join('\n'),
   );
 }
@@ -95,7 +95,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
     fugu.release({ odds: { relation, column, pairsEach, confidence, pool } }, { epsilon, fresh }),
   );
   const { noiseScale, ...found } = result;
-  emit(words.json, { ...told(found), relation, column, origin: 'paid', noiseScale, receipt }, () =>
+  emit(words.json, { ...found, relation, column, origin: 'paid', noiseScale, receipt }, () =>
     [
       ...sentences(
         found,
@@ -107,30 +107,6 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
     ].join('\n'),
   );
 }
-
-const told = ({
-  unjudged,
-  declare,
-  oddsRatio,
-  interval,
-  confidence,
-  between,
-  pairs,
-  restsOn,
-  assumes,
-  assumptionFree,
-}: LearnedOdds) => ({
-  unjudged,
-  declare,
-  oddsRatio,
-  interval,
-  confidence,
-  between,
-  pairs,
-  restsOn,
-  assumes,
-  assumptionFree,
-});
 
 function sentences(found: LearnedOdds, column: string | undefined, origin: string): string[] {
   const { oddsRatio, interval, confidence, between, pairs, unjudged, declare, restsOn, assumes, assumptionFree } = found;

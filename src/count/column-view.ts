@@ -1,8 +1,8 @@
 import type { Cell, Chunk, StoredColumn } from '../engine/engine.js';
+import { gridOf, positionOf } from '../policy/grid.js';
 import type { Column, MultiColumn } from '../policy/policy.js';
 import { codeIndex, codeTables, numberOf, optionText, writtenIndex } from './codes.js';
 import { codesOf, isCoded, trimCode } from './domain.js';
-import { gridOf, positionOf } from './grid.js';
 import { countStored, fillStored, storedCell } from './stored-column.js';
 
 export type Cells = ArrayLike<Cell>;

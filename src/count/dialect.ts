@@ -3,7 +3,7 @@ import { placeIn, presentIn, real } from '../engine/duckdb/place.js';
 import type { Statement } from '../engine/engine.js';
 import { type NameExpression, nameReader } from '../engine/name.js';
 import { Fault } from '../errors.js';
-import type { Grid } from './grid.js';
+import type { Grid } from '../policy/grid.js';
 
 /** The few places where databases differ. Expressions in, expressions out; none of them can fail on data. */
 export interface Dialect {

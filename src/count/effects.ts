@@ -1,9 +1,9 @@
 import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
 import { answersTo, everyRecord, type RecordClass } from '../mechanism/record-class.js';
+import { gridOf, unitsAt } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
 import { numberNamed, weightNamed } from './domain.js';
-import { gridOf, unitsAt } from './grid.js';
 import { type Counting, columnsOfKey, type RowValue } from './measure.js';
 
 /** Closed interval of integers. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../test/sample-policy.js';
-import { gridOf, positionsWhere } from '../count/grid.js';
 import { add, divide, floor, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
 import { keyOf } from '../query/keys.js';
 import { evenEdges, usualEdges } from './bins.js';
+import { gridOf, positionsWhere } from './grid.js';
 import type { NumberColumn } from './policy.js';
 
 const column = (low: number, high: number, step = '1', more: object = {}) =>

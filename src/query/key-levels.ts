@@ -1,8 +1,8 @@
 import { numberNamed } from '../count/domain.js';
-import { gridOf, numberAt } from '../count/grid.js';
 import type { RowKey } from '../count/measure.js';
 import type { ToldLevels } from '../dependence/model/told-levels.js';
 import { toText } from '../exact/rational.js';
+import { gridOf, numberAt } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
 
 /** The levels into which a key sorts the values of its column, position by position: what a table counted by the key speaks about. */

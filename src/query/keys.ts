@@ -1,10 +1,10 @@
 import { categoryNamed, codesOf, columnNamed, isNumber, isWeight } from '../count/domain.js';
-import { type Grid, gridOf, numberAt } from '../count/grid.js';
 import { type CodeKey, type JointKey, missingLabel, otherLabel, type RowKey } from '../count/measure.js';
 import { Fault } from '../errors.js';
 import { ceiling, divide, type Rational, subtract, toNumber } from '../exact/rational.js';
 import { usualEdges } from '../policy/bins.js';
 import { levelLabel, levelsOf } from '../policy/code.js';
+import { type Grid, gridOf, numberAt } from '../policy/grid.js';
 import type { CategoryColumn, Cluster, NumberColumn, Policy } from '../policy/policy.js';
 
 /** A key and the label of each of its positions. */

@@ -1,10 +1,10 @@
 import { weightNamed } from '../count/domain.js';
 import { sumEffects } from '../count/effects.js';
-import { gridOf } from '../count/grid.js';
 import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
 import { impliesPresent, textOf } from '../count/measure.js';
 import { one, type Rational } from '../exact/rational.js';
 import type { Law } from '../mechanism/law.js';
+import { gridOf } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
 import { sameCell, type Term } from './answer.js';
 import type { AnswerTable, Foreseen, NoisyMeasure } from './bound.js';

@@ -63,6 +63,10 @@ export interface Charged<T> {
   readonly recorded: boolean;
 }
 
+/** Whether what was just told can be told again. */
+export const outcomeOf = ({ entry, recorded }: Pick<Charged<unknown>, 'entry' | 'recorded'>): Outcome =>
+  recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };
+
 /**
  * The one way to the data: tell the recorded answer if this was asked before, else book durably, then read, then record, then tell. Which of these happens, and
  * how it ends, depends on the ledger and on public structure only, never on the rows (charge.proof.md, docs/decisions/0008, 0013).

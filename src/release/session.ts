@@ -1,26 +1,12 @@
-import {
-  type Account,
-  admission,
-  costOf,
-  gained,
-  openAccount,
-  type Route,
-  usedShare,
-  usedShares,
-} from '../accounting/account.js';
-import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
+import { type Account, admission, costOf, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
 import { guarantee } from '../accounting/guarantee.js';
 import type { Reading } from '../accounting/reading.js';
-import { columnsOf } from '../count/effects.js';
-import { textOf } from '../count/measure.js';
-import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
 import { publicRecords } from '../count/public-records.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
-import { Fault, type Outcome } from '../errors.js';
+import { Fault } from '../errors.js';
 import { isZero, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
-import { inDoubles } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
 import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
@@ -28,28 +14,22 @@ import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
 import { quotaOf } from '../policy/quota.js';
-import { bindBatch } from '../query/bind.js';
-import type { BoundBatch } from '../query/bound.js';
-import { canonical, parseBatch } from '../query/parse.js';
-import type { Batch } from '../query/query.js';
 import { reads } from '../terms/source.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { tieKinds } from '../ties/kinds.js';
 import { systemAnalyst } from './analyst.js';
-import { finishBatch, widestAnswer } from './answer.js';
-import { type Charged, charge, type Desk, type Request } from './charge.js';
-import { notSpent, type Outcomes, sayingOutcome } from './outcome.js';
-import { explainChoice, type Plan, planned } from './plan.js';
+import { planBatch, releaseBatch } from './batch.js';
+import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
+import { type Outcomes, sayingOutcome } from './outcome.js';
+import { type Plan, planned } from './plan.js';
 import { quotaFor, quotaUse } from './quota.js';
 import { refuseUnready } from './ready.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
-import { type Relied, reliedOn } from './relied.js';
-import { readingOf, requestKey } from './request-key.js';
+import type { Relied } from './relied.js';
+import { readingOf } from './request-key.js';
 import { type RoomToSpend, roomFor } from './room-to-spend.js';
-import { type Asked, chooseShare, leftOf, type Standing } from './share.js';
-import { type Unanswered, unansweredFor } from './unanswered.js';
-import { lastOfIt, looseDelta, mostlyNoise } from './warnings.js';
-import { waysOut } from './ways-out.js';
+import { type Asked, askedText, chooseShare, leftOf, type Standing } from './share.js';
+import { lastOfIt } from './warnings.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -152,39 +132,13 @@ export class Session {
     return charge(this.#desk, request);
   }
 
-  /** Cost, scale, error bars and remaining budget; spends nothing and reads no private value. */
-  async plan(query: unknown, options: AskOptions = {}): Promise<Plan> {
-    const prepared = await this.prepare(query, options);
-    const plan = this.describe(prepared);
-    const { records, bound, share, standing } = prepared;
-    if (plan.fits && (records === undefined || mostlyNoise(plan.errors, records) === undefined)) return plan;
-    const { policy, account } = this;
-    const ways = waysOut({ policy, account, spent: standing, share, batch: { queries: bound.queries }, fits: plan.fits });
-    return ways.length > 0 ? { ...plan, waysOut: ways } : plan;
+  /** Cost, scale, error bars and remaining budget of queries; spends nothing and reads no private value. */
+  plan(query: unknown, options: AskOptions = {}): Promise<Plan> {
+    return planBatch(this, this.#desk, query, options);
   }
 
-  async release(query: unknown, options: AskOptions = {}): Promise<Release> {
-    const prepared = await sayingOutcome(notSpent, () => this.prepare(query, options));
-    const { bound, best, canonical } = prepared;
-    const plan = this.describe(prepared);
-    const profile = toStored(best.profile);
-    const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString() });
-    const { answer, ...paid } = await this.charge<Recorded>({
-      canonical,
-      label: plan.label,
-      mechanisms: best.mechanisms,
-      plan,
-      reading: { measures: bound.measures },
-      relied: reliedOn(bound.measures, this.policy),
-      ...(options.fresh && { fresh: true }),
-      resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
-      execute: async (engine, paid) => recorded(await noisyCells(engine, this.policy, bound.measures, best.mechanisms, paid)),
-    });
-    return sayingOutcome(outcomeOf(paid), () => ({
-      tables: finishBatch(bound, answer.noisy, options.tidy === true),
-      // A replayed answer is told with the plan it was made under, not with today's.
-      receipt: receiptOf({ policy: this.policy, ...paid, ...answer }),
-    }));
+  release(query: unknown, options: AskOptions = {}): Promise<Release> {
+    return releaseBatch(this, this.#desk, query, options);
   }
 
   /** The share of the whole budget that a request may use. */
@@ -192,72 +146,12 @@ export class Session {
     return chooseShare(this.account, options, standing);
   }
 
-  private async prepare(query: unknown, options: AskOptions): Promise<Prepared> {
-    const { policy, account } = this;
-    const batch: Batch = parseBatch(query);
-    const bound = bindBatch(batch, policy);
-    const text = JSON.stringify(['batch', askedText(options), canonical({ queries: bound.queries }), meaning(bound, policy)]);
-    const label =
-      options.label ??
-      bound.queries
-        .map((q) => q.name ?? q.kind)
-        .join(', ')
-        .slice(0, 120);
-    const standing = await this.standing();
-    const records = policy.protect.secret === 'edge' ? undefined : await this.records();
-    const common = { bound, standing, label, canonical: text, ...(records !== undefined && { records }) };
-    const open = await unansweredFor(this.#desk, await requestKey(policy, text), options.fresh === true);
-    for (const was of open ? this.asBooked(open, options) : []) {
-      const plans = chooseNoise(bound.measures, account, was.share, was.basis);
-      const best = plans.find(({ profile }) =>
-        sameProfile(account.book(profile, { measures: bound.measures }), open!.entry.profile),
-      );
-      if (best) return { ...common, share: was.share, plans, best, completes: open!.entry.sequence };
-    }
-    const share = this.share(options, standing);
-    const now = { share, plans: chooseNoise(bound.measures, account, share, standing) };
-    // A quota may have room for another noise than the best one.
-    const admitted = (p: NoisePlan) => p.fits && this.admits(p.profile, { measures: bound.measures }, standing);
-    const best = (standing.own && now.plans.find(admitted)) ?? now.plans[0];
-    if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
-    return { ...common, ...now, best };
-  }
-
-  /** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
-  private *asBooked({ entry, before }: Unanswered, options: AskOptions): Iterable<{ share: Rational; basis: Standing }> {
-    yield { share: this.share(options, before), basis: before };
-    if (options.epsilon !== undefined) return;
-    for (const share of usedShares(this.account, spend(nothingSpent, entry.profile))) yield { share, basis: before };
-  }
-
   #records: Promise<number> | undefined;
   /** How many records there are, which is public. */
-  private records(): Promise<number> {
+  records(): Promise<number> {
     const { engine, policy } = this.#desk;
     this.#records ??= publicRecords(engine, policy);
     return this.#records;
-  }
-
-  private describe({ bound, plans, best, share, standing, label, completes, records }: Prepared): Plan {
-    const errors = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law)));
-    const doubts =
-      records === undefined
-        ? []
-        : [mostlyNoise(errors, records), looseDelta(this.account.delta, records)].filter((w) => w !== undefined);
-    return this.frame({
-      label,
-      share,
-      spent: standing,
-      ...(completes !== undefined && { completes }),
-      route: best.route,
-      mechanisms: best.mechanisms,
-      reading: { measures: bound.measures },
-      mechanism: best.kind,
-      why: explainChoice(plans),
-      errors,
-      ...(doubts.length > 0 && { warnings: doubts }),
-      candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
-    });
   }
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
@@ -358,19 +252,6 @@ export class Session {
   }
 }
 
-/** What the queries count under this policy: an answer is no answer any more once a domain, a missing code or a support has changed. */
-const meaning = ({ measures }: BoundBatch, policy: Policy): string =>
-  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));
-
-const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
-
-/** Whether what was just told can be told again. */
-const outcomeOf = ({ entry, recorded }: Pick<Charged<unknown>, 'entry' | 'recorded'>): Outcome =>
-  recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };
-
-/** How much was asked for, in words that stay the same while the budget shrinks. */
-export const askedText = (options: AskOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
-
 export type OwnPlan = Omit<
   Plan,
   'measures' | 'epsilon' | 'budget' | 'quota' | 'fits' | 'refusal' | 'waysOut' | 'route' | 'whatIf' | 'records' | 'guarantee'
@@ -400,28 +281,4 @@ export interface Analysis<T> {
   readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
   readonly execute: (engine: Engine, paid: Paid) => Promise<T>;
-}
-
-/** What the ledger keeps for replay. */
-interface Recorded {
-  readonly plan: Plan;
-  readonly profile: StoredProfile;
-  readonly noisy: NoisyAnswer;
-  /** When the data was asked: an entry may have been booked long before. */
-  readonly at?: string;
-}
-
-interface Prepared {
-  readonly bound: BoundBatch;
-  readonly plans: readonly NoisePlan[];
-  readonly best: NoisePlan;
-  readonly share: Rational;
-  readonly standing: Standing;
-  readonly label: string;
-  /** What makes two requests the same. */
-  readonly canonical: string;
-  /** The entry it was booked under before, and never answered. */
-  readonly completes?: number;
-  /** How many records there are; absent where the secret is no record of the data. */
-  readonly records?: number;
 }

@@ -26,6 +26,9 @@ export interface Asked {
   readonly all?: boolean;
 }
 
+/** How much was asked for, in words that stay the same while the budget shrinks. */
+export const askedText = (options: Asked): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
+
 /** A part of the budget too small to be worth an answer. */
 const crumbs = rational(1, 1_000);
 /** Below this part an answer is noise and nothing else, in numbers that nobody can read. */

@@ -6,7 +6,8 @@ import { push } from '../graph/push.js';
 import { pieceOf, recursion, shapeOf } from '../graph/recursion.js';
 import type { Walk } from '../graph/walk.js';
 import { type Layout, layout, type Part, partOf } from './layout.js';
-import { type MessageOptions, manyMessages, messages, pushing, type Sent } from './messages.js';
+import { type MessageOptions, messages } from './messages.js';
+import { manyMessages, pushing, type Sent } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
 /** What an informed adversary gains about each record; see informed.proof.md for the theorem and for why every branch is a bound. */

@@ -2,7 +2,7 @@ import { cliqueOdds } from '../graph/clique.js';
 import { assemble, type FactorGraph, withOdds } from '../graph/factor-graph.js';
 import { largestRecursion } from '../graph/recursion.js';
 import { nodesOf, type Walk, walk, withWalkedOdds } from '../graph/walk.js';
-import type { Sent } from './messages.js';
+import type { Sent } from './sweep.js';
 
 /** A graph as bounds are worked out on it: its walk, and which components with loops are solved how. Made once, asked many times. */
 export interface Layout {

@@ -1,6 +1,6 @@
 import { push } from '../graph/push.js';
 import { mostInTable, type Pusher, perEffect, tangents } from '../graph/tangents.js';
-import type { Sent } from './messages.js';
+import type { Sent } from './sweep.js';
 
 /**
  * Where messages of ties between two records come to rest, by updating them one after the other: along the ties as they are listed, and back. Where they are listed in the

@@ -3,7 +3,8 @@ import { randomFrom } from '../../../test/worst-law.js';
 import { type FactorGraph, fromPairs, withOdds } from '../graph/factor-graph.js';
 import { informed, startOf } from './informed.js';
 import { layout } from './layout.js';
-import { messages, pushing } from './messages.js';
+import { messages } from './messages.js';
+import { pushing } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
 function randomTies(records: number, pairs: number, odds: number, seed: number): FactorGraph {

@@ -1,6 +1,6 @@
 import { roundedUp } from '../graph/forest.js';
 import { tangents } from '../graph/tangents.js';
-import type { Sent } from './messages.js';
+import type { Sent } from './sweep.js';
 
 /**
  * The worst leak alone, from above (informed.proof.md, "The worst record alone"). Iterates of F from above are bounds, and what the k-th says of a record depends on nobody

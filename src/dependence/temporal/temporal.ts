@@ -73,6 +73,10 @@ export function supremum(epsilon: number, carried: Carried): number {
   return high;
 }
 
+/** What no step leaks more than when every step spends epsilon, past and future together; rounded up. */
+export const steadyLeakage = (epsilon: number, { backward, forward }: Over): number =>
+  addUp(supremum(epsilon, backward), Math.max(0, subUp(supremum(epsilon, forward), epsilon)));
+
 /**
  * Budgets whose leakage stays within the target at every step. With an end: with eps = a - L_B(a) = b - L_F(b) and a + b - eps the target, the first step spends a, the
  * last b and the others eps; the leakage of the past stays at a, that of the future at b, and every step leaks the target. Without one every step spends eps.
@@ -81,11 +85,7 @@ export function supremum(epsilon: number, carried: Carried): number {
 export function temporalBudgets(target: number, steps: number | undefined, over: Over): Float64Array | undefined {
   if (steps === 1) return Float64Array.of(target);
   const ends = (epsilon: number) => [supremum(epsilon, over.backward), supremum(epsilon, over.forward)] as const;
-  const steady = (epsilon: number) => {
-    const [past, future] = ends(epsilon);
-    return addUp(past, Math.max(0, subUp(future, epsilon)));
-  };
-  const between = toNumberDown(largestBelow(steady, target, target));
+  const between = toNumberDown(largestBelow((epsilon) => steadyLeakage(epsilon, over), target, target));
   if (steps === undefined) return between > 0 ? Float64Array.of(between) : undefined;
   if (between > 0) {
     const [past, future] = ends(between);

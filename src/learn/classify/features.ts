@@ -1,8 +1,8 @@
 import { codedNamed, codesOf, columnNamed, declaredCode, isCoded, isNumber } from '../../count/domain.js';
-import { type Grid, gridOf } from '../../count/grid.js';
 import { Fault } from '../../errors.js';
 import { type Rational, toNumber } from '../../exact/rational.js';
 import { integerRoot } from '../../noise/discrete-gaussian.js';
+import { type Grid, gridOf } from '../../policy/grid.js';
 import type { Policy } from '../../policy/policy.js';
 import { startOf } from '../../query/keys.js';
 import type { ClassifyRequest } from './request.js';

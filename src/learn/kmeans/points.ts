@@ -1,10 +1,10 @@
 import { viewColumn } from '../../count/column-view.js';
 import { compileStream } from '../../count/compile.js';
-import { type Grid, gridOf } from '../../count/grid.js';
 import type { Engine } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
 import { add, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
+import { type Grid, gridOf } from '../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
 import { bindBatch } from '../../query/bind.js';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { numberAt } from '../../count/grid.js';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { numberAt } from '../../policy/grid.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';

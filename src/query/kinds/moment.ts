@@ -1,6 +1,6 @@
 import { numberNamed, weightNamed } from '../../count/domain.js';
-import { type Grid, gridOf, unitsAt } from '../../count/grid.js';
 import { multiply, type Rational, rational } from '../../exact/rational.js';
+import { type Grid, gridOf, unitsAt } from '../../policy/grid.js';
 import type { Term } from '../answer.js';
 import { sameCell } from '../answer.js';
 import { present } from '../filter.js';

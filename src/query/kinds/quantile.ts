@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { numberNamed } from '../../count/domain.js';
 import { rankEffects } from '../../count/effects.js';
-import { gridOf, numberAt } from '../../count/grid.js';
 import type { Counting, RowKey, SelectedMeasure } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
 import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
 import type { Law, SelectionLaw } from '../../mechanism/law.js';
+import { gridOf, numberAt } from '../../policy/grid.js';
 import { foreseen, miss, table } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { present } from '../filter.js';

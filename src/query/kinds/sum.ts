@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { numberNamed } from '../../count/domain.js';
-import { gridOf } from '../../count/grid.js';
 import { textOf } from '../../count/measure.js';
 import { multiply, rational } from '../../exact/rational.js';
+import { gridOf } from '../../policy/grid.js';
 import { linearAnswer, type Term } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';

@@ -1,1 +1,0 @@
-export * from '../policy/grid.js';

@@ -1,0 +1,158 @@
+import type { FactorGraph } from '../graph/factor-graph.js';
+import { roundedUp } from '../graph/forest.js';
+import { closed, open, pushThrough } from '../graph/push.js';
+import { type Pusher, Tables, tangents } from '../graph/tangents.js';
+
+/** What messages are sent over: of pairs, neither factors nor their places are asked for. */
+export type Sent = Pick<
+  FactorGraph,
+  | 'records'
+  | 'nodes'
+  | 'factors'
+  | 'start'
+  | 'member'
+  | 'logOdds'
+  | 'factorOf'
+  | 'pairwise'
+  | 'commonOdds'
+  | 'nodeStart'
+  | 'incidence'
+>;
+
+/** From so many incidences on messages are settled one after the other, and two or three digits have to do. */
+export const manyMessages = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
+
+export interface Sweeper {
+  /** to = F(from), rounded up. */
+  (from: Float64Array, to: Float64Array): void;
+  leaks(from: Float64Array): Float64Array;
+  /** Whether the messages last sent make some record leak more than this although its cap is larger. */
+  exceeds(most: number, caps: Float64Array): boolean;
+  /** What incidence p lets through of an effect. */
+  readonly pushed: (p: number, effect: number) => number;
+}
+
+/** What one question about a large graph works on. */
+interface Lent {
+  readonly ties: readonly [Float64Array, Float64Array, Float64Array, Float64Array];
+  readonly nodes: readonly [Float64Array, Float64Array];
+}
+const arrays = new WeakMap<Uint32Array, Lent>();
+
+/** The same arrays for every question about the same ties, as one is answered before the next: making and dropping them would take longer than using them. */
+export function lend({ member, nodes }: Sent): Lent {
+  const known = arrays.get(member);
+  if (known) return known;
+  const ties = () => new Float64Array(member.length);
+  const made: Lent = {
+    ties: [ties(), ties(), ties(), ties()],
+    nodes: [new Float64Array(2 * nodes), new Float64Array(2 * nodes)],
+  };
+  arrays.set(member, made);
+  return made;
+}
+
+export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
+  const { member, start, factorOf, factors, nodes, records, pairwise } = graph;
+  const size = member.length;
+  const lent = manyMessages(graph) ? lend(graph) : undefined;
+  const through = lent?.ties[0] ?? new Float64Array(size);
+  const behind = new Float64Array(pairwise ? 0 : factors);
+  const toTwin = tangents(twin);
+  const pushed = pushing(graph);
+  // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its factors. Side by side, as they are read together.
+  const state = lent?.nodes[0] ?? new Float64Array(2 * nodes);
+  for (let u = 0; u < nodes; u++) state[2 * u + 1] = (caps[u]! - effects[u]!) * roundedUp;
+
+  const gather = (from: Float64Array): void => {
+    for (let u = 0; u < nodes; u++) state[2 * u] = effects[u]!;
+    for (let p = 0; p < size; p++) {
+      const m = pushed(p, from[p]!);
+      through[p] = m;
+      const at = 2 * member[p]!;
+      state[at] = (state[at]! + m) * roundedUp;
+    }
+    // What the twin has from everybody else is what the record itself has.
+    if (twin > 0)
+      for (let u = 0; u < records; u++) {
+        const own = state[2 * u]!;
+        state[2 * u] = (own + toTwin(Math.min(own, state[2 * u + 1]!))) * roundedUp;
+      }
+  };
+  /** What w = member[p] passes on to the rest of p's factor: its own effect and what all other factors bring it. */
+  const offer = (p: number): number => Math.max(0, (state[2 * member[p]!]! - through[p]!) * roundedUp);
+  const spreadPairs = (to: Float64Array): void => {
+    for (let p = 0; p < size; p += 2) {
+      to[p] = Math.min(offer(p + 1), state[2 * member[p]! + 1]!);
+      to[p + 1] = Math.min(offer(p), state[2 * member[p + 1]! + 1]!);
+    }
+  };
+  const spread = (to: Float64Array): void => {
+    for (let f = 0; f < factors; f++) {
+      let total = 0;
+      for (let p = start[f]!; p < start[f + 1]!; p++) total = (total + offer(p)) * roundedUp;
+      behind[f] = total;
+    }
+    for (let p = 0; p < size; p++) {
+      const f = factorOf[p]!;
+      const two = start[f + 1]! - start[f]! === 2;
+      const effect = two ? offer(p === start[f]! ? p + 1 : p - 1) : Math.max(0, (behind[f]! - offer(p)) * roundedUp);
+      to[p] = Math.min(effect, state[2 * member[p]! + 1]!);
+    }
+  };
+  const sweep = (from: Float64Array, to: Float64Array): void => {
+    gather(from);
+    if (pairwise) spreadPairs(to);
+    else spread(to);
+  };
+  return Object.assign(sweep, {
+    pushed,
+    leaks: (from: Float64Array): Float64Array => {
+      gather(from);
+      return Float64Array.from({ length: nodes }, (_, u) => state[2 * u]!);
+    },
+    exceeds: (most: number, caps: Float64Array): boolean => {
+      for (let u = 0; u < records; u++) if (state[2 * u]! > most && caps[u]! > most) return true;
+      return false;
+    },
+  });
+}
+
+/** What incidence p lets through of an effect, rounded up. */
+export function pushing({ member, logOdds, commonOdds }: Sent): (p: number, effect: number) => number {
+  const tables = new Tables(member.length);
+  const common = commonOdds === undefined ? undefined : tables.of(commonOdds);
+  if (common) return (_, effect) => common(effect);
+  const some = fewKinds(logOdds, tables);
+  if (some) return (p, effect) => some.pushers[some.kind[p]!]!(effect);
+  const shut = new Float64Array(member.length);
+  const passing = new Float64Array(member.length);
+  for (let p = 0; p < member.length; p++) {
+    const same = p > 0 && logOdds[p] === logOdds[p - 1];
+    shut[p] = same ? shut[p - 1]! : closed(logOdds[p]!);
+    passing[p] = same ? passing[p - 1]! : open(logOdds[p]!);
+  }
+  return (p, effect) => {
+    const d = logOdds[p]!;
+    return effect > 0 && d > 0 ? pushThrough(effect, d, shut[p]!, passing[p]!) : 0;
+  };
+}
+
+/** Which table each incidence is pushed by; undefined where there is not one for each. */
+function fewKinds(logOdds: Float64Array, tables: Tables) {
+  const pushers: Pusher[] = [];
+  const place = new Map<number, number>();
+  const kind = new Uint8Array(logOdds.length);
+  for (let p = 0; p < logOdds.length; p++) {
+    const d = logOdds[p]!;
+    let known = place.get(d);
+    if (known === undefined) {
+      const made = tables.of(d);
+      if (!made) return undefined;
+      known = pushers.push(made) - 1;
+      place.set(d, known);
+    }
+    kind[p] = known;
+  }
+  return { pushers, kind };
+}

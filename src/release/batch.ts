@@ -1,0 +1,154 @@
+import { usedShares } from '../accounting/account.js';
+import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
+import { columnsOf } from '../count/effects.js';
+import { textOf } from '../count/measure.js';
+import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
+import { Fault } from '../errors.js';
+import type { Rational } from '../exact/rational.js';
+import { inDoubles } from '../mechanism/law.js';
+import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import type { Policy } from '../policy/policy.js';
+import { bindBatch } from '../query/bind.js';
+import type { BoundBatch } from '../query/bound.js';
+import { canonical, parseBatch } from '../query/parse.js';
+import { finishBatch, widestAnswer } from './answer.js';
+import { type Desk, outcomeOf } from './charge.js';
+import { notSpent, sayingOutcome } from './outcome.js';
+import { explainChoice, type Plan } from './plan.js';
+import { type Release, receiptOf } from './receipt.js';
+import { reliedOn } from './relied.js';
+import { requestKey } from './request-key.js';
+import type { AskOptions, Session } from './session.js';
+import { askedText, type Standing } from './share.js';
+import { type Unanswered, unansweredFor } from './unanswered.js';
+import { looseDelta, mostlyNoise } from './warnings.js';
+import { waysOut } from './ways-out.js';
+
+/** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */
+export async function planBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Plan> {
+  const prepared = await prepare(session, desk, query, options);
+  const plan = describe(session, prepared);
+  const { records, bound, share, standing } = prepared;
+  if (plan.fits && (records === undefined || mostlyNoise(plan.errors, records) === undefined)) return plan;
+  const { policy, account } = session;
+  const ways = waysOut({ policy, account, spent: standing, share, batch: { queries: bound.queries }, fits: plan.fits });
+  return ways.length > 0 ? { ...plan, waysOut: ways } : plan;
+}
+
+export async function releaseBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Release> {
+  const prepared = await sayingOutcome(notSpent, () => prepare(session, desk, query, options));
+  const { policy } = session;
+  const { bound, best, canonical } = prepared;
+  const plan = describe(session, prepared);
+  const profile = toStored(best.profile);
+  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString() });
+  const { answer, ...paid } = await session.charge<Recorded>({
+    canonical,
+    label: plan.label,
+    mechanisms: best.mechanisms,
+    plan,
+    reading: { measures: bound.measures },
+    relied: reliedOn(bound.measures, policy),
+    ...(options.fresh && { fresh: true }),
+    resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
+    execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
+  });
+  return sayingOutcome(outcomeOf(paid), () => ({
+    tables: finishBatch(bound, answer.noisy, options.tidy === true),
+    // A replayed answer is told with the plan it was made under, not with today's.
+    receipt: receiptOf({ policy, ...paid, ...answer }),
+  }));
+}
+
+/** What the ledger keeps for replay. */
+interface Recorded {
+  readonly plan: Plan;
+  readonly profile: StoredProfile;
+  readonly noisy: NoisyAnswer;
+  /** When the data was asked: an entry may have been booked long before. */
+  readonly at?: string;
+}
+
+interface Prepared {
+  readonly bound: BoundBatch;
+  readonly plans: readonly NoisePlan[];
+  readonly best: NoisePlan;
+  readonly share: Rational;
+  readonly standing: Standing;
+  readonly label: string;
+  /** What makes two requests the same. */
+  readonly canonical: string;
+  /** The entry it was booked under before, and never answered. */
+  readonly completes?: number;
+  /** How many records there are; absent where the secret is no record of the data. */
+  readonly records?: number;
+}
+
+async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
+  const { policy, account } = session;
+  const bound = bindBatch(parseBatch(query), policy);
+  const text = JSON.stringify(['batch', askedText(options), canonical({ queries: bound.queries }), meaning(bound, policy)]);
+  const label =
+    options.label ??
+    bound.queries
+      .map((q) => q.name ?? q.kind)
+      .join(', ')
+      .slice(0, 120);
+  const standing = await session.standing();
+  const records = policy.protect.secret === 'edge' ? undefined : await session.records();
+  const common = { bound, standing, label, canonical: text, ...(records !== undefined && { records }) };
+  const open = await unansweredFor(desk, await requestKey(policy, text), options.fresh === true);
+  for (const was of open ? asBooked(session, open, options) : []) {
+    const plans = chooseNoise(bound.measures, account, was.share, was.basis);
+    const best = plans.find(({ profile }) =>
+      sameProfile(account.book(profile, { measures: bound.measures }), open!.entry.profile),
+    );
+    if (best) return { ...common, share: was.share, plans, best, completes: open!.entry.sequence };
+  }
+  const share = session.share(options, standing);
+  const now = { share, plans: chooseNoise(bound.measures, account, share, standing) };
+  // A quota may have room for another noise than the best one.
+  const admitted = (p: NoisePlan) => p.fits && session.admits(p.profile, { measures: bound.measures }, standing);
+  const best = (standing.own && now.plans.find(admitted)) ?? now.plans[0];
+  if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
+  return { ...common, ...now, best };
+}
+
+/** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
+function* asBooked(
+  session: Session,
+  { entry, before }: Unanswered,
+  options: AskOptions,
+): Iterable<{ share: Rational; basis: Standing }> {
+  yield { share: session.share(options, before), basis: before };
+  if (options.epsilon !== undefined) return;
+  for (const share of usedShares(session.account, spend(nothingSpent, entry.profile))) yield { share, basis: before };
+}
+
+function describe(session: Session, { bound, plans, best, share, standing, label, completes, records }: Prepared): Plan {
+  const errors = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law)));
+  const doubts =
+    records === undefined
+      ? []
+      : [mostlyNoise(errors, records), looseDelta(session.account.delta, records)].filter((w) => w !== undefined);
+  return session.frame({
+    label,
+    share,
+    spent: standing,
+    ...(completes !== undefined && { completes }),
+    route: best.route,
+    mechanisms: best.mechanisms,
+    reading: { measures: bound.measures },
+    mechanism: best.kind,
+    why: explainChoice(plans),
+    errors,
+    ...(doubts.length > 0 && { warnings: doubts }),
+    candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
+  });
+}
+
+/** What the queries count under this policy: an answer is no answer any more once a domain, a missing code or a support has changed. */
+const meaning = ({ measures }: BoundBatch, policy: Policy): string =>
+  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));
+
+const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
