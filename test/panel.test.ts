@@ -14,8 +14,8 @@ const rows = Array.from({ length: homes * 3 * weeks }, (_, i) => {
   const person = Math.floor(i / weeks);
   return `${person},${Math.floor(person / 3)},${i % weeks},${(person + (i % weeks) * 7) % 5 < 2 ? 'yes' : 'no'},good`;
 });
-const yaml = (groups: string, more = '') => `data: { source: panel.csv }
-protect: { secret: row }
+const yaml = (groups: string, protect = '{ secret: row }') => `data: { source: panel.csv }
+protect: ${protect}
 budget: { epsilon: 1 }
 population: panel
 ledger: ledger.db
@@ -25,7 +25,7 @@ columns:
 dependence:
   - { kind: sequence, by: person, order: week, state: ill, transition: weekly.json }
   - { kind: groups, ${groups} }
-${more}`;
+`;
 async function opened(groups: string, stay = 0.75) {
   shop = openWorkshop(yaml(groups));
   shop.write('panel.csv', `person,home,week,ill,mood\n${rows.join('\n')}\n`);
@@ -71,6 +71,29 @@ describe('a panel of households', () => {
     shop.remove();
     const [any] = await opened('by: [home, week], column: ill, oddsRatio: 4, pull: alike');
     expect(any!.times).toBeGreaterThan(2 * all!.times);
+  });
+});
+
+describe('whole persons', () => {
+  /** Homes alone: nobody's steps are tied. */
+  async function timesOf(maxRows: number, pull: string) {
+    const protect = `{ secret: person, unit: person, maxRows: ${maxRows} }`;
+    shop = openWorkshop(yaml(`by: home, column: ill, oddsRatio: 4${pull}`, protect).replace(/ {2}- \{ kind: sequence.*\n/, ''));
+    shop.write('panel.csv', `person,home,week,ill,mood\n${rows.join('\n')}\n`);
+    const policy = await readPolicy(shop.policyFile);
+    const engine = await openEngine(policy);
+    try {
+      const [first] = (await declaredAmplifiers(policy, engine)).amplifiers;
+      return 1 / toNumber(first!.largestBase(parseRational('1')));
+    } finally {
+      await engine.close();
+      shop.remove();
+    }
+  }
+  it('gain by ties that pull together only where each has one answer', async () => {
+    expect(await timesOf(1, ', pull: alike')).toBeLessThan(await timesOf(1, ''));
+    // The answers of several rows are more than two values.
+    expect(await timesOf(2, ', pull: alike')).toBe(await timesOf(2, ''));
   });
 });
 
