@@ -49,6 +49,25 @@ describe('a workbook', () => {
     ]);
   });
 
+  it('has as many records and columns whatever is written into one of them', async () => {
+    const shape = async (record: string) => {
+      const { variables, rows } = await readWhole(
+        file(workbookOf(sheet('<c r="A1" t="e"><v>#N/A</v></c>', text('A2', 'a'), text('A3', 'x'), record, text('A5', 'y')))),
+      );
+      return [variables.length, rows];
+    };
+    const usual = await shape(text('A4', 'z'));
+    expect(usual).toEqual([1, 3]);
+    for (const record of [
+      text('A4', ''),
+      text('A4', ' '),
+      '<c r="A4" t="e"><v>#N/A</v></c>',
+      '<c r="A4"><v>1e400</v></c>',
+      text('Z4', 'stray'),
+    ])
+      expect(await shape(record)).toEqual(usual);
+  });
+
   it('knows the day that 1900 did not have, and the calendar that starts in 1904', async () => {
     const styles = '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="21"/></cellXfs></styleSheet>';
     const cells = sheet(

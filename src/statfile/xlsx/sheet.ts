@@ -9,7 +9,7 @@ const day = 86_400;
 const first1900 = Date.UTC(1899, 11, 31) / 1000;
 const first1904 = Date.UTC(1904, 0, 1) / 1000;
 
-/** Tells the rows of a sheet that hold anything, each as its cells by column. */
+/** Tells the rows of a sheet into which something was written, each as its cells by column. What it was does not count: a row of errors and blanks is a record, too. */
 export function sheetHandler(book: Workbook, row: (cells: readonly StatCell[]) => void, broken: () => Error): XmlHandler {
   let cells: StatCell[] = [];
   let column = -1;
@@ -17,11 +17,13 @@ export function sheetHandler(book: Workbook, row: (cells: readonly StatCell[]) =
   let style = 0;
   let value = '';
   let taking = false;
+  let written = false;
   return {
     start: (name, attribute) => {
       if (name === 'row') {
         cells = [];
         column = -1;
+        written = false;
       } else if (name === 'c') {
         const place = attribute('r');
         column = place === undefined ? column + 1 : columnOf(place);
@@ -29,7 +31,10 @@ export function sheetHandler(book: Workbook, row: (cells: readonly StatCell[]) =
         type = attribute('t') ?? 'n';
         style = Number(attribute('s') ?? 0);
         value = '';
-      } else taking = name === 'v' || name === 't';
+      } else {
+        taking = name === 'v' || name === 't';
+        written ||= taking;
+      }
     },
     text: (piece) => {
       if (taking) value += piece;
@@ -41,7 +46,7 @@ export function sheetHandler(book: Workbook, row: (cells: readonly StatCell[]) =
         if (cell === null) return;
         while (cells.length < column) cells.push(null);
         cells[column] = cell;
-      } else if (name === 'row' && cells.length > 0) {
+      } else if (name === 'row' && written) {
         row(cells);
         cells = [];
       }

@@ -15,14 +15,14 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
   const book = await readWorkbook(bytes, readZip(bytes), table);
   let header: readonly StatCell[] | undefined;
   let rows = 0;
-  let width = 0;
   const count = (cells: readonly StatCell[]) => {
     if (header) rows++;
-    else header = cells;
-    width = Math.max(width, cells.length);
+    else if (cells.length > 0) header = cells;
   };
   await readPart(bytes, book.sheet, 'sheetBytes', sheetHandler(book, count, broken));
   if (!header) throw malformed(bytes.path, 'The sheet of the workbook is empty.', 'Its first row must name the columns.');
+  // Cells beyond the header are nobody's: one stray cell must not give everybody a column.
+  const width = header.length;
   const variables = Array.from(
     { length: width },
     (_, i): Variable => ({ name: nameOf(header![i]) || `column_${i + 1}`, kind: 'text', labels: new Map(), missing: [] }),
@@ -37,7 +37,7 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
       const full: StatCell[][][] = [];
       const add = (cells: readonly StatCell[]) => {
         if (!named) {
-          named = true;
+          named = cells.length > 0;
           return;
         }
         for (let c = 0; c < width; c++) block[c]!.push(cells[c] ?? null);
