@@ -1,4 +1,5 @@
 import { asFault } from '../ask/outcome-words.js';
+import { grouped } from '../input/grouped.js';
 import { brushFor, type Colour, jsonLines } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';
@@ -79,7 +80,7 @@ export function figure(x: number): string {
   if (!Number.isFinite(x)) return x > 0 ? 'inf' : x < 0 ? '-inf' : 'nan';
   if (x === 0) return '0';
   const size = Math.abs(x);
-  if (size >= 1000) return Math.round(x).toLocaleString('en-US');
+  if (size >= 1000) return grouped(x);
   if (size < 1e-4) return x.toExponential(2);
   return Number(x.toPrecision(4)).toString();
 }

@@ -1,9 +1,9 @@
 import { compare, isPositive, multiply, type Rational, rational, toNumber } from '../exact/rational.js';
+import { grouped } from '../input/grouped.js';
 import type { Foreseen } from '../query/bound.js';
 
 const tenth = rational(1, 10);
-const short = (x: number): string =>
-  Math.abs(x) >= 1000 ? Math.round(x).toLocaleString('en-US') : Number(x.toPrecision(4)).toString();
+const short = (x: number): string => (Math.abs(x) >= 1000 ? grouped(x) : Number(x.toPrecision(4)).toString());
 
 const counting = new Set<string>(['count', 'histogram', 'crosstab']);
 /** The largest error of a plain count that is foreseen. */
@@ -16,7 +16,7 @@ export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
 export function mostlyNoise(errors: readonly Foreseen[], records: number): string | undefined {
   const worst = worstCount(errors);
   if (!worst || worst.halfWidth <= records / 10) return undefined;
-  return `Mostly noise: the 95 % error of "${worst.name}" is ±${short(worst.halfWidth)}, more than a tenth of the records there are, about ${Number(records.toPrecision(2)).toLocaleString('en-US')}.`;
+  return `Mostly noise: the 95 % error of "${worst.name}" is ±${short(worst.halfWidth)}, more than a tenth of the records there are, about ${grouped(Number(records.toPrecision(2)))}.`;
 }
 
 /** Said where all that is left is taken, above all where that is less than was meant. */
