@@ -17,7 +17,7 @@ async function release(columns: number): Promise<number> {
     const declared = names.map((q) => `  ${q}: { type: category, values: [0, 1, 2, 3, 4] }`).join('\n');
     await writeFile(
       join(folder, 'policy.yaml'),
-      `data: { source: s.csv }\nprotect: { secret: row }\nbudget: { epsilon: 1000000, delta: 1e-6 }\npopulation: bench\nledger: ledger.db\ndependence: none\ncolumns:\n${declared}\n`,
+      `data: { source: s.csv }\nprotect: { secret: row }\nbudget: { epsilon: 20, delta: 1e-6 }\npopulation: bench\nledger: ledger.db\ndependence: none\ncolumns:\n${declared}\n`,
     );
     const words = [program, 'release', 'policy.yaml', '--survey', '--epsilon', '1', '--fresh', '--json'];
     return await secondsPer(

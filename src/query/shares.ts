@@ -1,6 +1,6 @@
 import { toNumber } from '../exact/rational.js';
 import type { Part } from '../mechanism/law-sum.js';
-import { miss, noiseOf, noisySum, type Term } from './answer.js';
+import { miss, noisySum, type Term } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
 import { quotients } from './ratio.js';
@@ -24,26 +24,29 @@ export function withShares(
   // The last position of a key is "missing".
   const answered = width - 1;
   if (answered < 2 || answered > mostValues) return table;
-  const laws = noisy.map(({ noise }) => noise);
-  const partsOf = (cells: readonly number[]): readonly Part[] => cells.flatMap((i) => noiseOf([term], laws, i).parts);
+  const sums = table.rows.map((_, i) => noisySum([term], noisy, i));
+  const counts = sums.map(({ value }) => toNumber(value));
   /** All cells of a measure have one noise, so only the numbers of them count. */
   const known = new Map<string, ReturnType<typeof quotients>>();
-  const ratioOf = (i: number, others: readonly number[]) => {
-    const [own, rest] = [partsOf([i]), partsOf(others)];
-    const key = `${own.length} ${rest.length}`;
-    const ratio = known.get(key) ?? quotients([own, rest], miss);
+  const ratioOf = (own: readonly Part[], among: readonly number[], rest: number) => {
+    const key = `${own.length} ${rest}`;
+    const there = known.get(key);
+    if (there) return there;
+    const parts = among.flatMap((k) => sums[k]!.parts).slice(0, rest);
+    const ratio = quotients([own, parts], miss);
     known.set(key, ratio);
     return ratio;
   };
-  const counts = table.rows.map((_, i) => toNumber(noisySum([term], noisy, i).value));
   const rows = table.rows.map((row, i) => {
     if (i % width === answered) return row;
     const first = i - (i % width);
     const among = Array.from({ length: answered }, (_, k) => first + k);
     const bottom = among.reduce((sum, k) => sum + counts[k]!, 0);
     if (!(bottom > 0)) return { ...row, share: { value: null, low: 0, high: 1 } };
-    const others = among.filter((k) => k !== i);
-    return { ...row, share: ratioOf(i, others)({ top: counts[i]!, bottom, factors: (r) => [1 - r, r], within: [0, 1] }) };
+    const own = sums[i]!.parts;
+    const rest = among.reduce((n, k) => n + sums[k]!.parts.length, 0) - own.length;
+    const share = ratioOf(own, among, rest)({ top: counts[i]!, bottom, factors: (r) => [1 - r, r], within: [0, 1] });
+    return { ...row, share };
   });
   return { ...table, rows };
 }
