@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { emit } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
 import { surveyText } from './survey-text.js';

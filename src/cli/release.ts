@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
+import { bold, dim, good, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { bold, dim, emit, good, paidText, recordedText, warn } from './output.js';
+import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
@@ -17,8 +18,8 @@ export function register(program: Command): void {
     .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
       outcomes.arise();
       // Whatever tells the answer is loaded before anything is paid for.
-      const { showResult } = await import('./answer-tables.js');
-      const { tableText } = await import('./table-text.js');
+      const { showResult } = await import('../report/answer-tables.js');
+      const { tableText } = await import('../report/table-text.js');
       const page = words.out === undefined ? undefined : await import('./write-release.js');
       page?.refuseSecondRelease(words.out, words.overwrite);
       const done = await withSession(file, spendingBy(words), async (fugu, policy) => {

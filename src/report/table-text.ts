@@ -1,8 +1,8 @@
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
-import { keyLabels, missing } from '../report/key-labels.js';
-import { rankText } from '../report/rank-text.js';
-import { figure, table } from './output.js';
+import { keyLabels, missing } from './key-labels.js';
+import { rankText } from './rank-text.js';
+import { figure, table } from './terminal-text.js';
 
 /** A released table for people: keys with their labels, the number, and how far off it may be. */
 export function tableText(answer: AnswerTable, policy: Policy): string {
