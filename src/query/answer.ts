@@ -1,17 +1,13 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
 import type { AdditiveLaw, Law } from '../mechanism/law.js';
-import { combinedHalfWidth, type Part } from '../mechanism/law-sum.js';
-import { deviation } from '../mechanism/law-width.js';
+import { type Part, type Spread, spreadOf } from '../mechanism/law-sum.js';
 import type { AnswerRow, AnswerTable, ErrorKind, Foreseen, NoisyCounts, NoisyMeasure } from './bound.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
 
-/** A number that is known up to noise: value, noise, standard deviation and half width for a given miss probability. */
-export interface Noisy {
+/** A number that is known up to noise. */
+export interface Noisy extends Spread {
   readonly value: Rational;
-  readonly parts: readonly Part[];
-  readonly deviation: number;
-  readonly half: (alpha: number) => number;
 }
 
 /** `factor` times the cells of a measure that make up answer cell i. */
@@ -34,13 +30,6 @@ const additive = (noise: readonly Law<number>[], index: number): AdditiveLaw<num
   return found;
 };
 
-/** Independent noises add in variance. */
-const spread = (parts: readonly Part[]) => ({
-  parts,
-  deviation: Math.hypot(...parts.map(({ factor, noise }) => factor * deviation(noise))),
-  half: (alpha: number) => combinedHalfWidth(parts, alpha),
-});
-
 /** The noisy sum of the terms in answer cell i. */
 export function noisySum(terms: readonly Term[], noisy: readonly NoisyMeasure[], i: number): Noisy {
   let value = zero;
@@ -52,12 +41,12 @@ export function noisySum(terms: readonly Term[], noisy: readonly NoisyMeasure[],
       parts.push({ factor: Math.abs(toNumber(factor)), noise });
     }
   }
-  return { value, ...spread(parts) };
+  return { value, ...spreadOf(parts) };
 }
 
 /** The noise of the terms in answer cell i, before any value is known. */
-export const noiseOf = (terms: readonly Term[], noise: readonly Law<number>[], i = 0): Omit<Noisy, 'value'> =>
-  spread(
+export const noiseOf = (terms: readonly Term[], noise: readonly Law<number>[], i = 0): Spread =>
+  spreadOf(
     terms.flatMap(({ measure, factor, cells }) =>
       cells(i).map(() => ({ factor: Math.abs(toNumber(factor)), noise: additive(noise, measure) })),
     ),

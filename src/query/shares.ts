@@ -1,9 +1,9 @@
 import { toNumber } from '../exact/rational.js';
 import type { Part } from '../mechanism/law-sum.js';
+import { ofShare, quotients } from '../mechanism/ratio.js';
 import { miss, noiseOf, noisySum, type Term } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
-import { quotients } from './ratio.js';
 
 /** Beyond this many values nobody reads percentages, and working out their errors takes longer than the release. */
 const mostValues = 64;
@@ -43,7 +43,7 @@ export function withShares(
     const bottom = among.reduce((sum, k) => sum + counts[k]!, 0);
     if (!(bottom > 0)) return { ...row, share: { value: null, low: 0, high: 1 } };
     const others = among.filter((k) => k !== i);
-    return { ...row, share: ratioOf(i, others)({ top: counts[i]!, bottom, factors: (r) => [1 - r, r], within: [0, 1] }) };
+    return { ...row, share: ratioOf(i, others)({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1] }) };
   });
   return { ...table, rows };
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { factorsAt, ofMean, quotients, sumOf } from '../../mechanism/ratio.js';
 import { numberAt } from '../../policy/grid.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
@@ -26,7 +26,6 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
     columns: [...(query.by ?? []), query.name ?? label(query)],
     cells: cellsOfRows(rows),
   };
-  const factors = (r: number) => [1, r];
   return {
     finish: (noisy) => {
       const laws = noisy.map(({ noise }) => noise);
@@ -36,7 +35,7 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
         const count = noisySum(bottom, noisy, i);
         const n = toNumber(count.value);
         if (n <= 0) return { value: null, standardError: null, low: middle + within[0], high: middle + within[1] };
-        const { value, low, high } = ratio({ top: toNumber(sum.value), bottom: n, factors, within });
+        const { value, low, high } = ratio({ top: toNumber(sum.value), bottom: n, factors: ofMean, within });
         const standardError = Math.hypot(sum.deviation, value * count.deviation) / n;
         return { value: middle + value, standardError, low: middle + low, high: middle + high };
       });
@@ -46,7 +45,13 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
       const count = noiseOf(bottom, noise);
       const most = toNumber(multiply(grid.unit, rational(reach)));
       const standardError = Math.hypot(sum.deviation, most * count.deviation);
-      return foreseen(layout, 'propagated', standardError, sumOf([sum.parts, count.parts], miss).half(factors(most)), true);
+      return foreseen(
+        layout,
+        'propagated',
+        standardError,
+        sumOf([sum.parts, count.parts], miss).half(factorsAt(ofMean, most)),
+        true,
+      );
     },
   };
 }

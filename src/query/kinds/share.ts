@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { codedNamed, codesOf, declaredCode } from '../../count/domain.js';
 import type { RowKey } from '../../count/measure.js';
 import { toNumber } from '../../exact/rational.js';
+import { factorsAt, ofShare, quotients, sumOf } from '../../mechanism/ratio.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 
 const schema = z.strictObject({ kind: z.literal('share'), column: columnName, values: list(code, 'literals'), ...asked });
@@ -31,7 +31,6 @@ function bind(query: ShareQuery, scope: Scope): BoundQuery {
     columns: [...(query.by ?? []), query.name ?? label(query)],
     cells: cellsOfRows(asked),
   };
-  const factors = (r: number) => [1 - r, r];
   return {
     finish: (noisy) => {
       const { parts } = noiseOf(
@@ -44,14 +43,14 @@ function bind(query: ShareQuery, scope: Scope): BoundQuery {
         const top = toNumber(a.value);
         const bottom = top + toNumber(b.value);
         if (bottom <= 0) return { value: null, standardError: null, low: 0, high: 1 };
-        const { value, low, high } = ratio({ top, bottom, factors, within });
+        const { value, low, high } = ratio({ top, bottom, factors: ofShare, within });
         return { value, standardError: Math.hypot((1 - value) * a.deviation, value * b.deviation) / bottom, low, high };
       });
     },
     foresee: (noise) => {
       // The half width is a norm of the factors, so it is largest at an end of the range.
       const { parts, deviation } = noiseOf(inside, noise);
-      return foreseen(layout, 'propagated', deviation, sumOf([parts, parts], miss).half(factors(1)), true);
+      return foreseen(layout, 'propagated', deviation, sumOf([parts, parts], miss).half(factorsAt(ofShare, 1)), true);
     },
   };
 }

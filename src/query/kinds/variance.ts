@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { farthest, ofMean, quotients, sumOf } from '../../mechanism/ratio.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { farthest, quotients, sumOf } from '../ratio.js';
 import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
@@ -16,7 +16,7 @@ const schema = z.strictObject({
 type VarianceQuery = z.output<typeof schema>;
 const label = (q: VarianceQuery): string => `variance of ${q.column}`;
 
-/** How often the range of the mean may miss it; the rest of the miss is the variance's own (ratio.proof.md, 5). */
+/** How often the range of the mean may miss it; the rest of the miss is the variance's own (mechanism/ratio.proof.md, 5). */
 const meanMiss = 0.005;
 /** The mean is tried at the ends of its range and at so many places between. */
 const places = 7;
@@ -55,7 +55,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
         const [square, number, count] = [squares, numbers, bottom].map((terms) => noisySum(terms, noisy, i));
         const [s, t, n] = [square!, number!, count!].map(({ value }) => toNumber(value)) as [number, number, number];
         if (n <= less) return whole;
-        const mean = meanOf({ top: t, bottom: n, factors: (r) => [1, r], within: [-most, most] });
+        const mean = meanOf({ top: t, bottom: n, factors: ofMean, within: [-most, most] });
         /** The variance if the mean were m. */
         const at = (m: number, top: number) => clip((s + middle * n - 2 * m * t + m * m * n) / (n - less), 0, top);
         const value = at(mean.value, ceiling(mean.value));
