@@ -1,5 +1,5 @@
 import { type Account, admission, costOf, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
-import { guarantee } from '../accounting/guarantee.js';
+import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import type { Reading } from '../accounting/reading.js';
 import { publicRecords } from '../count/public-records.js';
 import type { Engine } from '../engine/engine.js';
@@ -13,23 +13,21 @@ import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toSt
 import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
-import { quotaOf } from '../policy/quota.js';
 import { reads } from '../terms/source.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { tieKinds } from '../ties/kinds.js';
 import { systemAnalyst } from './analyst.js';
 import { planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
-import { type Outcomes, sayingOutcome } from './outcome.js';
-import { type Plan, planned } from './plan.js';
-import { quotaFor, quotaUse } from './quota.js';
+import { notSpent, type Outcomes, sayingOutcome } from './outcome.js';
+import { lastOfIt, type Plan, planned } from './plan.js';
+import { quotaFor, quotaOf, quotaUse } from './quota.js';
 import { refuseUnready } from './ready.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import type { Relied } from './relied.js';
-import { readingOf } from './request-key.js';
+import { readingOf, requestKey } from './request-key.js';
 import { type RoomToSpend, roomFor } from './room-to-spend.js';
 import { type Asked, askedText, chooseShare, leftOf, type Standing } from './share.js';
-import { lastOfIt } from './warnings.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -74,6 +72,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
+    opening: await openingOf(policy),
     analyst: parts.analyst ?? systemAnalyst(),
     ...(readsData && before !== undefined && { tiesOf: before }),
   });
@@ -94,8 +93,10 @@ export let deskOf: (session: Session) => Desk;
 
 export class Session {
   readonly #desk: Desk;
+  readonly #promise: (route: Route) => Guarantee;
   constructor(desk: Desk) {
     this.#desk = desk;
+    this.#promise = promiseOf(desk.policy, desk.account);
   }
   static {
     deskOf = (session) => session.#desk;
@@ -117,7 +118,7 @@ export class Session {
     const { policy, account } = this;
     const desk = this.#desk;
     const { population } = policy;
-    const spent = await desk.ledger.standing({ population, terms: account.terms, opening: await openingOf(policy) });
+    const spent = await desk.ledger.standing({ population, terms: account.terms, opening: desk.opening });
     const quota = quotaOf(policy.budget, desk.analyst);
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
   }
@@ -128,8 +129,9 @@ export class Session {
   }
 
   /** Pays for and runs one request; analysis and patterns are made of these. */
-  charge<T>(request: Request<T>): Promise<Charged<T>> {
-    return charge(this.#desk, request);
+  async charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
+    const key = await sayingOutcome(notSpent, () => requestKey(this.policy, canonical));
+    return charge(this.#desk, { ...request, key });
   }
 
   /** Cost, scale, error bars and remaining budget of queries; spends nothing and reads no private value. */
@@ -156,7 +158,7 @@ export class Session {
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
   frame(own: OwnPlan): Plan {
-    const { account, policy } = this;
+    const { account } = this;
     const { share, spent, route, mechanisms, reading, ...rest } = own;
     const total = toNumber(account.epsilon);
     const used = toNumber(usedShare(account, spent)) * total;
@@ -178,7 +180,7 @@ export class Session {
       route: route.how,
       whatIf: isZero(route.pureCapacity) ? [] : route.amplifier.whatIf(route.pureCapacity),
       ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
-      guarantee: guarantee(policy, account, route),
+      guarantee: this.#promise(route),
     };
   }
 
@@ -271,6 +273,11 @@ export interface Allowance extends RoomToSpend {
   readonly spent: Standing;
   readonly reading: Reading;
 }
+
+export type AskedFor<T> = Omit<Request<T>, 'key'> & {
+  /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */
+  readonly canonical: string;
+};
 
 export interface Analysis<T> {
   readonly kind: string;
