@@ -1,9 +1,10 @@
 import type { Cell } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
-import { type CountPlan, cellCount, integerOf } from './compile.js';
-import { columnNamed } from './domain.js';
-import type { Measure, RowKey } from './measure.js';
+import type { CountPlan } from './compile.js';
+import { cellCount, type Measure, type RowKey } from './measure.js';
 import { codePlaces } from './read-rows.js';
 
 type Rows = readonly (readonly Cell[])[];
@@ -50,4 +51,22 @@ function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number): (r: numbe
   );
   const indices = view.indices();
   return (r) => table[indices[r]! + 1]!;
+}
+
+/** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
+function integerOf(cell: Cell): bigint {
+  if (typeof cell === 'bigint') return cell;
+  if (typeof cell === 'number' && Number.isSafeInteger(cell)) return BigInt(cell);
+  throw new Fault('INTERNAL', 'A sum of integers is no integer.', 'Please report this; the answer was not given.');
+}
+
+/** The exact integers of a plan's measures from its result rows. */
+export function readCounts(plan: CountPlan, measures: readonly Measure[], rows: Rows): ReadonlyMap<number, bigint[]> {
+  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
+  for (const [cell, ...values] of rows)
+    plan.measures.forEach((i, j) => {
+      const value = values[j];
+      if (value !== null && value !== undefined) totals.get(i)![Number(cell)] = integerOf(value);
+    });
+  return totals;
 }

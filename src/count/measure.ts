@@ -1,5 +1,7 @@
 import type { Rational } from '../exact/rational.js';
+import type { Additive } from '../mechanism/additive.js';
 import type { Effects } from '../mechanism/effect.js';
+import type { Selection } from '../mechanism/select.js';
 
 /**
  * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
@@ -42,8 +44,13 @@ export interface SelectedMeasure {
   readonly counting: Counting;
 }
 export type Measure = CountedMeasure | SelectedMeasure;
+/** The mechanism that lets a measure out. */
+export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure
+  ? Additive
+  : M extends SelectedMeasure
+    ? Selection
+    : never;
 
-export { missingLabel } from '../policy/code.js';
 /** Label of the rows whose combination of answers is none of the allowed ones. */
 export const otherLabel = '(other)';
 
@@ -105,6 +112,18 @@ export type RowValue =
       readonly shift: bigint;
       readonly weight?: string;
     };
+
+/** The columns a counting reads. */
+export function columnsOf({ filter, keys, value }: Counting): readonly string[] {
+  const names = [...filter.map((test) => test.column), ...keys.flatMap(columnsOfKey)];
+  if (value.kind === 'number') names.push(value.column);
+  if (value.kind !== 'one' && value.weight !== undefined) names.push(value.weight);
+  return [...new Set(names)];
+}
+export const columnsRead = (measures: readonly Measure[]): readonly string[] => [
+  ...new Set(measures.flatMap(({ counting }) => columnsOf(counting))),
+];
+export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
 
 /** Whether rows that pass have a usable value of the column: every test but "missing" asks for one. */
 export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>

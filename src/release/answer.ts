@@ -1,4 +1,4 @@
-import type { MechanismOf } from '../count/noised.js';
+import type { MechanismOf } from '../count/measure.js';
 import type { NoisyAnswer, NoisyVector } from '../count/noisy-cells.js';
 import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import type { AnswerRow, AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';

@@ -1,17 +1,14 @@
 import { usedShares } from '../accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
-import { columnsOf } from '../count/effects.js';
-import { textOf } from '../count/measure.js';
 import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
 import { inDoubles } from '../mechanism/law.js';
 import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
-import type { Policy } from '../policy/policy.js';
-import { bindBatch } from '../query/bind.js';
+import { bindBatch, identityOf } from '../query/bind.js';
 import type { BoundBatch } from '../query/bound.js';
-import { canonical, parseBatch } from '../query/parse.js';
+import { parseBatch } from '../query/parse.js';
 import { finishBatch, widestAnswer } from './answer.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
@@ -86,8 +83,9 @@ interface Prepared {
 
 async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
   const { policy, account } = session;
+  const asked = askedText(options);
   const bound = bindBatch(parseBatch(query), policy);
-  const text = JSON.stringify(['batch', askedText(options), canonical({ queries: bound.queries }), meaning(bound, policy)]);
+  const text = JSON.stringify(['batch', asked, ...identityOf(bound, policy)]);
   const label =
     options.label ??
     bound.queries
@@ -166,9 +164,5 @@ function describe(session: Session, { bound, plans, best, share, standing, label
     candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
   });
 }
-
-/** What the queries count under this policy: an answer is no answer any more once a domain, a missing code or a support has changed. */
-const meaning = ({ measures }: BoundBatch, policy: Policy): string =>
-  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));
 
 const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../test/sample-policy.js';
+import { noised } from '../accounting/choose.js';
 import type { CountedMeasure } from '../count/measure.js';
-import { noised } from '../count/noised.js';
 import type { NoisyVector } from '../count/noisy-cells.js';
 import { rowCounter } from '../count/rows.js';
 import { rational } from '../exact/rational.js';

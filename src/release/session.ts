@@ -1,7 +1,7 @@
 import { type Account, admission, costOf, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
 import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import type { Reading } from '../accounting/reading.js';
-import { publicRecords } from '../count/public-records.js';
+import { publicRecords } from '../count/kept-rows.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';

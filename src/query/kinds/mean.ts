@@ -5,7 +5,7 @@ import { numberAt } from '../../policy/grid.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
 const schema = z.strictObject({ kind: z.literal('mean'), column: columnName, ...asked });
@@ -24,7 +24,7 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
     query,
     label: label(query),
     columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: cellsOfRows(rows),
+    cells: rows.cells,
   };
   return {
     finish: (noisy) => {

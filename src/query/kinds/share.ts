@@ -1,12 +1,13 @@
 import * as z from 'zod';
-import { codedNamed, codesOf, declaredCode } from '../../count/domain.js';
 import type { RowKey } from '../../count/measure.js';
 import { toNumber } from '../../exact/rational.js';
 import { factorsAt, ofShare, quotients, sumOf } from '../../mechanism/ratio.js';
+import { codesOf } from '../../policy/code.js';
+import { codedNamed, declaredCode } from '../../policy/domain.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';
 
 const schema = z.strictObject({ kind: z.literal('share'), column: columnName, values: list(code, 'literals'), ...asked });
 type ShareQuery = z.output<typeof schema>;
@@ -22,14 +23,14 @@ function bind(query: ShareQuery, scope: Scope): BoundQuery {
   const groups = [codes.filter((code) => named.has(code)), codes.filter((code) => !named.has(code))];
   const key: RowKey = { kind: 'code', column: column.name, groups, missing: 'drop', size: 2 };
   const asked = rowsOf(scope.policy, query);
-  const term = scope.rowCount({ ...asked, keys: [...asked.keys, { key, labels: ['in', 'not in'] }] });
+  const term = scope.rowCount(furtherBy(asked, { key, labels: ['in', 'not in'] }));
   const inside = [{ ...term, cells: (i: number) => [2 * i] }];
   const outside = [{ ...term, cells: (i: number) => [2 * i + 1] }];
   const layout = {
     query,
     label: label(query),
     columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: cellsOfRows(asked),
+    cells: asked.cells,
   };
   return {
     finish: (noisy) => {

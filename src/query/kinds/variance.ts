@@ -4,7 +4,7 @@ import { farthest, ofMean, quotients, sumOf } from '../../mechanism/ratio.js';
 import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
 const schema = z.strictObject({
@@ -37,7 +37,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
     query,
     label: label(query),
     columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: cellsOfRows(rows),
+    cells: rows.cells,
   };
   // Dividing by n - 1 is for counts of rows; weights do not say how many rows there are.
   const less = query.population || query.weight !== undefined ? 0 : 1;
