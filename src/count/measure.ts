@@ -2,6 +2,7 @@ import type { Rational } from '../exact/rational.js';
 import type { Additive } from '../mechanism/additive.js';
 import type { Effects } from '../mechanism/effect.js';
 import type { Selection } from '../mechanism/select.js';
+import type { Policy } from '../policy/policy.js';
 
 /**
  * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
@@ -138,3 +139,6 @@ export function textOf(value: unknown): string {
     return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
   }
 }
+/** What measures count under a policy: the cells, and what is declared of the columns they read. */
+export const countedText = (measures: readonly Measure[], policy: Policy): string =>
+  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { columnsOf, textOf } from '../count/measure.js';
+import { countedText } from '../count/measure.js';
 import type { Policy } from '../policy/policy.js';
 import type { BoundBatch } from './bound.js';
 import type { QueryKind } from './kind.js';
@@ -26,7 +26,7 @@ export function bindBatch(batch: Batch, policy: Policy): BoundBatch {
  */
 export const identityOf = ({ queries, measures }: BoundBatch, policy: Policy): readonly [asked: string, counted: string] => [
   canonical({ queries }),
-  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))])),
+  countedText(measures, policy),
 ];
 
 const bindQuery = (query: Query, scope: Scope): BoundQuery =>

@@ -1,5 +1,6 @@
 import { usedShares } from '../accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
+import { askedText, type Standing } from '../accounting/share.js';
 import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
@@ -18,7 +19,6 @@ import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
 import { requestKey } from './request-key.js';
 import type { AskOptions, Session } from './session.js';
-import { askedText, type Standing } from './share.js';
 import { waysOut } from './ways-out.js';
 
 /** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */

@@ -1,6 +1,8 @@
-import { type Account, admission, costOf, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
+import { type Account, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
 import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import type { Reading } from '../accounting/reading.js';
+import { type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
+import { type Asked, askedText, chooseShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
 import { publicRecords } from '../count/kept-rows.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
@@ -9,7 +11,7 @@ import { isZero, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
-import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { type Profile, type Spent, type StoredProfile, toStored } from '../mechanism/profile.js';
 import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
@@ -26,8 +28,6 @@ import { refuseUnready } from './ready.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import type { Relied } from './relied.js';
 import { readingOf, requestKey } from './request-key.js';
-import { type RoomToSpend, roomFor } from './room-to-spend.js';
-import { type Asked, askedText, chooseShare, leftOf, type Standing } from './share.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -165,7 +165,8 @@ export class Session {
     // Rows are cut for every release that reads rows, whichever route proves it.
     const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
     // What was booked already needs no more room.
-    const refusal = own.completes === undefined ? this.refusal(costTogether(mechanisms), reading, spent) : undefined;
+    const quota = quotaFor(this.#desk);
+    const refusal = own.completes === undefined ? refusalOf(account, quota, spent, costTogether(mechanisms), reading) : undefined;
     const last = own.completes === undefined && !refusal ? lastOfIt(share, leftOf(account, spent), account.epsilon) : undefined;
     const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
     return {
@@ -174,7 +175,7 @@ export class Session {
       fits: refusal === undefined,
       ...(refusal && { refusal: refusal.message }),
       ...(warnings.length > 0 && { warnings }),
-      ...(spent.own && { quota: quotaUse(account, quotaFor(this.#desk)!, spent.own.spent) }),
+      ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent) }),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       route: route.how,
@@ -186,20 +187,7 @@ export class Session {
 
   /** Would the ledger take this on top of what was spent? */
   admits(profile: Profile, reading: Reading, standing: Standing): boolean {
-    return this.refusal(profile, reading, standing) === undefined;
-  }
-
-  /** What a reservation would be refused with: by the very test it has to pass. */
-  private refusal(profile: Profile, reading: Reading, standing: Standing): Fault | undefined {
-    const booked = this.account.book(profile, reading);
-    const own = spend(standing.own?.spent ?? nothingSpent, booked);
-    try {
-      admission(this.account, quotaFor(this.#desk))(spend(standing, booked), standing, own);
-      return undefined;
-    } catch (error) {
-      if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;
-      throw error;
-    }
+    return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
   }
 
   /**
@@ -208,6 +196,7 @@ export class Session {
    */
   async allowance(options: AskOptions, record: RecordClass = everyRecord, reading: Reading = {}): Promise<Allowance> {
     const spent = await this.standing();
+    const quota = quotaFor(this.#desk);
     const share = this.share(options, spent);
     return {
       share,
@@ -215,13 +204,7 @@ export class Session {
       fresh: options.fresh === true,
       spent,
       reading,
-      ...roomFor(this.account, {
-        spent,
-        share,
-        record,
-        reading,
-        admits: (allotment) => this.admits(costOf(allotment, record), reading, spent),
-      }),
+      ...roomFor(this.account, { spent, share, record, reading, quota }),
     };
   }
 
