@@ -1,7 +1,6 @@
-import { toNumber } from '../exact/rational.js';
 import type { Part } from '../mechanism/law-sum.js';
 import { ofShare, quotients } from '../mechanism/ratio.js';
-import { miss, noiseOf, noisySum, type Term } from './answer.js';
+import { miss, partOf, type Term } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
 
@@ -25,25 +24,34 @@ export function withShares(
   const answered = width - 1;
   if (answered < 2 || answered > mostValues) return table;
   const laws = noisy.map(({ noise }) => noise);
-  const partsOf = (cells: readonly number[]): readonly Part[] => cells.flatMap((i) => noiseOf([term], laws, i).parts);
   /** All cells of a measure have one noise, so only the numbers of them count. */
+  const part = partOf(term, laws);
   const known = new Map<string, ReturnType<typeof quotients>>();
-  const ratioOf = (i: number, others: readonly number[]) => {
-    const [own, rest] = [partsOf([i]), partsOf(others)];
-    const key = `${own.length} ${rest.length}`;
-    const ratio = known.get(key) ?? quotients([own, rest], miss);
+  const ratioOf = (own: number, rest: number) => {
+    const key = `${own} ${rest}`;
+    const ratio = known.get(key) ?? quotients([new Array<Part>(own).fill(part), new Array<Part>(rest).fill(part)], miss);
     known.set(key, ratio);
     return ratio;
   };
-  const counts = table.rows.map((_, i) => toNumber(noisySum([term], noisy, i).value));
+  const counts = table.rows.map(({ value }) => value!);
+  const numbers = table.rows.map((_, i) => term.cells(i).length);
+  const over = (list: readonly number[], first: number): number => {
+    let sum = 0;
+    for (let k = first; k < first + answered; k++) sum += list[k]!;
+    return sum;
+  };
   const rows = table.rows.map((row, i) => {
     if (i % width === answered) return row;
     const first = i - (i % width);
-    const among = Array.from({ length: answered }, (_, k) => first + k);
-    const bottom = among.reduce((sum, k) => sum + counts[k]!, 0);
+    const bottom = over(counts, first);
     if (!(bottom > 0)) return { ...row, share: { value: null, low: 0, high: 1 } };
-    const others = among.filter((k) => k !== i);
-    return { ...row, share: ratioOf(i, others)({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1] }) };
+    return {
+      ...row,
+      share: ratioOf(
+        numbers[i]!,
+        over(numbers, first) - numbers[i]!,
+      )({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1] }),
+    };
   });
   return { ...table, rows };
 }

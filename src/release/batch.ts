@@ -94,7 +94,7 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
       .slice(0, 120);
   const standing = await session.standing();
   const records = policy.protect.secret === 'edge' ? undefined : await session.records();
-  const key = await requestKey(policy, text);
+  const key = requestKey(policy, text);
   const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);
   for (const was of open ? asBooked(session, open, options) : []) {

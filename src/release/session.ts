@@ -21,7 +21,7 @@ import { tieKinds } from '../ties/kinds.js';
 import { systemAnalyst } from './analyst.js';
 import { planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
-import { notSpent, type Outcomes, sayingOutcome } from './outcome.js';
+import { type Outcomes, sayingOutcome } from './outcome.js';
 import { lastOfIt, type Plan, planned } from './plan.js';
 import { quotaFor, quotaOf, quotaUse } from './quota.js';
 import { refuseUnready } from './ready.js';
@@ -72,7 +72,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
-    opening: await openingOf(policy),
+    opening: openingOf(policy),
     analyst: parts.analyst ?? systemAnalyst(),
     ...(readsData && before !== undefined && { tiesOf: before }),
   });
@@ -129,9 +129,8 @@ export class Session {
   }
 
   /** Pays for and runs one request; analysis and patterns are made of these. */
-  async charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
-    const key = await sayingOutcome(notSpent, () => requestKey(this.policy, canonical));
-    return charge(this.#desk, { ...request, key });
+  charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
+    return charge(this.#desk, { ...request, key: requestKey(this.policy, canonical) });
   }
 
   /** Cost, scale, error bars and remaining budget of queries; spends nothing and reads no private value. */
