@@ -2,10 +2,10 @@ import type { SourceColumn, Statement } from '../engine/engine.js';
 import { codesOf } from '../policy/code.js';
 import { columnNamed, isCoded } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
-import { Binder, type Dialect, dialectNamed } from './dialect.js';
+import { Binder, type Dialect } from './dialect.js';
 import { keptRows } from './kept-rows.js';
-import type { Counting, JointKey, Measure, RowKey, RowTest, RowValue } from './measure.js';
-import { cellCount, columnsOf, impliesPresent, textOf } from './measure.js';
+import type { Counting, JointKey, RowKey, RowTest, RowValue } from './measure.js';
+import { cellCount, columnsOf, impliesPresent } from './measure.js';
 import {
   type CodeReading,
   codeReading,
@@ -20,48 +20,6 @@ import {
   tablesOf,
 } from './read-column.js';
 
-/** Measures that one statement counts. */
-export interface CountPlan {
-  /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
-  readonly statement: Statement;
-  /**
-   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
-   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups.
-   */
-  readonly groups?: { readonly statement: Statement; readonly most: number };
-  /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
-  readonly measures: readonly number[];
-}
-
-/** Measures over the same rows and keys share one GROUP BY. `rows`: no more are there; which integers come out does not depend on it. */
-export function compileMeasures(
-  measures: readonly Measure[],
-  policy: Policy,
-  source: readonly SourceColumn[],
-  dialect = 'duckdb',
-  rows = Number.POSITIVE_INFINITY,
-): readonly CountPlan[] {
-  const groups = new Map<string, number[]>();
-  measures.forEach(({ counting }, i) => {
-    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
-    groups.set(key, [...(groups.get(key) ?? []), i]);
-  });
-  return [...groups.values()].map((members): CountPlan => {
-    const countings = members.map((i) => measures[i]!.counting);
-    const compiler = () => new Compiler(dialectNamed(dialect), policy, source, rows);
-    const single = countings[0]!.keys.every(
-      (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
-    );
-    return {
-      measures: members,
-      get statement() {
-        return compiler().statement(countings);
-      },
-      ...(single && { groups: compiler().groups(countings) }),
-    };
-  });
-}
-
 /** The number that all of these add up or count the rows of, in rows that may be told by having it; undefined where more is asked. */
 function addedUp(countings: readonly Counting[]): string | undefined {
   const [column, ...others] = new Set(countings.flatMap(({ value }) => (value.kind === 'number' ? [value.column] : [])));
@@ -74,11 +32,11 @@ function addedUp(countings: readonly Counting[]): string | undefined {
   return !counted || impliesPresent(countings[0]!.filter, column) ? column : undefined;
 }
 
-const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
 /** Groups beyond the declared cells that are still read and looked up here. */
 const spareGroups = 10_000;
 
-class Compiler {
+/** One statement about the rows: a binder of its own, so that it compiles one. */
+export class Compiler {
   readonly #binder = new Binder();
   readonly #dialect: Dialect;
   readonly #policy: Policy;

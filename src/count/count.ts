@@ -1,8 +1,7 @@
 import type { Engine, SourceColumn } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
-import { type CountPlan, compileMeasures } from './compile.js';
-import { readCounts, readGroups } from './groups.js';
+import { type CountPlan, compileMeasures, readCounts, readGroups } from './groups.js';
 import type { Measure } from './measure.js';
 import { columnsOf, columnsRead } from './measure.js';
 import { rowCounter } from './rows.js';

@@ -1,13 +1,58 @@
-import type { Cell } from '../engine/engine.js';
+import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
-import type { CountPlan } from './compile.js';
-import { cellCount, type Measure, type RowKey } from './measure.js';
+import { Compiler } from './compile.js';
+import { dialectNamed } from './dialect.js';
+import { cellCount, type Measure, type RowKey, textOf } from './measure.js';
 import { codePlaces } from './read-rows.js';
 
 type Rows = readonly (readonly Cell[])[];
+
+/** Measures that one statement counts. */
+export interface CountPlan {
+  /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
+  readonly statement: Statement;
+  /**
+   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
+   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups.
+   */
+  readonly groups?: { readonly statement: Statement; readonly most: number };
+  /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
+  readonly measures: readonly number[];
+}
+
+/** Measures over the same rows and keys share one GROUP BY. `rows`: no more are there; which integers come out does not depend on it. */
+export function compileMeasures(
+  measures: readonly Measure[],
+  policy: Policy,
+  source: readonly SourceColumn[],
+  dialect = 'duckdb',
+  rows = Number.POSITIVE_INFINITY,
+): readonly CountPlan[] {
+  const groups = new Map<string, number[]>();
+  measures.forEach(({ counting }, i) => {
+    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  });
+  return [...groups.values()].map((members): CountPlan => {
+    const countings = members.map((i) => measures[i]!.counting);
+    const compiler = () => new Compiler(dialectNamed(dialect), policy, source, rows);
+    const single = countings[0]!.keys.every(
+      (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
+    );
+    return {
+      measures: members,
+      get statement() {
+        return compiler().statement(countings);
+      },
+      ...(single && { groups: compiler().groups(countings) }),
+    };
+  });
+}
+
+const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
 
 /** The exact integers of a plan's measures from the rows of its `groups`; undefined when there were too many to have come whole. */
 export function readGroups(

@@ -4,6 +4,7 @@ import type { WhatIf } from '../dependence/amplifier.js';
 import { compare, isPositive, multiply, type Rational, rational, toNumber } from '../exact/rational.js';
 import { type Law, lawText, lawWords } from '../mechanism/law.js';
 import type { Mechanism, Told } from '../mechanism/mechanism.js';
+import { thousands } from '../policy/figures.js';
 import type { Foreseen } from '../query/bound.js';
 import type { QuotaUse } from './quota.js';
 import type { WayOut } from './ways-out.js';
@@ -66,8 +67,7 @@ export function explainChoice(plans: readonly NoisePlan[]): string {
 }
 
 const tenth = rational(1, 10);
-const short = (x: number): string =>
-  Math.abs(x) >= 1000 ? Math.round(x).toLocaleString('en-US') : Number(x.toPrecision(4)).toString();
+const short = (x: number): string => (Math.abs(x) >= 1000 ? thousands(Math.round(x)) : Number(x.toPrecision(4)).toString());
 
 const counting = new Set<string>(['count', 'histogram', 'crosstab']);
 /** The largest error of a plain count that is foreseen. */
@@ -80,7 +80,7 @@ export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
 export function mostlyNoise(errors: readonly Foreseen[], records: number): string | undefined {
   const worst = worstCount(errors);
   if (!worst || worst.halfWidth <= records / 10) return undefined;
-  return `Mostly noise: the 95 % error of "${worst.name}" is ±${short(worst.halfWidth)}, more than a tenth of the records there are, about ${Number(records.toPrecision(2)).toLocaleString('en-US')}.`;
+  return `Mostly noise: the 95 % error of "${worst.name}" is ±${short(worst.halfWidth)}, more than a tenth of the records there are, about ${thousands(Number(records.toPrecision(2)))}.`;
 }
 
 /** Said where all that is left is taken, above all where that is less than was meant. */

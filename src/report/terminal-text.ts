@@ -1,4 +1,5 @@
 import { cryptoBits } from '../noise/bits.js';
+import { thousands } from '../policy/figures.js';
 import { visible, visibleLines } from './visible.js';
 
 /** JSON that is the same document and shows every character for what it is; outside its strings it has none but line breaks to show. */
@@ -93,7 +94,7 @@ export function figure(x: number): string {
   if (!Number.isFinite(x)) return x > 0 ? 'inf' : x < 0 ? '-inf' : 'nan';
   if (x === 0) return '0';
   const size = Math.abs(x);
-  if (size >= 1000) return Math.round(x).toLocaleString('en-US');
+  if (size >= 1000) return thousands(Math.round(x));
   if (size < 1e-4) return x.toExponential(2);
   return Number(x.toPrecision(4)).toString();
 }
