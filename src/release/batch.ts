@@ -1,16 +1,16 @@
 import { usedShares } from '../accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
 import { askedText, type Standing } from '../accounting/share.js';
-import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
+import type { MechanismOf } from '../count/measure.js';
+import { type NoisyAnswer, type NoisyVector, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
-import { inDoubles } from '../mechanism/law.js';
+import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
 import { bindBatch, identityOf } from '../query/bind.js';
-import type { BoundBatch } from '../query/bound.js';
+import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { parseBatch } from '../query/parse.js';
-import { finishBatch, widestAnswer } from './answer.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, looseDelta, mostlyNoise, type Plan } from './plan.js';
@@ -19,6 +19,7 @@ import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
 import { requestKey } from './request-key.js';
 import type { AskOptions, Session } from './session.js';
+import { tidy, withErrorsOf } from './tidy.js';
 import { waysOut } from './ways-out.js';
 
 /** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */
@@ -65,6 +66,21 @@ interface Recorded {
   /** When the data was asked: an entry may have been booked long before. */
   readonly at?: string;
 }
+
+/**
+ * An answer as long as any can be: what is recorded is filled up to its length, so that neither the room it takes nor a failure for want of room tells
+ * about the noise. Counts have fewer digits than this, sums are kept in 128 bits, and noise a thousand scales wide is drawn with probability e^-1000.
+ */
+const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf[]): NoisyAnswer => ({
+  measures: measures.map((m, k): NoisyVector => {
+    const { law } = mechanisms[k]!;
+    const noise = lawText(law);
+    if (m.mechanism === 'exponential') return { noise, chosen: m.cells.map(() => m.candidates.length - 1) };
+    const exact = m.counting.value.kind === 'one' ? 16 : 39;
+    const drawn = Math.ceil(Math.log10(1 + Math.sqrt(varianceOf(law)))) + 3;
+    return { noise, values: m.cells.map(() => `-${'9'.repeat(Math.max(exact, drawn))}`) };
+  }),
+});
 
 interface Prepared {
   readonly bound: BoundBatch;
@@ -166,3 +182,20 @@ function describe(session: Session, { bound, plans, best, share, standing, label
 }
 
 const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
+
+/** Turns stored noisy integers into tables; public arithmetic only. */
+export function finishBatch(bound: BoundBatch, answer: NoisyAnswer, tidied: boolean): readonly AnswerTable[] {
+  const laws = answer.measures.map((m) => lawFromText(m.noise));
+  const raw = answer.measures.map((m) => (m.values ?? []).map(BigInt));
+  const finish = (values: readonly (readonly bigint[])[]): readonly AnswerTable[] =>
+    bound.finish(
+      answer.measures.map((m, k) => {
+        const law = inDoubles(laws[k]!);
+        return (m.chosen ? { noise: law, chosen: m.chosen } : { noise: law, values: values[k]! }) as NoisyMeasure;
+      }),
+    );
+  const tables = finish(raw);
+  if (!tidied) return tables;
+  const numbers = raw.map((v) => v.map(Number));
+  return withErrorsOf(finish(tidy(bound.measures, numbers, laws.map(varianceOf))), tables);
+}
