@@ -390,7 +390,7 @@ const admission = [
   ),
   mutant(
     'quota-not-left',
-    'src/release/share.ts',
+    'src/accounting/share.ts',
     'return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent)));',
     'return left;',
     quota,
@@ -405,7 +405,7 @@ const admission = [
   ),
   mutant(
     'survey-tables-once',
-    'src/survey/told-error.ts',
+    'src/survey/error.ts',
     '[{ law, cells, tables }]',
     '[{ law, cells }]',
     'test/merged-survey.test.ts',
@@ -413,7 +413,7 @@ const admission = [
 ];
 
 const routing = [
-  mutant('factored-by-two', 'src/count/noised.ts', 'filter(isPart).length <= 1', 'filter(isPart).length <= 2', account),
+  mutant('factored-by-two', 'src/accounting/choose.ts', 'filter(isPart).length <= 1', 'filter(isPart).length <= 2', account),
   mutant(
     'relations-as-rows',
     'src/accounting/reading.ts',
@@ -524,7 +524,7 @@ const decided = [
   ),
   mutant(
     'room-not-admitted',
-    'src/release/room-to-spend.ts',
+    'src/accounting/room-to-spend.ts',
     '...(admitted.pure || admitted.rho ? admitted : possible)',
     '...possible',
     spending,

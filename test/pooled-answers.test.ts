@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowCounter } from '../src/count/rows.js';
-import { levelsOf } from '../src/policy/code.js';
+import { levelsOf } from '../src/policy/domain.js';
 import type { CategoryColumn } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { explain } from '../src/terms/explain.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openAccount } from '../src/accounting/account.js';
 import { chooseNoise } from '../src/accounting/choose.js';
-import { guarantee } from '../src/accounting/guarantee.js';
+import { promiseOf } from '../src/accounting/guarantee.js';
 import { fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { rational } from '../src/exact/rational.js';
@@ -94,7 +94,7 @@ describe('a plan', () => {
 
   it('prints what every proof of the account needs, its own first', () => {
     const [best] = chooseNoise(histogram('party'), account, rational(1, 5), nothingSpent);
-    const { assumptions } = guarantee(policy, account, best!.route);
+    const { assumptions } = promiseOf(policy, account)(best!.route);
     expect(assumptions[0]).toBe(`what ${best!.route.amplifier.name} need`);
     expect([...assumptions].sort()).toEqual(['what answers need', 'what rows need']);
   });

@@ -1,5 +1,5 @@
-import { residualOf } from '../src/pattern/counted-ladder.js';
 import { buildGraph, type Graph } from '../src/pattern/graph/csr.js';
+import { residualOf } from '../src/pattern/pattern-ladder.js';
 import { analysePattern, type PatternAnalysis } from '../src/pattern/query/analyse.js';
 import type { Ladder } from '../src/pattern/query/ladders.js';
 import { type ResidualPart, residualParts, residualTerms } from '../src/pattern/query/residual.js';
@@ -116,7 +116,7 @@ export function counted(world: World, text: string, loops = false) {
   const count = counter(a, world.n);
   return { a, tuples, count, counts: tuples.map(count) };
 }
-/** The residual ladder of a pattern in any set of tuples; where everything is fixed there is one way, as in data-ladder.ts. */
+/** The residual ladder of a pattern in any set of tuples; where everything is fixed there is one way, as in pattern-ladder.ts. */
 export function residualIn(a: PatternAnalysis, n: number): (tuples: number) => Ladder {
   const parts = residualParts(a.pattern);
   const lists = new Map(parts.map((p) => [p, assignments(a, n, p.part, p.boundary)]));

@@ -16,7 +16,7 @@ import { answersTo, everyRecord, type RecordClass, tuplesOf, usedMark } from '..
 import { type Account, admission, gained, isKept, openAccount, speaksAbout, spentUnder, usedShare } from './account.js';
 import { allocate } from './allocate.js';
 import { chooseNoise } from './choose.js';
-import { guarantee } from './guarantee.js';
+import { promiseOf } from './guarantee.js';
 
 const [a, b] = [answersTo('a'), answersTo('b')];
 const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
@@ -241,7 +241,7 @@ describe('a route for Gaussian noise on sums', () => {
   });
 
   it('adds its failure to that of the other routes', () => {
-    const said = guarantee({ ...samplePolicy([]), budget }, account, onSums!);
+    const said = promiseOf({ ...samplePolicy([]), budget }, account)(onSums!);
     expect(said.failure).toBeGreaterThanOrEqual(account.routes.reduce((t, r) => t + r.gaussian!.failure, 0));
     // Up, and more rarely down: never below what one way alone would say.
     for (const { gaussian } of account.routes) {

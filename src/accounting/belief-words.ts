@@ -1,5 +1,5 @@
 import { type Rational, toNumber } from '../exact/rational.js';
-import { grouped } from '../input/grouped.js';
+import { thousands } from '../policy/figures.js';
 import { posteriorAtLeast, posteriorAtMost } from './belief.js';
 
 /** A percentage for people, rounded up (or down) so that the sentence stays true. */
@@ -40,16 +40,16 @@ export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0):
   const before = Math.round(p * of);
   const atMost = Math.ceil(posteriorAtMost(prior, epsilon) * of - 1e-9);
   const atLeast = Math.floor(posteriorAtLeast(prior, epsilon) * of + 1e-9);
-  const crowd = grouped(of);
+  const crowd = thousands(of);
   return {
     of,
     before,
     atMost,
     atLeast,
     sentence:
-      `Of ${crowd} people an attacker suspects at ${percent(p)}, ${grouped(before)} are rightly suspected. ` +
-      `Of ${crowd} such people whom the releases make most suspect, at most ${grouped(atMost)} are; ` +
-      `of ${crowd} whom they clear most, at least ${grouped(atLeast)} still are.${exceptFor(delta)}`,
+      `Of ${crowd} people an attacker suspects at ${percent(p)}, ${thousands(before)} are rightly suspected. ` +
+      `Of ${crowd} such people whom the releases make most suspect, at most ${thousands(atMost)} are; ` +
+      `of ${crowd} whom they clear most, at least ${thousands(atLeast)} still are.${exceptFor(delta)}`,
   };
 }
 

@@ -1,11 +1,13 @@
-import type { Measure } from '../count/measure.js';
-import { isFactored, type MechanismOf, noised } from '../count/noised.js';
+import type { Measure, MechanismOf } from '../count/measure.js';
 import { isPositive, multiply, type Rational, toNumber } from '../exact/rational.js';
+import { type Additive, additive } from '../mechanism/additive.js';
 import { type Allotment, pureInside } from '../mechanism/allotment.js';
 import { largest, type Scope } from '../mechanism/effect.js';
 import { varianceOf } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import { type Profile, type Spent, spend } from '../mechanism/profile.js';
+import { isPart } from '../mechanism/record-class.js';
+import { type Selection, selection } from '../mechanism/select.js';
 import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
 import { meets } from './reading.js';
@@ -72,6 +74,40 @@ function under(
   );
   return { route, kind: name, mechanisms, profile: costTogether(mechanisms), error: expectedError(measures, mechanisms, scope) };
 }
+
+/** A measure is its own factor when only one column's answers can move it. */
+const isFactored = (m: Measure): boolean => [...m.effects.keys()].filter(isPart).length <= 1;
+
+const mechanisms: {
+  [K in Measure['mechanism']]: (
+    m: Extract<Measure, { mechanism: K }>,
+    allotment: Allotment,
+    scope: Scope,
+  ) => Additive | Selection;
+} = {
+  additive: (m, allotment, scope) =>
+    additive(
+      {
+        name: m.name,
+        cells: m.cells.length,
+        effects: m.effects,
+        unit: toNumber(m.grid),
+        factored: isFactored(m),
+        ...(m.tables !== undefined && { tables: m.tables }),
+      },
+      allotment,
+      scope,
+    ),
+  exponential: (m, allotment, scope) =>
+    selection({ name: m.name, cells: m.cells.length, effects: m.effects, factored: isFactored(m) }, allotment, scope),
+};
+
+export const noised = <M extends Measure>(m: M, allotment: Allotment, scope: Scope): MechanismOf<M> =>
+  (mechanisms[m.mechanism] as (m: Measure, allotment: Allotment, scope: Scope) => Additive | Selection)(
+    m,
+    allotment,
+    scope,
+  ) as MechanismOf<M>;
 
 /** Noisy cells over all the tables that are read off a measure. */
 const entering = (m: Measure): number => m.cells.length * ((m.mechanism === 'additive' ? m.tables : undefined) ?? 1);

@@ -36,9 +36,8 @@ const secretWords: Record<SecretKind, string> = {
 /** What is compared: the same everywhere, and no matter of taste, because a count needs twice the noise that adding or removing one record would. */
 const neighbours = ' Neighbours: replace one record by any other; how many records there are is public.';
 
-export function guarantee(policy: Policy, account: Account, route: Route): Guarantee {
-  // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
-  const assumptions = [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))];
+/** What is promised under an account, whichever of its routes a release takes: worked out once. */
+export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
   const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
   const epsilon = toNumber(account.epsilon);
   const delta = toNumber(account.delta);
@@ -56,7 +55,15 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
     : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.${neighbours}`;
   const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
   const nothing = protectsNothing(policy.budget);
-  return {
+  const sentences = [
+    ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
+    `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
+    together,
+    `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
+    naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, failure).sentence,
+    'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
+  ];
+  return (route) => ({
     certified: nothing === undefined,
     ...(nothing !== undefined && { protectsNothing: true }),
     secret,
@@ -64,17 +71,11 @@ export function guarantee(policy: Policy, account: Account, route: Route): Guara
     epsilon,
     delta,
     failure,
-    assumptions,
+    // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
+    assumptions: [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))],
     how: route.how,
-    sentences: [
-      ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
-      `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
-      together,
-      `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
-      naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, failure).sentence,
-      'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
-    ],
-  };
+    sentences,
+  });
 }
 
 /** Five digits of it, never less than it is. */

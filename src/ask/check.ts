@@ -65,7 +65,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
       unconfirmed: read.unconfirmed,
       digest: read.digest,
       explanation: explain(read),
-      warnings: await accountDoubts(read),
+      warnings: accountDoubts(read),
       ...(hidden && { private: hidden }),
     };
   });

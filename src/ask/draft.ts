@@ -80,7 +80,7 @@ export interface DraftedPolicy extends Draft {
 export async function draftPolicy(data: FileName, given?: DraftOptions): Promise<DraftedPolicy> {
   return faulting(async () => {
     const { codebook, table, out, progress, interview, ...first } = readOptions(options, given);
-    const file = await canonicalPath(resolve(out));
+    const file = canonicalPath(resolve(out));
     const source = resolve(fileNamed(data, 'The data'));
     const named = codebook === undefined ? undefined : resolve(codebook);
     const told = named ?? (hasDictionary(source) ? source : undefined);
@@ -94,7 +94,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         source,
       );
       const fromPolicy = (path: string) => relative(dirname(file), path).split(sep).join('/');
-      const folder = dirname(await canonicalPath(source));
+      const folder = dirname(canonicalPath(source));
       const columns = await describeColumns(engine, progress);
       const known = columns.map(({ name }) => name);
       const told = interview ? readOptions(answers, await interview(findColumns(columns, book), first)) : first;

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import type { PolicyAttack } from '../attack/policy/attack.js';
 import { Fault } from '../errors.js';
 import { writeFolder, writeWhole } from '../files/write-file.js';
-import { bold, dim, emit, figure, good, progress, table, warn } from './output.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { emit, progress } from './output.js';
 
 interface Words {
   readonly release: string;

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { Audit } from '../audit/audit.js';
 import { Fault } from '../errors.js';
+import { bold, dim, figure } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
-import { bold, dim, emit, figure } from './output.js';
+import { emit } from './output.js';
 
 interface Words {
   readonly query: string;

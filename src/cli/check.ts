@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { CheckedPolicy } from '../ask/check.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
-import { bold, clock, dim, emit, figure, good, table, warn } from './output.js';
+import { clock, emit } from './output.js';
 import { asTyped } from './typed.js';
 
 export function register(program: Command): void {

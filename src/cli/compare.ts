@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Compared, Comparison } from '../papers/compare/judge.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
-import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { emit } from './output.js';
 
 interface Words {
   readonly query: string;

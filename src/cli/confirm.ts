@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { ConfirmedPolicy, ConfirmOptions, UnconfirmedColumn } from '../ask/confirm.js';
 import { Fault } from '../errors.js';
-import { emit, say, table, warn } from './output.js';
+import { table, warn } from '../report/terminal-text.js';
+import { emit, say } from './output.js';
 import { typed } from './typed.js';
 
 interface ConfirmWords {

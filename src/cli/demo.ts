@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import type { Demo } from '../ask/demo.js';
 import { writeFolder } from '../files/write-file.js';
 import { percent } from '../report/number.js';
-import { bold, caution, dim, emit, figure, good, table, warn } from './output.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { caution, emit } from './output.js';
 import { outcomes } from './paid.js';
 
 export function register(program: Command): void {

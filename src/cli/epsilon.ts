@@ -4,7 +4,8 @@ import { readJson } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
 import { percent } from '../report/number.js';
-import { bold, dim, emit, figure, table } from './output.js';
+import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { emit } from './output.js';
 
 interface Words {
   readonly prior?: string;

@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import type { DraftedPolicy, Found, Said } from '../ask/draft.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
+import { bold, warn } from '../report/terminal-text.js';
 import { isTalking, talking } from './dialogue.js';
 import { interview } from './interview.js';
-import { bold, clock, emit, progress, warn } from './output.js';
+import { clock, emit, progress } from './output.js';
 import { typed } from './typed.js';
 
 interface InitWords {

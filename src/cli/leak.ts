@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import type { Leakage } from '../ask/leakage-figures.js';
 import { Fault } from '../errors.js';
 import { within } from '../input/limits.js';
+import { bold, dim, figure, table } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
-import { bold, dim, emit, figure, table } from './output.js';
+import { emit } from './output.js';
 
 interface LeakOptions {
   readonly base?: string;

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import type { EntryCost } from '../ask/ledger.js';
 import { Fault } from '../errors.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
-import { bold, dim, emit, figure, good, moment, table, warn } from './output.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { emit, moment } from './output.js';
 import { withSession } from './session.js';
 import { asTyped } from './typed.js';
 

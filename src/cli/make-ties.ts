@@ -1,6 +1,7 @@
 import type { MadeTies } from '../ask/make-ties.js';
 import { Fault } from '../errors.js';
-import { emit, figure } from './output.js';
+import { figure } from '../report/terminal-text.js';
+import { emit } from './output.js';
 
 export interface MakeWords {
   readonly out?: string;

@@ -1,16 +1,8 @@
 import { asFault } from '../ask/outcome-words.js';
-import { grouped } from '../input/grouped.js';
-import { brushFor, type Colour, jsonLines } from '../report/terminal-text.js';
+import { figure, jsonLines, shown } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';
 import { asTyped } from './typed.js';
-
-const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
-const painter = (colour: Colour) => (text: string) => paint(colour, text);
-export const bold = painter('bold');
-export const dim = painter('dim');
-export const good = painter('good');
-export const warn = painter('warn');
 
 /** Everything people read on stdout goes out here. */
 export function say(text: string): void {
@@ -43,46 +35,6 @@ function replacer(_key: string, value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY) return 'inf';
   if (value === Number.NEGATIVE_INFINITY) return '-inf';
   return value instanceof Map ? Object.fromEntries(value) : value;
-}
-
-const numeric = /^[-+±<>≤≥~]?\s?[\d.,]+([eE][-+]?\d+)?\s?[%x]?$|^-$|^inf$/;
-
-/** Columns aligned by content: numbers to the right, words to the left. */
-export function table(headerTexts: readonly string[], rowTexts: readonly (readonly string[])[]): string {
-  const header = headerTexts.map(cell);
-  const rows = rowTexts.map((row) => row.map(cell));
-  const widths = header.map((h, c) => Math.max(width(h), ...rows.map((r) => width(r[c] ?? ''))));
-  const right = header.map(
-    (_, c) => rows.length > 0 && rows.every((r) => numeric.test((r[c] ?? '').trim()) || (r[c] ?? '') === ''),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((text, c) => {
-        const gap = ' '.repeat(Math.max(0, widths[c]! - width(text)));
-        return right[c] ? gap + text : text + gap;
-      })
-      .join('  ')
-      .trimEnd();
-  return [
-    bold(line(header)),
-    dim(
-      widths
-        .map((w) => '-'.repeat(w))
-        .join('  ')
-        .trimEnd(),
-    ),
-    ...rows.map(line),
-  ].join('\n');
-}
-
-/** A number for people: about four significant digits, thousands separated. */
-export function figure(x: number): string {
-  if (!Number.isFinite(x)) return x > 0 ? 'inf' : x < 0 ? '-inf' : 'nan';
-  if (x === 0) return '0';
-  const size = Math.abs(x);
-  if (size >= 1000) return grouped(x);
-  if (size < 1e-4) return x.toExponential(2);
-  return Number(x.toPrecision(4)).toString();
 }
 
 /** When, to the second, in UTC. */

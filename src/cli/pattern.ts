@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { AnalysedPattern } from '../ask/pattern.js';
 import { Fault } from '../errors.js';
-import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { emit } from './output.js';
 
 interface Options {
   readonly domain: string;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
-import { grouped } from '../input/grouped.js';
 import type { Plan } from '../release/plan.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { bold, dim, emit, figure, good, table, warn } from './output.js';
+import { emit } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
 import { surveyText } from './survey-text.js';
@@ -42,7 +42,7 @@ async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskW
 }
 
 export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>
-  `About ${grouped(used)} of ${grouped(used + leftOut)} records: ${grouped(leftOut)} are left out because of their ties (maxTies, maxUsed).`;
+  `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies, maxUsed).`;
 
 const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
   `  ${ways.length === 1 ? 'A way' : 'The best ways'} out (largest 95 % error of a count):`,

@@ -3,7 +3,8 @@ import type { BelievedValue } from '../ask/posterior.js';
 import type { ModelPosterior } from '../attack/posterior.js';
 import { Fault } from '../errors.js';
 import { within, withinMagnitude } from '../input/limits.js';
-import { bold, dim, emit, figure, table } from './output.js';
+import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { emit } from './output.js';
 
 interface Words {
   readonly universe?: string;

@@ -1,5 +1,5 @@
 import type { PublishedFigure } from '../attack/survey/published.js';
-import { bold, dim, figure, table, warn } from './output.js';
+import { bold, dim, figure, table, warn } from '../report/terminal-text.js';
 
 export function publishedText(figures: readonly PublishedFigure[]): string {
   const rows = figures.map((f) => [

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { AnswerTable } from '../query/bound.js';
-import type { Receipt, Release } from '../release/receipt.js';
+import type { Receipt } from '../release/receipt.js';
+import { dim, good, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { bold, dim, emit, good, paidText, recordedText, warn } from './output.js';
+import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
@@ -17,8 +17,8 @@ export function register(program: Command): void {
     .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
       outcomes.arise();
       // Whatever tells the answer is loaded before anything is paid for.
-      const { showResult } = await import('./answer-tables.js');
-      const { tableText } = await import('./table-text.js');
+      const { showResult } = await import('../report/answer-tables.js');
+      const { tablesText } = await import('../report/table-text.js');
       const page = words.out === undefined ? undefined : await import('./write-release.js');
       page?.refuseSecondRelease(words.out, words.overwrite);
       const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
@@ -30,23 +30,19 @@ export function register(program: Command): void {
           return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(words.out)].join('\n') };
         }
         await page?.writeRelease(words.out!, answer, policy);
-        const text = releaseText(answer, (table) => tableText(table, policy), words.out);
+        const text = releaseText(
+          tablesText(answer.tables, policy, words.out ? '' : ' (use --out DIR or --json)'),
+          answer.receipt,
+          words.out,
+        );
         return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
       });
       emit(words.json, done.document, () => done.text);
     });
 }
 
-function releaseText(release: Release, tableText: (table: AnswerTable) => string, out?: string): string {
-  const shown = release.tables.slice(0, 12);
-  const more = release.tables.length - shown.length;
-  return [
-    ...shown.map((t) => `${bold(t.name)}\n${tableText(t)}\n`),
-    ...(more > 0 ? [`${dim(`… and ${more} more tables${out ? '' : ' (use --out DIR or --json)'}`)}\n`] : []),
-    ...promise(release.receipt),
-    ...written(out),
-  ].join('\n');
-}
+const releaseText = (tables: readonly string[], receipt: Receipt, out?: string): string =>
+  [...tables, ...promise(receipt), ...written(out)].join('\n');
 
 const badge = ({ certified, protectsNothing }: Receipt['guarantee']): string =>
   protectsNothing ? warn('protects nothing') : good(certified ? 'certified' : 'as published');

@@ -1,7 +1,8 @@
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
+import { figure } from '../report/terminal-text.js';
 import { isTalking, talking, yes } from './dialogue.js';
-import { figure, tell } from './output.js';
+import { tell } from './output.js';
 
 /** Words of every command that pays. */
 export interface SpendWords {

@@ -1,6 +1,6 @@
 import type { SurveyPlan } from '../ask/kinds/survey.js';
+import { bold, dim, figure, table } from '../report/terminal-text.js';
 import type { ReleaseError } from '../survey/error.js';
-import { bold, dim, figure, table } from './output.js';
 
 export function surveyText(choice: SurveyPlan['survey']): string {
   const rows = choice.candidates.map((c) => [

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Temporal } from '../ask/temporal.js';
 import { Fault } from '../errors.js';
-import { bold, dim, emit, figure, table } from './output.js';
+import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { emit } from './output.js';
 
 interface Words {
   readonly backward?: string;

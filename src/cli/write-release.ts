@@ -4,6 +4,7 @@ import { Fault } from '../errors.js';
 import { type NamedFile, writeFolder } from '../files/write-file.js';
 import type { Policy } from '../policy/policy.js';
 import type { Release } from '../release/receipt.js';
+import type { ResultAnswer, ShownTable } from '../report/answer-tables.js';
 import { csvOf } from '../report/csv.js';
 import { htmlReport } from '../report/html.js';
 import {
@@ -15,8 +16,7 @@ import {
   workbookFile,
 } from '../report/published-folder.js';
 import { type AnswerSection, analysisReport } from '../report/report.js';
-import type { ResultAnswer, ShownTable } from './answer-tables.js';
-import { figure } from './output.js';
+import { figure } from '../report/terminal-text.js';
 
 /** A folder holds one release. Asked before anything is spent. */
 export function refuseSecondRelease(directory: string | undefined, overwrite: boolean | undefined): void {
@@ -56,7 +56,7 @@ const sectionOf = ({ name, header, rows, drawing }: ShownTable): AnswerSection =
   columns: header,
   rows: rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
   error: '',
-  ...(drawing && { drawing }),
+  ...(drawing && { drawing: drawing() }),
 });
 
 function writeFiles(directory: string, files: readonly NamedFile[]): void {

@@ -1,12 +1,11 @@
-import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
-import { Fault } from '../errors.js';
-import type { Column, Policy } from '../policy/policy.js';
-import { Binder, type Dialect, dialectNamed } from './dialect.js';
-import { codesOf, columnNamed, isCoded } from './domain.js';
-import { columnsOf } from './effects.js';
+import type { SourceColumn, Statement } from '../engine/engine.js';
+import { codesOf } from '../policy/code.js';
+import { columnNamed, isCoded } from '../policy/domain.js';
+import type { Policy } from '../policy/policy.js';
+import { Binder, type Dialect } from './dialect.js';
 import { keptRows } from './kept-rows.js';
-import type { Counting, JointKey, Measure, RowKey, RowTest, RowValue } from './measure.js';
-import { impliesPresent, textOf } from './measure.js';
+import type { Counting, JointKey, RowKey, RowTest, RowValue } from './measure.js';
+import { cellCount, columnsOf, impliesPresent } from './measure.js';
 import {
   type CodeReading,
   codeReading,
@@ -21,50 +20,6 @@ import {
   tablesOf,
 } from './read-column.js';
 
-/** Measures that one statement counts. */
-export interface CountPlan {
-  /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
-  readonly statement: Statement;
-  /**
-   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
-   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups.
-   */
-  readonly groups?: { readonly statement: Statement; readonly most: number };
-  /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
-  readonly measures: readonly number[];
-}
-
-export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
-
-/** Measures over the same rows and keys share one GROUP BY. `rows`: no more are there; which integers come out does not depend on it. */
-export function compileMeasures(
-  measures: readonly Measure[],
-  policy: Policy,
-  source: readonly SourceColumn[],
-  dialect = 'duckdb',
-  rows = Number.POSITIVE_INFINITY,
-): readonly CountPlan[] {
-  const groups = new Map<string, number[]>();
-  measures.forEach(({ counting }, i) => {
-    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
-    groups.set(key, [...(groups.get(key) ?? []), i]);
-  });
-  return [...groups.values()].map((members): CountPlan => {
-    const countings = members.map((i) => measures[i]!.counting);
-    const compiler = () => new Compiler(dialectNamed(dialect), policy, source, rows);
-    const single = countings[0]!.keys.every(
-      (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
-    );
-    return {
-      measures: members,
-      get statement() {
-        return compiler().statement(countings);
-      },
-      ...(single && { groups: compiler().groups(countings) }),
-    };
-  });
-}
-
 /** The number that all of these add up or count the rows of, in rows that may be told by having it; undefined where more is asked. */
 function addedUp(countings: readonly Counting[]): string | undefined {
   const [column, ...others] = new Set(countings.flatMap(({ value }) => (value.kind === 'number' ? [value.column] : [])));
@@ -77,74 +32,11 @@ function addedUp(countings: readonly Counting[]): string | undefined {
   return !counted || impliesPresent(countings[0]!.filter, column) ? column : undefined;
 }
 
-const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
 /** Groups beyond the declared cells that are still read and looked up here. */
 const spareGroups = 10_000;
 
-export interface StreamPlan {
-  readonly statement: Statement;
-  readonly columns: readonly string[];
-  /** Columns whose text comes as it is written, and how long it may be. */
-  readonly written: ReadonlyMap<string, number>;
-}
-
-/**
- * The raw columns the measures read, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the
- * spelling of codes where the engine has not.
- */
-export function compileStream(
-  measures: readonly Measure[],
-  policy: Policy,
-  source: readonly SourceColumn[],
-  dialectName = 'duckdb',
-  asWritten = false,
-): StreamPlan {
-  const dialect = dialectNamed(dialectName);
-  const binder = new Binder();
-  const columns = [...new Set(measures.flatMap(({ counting }) => columnsOf(counting)))];
-  const named = new Map(source.map((column) => [column.name, column]));
-  const written = new Map<string, number>();
-  const list = columns.map((name, i) => {
-    const column = named.get(name) ?? sourceColumn(source, name);
-    if (asWritten && column.written) {
-      written.set(name, column.written.longest);
-      return [dialect.identifier(column.written.column), `c${i}`] as const;
-    }
-    return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
-  });
-  const sql = keptRows(dialect, binder, policy, source, list);
-  const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
-  return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
-}
-
-const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
-  if (!isCoded(declared)) return numberExpression(dialect, column);
-  return column.coded === undefined ? rawCell(dialect, column) : dialect.identifier(column.coded);
-};
-
-/** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
-export function integerOf(cell: Cell): bigint {
-  if (typeof cell === 'bigint') return cell;
-  if (typeof cell === 'number' && Number.isSafeInteger(cell)) return BigInt(cell);
-  throw new Fault('INTERNAL', 'A sum of integers is no integer.', 'Please report this; the answer was not given.');
-}
-
-/** The exact integers of a plan's measures from its result rows. */
-export function readCounts(
-  plan: CountPlan,
-  measures: readonly Measure[],
-  rows: readonly (readonly Cell[])[],
-): ReadonlyMap<number, bigint[]> {
-  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
-  for (const [cell, ...values] of rows)
-    plan.measures.forEach((i, j) => {
-      const value = values[j];
-      if (value !== null && value !== undefined) totals.get(i)![Number(cell)] = integerOf(value);
-    });
-  return totals;
-}
-
-class Compiler {
+/** One statement about the rows: a binder of its own, so that it compiles one. */
+export class Compiler {
   readonly #binder = new Binder();
   readonly #dialect: Dialect;
   readonly #policy: Policy;

@@ -10,9 +10,11 @@ import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import { openEngine } from '../terms/open.js';
 import type { DeclaredTie } from '../ties/kinds.js';
-import { compileMeasures, compileStream, readCounts } from './compile.js';
 import { countByDatabase, countStreaming } from './count.js';
+import { compileMeasures, readCounts } from './groups.js';
 import type { Measure } from './measure.js';
+import { columnsRead } from './measure.js';
+import { compileStream } from './stream.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-count-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -82,7 +84,7 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
   });
 
   const agree = async (engine: Engine, coded: boolean) => {
-    const { statement } = compileStream([measures[1]!], policy, await engine.columns());
+    const { statement } = compileStream(columnsRead([measures[1]!]), policy, await engine.columns());
     for await (const block of engine.stream(statement)) expect(block.open().stored?.[0]?.words !== undefined).toBe(coded);
     expect(await bySql(engine, policy, measures)).toEqual(truth);
     expect((await countByDatabase(engine, policy, measures)).map((cells) => cells.open())).toEqual(truth);

@@ -1,11 +1,11 @@
 import type { Engine, SourceColumn } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
-import { type CountPlan, compileMeasures, compileStream, readCounts } from './compile.js';
-import { columnsOf } from './effects.js';
-import { readGroups } from './groups.js';
+import { type CountPlan, compileMeasures, readCounts, readGroups } from './groups.js';
 import type { Measure } from './measure.js';
+import { columnsOf, columnsRead } from './measure.js';
 import { rowCounter } from './rows.js';
+import { compileStream } from './stream.js';
 
 type Cells = Exact<readonly bigint[]>;
 
@@ -68,7 +68,13 @@ function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readon
 async function countTogether(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
   const asWritten = policy.protect.secret !== 'person';
-  const { statement, columns, written } = compileStream(measures, policy, await engine.columns(), engine.dialect, asWritten);
+  const { statement, columns, written } = compileStream(
+    columnsRead(measures),
+    policy,
+    await engine.columns(),
+    engine.dialect,
+    asWritten,
+  );
   const counter = rowCounter(measures, columns, policy, written);
   for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
   return counter.totals().map((cells) => new Exact(cells));

@@ -1,10 +1,10 @@
 import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
 import { answersTo, everyRecord, type RecordClass } from '../mechanism/record-class.js';
+import { numberNamed, weightNamed } from '../policy/domain.js';
 import { gridOf, unitsAt } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
-import { numberNamed, weightNamed } from './domain.js';
-import { type Counting, columnsOfKey, type RowValue } from './measure.js';
+import { type Counting, columnsOf, columnsOfKey, type RowValue } from './measure.js';
 
 /** Closed interval of integers. */
 interface Interval {
@@ -113,14 +113,6 @@ function answerEffect(column: string, { counting, cells, row, within }: Shape): 
     l1: smaller(effect.l1, whole.l1),
     l2squared: smaller(effect.l2squared, whole.l2squared),
   };
-}
-
-/** The columns a counting reads. */
-export function columnsOf({ filter, keys, value }: Counting): readonly string[] {
-  const names = [...filter.map((test) => test.column), ...keys.flatMap(columnsOfKey)];
-  if (value.kind === 'number') names.push(value.column);
-  if (value.kind !== 'one' && value.weight !== undefined) names.push(value.weight);
-  return [...new Set(names)];
 }
 
 function perClass(policy: Policy, shape: Shape): Effects {

@@ -1,12 +1,58 @@
-import type { Cell } from '../engine/engine.js';
+import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
+import { Fault } from '../errors.js';
+import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
-import { type CountPlan, cellCount, integerOf } from './compile.js';
-import { columnNamed } from './domain.js';
-import type { Measure, RowKey } from './measure.js';
+import { Compiler } from './compile.js';
+import { dialectNamed } from './dialect.js';
+import { cellCount, type Measure, type RowKey, textOf } from './measure.js';
 import { codePlaces } from './read-rows.js';
 
 type Rows = readonly (readonly Cell[])[];
+
+/** Measures that one statement counts. */
+export interface CountPlan {
+  /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
+  readonly statement: Statement;
+  /**
+   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
+   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups.
+   */
+  readonly groups?: { readonly statement: Statement; readonly most: number };
+  /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
+  readonly measures: readonly number[];
+}
+
+/** Measures over the same rows and keys share one GROUP BY. `rows`: no more are there; which integers come out does not depend on it. */
+export function compileMeasures(
+  measures: readonly Measure[],
+  policy: Policy,
+  source: readonly SourceColumn[],
+  dialect = 'duckdb',
+  rows = Number.POSITIVE_INFINITY,
+): readonly CountPlan[] {
+  const groups = new Map<string, number[]>();
+  measures.forEach(({ counting }, i) => {
+    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  });
+  return [...groups.values()].map((members): CountPlan => {
+    const countings = members.map((i) => measures[i]!.counting);
+    const compiler = () => new Compiler(dialectNamed(dialect), policy, source, rows);
+    const single = countings[0]!.keys.every(
+      (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
+    );
+    return {
+      measures: members,
+      get statement() {
+        return compiler().statement(countings);
+      },
+      ...(single && { groups: compiler().groups(countings) }),
+    };
+  });
+}
+
+const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
 
 /** The exact integers of a plan's measures from the rows of its `groups`; undefined when there were too many to have come whole. */
 export function readGroups(
@@ -50,4 +96,22 @@ function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number): (r: numbe
   );
   const indices = view.indices();
   return (r) => table[indices[r]! + 1]!;
+}
+
+/** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
+function integerOf(cell: Cell): bigint {
+  if (typeof cell === 'bigint') return cell;
+  if (typeof cell === 'number' && Number.isSafeInteger(cell)) return BigInt(cell);
+  throw new Fault('INTERNAL', 'A sum of integers is no integer.', 'Please report this; the answer was not given.');
+}
+
+/** The exact integers of a plan's measures from its result rows. */
+export function readCounts(plan: CountPlan, measures: readonly Measure[], rows: Rows): ReadonlyMap<number, bigint[]> {
+  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
+  for (const [cell, ...values] of rows)
+    plan.measures.forEach((i, j) => {
+      const value = values[j];
+      if (value !== null && value !== undefined) totals.get(i)![Number(cell)] = integerOf(value);
+    });
+  return totals;
 }

@@ -3,10 +3,10 @@ import { nameText } from '../engine/name.js';
 import { quoteName } from '../engine/structure.js';
 import { toNumber } from '../exact/rational.js';
 import { codesOf, codeText } from '../policy/code.js';
+import { isCoded } from '../policy/domain.js';
 import { numberFromText } from '../policy/number-text.js';
 import type { CategoryColumn, Column, MultiColumn, Policy } from '../policy/policy.js';
 import { tieColumns } from '../ties/kinds.js';
-import { isCoded } from './domain.js';
 
 /** What a declaration does to the rows of one column: exact figures, as private as the rows. */
 export interface HiddenCells {

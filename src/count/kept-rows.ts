@@ -1,7 +1,7 @@
-import type { SourceColumn } from '../engine/engine.js';
+import type { Engine, SourceColumn } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
-import type { Binder, Dialect } from './dialect.js';
+import { Binder, type Dialect, dialectNamed } from './dialect.js';
 import { rawCell, sourceColumn } from './read-column.js';
 
 /**
@@ -53,3 +53,16 @@ const joined = (texts: readonly string[]): string => {
   const half = texts.length >> 1;
   return half === 0 ? texts[0]! : `(${joined(texts.slice(0, half))} || ${joined(texts.slice(half))})`;
 };
+
+/**
+ * How many records there are: a number that replacing one record does not change, so it may steer an analysis and be told (docs/known-limits.md).
+ * With secret `person` that is the number of persons; the number of rows would depend on how many rows one person has.
+ */
+export async function publicRecords(engine: Engine, policy: Policy): Promise<number> {
+  if (policy.protect.secret !== 'person') return (await engine.size()).open();
+  const binder = new Binder();
+  const single = { ...policy, protect: { ...policy.protect, maxRows: 1 } };
+  const one = keptRows(dialectNamed(engine.dialect), binder, single, await engine.columns(), []);
+  const rows = (await engine.rows({ sql: `SELECT count(*) FROM (${one})`, values: binder.values })).open();
+  return Number(rows[0]?.[0] ?? 0);
+}

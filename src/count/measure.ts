@@ -1,5 +1,8 @@
 import type { Rational } from '../exact/rational.js';
+import type { Additive } from '../mechanism/additive.js';
 import type { Effects } from '../mechanism/effect.js';
+import type { Selection } from '../mechanism/select.js';
+import type { Policy } from '../policy/policy.js';
 
 /**
  * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
@@ -42,15 +45,20 @@ export interface SelectedMeasure {
   readonly counting: Counting;
 }
 export type Measure = CountedMeasure | SelectedMeasure;
+/** The mechanism that lets a measure out. */
+export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure
+  ? Additive
+  : M extends SelectedMeasure
+    ? Selection
+    : never;
 
-export { missingLabel } from '../policy/code.js';
 /** Label of the rows whose combination of answers is none of the allowed ones. */
 export const otherLabel = '(other)';
 
 /**
  * How the exact integers are obtained, independent of any dialect; count/compile.ts turns it into SQL, count/rows.ts into a streaming count.
  * Rows are first cut to `maxRows` per person, then filtered, then keyed, then valued.
- * A number column is read through its public grid only: position p = 0..last stands for bounds[0] + p x step (count/grid.ts).
+ * A number column is read through its public grid only: position p = 0..last stands for bounds[0] + p x step (policy/grid.ts).
  */
 export interface Counting {
   readonly filter: readonly RowTest[];
@@ -106,6 +114,18 @@ export type RowValue =
       readonly weight?: string;
     };
 
+/** The columns a counting reads. */
+export function columnsOf({ filter, keys, value }: Counting): readonly string[] {
+  const names = [...filter.map((test) => test.column), ...keys.flatMap(columnsOfKey)];
+  if (value.kind === 'number') names.push(value.column);
+  if (value.kind !== 'one' && value.weight !== undefined) names.push(value.weight);
+  return [...new Set(names)];
+}
+export const columnsRead = (measures: readonly Measure[]): readonly string[] => [
+  ...new Set(measures.flatMap(({ counting }) => columnsOf(counting))),
+];
+export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
+
 /** Whether rows that pass have a usable value of the column: every test but "missing" asks for one. */
 export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
   tests.some((test) => test.column === column && (test.kind !== 'missing' || test.negate));
@@ -119,3 +139,6 @@ export function textOf(value: unknown): string {
     return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
   }
 }
+/** What measures count under a policy: the cells, and what is declared of the columns they read. */
+export const countedText = (measures: readonly Measure[], policy: Policy): string =>
+  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));

@@ -5,8 +5,7 @@ import type { Paid } from '../mechanism/paid.js';
 import type { Selection } from '../mechanism/select.js';
 import type { Policy } from '../policy/policy.js';
 import { countCells } from './count.js';
-import type { Measure } from './measure.js';
-import type { MechanismOf } from './noised.js';
+import type { Measure, MechanismOf } from './measure.js';
 
 /** A batch's noisy integers as plain data: what the ledger keeps for replay. */
 export interface NoisyAnswer {

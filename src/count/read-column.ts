@@ -1,12 +1,13 @@
 import type { SourceColumn } from '../engine/engine.js';
 import { gridText } from '../engine/source.js';
 import { Fault } from '../errors.js';
+import { codesOf } from '../policy/code.js';
+import { isCoded } from '../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../policy/grid.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { type CodeTables, codeTables, plainReal } from './codes.js';
 import type { Binder, Dialect } from './dialect.js';
-import { codesOf, isCoded } from './domain.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
   const found = source.find((column) => column.name === name);

@@ -1,6 +1,7 @@
+import { codesOf } from '../policy/code.js';
+import { columnNamed, isCoded } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import type { ColumnView } from './column-view.js';
-import { codesOf, columnNamed, isCoded } from './domain.js';
 import type { CodeKey, JointKey, RowKey, RowTest, RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
 

@@ -1,6 +1,6 @@
 import type { ColumnLevels, Resolution } from '../dependence/model/resolution.js';
-import { columnsOf } from './effects.js';
 import type { Counting, RowKey, RowTest } from './measure.js';
+import { columnsOf } from './measure.js';
 
 /**
  * Whether what a row adds depends on its answers through their levels alone. Column by column: what the tests, keys and value make of an answer must be

@@ -5,10 +5,11 @@ import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
-import { compileMeasures, compileStream, readCounts } from './compile.js';
-import { readGroups } from './groups.js';
+import { compileMeasures, readCounts, readGroups } from './groups.js';
 import type { Measure } from './measure.js';
+import { columnsRead } from './measure.js';
 import { rowCounter } from './rows.js';
+import { compileStream } from './stream.js';
 
 type Connection = Awaited<ReturnType<DuckDBInstance['connect']>>;
 let instance: DuckDBInstance;
@@ -48,7 +49,7 @@ async function byGroups(
 }
 
 async function byStream(measures: readonly Measure[], policy: Policy, source: readonly SourceColumn[]): Promise<bigint[][]> {
-  const { statement, columns } = compileStream(measures, policy, source);
+  const { statement, columns } = compileStream(columnsRead(measures), policy, source);
   const counter = rowCounter(measures, columns, policy);
   const rows = await rowsOf(statement);
   for (let from = 0; from < rows.length; from += 100) {

@@ -1,11 +1,10 @@
 import type { Chunk } from '../engine/engine.js';
+import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { turnViews, viewColumn } from './column-view.js';
-import { cellCount } from './compile.js';
-import { columnNamed } from './domain.js';
-import { columnsOf, valueInterval } from './effects.js';
+import { valueInterval } from './effects.js';
 import type { Counting, Measure, RowKey, RowTest } from './measure.js';
-import { textOf } from './measure.js';
+import { cellCount, columnsOf, textOf } from './measure.js';
 import { codePlaces, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of compile.ts. */

@@ -1,5 +1,4 @@
 import { Fault, type FaultCode, type FaultPlace } from '../errors.js';
-import { grouped } from './grouped.js';
 
 /** One limit of what is read: what is counted, how much of it there may be, and how to stay below. */
 export interface Limit {
@@ -144,8 +143,8 @@ export const limits: Readonly<Record<LimitName, Limit>> = table;
 /** The fault of a limit: which, how much was found, how much there may be, how to stay below. */
 export function exceeded(name: LimitName, size: number, place?: FaultPlace, subject?: string): Fault {
   const { what, unit, most, stay, code = 'LIMIT_EXCEEDED' } = limits[name];
-  const found = Number.isFinite(size) ? grouped(size) : 'too many';
-  return new Fault(code, `${subject ?? what} has ${found} ${unit}; the limit is ${grouped(most)}.`, stay, {
+  const found = Number.isFinite(size) ? size.toLocaleString('en') : 'too many';
+  return new Fault(code, `${subject ?? what} has ${found} ${unit}; the limit is ${most.toLocaleString('en')}.`, stay, {
     ...(place && { place }),
     details: { limit: most, size: Number.isFinite(size) ? size : 'infinite', limited: name },
   });

@@ -1,4 +1,4 @@
-import { publicRecords as countRecords } from '../count/public-records.js';
+import { publicRecords as countRecords } from '../count/kept-rows.js';
 import type { Policy } from '../policy/policy.js';
 import { deskOf, type Session } from '../release/session.js';
 

@@ -1,5 +1,5 @@
 import type { AdditiveLaw } from './law.js';
-import { halfWidth, normalQuantile, scaledNormalTail, widthOf } from './law-width.js';
+import { deviation, halfWidth, normalQuantile, scaledNormalTail, widthOf } from './law-width.js';
 
 /** Sums of independent noises and how far they stray. See law-sum.proof.md. */
 
@@ -16,6 +16,18 @@ export interface NoiseSum {
   /** Above 0 where x >= 0 passes it, below 0 where it does not; near a straight line in x, and quicker than working out the half width. */
   beyond(factors: readonly number[], x: number): number;
 }
+
+/** How far a sum of noises strays: their variances add, and `half(alpha)` is passed with probability alpha at most. */
+export interface Spread {
+  readonly parts: readonly Part[];
+  readonly deviation: number;
+  readonly half: (alpha: number) => number;
+}
+export const spreadOf = (parts: readonly Part[]): Spread => ({
+  parts,
+  deviation: Math.hypot(...parts.map(({ factor, noise }) => factor * deviation(noise))),
+  half: (alpha) => combinedHalfWidth(parts, alpha),
+});
 
 const isNoisy = (law: AdditiveLaw<number>): boolean => widthOf(law) > 0;
 

@@ -1,9 +1,9 @@
+import { askedText } from '../accounting/share.js';
 import { Fault } from '../errors.js';
 import { add } from '../exact/rational.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
 import type { Receipt } from '../release/receipt.js';
 import type { Session } from '../release/session.js';
-import { askedText } from '../release/share.js';
 import { ownPlan, type PatternPlan, planOf } from './plan.js';
 import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { clusteringParts } from './query/shortcut.js';

@@ -5,8 +5,8 @@ import { publicData } from '../../experiments/data.js';
 import { rational } from '../exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { ladderSampler } from '../noise/ladder.js';
-import { shapeLadder } from './data-ladder.js';
 import { buildGraph } from './graph/csr.js';
+import { shapeLadder } from './pattern-ladder.js';
 
 const folder = publicData('graphs/');
 const draws = 2001;

@@ -1,4 +1,6 @@
 import { add, ceiling, compare, divide, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
+import { missingLabel } from './code.js';
+import { type Grid, gridOf, numberAt } from './grid.js';
 import type { NumberColumn } from './policy.js';
 
 type Numbers = Pick<NumberColumn, 'type' | 'bounds' | 'step'>;
@@ -39,4 +41,29 @@ export function usualEdges(column: Numbers): readonly Rational[] {
 function isRound(x: Rational): boolean {
   const digits = toNumber(x).toExponential().split('e')[0]!;
   return ['1', '2', '5'].includes(digits);
+}
+
+/** The first grid position at or above an edge. */
+export const startOf = (grid: Grid, edge: Rational): number => Number(ceiling(divide(subtract(edge, grid.low), grid.step)));
+
+/** First grid position of each bin after the first: from the declared inner edges, else about ten bins of one width. */
+function binStarts(column: NumberColumn, grid: Grid): readonly number[] {
+  const starts = (column.bins ?? usualEdges(column)).map((edge) => startOf(grid, edge));
+  return [...new Set(starts)].filter((p) => p > 0 && p <= grid.last).sort((a, b) => a - b);
+}
+
+function binLabels(grid: Grid, starts: readonly number[]): readonly string[] {
+  const firsts = [0, ...starts];
+  const show = (p: number) => `${toNumber(numberAt(grid, p))}`;
+  return firsts.map((first, i) => {
+    const last = (firsts[i + 1] ?? grid.last + 1) - 1;
+    return first === last ? show(first) : `${show(first)} to ${show(last)}`;
+  });
+}
+
+/** The bins a number is counted by: where those after the first begin, and what each is called, then missing. */
+export function shownBins(column: NumberColumn): { readonly starts: readonly number[]; readonly labels: readonly string[] } {
+  const grid = gridOf(column);
+  const starts = binStarts(column, grid);
+  return { starts, labels: [...binLabels(grid, starts), missingLabel] };
 }

@@ -24,17 +24,5 @@ export function codesOf(column: CategoryColumn | MultiColumn): readonly string[]
   return codes;
 }
 
-/** The levels a category is counted and shown by: each code by itself, pooled ones together in the place of the first. */
-export function levelsOf(column: CategoryColumn): readonly (readonly string[])[] {
-  const pools = new Map(column.pools?.flatMap((pool) => pool.map((code) => [code, pool] as const)));
-  const codes = codesOf(column);
-  return codes.flatMap((code) => {
-    const pool = pools.get(code);
-    if (!pool) return [[code]];
-    const together = codes.filter((other) => pool.includes(other));
-    return together[0] === code ? [together] : [];
-  });
-}
-export const levelLabel = (level: readonly string[]): string => level.join(' or ');
 /** The level of cells that hold no answer: NULL, NaN, infinities, declared missing codes and codes outside the domain. */
 export const missingLabel = '(missing)';

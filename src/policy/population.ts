@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { readlink, realpath } from 'node:fs/promises';
+import { existsSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { Fault } from '../errors.js';
 import type { Policy, Relation } from './policy.js';
@@ -7,17 +6,27 @@ import type { Policy, Relation } from './policy.js';
 /** How many links in a row are followed to a file that is not there yet; a circle of links ends here. */
 const mostLinks = 40;
 
-/** The path with every link resolved, as far as it exists: one file has one name however it was reached. */
-export async function canonicalPath(path: string, links = mostLinks): Promise<string> {
+/**
+ * The path with every link resolved, as far as it exists: one file has one name however it was reached. Without waiting: a request asks it on its way to the
+ * ledger, and handing it to another thread takes longer than the answer.
+ */
+export function canonicalPath(path: string, links = mostLinks): string {
   try {
-    return await realpath(path);
+    return realpathSync.native(path);
   } catch {
     const parent = dirname(path);
     if (parent === path) return path;
-    const here = join(await canonicalPath(parent, links), basename(path));
+    const here = join(canonicalPath(parent, links), basename(path));
     // A link to what does not exist yet: it is made where the link points.
-    const target = links > 0 ? await readlink(here).catch(() => undefined) : undefined;
+    const target = links > 0 ? linkAt(here) : undefined;
     return target === undefined ? here : canonicalPath(resolve(dirname(here), target), links - 1);
+  }
+}
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }
 
@@ -29,28 +38,25 @@ export const edgeRelations = ({ protect, relations }: Pick<Kept, 'protect' | 're
 const privateOf = (relations: Kept['relations']): readonly Relation[] => [...relations.values()].filter((r) => r.private);
 
 /** The real file a relation is read from; a table without a file lies in the data's own database. */
-const fileOf = ({ table }: Relation, { source }: Kept['data']): Promise<string> =>
-  canonicalPath(isAbsolute(table) ? table : source);
+const fileOf = ({ table }: Relation, { source }: Kept['data']): string => canonicalPath(isAbsolute(table) ? table : source);
 
 /** The real table of a relation: `t` and `main.t` are one. */
-export const realTable = async (relation: Relation, data: Kept['data']): Promise<string> => {
-  const file = await fileOf(relation, data);
+export const realTable = (relation: Relation, data: Kept['data']): string => {
+  const file = fileOf(relation, data);
   return isAbsolute(relation.table) ? file : `${file}#${relation.table.replace(/^main\./, '')}`;
 };
 
 const distinct = (files: readonly string[]): readonly string[] => [...new Set(files)].sort();
 
 /** Real paths of the files whose records are the secret: the tables of the private relations when it is an edge, the data otherwise. */
-export const secretFiles = async (kept: Kept): Promise<readonly string[]> => {
+export const secretFiles = (kept: Kept): readonly string[] => {
   const edges = edgeRelations(kept);
-  return edges.length > 0
-    ? distinct(await Promise.all(edges.map((r) => fileOf(r, kept.data))))
-    : [await canonicalPath(kept.data.source)];
+  return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : [canonicalPath(kept.data.source)];
 };
 
 /** All files that a policy of this data could keep secret, by whichever secret. */
-const allFiles = async ({ data, relations }: Kept): Promise<readonly string[]> =>
-  distinct([await canonicalPath(data.source), ...(await Promise.all(privateOf(relations).map((r) => fileOf(r, data))))]);
+const allFiles = ({ data, relations }: Kept): readonly string[] =>
+  distinct([canonicalPath(data.source), ...privateOf(relations).map((r) => fileOf(r, data))]);
 
 /**
  * Whose budget a policy spends: as written, or else that of everybody in the files that hold the secret. Left out, it depends on the real files alone, never
@@ -103,10 +109,10 @@ function holds(folder: string, [next, ...rest]: readonly string[]): boolean {
  * Before an account is opened under a name taken from files: a ledger that holds the account of a file which is gone most likely holds that of this one, moved
  * or renamed, and one that holds the account of some of these files holds what was spent on them; an empty account would be a fresh budget.
  */
-export async function openingOf(policy: Policy): Promise<(others: readonly string[]) => void> {
+export function openingOf(policy: Policy): (others: readonly string[]) => void {
   const { population } = policy;
-  const usual = populationOf(undefined, await secretFiles(policy));
-  const mine = new Set((await allFiles(policy)).map((file) => file.normalize('NFC')));
+  const usual = populationOf(undefined, secretFiles(policy));
+  const mine = new Set(allFiles(policy).map((file) => file.normalize('NFC')));
   return (others) => {
     if (!population.startsWith(ofData)) return;
     const known = others.filter((name) => name.startsWith(ofData));
@@ -129,16 +135,13 @@ export async function openingOf(policy: Policy): Promise<(others: readonly strin
 }
 
 /** How the same people could come by a second budget without anybody noticing; one sentence each, none when all is well. */
-export async function accountDoubts(policy: Policy): Promise<readonly string[]> {
+export function accountDoubts(policy: Policy): readonly string[] {
   const { population, ledger } = policy;
-  const files = await secretFiles(policy);
-  const folders = distinct((await allFiles(policy)).map((file) => defaultLedger([file])!));
-  const usual = await Promise.all(folders.map((file) => canonicalPath(file)));
+  const files = secretFiles(policy);
+  const folders = distinct(allFiles(policy).map((file) => defaultLedger([file])!));
+  const usual = folders.map((file) => canonicalPath(file));
   const own = defaultLedger(files);
-  const [named, placed] = [
-    population !== populationOf(undefined, files),
-    own === undefined || ledger !== (await canonicalPath(own)),
-  ];
+  const [named, placed] = [population !== populationOf(undefined, files), own === undefined || ledger !== canonicalPath(own)];
   const names = Math.max(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.nlink ?? 1));
   return [
     ...usual

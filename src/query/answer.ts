@@ -1,17 +1,13 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
 import type { AdditiveLaw, Law } from '../mechanism/law.js';
-import { combinedHalfWidth, type Part } from '../mechanism/law-sum.js';
-import { deviation } from '../mechanism/law-width.js';
+import { type Part, type Spread, spreadOf } from '../mechanism/law-sum.js';
 import type { AnswerRow, AnswerTable, ErrorKind, Foreseen, NoisyCounts, NoisyMeasure } from './bound.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
 
-/** A number that is known up to noise: value, noise, standard deviation and half width for a given miss probability. */
-export interface Noisy {
+/** A number that is known up to noise. */
+export interface Noisy extends Spread {
   readonly value: Rational;
-  readonly parts: readonly Part[];
-  readonly deviation: number;
-  readonly half: (alpha: number) => number;
 }
 
 /** `factor` times the cells of a measure that make up answer cell i. */
@@ -34,34 +30,41 @@ const additive = (noise: readonly Law<number>[], index: number): AdditiveLaw<num
   return found;
 };
 
-/** Independent noises add in variance. */
-const spread = (parts: readonly Part[]) => ({
-  parts,
-  deviation: Math.hypot(...parts.map(({ factor, noise }) => factor * deviation(noise))),
-  half: (alpha: number) => combinedHalfWidth(parts, alpha),
+/** The noise that every cell of a term brings. */
+export const partOf = ({ measure, factor }: Term, noise: readonly Law<number>[]): Part => ({
+  factor: Math.abs(toNumber(factor)),
+  noise: additive(noise, measure),
 });
+/** The noise of the terms in answer cell i, before any value is known. */
+export const noiseOf = (terms: readonly Term[], noise: readonly Law<number>[], i = 0): Spread =>
+  spreadOf(
+    terms.flatMap((term) => {
+      const part = partOf(term, noise);
+      return term.cells(i).map(() => part);
+    }),
+  );
+
+function sumOfCells(terms: readonly Term[], noisy: readonly NoisyMeasure[], i: number): Rational {
+  let value = zero;
+  for (const { measure, factor, cells } of terms) {
+    const { values } = counts(noisy, measure);
+    for (const cell of cells(i)) value = add(value, multiply(factor, rational(values[cell]!)));
+  }
+  return value;
+}
+/** The laws of a batch's measures; one list for all of its answers, of which there may be as many. */
+export function lawsOf(noisy: readonly NoisyMeasure[]): readonly Law<number>[] {
+  const known = lists.get(noisy) ?? noisy.map(({ noise }) => noise);
+  lists.set(noisy, known);
+  return known;
+}
+const lists = new WeakMap<readonly NoisyMeasure[], readonly Law<number>[]>();
 
 /** The noisy sum of the terms in answer cell i. */
-export function noisySum(terms: readonly Term[], noisy: readonly NoisyMeasure[], i: number): Noisy {
-  let value = zero;
-  const parts: Part[] = [];
-  for (const { measure, factor, cells } of terms) {
-    const { noise, values } = counts(noisy, measure);
-    for (const cell of cells(i)) {
-      value = add(value, multiply(factor, rational(values[cell]!)));
-      parts.push({ factor: Math.abs(toNumber(factor)), noise });
-    }
-  }
-  return { value, ...spread(parts) };
-}
-
-/** The noise of the terms in answer cell i, before any value is known. */
-export const noiseOf = (terms: readonly Term[], noise: readonly Law<number>[], i = 0): Omit<Noisy, 'value'> =>
-  spread(
-    terms.flatMap(({ measure, factor, cells }) =>
-      cells(i).map(() => ({ factor: Math.abs(toNumber(factor)), noise: additive(noise, measure) })),
-    ),
-  );
+export const noisySum = (terms: readonly Term[], noisy: readonly NoisyMeasure[], i: number): Noisy => ({
+  value: sumOfCells(terms, noisy, i),
+  ...noiseOf(terms, lawsOf(noisy), i),
+});
 
 export const miss = 0.05;
 
@@ -103,15 +106,21 @@ export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery
   const widest = alike ? 0 : layout.cells.reduce((best, _, i) => (numbers(i) > numbers(best) ? i : best), 0);
   const error: ErrorKind = numbers(widest) === 1 ? 'exact' : 'combined';
   return {
-    finish: (noisy) =>
-      table(layout, error, (i) => {
-        const sum = noisySum(terms, noisy, i);
-        const value = toNumber(sum.value);
+    finish: (noisy) => {
+      const laws = lawsOf(noisy);
+      const errorOf = (i: number) => {
+        const { deviation, half } = noiseOf(terms, laws, i);
+        return { deviation, half: half(miss) };
+      };
+      const each = alike ? errorOf(0) : undefined;
+      return table(layout, error, (i) => {
+        const value = toNumber(sumOfCells(terms, noisy, i));
+        const { deviation, half } = each ?? errorOf(i);
         // Outward by more than the last digits can be off: an end may be a number the noise reaches exactly.
-        const half = sum.half(miss);
         const ends = half + (Math.abs(value) + half) * 2 ** -50;
-        return { value, standardError: sum.deviation, low: value - ends, high: value + ends };
-      }),
+        return { value, standardError: deviation, low: value - ends, high: value + ends };
+      });
+    },
     foresee: (noise) => {
       const known = noiseOf(terms, noise, widest);
       return foreseen(layout, error, known.deviation, known.half(miss), false);

@@ -1,7 +1,8 @@
-import { codesOf, columnNamed, declaredCode, isCoded } from '../count/domain.js';
 import type { RowTest } from '../count/measure.js';
 import { Fault } from '../errors.js';
 import { parseRational, type Rational } from '../exact/rational.js';
+import { codesOf } from '../policy/code.js';
+import { columnNamed, declaredCode, isCoded } from '../policy/domain.js';
 import { gridOf, positionsWhere } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
 import type { Condition } from './query.js';

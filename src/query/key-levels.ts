@@ -1,7 +1,7 @@
-import { numberNamed } from '../count/domain.js';
 import type { RowKey } from '../count/measure.js';
 import type { ToldLevels } from '../dependence/model/told-levels.js';
 import { toText } from '../exact/rational.js';
+import { numberNamed } from '../policy/domain.js';
 import { gridOf, numberAt } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
 

@@ -1,11 +1,9 @@
-import { categoryNamed, codesOf, columnNamed, isNumber, isWeight } from '../count/domain.js';
-import { type CodeKey, type JointKey, missingLabel, otherLabel, type RowKey } from '../count/measure.js';
+import { type CodeKey, type JointKey, otherLabel, type RowKey } from '../count/measure.js';
 import { Fault } from '../errors.js';
-import { ceiling, divide, type Rational, subtract, toNumber } from '../exact/rational.js';
-import { usualEdges } from '../policy/bins.js';
-import { levelLabel, levelsOf } from '../policy/code.js';
-import { type Grid, gridOf, numberAt } from '../policy/grid.js';
-import type { CategoryColumn, Cluster, NumberColumn, Policy } from '../policy/policy.js';
+import { shownBins } from '../policy/bins.js';
+import { codesOf, missingLabel } from '../policy/code.js';
+import { categoryNamed, columnNamed, isNumber, isWeight, shownLevels } from '../policy/domain.js';
+import type { Cluster, Policy } from '../policy/policy.js';
 
 /** A key and the label of each of its positions. */
 export interface LabelledKey {
@@ -30,46 +28,25 @@ export function refuseManyCells(size: number, who: string, what: string, limit: 
   );
 }
 
-/** The first grid position at or above an edge. */
-export const startOf = (grid: Grid, edge: Rational): number => Number(ceiling(divide(subtract(edge, grid.low), grid.step)));
-
-/** First grid position of each bin after the first: from the declared inner edges, else about ten bins of one width. */
-function binStarts(column: NumberColumn, grid: Grid): readonly number[] {
-  const starts = (column.bins ?? usualEdges(column)).map((edge) => startOf(grid, edge));
-  return [...new Set(starts)].filter((p) => p > 0 && p <= grid.last).sort((a, b) => a - b);
-}
-
-function binLabels(grid: Grid, starts: readonly number[]): readonly string[] {
-  const firsts = [0, ...starts];
-  const show = (p: number) => `${toNumber(numberAt(grid, p))}`;
-  return firsts.map((first, i) => {
-    const last = (firsts[i + 1] ?? grid.last + 1) - 1;
-    return first === last ? show(first) : `${show(first)} to ${show(last)}`;
-  });
-}
-
 export function keyOf(policy: Policy, name: string): LabelledKey {
   const column = columnNamed(policy, name);
   if (isWeight(column))
     throw new Fault('QUERY_INVALID', `Column "${name}" is a weight and cannot be a key.`, 'Use it as "weight".');
   if (isNumber(column)) {
-    const grid = gridOf(column);
-    const edges = binStarts(column, grid);
-    const labels = [...binLabels(grid, edges), missingLabel];
-    return { key: { kind: 'bin', column: name, edges, size: labels.length }, labels };
+    const { starts, labels } = shownBins(column);
+    return { key: { kind: 'bin', column: name, edges: starts, size: labels.length }, labels };
   }
-  if (column.type === 'category') return categoryKey(column);
+  if (column.type === 'category') return categoryKey(column.name, shownLevels(column));
   const codes = codesOf(column);
   const labels = [...codes, missingLabel];
   return { key: { kind: 'options', column: name, codes, size: labels.length }, labels };
 }
 
 /** One position per level, pooled answers together, then missing. */
-function categoryKey(column: CategoryColumn): { readonly key: CodeKey; readonly labels: readonly string[] } {
-  const groups = levelsOf(column);
-  const labels = [...groups.map(levelLabel), missingLabel];
-  return { key: { kind: 'code', column: column.name, groups, missing: 'cell', size: labels.length }, labels };
-}
+const categoryKey = (column: string, { groups, labels }: ReturnType<typeof shownLevels>) => ({
+  key: { kind: 'code', column, groups, missing: 'cell', size: labels.length } satisfies CodeKey,
+  labels,
+});
 
 /** One position per allowed combination of a cluster's answers, and one for everything else. */
 export function jointKeyOf(
@@ -79,7 +56,7 @@ export function jointKeyOf(
   readonly key: JointKey;
   readonly labels: readonly string[];
 } {
-  const parts = columns.map((name) => categoryKey(categoryNamed(policy, name)));
+  const parts = columns.map((name) => categoryKey(name, shownLevels(categoryNamed(policy, name))));
   const place = (code: string | null, c: number): number =>
     code === null ? parts[c]!.key.size - 1 : parts[c]!.key.groups.findIndex((level) => level.includes(code));
   const places = new Map<string, readonly number[]>();

@@ -1,9 +1,9 @@
-import { weightNamed } from '../count/domain.js';
 import { sumEffects } from '../count/effects.js';
 import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
 import { impliesPresent, textOf } from '../count/measure.js';
 import { one, type Rational } from '../exact/rational.js';
 import type { Law } from '../mechanism/law.js';
+import { weightNamed } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
 import { sameCell, type Term } from './answer.js';
@@ -22,6 +22,8 @@ export interface BoundQuery {
 export interface Rows {
   readonly filter: readonly RowTest[];
   readonly keys: readonly LabelledKey[];
+  /** Labels of the cells that the keys make. */
+  readonly cells: readonly (readonly string[])[];
   readonly weight?: string;
 }
 
@@ -40,14 +42,22 @@ export interface Scope {
 
 export const rowsOf = (policy: Policy, query: Pick<Query, 'where' | 'by' | 'weight'>, alsoBy: readonly string[] = []): Rows => {
   if (query.weight !== undefined) weightNamed(policy, query.weight);
+  const filter = filterOf(query.where, policy);
+  const keys = keysOf(policy, [...(query.by ?? []), ...alsoBy]);
   return {
-    filter: filterOf(query.where, policy),
-    keys: keysOf(policy, [...(query.by ?? []), ...alsoBy]),
+    filter,
+    keys,
+    cells: cellsOf(keys),
     ...(query.weight !== undefined && { weight: query.weight }),
   };
 };
 export const only = (rows: Rows, ...tests: RowTest[]): Rows => ({ ...rows, filter: tidy([...rows.filter, ...tests]) });
-export const cellsOfRows = (rows: Rows): readonly (readonly string[])[] => cellsOf(rows.keys);
+export const furtherBy = (rows: Rows, key: LabelledKey): Rows => {
+  const keys = [...rows.keys, key];
+  return { ...rows, keys, cells: cellsOf(keys) };
+};
+/** Two queries with one text are about the same rows, cell by cell. */
+export const aboutText = ({ filter, keys, weight }: Rows): string => textOf([filter, keys.map(({ key }) => key), weight ?? null]);
 
 /**
  * A grouped COUNT(*) beside a grouped AVG(x) would count the same rows twice. Counting once, split by whether x is there, halves what a row moves
@@ -55,43 +65,38 @@ export const cellsOfRows = (rows: Rows): readonly (readonly string[])[] => cells
  */
 function splitColumns(policy: Policy, batch: readonly Query[]): ReadonlyMap<string, string> {
   const split = new Map<string, string>();
-  if (policy.protect.secret === 'answer') return split;
-  const about = (query: Query) => textOf(rowsOf(policy, query));
-  const counted = new Set(batch.filter((query) => query.kind === 'count' && query.by?.length).map(about));
-  for (const query of batch)
-    if ((query.kind === 'mean' || query.kind === 'variance') && query.by?.length) {
-      const key = about(query);
-      const same = impliesPresent(rowsOf(policy, query).filter, query.column);
-      if (counted.has(key) && !split.has(key) && !same) split.set(key, query.column);
-    }
+  const grouped = batch.filter((query) => query.by?.length);
+  if (policy.protect.secret === 'answer' || !grouped.some(isRatio)) return split;
+  const about = (query: Query) => aboutText(rowsOf(policy, query));
+  const counted = new Set(grouped.filter((query) => query.kind === 'count').map(about));
+  for (const query of grouped.filter(isRatio)) {
+    const rows = rowsOf(policy, query);
+    const key = aboutText(rows);
+    if (counted.has(key) && !split.has(key) && !impliesPresent(rows.filter, query.column)) split.set(key, query.column);
+  }
   return split;
 }
+const isRatio = (query: Query) => query.kind === 'mean' || query.kind === 'variance';
 
 export function openScope(policy: Policy, batch: readonly Query[]): Scope & { readonly measures: readonly Measure[] } {
   const measures: Measure[] = [];
   const known = new Map<string, number>();
   const split = splitColumns(policy, batch);
   let cells = 0;
-  const once = (key: string, { keys }: Counting, make: () => Measure): number => {
-    const there = known.get(key);
-    if (there !== undefined) return there;
-    cells += keys.reduce((n, { size }) => n * size, 1);
+  const keep = (text: string, measure: Measure): number => {
+    cells += measure.counting.keys.reduce((n, { size }) => n * size, 1);
     refuseManyCells(cells, 'The measures have', 'cells together', mostCellsTogether);
-    const index = measures.push(make()) - 1;
-    known.set(key, index);
+    const index = measures.push(measure) - 1;
+    known.set(text, index);
     return index;
   };
-  const total: Scope['total'] = ({ filter, keys }, value, grid, name, tables = 1) => {
+  const total: Scope['total'] = ({ filter, keys, cells }, value, grid, name, tables = 1) => {
     const counting: Counting = { filter, keys: keys.map(({ key }) => key), value };
-    return once(textOf(counting), counting, () => ({
-      mechanism: 'additive',
-      name,
-      cells: cellsOf(keys),
-      grid,
-      effects: sumEffects(policy, counting),
-      counting,
-      ...(tables > 1 && { tables }),
-    }));
+    const text = textOf(counting);
+    const there = known.get(text);
+    if (there !== undefined) return there;
+    const effects = sumEffects(policy, counting);
+    return keep(text, { mechanism: 'additive', name, cells, grid, effects, counting, ...(tables > 1 && { tables }) });
   };
   const count = (rows: Rows, name: string, cells: Term['cells'], tables?: number): Term => {
     const { weight } = rows;
@@ -99,10 +104,8 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
     const value: RowValue = weight === undefined ? { kind: 'one' } : { kind: 'weight', weight };
     return { measure: total(rows, value, factor, weight === undefined ? name : `${name}, weighted`, tables), factor, cells };
   };
-  const bySplit = (rows: Rows, column: string): Rows => ({
-    ...rows,
-    keys: [...rows.keys, { key: { kind: 'bin', column, edges: [], size: 2 }, labels: [column, `no ${column}`] }],
-  });
+  const bySplit = (rows: Rows, column: string): Rows =>
+    furtherBy(rows, { key: { kind: 'bin', column, edges: [], size: 2 }, labels: [column, `no ${column}`] });
   return {
     policy,
     batch,
@@ -112,21 +115,24 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
       // COUNT(x) beside COUNT(*) and AVG(x) is one half of the split count.
       const asked = rows.filter.find((test) => {
         const rest = { ...rows, filter: rows.filter.filter((other) => other !== test) };
-        return test.kind === 'missing' && test.negate && split.get(textOf(rest)) === test.column;
+        return test.kind === 'missing' && test.negate && split.get(aboutText(rest)) === test.column;
       });
       if (asked) {
         const rest = { ...rows, filter: rows.filter.filter((other) => other !== asked) };
         return count(bySplit(rest, asked.column), 'count', (i) => [2 * i]);
       }
-      const column = split.size === 0 ? undefined : split.get(textOf(rows));
+      const column = split.size === 0 ? undefined : split.get(aboutText(rows));
       return column === undefined
         ? count(rows, 'count', sameCell, tables)
         : count(bySplit(rows, column), 'count', (i) => [2 * i, 2 * i + 1]);
     },
     presentCount: (rows, column) =>
-      split.get(textOf(rows)) === column
+      split.get(aboutText(rows)) === column
         ? count(bySplit(rows, column), 'count', (i) => [2 * i])
         : count(only(rows, present(column)), impliesPresent(rows.filter, column) ? 'count' : `count with ${column}`, sameCell),
-    select: (measure) => once(textOf([measure.counting, measure.name]), measure.counting, () => measure),
+    select(measure) {
+      const text = textOf([measure.counting, measure.name]);
+      return known.get(text) ?? keep(text, measure);
+    },
   };
 }

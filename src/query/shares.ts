@@ -1,9 +1,8 @@
-import { toNumber } from '../exact/rational.js';
 import type { Part } from '../mechanism/law-sum.js';
-import { miss, noisySum, type Term } from './answer.js';
+import { ofShare, quotients } from '../mechanism/ratio.js';
+import { lawsOf, miss, partOf, type Term } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
-import { quotients } from './ratio.js';
 
 /** Beyond this many values nobody reads percentages, and working out their errors takes longer than the release. */
 const mostValues = 64;
@@ -24,29 +23,34 @@ export function withShares(
   // The last position of a key is "missing".
   const answered = width - 1;
   if (answered < 2 || answered > mostValues) return table;
-  const sums = table.rows.map((_, i) => noisySum([term], noisy, i));
-  const counts = sums.map(({ value }) => toNumber(value));
   /** All cells of a measure have one noise, so only the numbers of them count. */
+  const part = partOf(term, lawsOf(noisy));
   const known = new Map<string, ReturnType<typeof quotients>>();
-  const ratioOf = (own: readonly Part[], among: readonly number[], rest: number) => {
-    const key = `${own.length} ${rest}`;
-    const there = known.get(key);
-    if (there) return there;
-    const parts = among.flatMap((k) => sums[k]!.parts).slice(0, rest);
-    const ratio = quotients([own, parts], miss);
+  const ratioOf = (own: number, rest: number) => {
+    const key = `${own} ${rest}`;
+    const ratio = known.get(key) ?? quotients([new Array<Part>(own).fill(part), new Array<Part>(rest).fill(part)], miss);
     known.set(key, ratio);
     return ratio;
+  };
+  const counts = table.rows.map(({ value }) => value!);
+  const numbers = table.rows.map((_, i) => term.cells(i).length);
+  const over = (list: readonly number[], first: number): number => {
+    let sum = 0;
+    for (let k = first; k < first + answered; k++) sum += list[k]!;
+    return sum;
   };
   const rows = table.rows.map((row, i) => {
     if (i % width === answered) return row;
     const first = i - (i % width);
-    const among = Array.from({ length: answered }, (_, k) => first + k);
-    const bottom = among.reduce((sum, k) => sum + counts[k]!, 0);
+    const bottom = over(counts, first);
     if (!(bottom > 0)) return { ...row, share: { value: null, low: 0, high: 1 } };
-    const own = sums[i]!.parts;
-    const rest = among.reduce((n, k) => n + sums[k]!.parts.length, 0) - own.length;
-    const share = ratioOf(own, among, rest)({ top: counts[i]!, bottom, factors: (r) => [1 - r, r], within: [0, 1] });
-    return { ...row, share };
+    return {
+      ...row,
+      share: ratioOf(
+        numbers[i]!,
+        over(numbers, first) - numbers[i]!,
+      )({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1] }),
+    };
   });
   return { ...table, rows };
 }

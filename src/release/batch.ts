@@ -1,27 +1,25 @@
 import { usedShares } from '../accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
-import { columnsOf } from '../count/effects.js';
-import { textOf } from '../count/measure.js';
-import { type NoisyAnswer, noisyCells } from '../count/noisy-cells.js';
+import { askedText, type Standing } from '../accounting/share.js';
+import type { MechanismOf } from '../count/measure.js';
+import { type NoisyAnswer, type NoisyVector, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
-import { inDoubles } from '../mechanism/law.js';
+import type { Entry } from '../ledger/ledger.js';
+import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
-import type { Policy } from '../policy/policy.js';
-import { bindBatch } from '../query/bind.js';
-import type { BoundBatch } from '../query/bound.js';
-import { canonical, parseBatch } from '../query/parse.js';
-import { finishBatch, widestAnswer } from './answer.js';
-import { type Desk, outcomeOf } from './charge.js';
+import { bindBatch, identityOf } from '../query/bind.js';
+import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
+import { parseBatch } from '../query/parse.js';
+import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
-import { explainChoice, type Plan } from './plan.js';
+import { explainChoice, looseDelta, mostlyNoise, type Plan } from './plan.js';
+import { quotaOf, spentBy } from './quota.js';
 import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
 import { requestKey } from './request-key.js';
 import type { AskOptions, Session } from './session.js';
-import { askedText, type Standing } from './share.js';
-import { type Unanswered, unansweredFor } from './unanswered.js';
-import { looseDelta, mostlyNoise } from './warnings.js';
+import { tidy, withErrorsOf } from './tidy.js';
 import { waysOut } from './ways-out.js';
 
 /** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */
@@ -38,12 +36,12 @@ export async function planBatch(session: Session, desk: Desk, query: unknown, op
 export async function releaseBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Release> {
   const prepared = await sayingOutcome(notSpent, () => prepare(session, desk, query, options));
   const { policy } = session;
-  const { bound, best, canonical } = prepared;
+  const { bound, best, key } = prepared;
   const plan = describe(session, prepared);
   const profile = toStored(best.profile);
   const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString() });
-  const { answer, ...paid } = await session.charge<Recorded>({
-    canonical,
+  const { answer, ...paid } = await charge<Recorded>(desk, {
+    key,
     label: plan.label,
     mechanisms: best.mechanisms,
     plan,
@@ -69,6 +67,21 @@ interface Recorded {
   readonly at?: string;
 }
 
+/**
+ * An answer as long as any can be: what is recorded is filled up to its length, so that neither the room it takes nor a failure for want of room tells
+ * about the noise. Counts have fewer digits than this, sums are kept in 128 bits, and noise a thousand scales wide is drawn with probability e^-1000.
+ */
+const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf[]): NoisyAnswer => ({
+  measures: measures.map((m, k): NoisyVector => {
+    const { law } = mechanisms[k]!;
+    const noise = lawText(law);
+    if (m.mechanism === 'exponential') return { noise, chosen: m.cells.map(() => m.candidates.length - 1) };
+    const exact = m.counting.value.kind === 'one' ? 16 : 39;
+    const drawn = Math.ceil(Math.log10(1 + Math.sqrt(varianceOf(law)))) + 3;
+    return { noise, values: m.cells.map(() => `-${'9'.repeat(Math.max(exact, drawn))}`) };
+  }),
+});
+
 interface Prepared {
   readonly bound: BoundBatch;
   readonly plans: readonly NoisePlan[];
@@ -77,7 +90,7 @@ interface Prepared {
   readonly standing: Standing;
   readonly label: string;
   /** What makes two requests the same. */
-  readonly canonical: string;
+  readonly key: string;
   /** The entry it was booked under before, and never answered. */
   readonly completes?: number;
   /** How many records there are; absent where the secret is no record of the data. */
@@ -86,8 +99,9 @@ interface Prepared {
 
 async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
   const { policy, account } = session;
+  const asked = askedText(options);
   const bound = bindBatch(parseBatch(query), policy);
-  const text = JSON.stringify(['batch', askedText(options), canonical({ queries: bound.queries }), meaning(bound, policy)]);
+  const text = JSON.stringify(['batch', asked, ...identityOf(bound, policy)]);
   const label =
     options.label ??
     bound.queries
@@ -96,8 +110,9 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
       .slice(0, 120);
   const standing = await session.standing();
   const records = policy.protect.secret === 'edge' ? undefined : await session.records();
-  const common = { bound, standing, label, canonical: text, ...(records !== undefined && { records }) };
-  const open = await unansweredFor(desk, await requestKey(policy, text), options.fresh === true);
+  const key = requestKey(policy, text);
+  const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
+  const open = await unansweredFor(desk, key, options.fresh === true);
   for (const was of open ? asBooked(session, open, options) : []) {
     const plans = chooseNoise(bound.measures, account, was.share, was.basis);
     const best = plans.find(({ profile }) =>
@@ -112,6 +127,25 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
   const best = (standing.own && now.plans.find(admitted)) ?? now.plans[0];
   if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
   return { ...common, ...now, best };
+}
+
+/** An entry that nobody was answered for, and how things stood when it was booked: a request that takes it up is planned as it was then. */
+interface Unanswered {
+  readonly entry: Entry;
+  readonly before: Standing;
+}
+
+/** What a request would take up, unless it is told from the record. */
+async function unansweredFor({ ledger, policy }: Desk, key: string, fresh: boolean): Promise<Unanswered | undefined> {
+  const { population, budget } = policy;
+  const entry = await ledger.unanswered?.(population, key);
+  if (!entry || (!fresh && (await ledger.replay(population, key)))) return undefined;
+  const earlier = (await ledger.entries(population)).filter(({ sequence }) => sequence < entry.sequence);
+  const quota = quotaOf(budget, entry.analyst);
+  return {
+    entry,
+    before: { ...spentBy(earlier), ...(quota && { own: { spent: spentBy(earlier, entry.analyst), quota } }) },
+  };
 }
 
 /** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
@@ -147,8 +181,21 @@ function describe(session: Session, { bound, plans, best, share, standing, label
   });
 }
 
-/** What the queries count under this policy: an answer is no answer any more once a domain, a missing code or a support has changed. */
-const meaning = ({ measures }: BoundBatch, policy: Policy): string =>
-  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));
-
 const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
+
+/** Turns stored noisy integers into tables; public arithmetic only. */
+export function finishBatch(bound: BoundBatch, answer: NoisyAnswer, tidied: boolean): readonly AnswerTable[] {
+  const laws = answer.measures.map((m) => lawFromText(m.noise));
+  const raw = answer.measures.map((m) => (m.values ?? []).map(BigInt));
+  const finish = (values: readonly (readonly bigint[])[]): readonly AnswerTable[] =>
+    bound.finish(
+      answer.measures.map((m, k) => {
+        const law = inDoubles(laws[k]!);
+        return (m.chosen ? { noise: law, chosen: m.chosen } : { noise: law, values: values[k]! }) as NoisyMeasure;
+      }),
+    );
+  const tables = finish(raw);
+  if (!tidied) return tables;
+  const numbers = raw.map((v) => v.map(Number));
+  return withErrorsOf(finish(tidy(bound.measures, numbers, laws.map(varianceOf))), tables);
+}

@@ -6,12 +6,10 @@ import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import { Paid } from '../mechanism/paid.js';
 import type { Policy } from '../policy/policy.js';
-import { openingOf } from '../policy/population.js';
 import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
 import { presentAccount } from './present-account.js';
 import { quotaFor } from './quota.js';
-import { requestKey } from './request-key.js';
 
 /** What every release needs, whatever is being asked. */
 export interface Desk {
@@ -19,6 +17,8 @@ export interface Desk {
   readonly engine: Engine;
   readonly ledger: Ledger;
   readonly account: Account;
+  /** Asked before an account is opened under its population's name: would it be a second budget (policy/population.ts)? */
+  readonly opening: (others: readonly string[]) => void;
   /** Who pays, as the operating system or the service knows them. */
   readonly analyst: string;
   /** What they call themselves. */
@@ -33,8 +33,8 @@ export interface Desk {
 
 /** One thing to be paid for and then answered. `T` is plain data (it is recorded, and told again when the same is asked). */
 export interface Request<T> {
-  /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */
-  readonly canonical: string;
+  /** What is asked and with how much budget (release/request-key.ts): two requests with one key are the same request. */
+  readonly key: string;
   /** For the ledger's list; from the request's own text only. */
   readonly label: string;
   /** Everything that will be drawn: what is booked is their cost, and they draw for nobody else. */
@@ -78,7 +78,7 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
 
 async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation | Charged<T>> {
   const { policy, ledger, as } = desk;
-  const key = await requestKey(policy, request.canonical);
+  const { key } = request;
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
   // What will be refused, or was paid for already, is nobody's decision any more.
@@ -96,7 +96,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation 
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
     admit: admission(account, quotaFor(desk)),
-    opening: await openingOf(policy),
+    opening: desk.opening,
   };
 }
 

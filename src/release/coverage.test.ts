@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../test/sample-policy.js';
+import { noised } from '../accounting/choose.js';
 import type { CountedMeasure } from '../count/measure.js';
-import { noised } from '../count/noised.js';
 import type { NoisyVector } from '../count/noisy-cells.js';
 import { rowCounter } from '../count/rows.js';
 import { rational } from '../exact/rational.js';
@@ -14,7 +14,7 @@ import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
 import type { AnswerRow, AnswerTable, BoundBatch } from '../query/bound.js';
 import type { Query } from '../query/query.js';
-import { finishBatch } from './answer.js';
+import { finishBatch } from './batch.js';
 
 /** More draws, and the table of coverages: FUGU_COVERAGE=20000 npx vitest run src/release/coverage.test.ts */
 const asked = Number(process.env.FUGU_COVERAGE ?? 0);

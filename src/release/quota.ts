@@ -1,9 +1,12 @@
 import { type Account, type Quota, usedShare } from '../accounting/account.js';
-import { multiply, toNumber } from '../exact/rational.js';
+import { multiply, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
 import { nothingSpent, type Spent, spend } from '../mechanism/profile.js';
-import type { Policy } from '../policy/policy.js';
-import { quotaOf } from '../policy/quota.js';
+import type { Budget, Policy } from '../policy/policy.js';
+
+/** What one analyst may spend of the budget; undefined where only the budget itself binds. */
+export const quotaOf = ({ analysts }: Budget, analyst: string): Rational | undefined =>
+  analysts?.named.get(analyst) ?? analysts?.each;
 
 /** What the policy lets this analyst spend, as the ledger's admission wants it. */
 export function quotaFor({ policy, analyst }: { readonly policy: Policy; readonly analyst: string }): Quota | undefined {

@@ -1,5 +1,5 @@
-import { columnsOf } from '../count/effects.js';
 import type { Measure } from '../count/measure.js';
+import { columnsOf } from '../count/measure.js';
 import type { Policy } from '../policy/policy.js';
 
 /**

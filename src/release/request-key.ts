@@ -8,15 +8,15 @@ import { canonicalPath } from '../policy/population.js';
  * What is asked of which files under which terms. What the files hold does not enter: a key that changed with the data would tell everybody who asks twice,
  * and everybody who reads the ledger, whether anything had changed in between (docs/decisions/0008).
  */
-export async function requestKey(policy: Policy, canonical: string): Promise<string> {
+export function requestKey(policy: Policy, canonical: string): string {
   const { source, table } = policy.data;
-  const relations = await Promise.all([...policy.relations.values()].map(async (r) => [r.name, await placeOf(r.table)]));
-  const asked = [policy.digest, await canonicalPath(source), table ?? null, relations, canonical];
+  const relations = [...policy.relations.values()].map((r) => [r.name, placeOf(r.table)]);
+  const asked = [policy.digest, canonicalPath(source), table ?? null, relations, canonical];
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 
 /** A table of the data's own database has no path. */
-const placeOf = async (table: string): Promise<string> => (isAbsolute(table) ? canonicalPath(table) : table);
+const placeOf = (table: string): string => (isAbsolute(table) ? canonicalPath(table) : table);
 
 /** How cells and tuples are read (domains, bounds, bins): not part of the terms, but the same words about another domain are another request. */
 export const readingOf = ({ columns, relations }: Policy): string =>

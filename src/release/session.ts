@@ -1,7 +1,9 @@
-import { type Account, admission, costOf, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
-import { guarantee } from '../accounting/guarantee.js';
+import { type Account, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
+import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import type { Reading } from '../accounting/reading.js';
-import { publicRecords } from '../count/public-records.js';
+import { type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
+import { type Asked, askedText, chooseShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
+import { publicRecords } from '../count/kept-rows.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
@@ -9,11 +11,10 @@ import { isZero, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
-import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { type Profile, type Spent, type StoredProfile, toStored } from '../mechanism/profile.js';
 import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
-import { quotaOf } from '../policy/quota.js';
 import { reads } from '../terms/source.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { tieKinds } from '../ties/kinds.js';
@@ -21,15 +22,12 @@ import { systemAnalyst } from './analyst.js';
 import { planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
 import { type Outcomes, sayingOutcome } from './outcome.js';
-import { type Plan, planned } from './plan.js';
-import { quotaFor, quotaUse } from './quota.js';
+import { lastOfIt, type Plan, planned } from './plan.js';
+import { quotaFor, quotaOf, quotaUse } from './quota.js';
 import { refuseUnready } from './ready.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import type { Relied } from './relied.js';
-import { readingOf } from './request-key.js';
-import { type RoomToSpend, roomFor } from './room-to-spend.js';
-import { type Asked, askedText, chooseShare, leftOf, type Standing } from './share.js';
-import { lastOfIt } from './warnings.js';
+import { readingOf, requestKey } from './request-key.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -74,6 +72,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
+    opening: openingOf(policy),
     analyst: parts.analyst ?? systemAnalyst(),
     ...(readsData && before !== undefined && { tiesOf: before }),
   });
@@ -94,8 +93,10 @@ export let deskOf: (session: Session) => Desk;
 
 export class Session {
   readonly #desk: Desk;
+  readonly #promise: (route: Route) => Guarantee;
   constructor(desk: Desk) {
     this.#desk = desk;
+    this.#promise = promiseOf(desk.policy, desk.account);
   }
   static {
     deskOf = (session) => session.#desk;
@@ -117,7 +118,7 @@ export class Session {
     const { policy, account } = this;
     const desk = this.#desk;
     const { population } = policy;
-    const spent = await desk.ledger.standing({ population, terms: account.terms, opening: await openingOf(policy) });
+    const spent = await desk.ledger.standing({ population, terms: account.terms, opening: desk.opening });
     const quota = quotaOf(policy.budget, desk.analyst);
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
   }
@@ -128,8 +129,8 @@ export class Session {
   }
 
   /** Pays for and runs one request; analysis and patterns are made of these. */
-  charge<T>(request: Request<T>): Promise<Charged<T>> {
-    return charge(this.#desk, request);
+  charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
+    return charge(this.#desk, { ...request, key: requestKey(this.policy, canonical) });
   }
 
   /** Cost, scale, error bars and remaining budget of queries; spends nothing and reads no private value. */
@@ -156,14 +157,15 @@ export class Session {
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
   frame(own: OwnPlan): Plan {
-    const { account, policy } = this;
+    const { account } = this;
     const { share, spent, route, mechanisms, reading, ...rest } = own;
     const total = toNumber(account.epsilon);
     const used = toNumber(usedShare(account, spent)) * total;
     // Rows are cut for every release that reads rows, whichever route proves it.
     const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
     // What was booked already needs no more room.
-    const refusal = own.completes === undefined ? this.refusal(costTogether(mechanisms), reading, spent) : undefined;
+    const quota = quotaFor(this.#desk);
+    const refusal = own.completes === undefined ? refusalOf(account, quota, spent, costTogether(mechanisms), reading) : undefined;
     const last = own.completes === undefined && !refusal ? lastOfIt(share, leftOf(account, spent), account.epsilon) : undefined;
     const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
     return {
@@ -172,32 +174,19 @@ export class Session {
       fits: refusal === undefined,
       ...(refusal && { refusal: refusal.message }),
       ...(warnings.length > 0 && { warnings }),
-      ...(spent.own && { quota: quotaUse(account, quotaFor(this.#desk)!, spent.own.spent) }),
+      ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent) }),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       route: route.how,
       whatIf: isZero(route.pureCapacity) ? [] : route.amplifier.whatIf(route.pureCapacity),
       ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
-      guarantee: guarantee(policy, account, route),
+      guarantee: this.#promise(route),
     };
   }
 
   /** Would the ledger take this on top of what was spent? */
   admits(profile: Profile, reading: Reading, standing: Standing): boolean {
-    return this.refusal(profile, reading, standing) === undefined;
-  }
-
-  /** What a reservation would be refused with: by the very test it has to pass. */
-  private refusal(profile: Profile, reading: Reading, standing: Standing): Fault | undefined {
-    const booked = this.account.book(profile, reading);
-    const own = spend(standing.own?.spent ?? nothingSpent, booked);
-    try {
-      admission(this.account, quotaFor(this.#desk))(spend(standing, booked), standing, own);
-      return undefined;
-    } catch (error) {
-      if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;
-      throw error;
-    }
+    return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
   }
 
   /**
@@ -206,6 +195,7 @@ export class Session {
    */
   async allowance(options: AskOptions, record: RecordClass = everyRecord, reading: Reading = {}): Promise<Allowance> {
     const spent = await this.standing();
+    const quota = quotaFor(this.#desk);
     const share = this.share(options, spent);
     return {
       share,
@@ -213,13 +203,7 @@ export class Session {
       fresh: options.fresh === true,
       spent,
       reading,
-      ...roomFor(this.account, {
-        spent,
-        share,
-        record,
-        reading,
-        admits: (allotment) => this.admits(costOf(allotment, record), reading, spent),
-      }),
+      ...roomFor(this.account, { spent, share, record, reading, quota }),
     };
   }
 
@@ -271,6 +255,11 @@ export interface Allowance extends RoomToSpend {
   readonly spent: Standing;
   readonly reading: Reading;
 }
+
+export type AskedFor<T> = Omit<Request<T>, 'key'> & {
+  /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */
+  readonly canonical: string;
+};
 
 export interface Analysis<T> {
   readonly kind: string;

@@ -1,4 +1,5 @@
 import type { Measure } from '../count/measure.js';
+import type { AnswerRow, AnswerTable } from '../query/bound.js';
 
 /**
  * Post-processing that survey tables want: no negative counts, and one total. Every measure that puts each row into exactly one cell estimates the
@@ -59,3 +60,23 @@ function wholeNumbers(values: readonly number[]): bigint[] {
   for (const [, k] of order.slice(0, Math.max(0, missing))) floors[k]!++;
   return floors.map(BigInt);
 }
+
+/**
+ * Tidying pulls large cells of sparse tables down by more than their noise, so error bars stay those of the numbers as they were noised, widened to hold the
+ * tidied one: no less than the stated coverage.
+ */
+export const withErrorsOf = (tidied: readonly AnswerTable[], noised: readonly AnswerTable[]): readonly AnswerTable[] =>
+  tidied.map((table, t) => ({ ...table, rows: table.rows.map((row, r) => withErrorOf(row, noised[t]!.rows[r]!)) }));
+
+function withErrorOf(row: AnswerRow, { standardError, low, high, share }: AnswerRow): AnswerRow {
+  const told = row.share && share ? { ...row, share: holding(share, row.share) } : row;
+  if (row.value === null || low === null || high === null) return { ...told, standardError, low, high };
+  return { ...told, standardError, low: Math.min(low, row.value), high: Math.max(high, row.value) };
+}
+
+type Share = NonNullable<AnswerRow['share']>;
+const holding = ({ low, high }: Share, { value }: Share): Share => ({
+  value,
+  low: Math.min(low, value ?? low),
+  high: Math.max(high, value ?? high),
+});

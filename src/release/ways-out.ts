@@ -18,7 +18,7 @@ import type { Spent } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import type { Batch } from '../query/query.js';
-import { worstCount } from './warnings.js';
+import { worstCount } from './plan.js';
 
 /** What would have to change for an answer worth having, and how wrong it would then be. */
 export interface WayOut {

@@ -1,4 +1,4 @@
-import { levelLabel } from '../policy/code.js';
+import { levelLabel } from '../policy/domain.js';
 import type { Column, Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Query } from '../query/query.js';

@@ -1,10 +1,11 @@
 import { cryptoBits } from '../noise/bits.js';
+import { thousands } from '../policy/figures.js';
 import { visible, visibleLines } from './visible.js';
 
 /** JSON that is the same document and shows every character for what it is; outside its strings it has none but line breaks to show. */
 export const jsonLines = visibleLines;
 
-export type Colour = 'bold' | 'dim' | 'good' | 'warn';
+type Colour = 'bold' | 'dim' | 'good' | 'warn';
 const codes: Readonly<Record<Colour, string>> = { bold: '1', dim: '2', good: '32', warn: '33' };
 
 /** How this process asks for colour: a word nobody else knows, so that no text from elsewhere can hold it. */
@@ -45,4 +46,55 @@ export function brushFor(coloured: boolean): Brush {
       ].length,
     cell,
   };
+}
+
+/** The terminal of this process. */
+const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
+
+export { shown };
+
+const painter = (colour: Colour) => (text: string) => paint(colour, text);
+export const bold = painter('bold');
+export const dim = painter('dim');
+export const good = painter('good');
+export const warn = painter('warn');
+
+const numeric = /^[-+±<>≤≥~]?\s?[\d.,]+([eE][-+]?\d+)?\s?[%x]?$|^-$|^inf$/;
+
+/** Columns aligned by content: numbers to the right, words to the left. */
+export function table(headerTexts: readonly string[], rowTexts: readonly (readonly string[])[]): string {
+  const header = headerTexts.map(cell);
+  const rows = rowTexts.map((row) => row.map(cell));
+  const widths = header.map((h, c) => Math.max(width(h), ...rows.map((r) => width(r[c] ?? ''))));
+  const right = header.map(
+    (_, c) => rows.length > 0 && rows.every((r) => numeric.test((r[c] ?? '').trim()) || (r[c] ?? '') === ''),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((text, c) => {
+        const gap = ' '.repeat(Math.max(0, widths[c]! - width(text)));
+        return right[c] ? gap + text : text + gap;
+      })
+      .join('  ')
+      .trimEnd();
+  return [
+    bold(line(header)),
+    dim(
+      widths
+        .map((w) => '-'.repeat(w))
+        .join('  ')
+        .trimEnd(),
+    ),
+    ...rows.map(line),
+  ].join('\n');
+}
+
+/** A number for people: about four significant digits, thousands separated. */
+export function figure(x: number): string {
+  if (!Number.isFinite(x)) return x > 0 ? 'inf' : x < 0 ? '-inf' : 'nan';
+  if (x === 0) return '0';
+  const size = Math.abs(x);
+  if (size >= 1000) return thousands(Math.round(x));
+  if (size < 1e-4) return x.toExponential(2);
+  return Number(x.toPrecision(4)).toString();
 }

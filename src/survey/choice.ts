@@ -1,6 +1,6 @@
 import type { NoisePlan } from '../accounting/choose.js';
-import { columnsOf } from '../count/effects.js';
 import type { Measure } from '../count/measure.js';
+import { columnsOf } from '../count/measure.js';
 import { divide, multiply, rational, toNumber } from '../exact/rational.js';
 import { type AdditiveLaw, inDoubles, type Law, lawWords } from '../mechanism/law.js';
 import { scaled, widthOf } from '../mechanism/law-width.js';

@@ -1,5 +1,6 @@
-import type { AdditiveLaw } from '../mechanism/law.js';
+import { type AdditiveLaw, inDoubles, lawFromText } from '../mechanism/law.js';
 import { deviation, widthOf } from '../mechanism/law-width.js';
+import type { PlannedMeasure } from '../release/plan.js';
 
 /** Noise on `cells` cells with one law, in counts. */
 export interface NoisyCells {
@@ -110,4 +111,14 @@ function normalCdf(z: number): number {
   const series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
   const upper = (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * series;
   return z >= 0 ? 1 - upper : upper;
+}
+
+/** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. */
+export function toldError(measures: readonly PlannedMeasure[]): ReleaseError {
+  return releaseError(
+    measures.flatMap(({ noise, cells, tables = 1 }): NoisyCells[] => {
+      const law = inDoubles(lawFromText(noise));
+      return law.kind === 'laplace' || law.kind === 'gaussian' ? [{ law, cells, tables }] : [];
+    }),
+  );
 }

@@ -1,5 +1,6 @@
 import type { Account } from '../accounting/account.js';
 import { chooseNoise } from '../accounting/choose.js';
+import { shareOf } from '../accounting/share.js';
 import { one } from '../exact/rational.js';
 import { nothingSpent } from '../mechanism/profile.js';
 import type { Choice } from '../policy/name-pattern.js';
@@ -7,7 +8,6 @@ import type { Cluster, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { jointKeyOf, keyOf } from '../query/keys.js';
 import type { Batch } from '../query/query.js';
-import { shareOf } from '../release/share.js';
 import { mergeWhereWorth } from './choice.js';
 import { surveyBatch, surveyColumns } from './query.js';
 

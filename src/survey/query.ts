@@ -1,6 +1,6 @@
-import { isWeight } from '../count/domain.js';
 import { Fault } from '../errors.js';
 import { isIdName, isTimingName } from '../policy/column-name.js';
+import { isWeight } from '../policy/domain.js';
 import { type Choice, chooseNames } from '../policy/name-pattern.js';
 import type { Column, Policy } from '../policy/policy.js';
 import type { Batch } from '../query/query.js';

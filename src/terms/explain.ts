@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { toNumber } from '../exact/rational.js';
 import { posteriorRange } from '../policy/belief.js';
-import { levelLabel } from '../policy/code.js';
+import { levelLabel } from '../policy/domain.js';
 import { figure, percent } from '../policy/figures.js';
 import type { Cluster, Column, Policy, Relation, SecretKind } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieKinds } from '../ties/kinds.js';

@@ -32,7 +32,7 @@ export async function readPolicy(file: string, kinds: TieKinds = tieKinds): Prom
 
 /** However the file was reached, it is one policy: its paths are relative to where it really lies. */
 export async function parsePolicy(text: string, path: string, kinds: TieKinds = tieKinds): Promise<Policy> {
-  const file = await canonicalPath(resolve(path));
+  const file = canonicalPath(resolve(path));
   const yaml = parseYaml(text, file);
   const parsed = policyShape(kinds).safeParse(yaml.value);
   if (!parsed.success) throw firstProblem(parsed.error.issues, yaml);
@@ -58,14 +58,14 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     ...(protect.unit !== undefined && { unit: protect.unit }),
   });
   const contents = readModels(dependence, kinds, yaml);
-  const files = await secretFiles({ data, protect, relations });
-  const edges = await declareEdges({ data, protect, relations }, yaml);
+  const files = secretFiles({ data, protect, relations });
+  const edges = declareEdges({ data, protect, relations }, yaml);
   return {
     file,
     directory,
     population: populationOf(entry.population, files),
     ...(entry.title !== undefined && { title: entry.title }),
-    ledger: await canonicalPath(declareLedger(entry.ledger, files, directory, yaml)),
+    ledger: canonicalPath(declareLedger(entry.ledger, files, directory, yaml)),
     data,
     protect,
     budget,
@@ -144,14 +144,11 @@ function declareRelations(
 }
 
 /** A table under two names would have a budget for each, and a tuple of it would count in both. */
-async function declareEdges(
-  kept: Pick<Policy, 'data' | 'protect' | 'relations'>,
-  yaml: YamlFile,
-): Promise<ReadonlyMap<string, string>> {
+function declareEdges(kept: Pick<Policy, 'data' | 'protect' | 'relations'>, yaml: YamlFile): ReadonlyMap<string, string> {
   const edges = new Map<string, string>();
-  const [whole] = await secretFiles({ ...kept, protect: { ...kept.protect, secret: 'row' } });
+  const [whole] = secretFiles({ ...kept, protect: { ...kept.protect, secret: 'row' } });
   for (const relation of edgeRelations(kept)) {
-    const table = await realTable(relation, kept.data);
+    const table = realTable(relation, kept.data);
     const [twin] = [...edges].find(([, other]) => isOneTable(table, other, whole!)) ?? [];
     if (twin !== undefined)
       throw invalid(

@@ -1,4 +1,4 @@
-import { isNumber } from '../../count/domain.js';
+import { isNumber } from '../../policy/domain.js';
 import { batchForms } from '../../query/parse.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isNumber } from '../../count/domain.js';
 import { planKmeans, releaseKmeans, request } from '../../learn/kmeans/kmeans.js';
+import { isNumber } from '../../policy/domain.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 

@@ -1,8 +1,8 @@
 import { viewColumn } from '../../count/column-view.js';
-import { missingLabel } from '../../count/measure.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { deviation as deviationOf } from '../../mechanism/law-width.js';
+import { missingLabel } from '../../policy/code.js';
 import type { CategoryColumn, Policy } from '../../policy/policy.js';
 import { readRecords } from '../../ties/records.js';
 import { type BeliefChange, type Believer, believe, believers, type Scene, tiedTo } from './beliefs.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { missingLabel } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
 import type { AdditiveLaw } from '../../mechanism/law.js';
+import { missingLabel } from '../../policy/code.js';
 import { parseCsv } from '../../policy/codebook/csv.js';
 import type { Policy } from '../../policy/policy.js';
 

@@ -1,6 +1,5 @@
 import { Fault } from '../../errors.js';
 import { parseRational, type Rational } from '../../exact/rational.js';
-import { grouped } from '../../input/grouped.js';
 import type { Factor, Model, OddsFactor } from './model.js';
 
 /** The whole distribution of a small model, one number per joint state (C order, last record fastest). */
@@ -48,10 +47,10 @@ export function enumerate(model: Model, limit = largestJoint): Joint {
 }
 
 export function tooLarge(what: string, size: number, limit: number): Fault {
-  const shown = Number.isFinite(size) ? grouped(size) : 'too many';
+  const shown = Number.isFinite(size) ? size.toLocaleString('en') : 'too many';
   return new Fault(
     'MODEL_TOO_LARGE',
-    `Enumeration would need ${shown} ${what}; the limit is ${grouped(limit)}.`,
+    `Enumeration would need ${shown} ${what}; the limit is ${limit.toLocaleString('en')}.`,
     'Audit a smaller model, an uninformed adversary, or use `fugu leak`, which needs no enumeration.',
     { details: { size, limit } },
   );

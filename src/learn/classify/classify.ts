@@ -2,11 +2,14 @@ import { Fault } from '../../errors.js';
 import { fromNumber, one, subtract, toNumber } from '../../exact/rational.js';
 import { type Allotment, partOf } from '../../mechanism/allotment.js';
 import type { Mechanism } from '../../mechanism/mechanism.js';
+import { columnNamed, isCoded } from '../../policy/domain.js';
+import type { Policy } from '../../policy/policy.js';
+import { bindBatch } from '../../query/bind.js';
+import type { Query } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { Allowance, AskOptions, Session } from '../../release/session.js';
 import { publicRecords, rowsPerRecord } from '../public-size.js';
-import { bindCells } from './cells.js';
 import { descentTrainer } from './descent.js';
 import { readExamples } from './examples.js';
 import { type FeatureMap, joinFeatures, mapFeatures, unit } from './features.js';
@@ -58,11 +61,18 @@ interface Prepared {
   readonly features?: { readonly choice: FeatureChoice; readonly trainerFor: (map: FeatureMap) => Trainer };
 }
 
+/** Faults that the reading would meet are met here, before anything is spent. */
+function refuseUncountable(policy: Policy, names: readonly string[]): void {
+  const counted = (name: string): Query =>
+    isCoded(columnNamed(policy, name)) ? { kind: 'count', by: [name] } : { kind: 'sum', column: name };
+  bindBatch({ queries: names.map(counted) }, policy);
+}
+
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
   const ask = parseClassify(input);
   const { policy } = session;
   const map = mapFeatures(policy, ask);
-  bindCells(policy, [ask.label, ...ask.features]);
+  refuseUncountable(policy, [ask.label, ...ask.features]);
   const allowance = await session.allowance(options);
   const records = await publicRecords(session);
   if (records < 1) throw new Fault('QUERY_INVALID', 'The table has no rows to learn from.', 'Check the source of the data.');

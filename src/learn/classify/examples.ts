@@ -1,7 +1,7 @@
+import { streamIndices } from '../../count/stream.js';
 import type { Engine } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import type { Policy } from '../../policy/policy.js';
-import { readCells } from './cells.js';
 import { type FeatureMap, unit } from './features.js';
 
 /** Rows as sparse whole-number vectors, `slots` entries each (zeros where a cell is missing), and labels of +1 or -1. */
@@ -38,7 +38,7 @@ export async function readExamples(engine: Engine, policy: Policy, map: FeatureM
   const value = new Column(new Int32Array(1 << 14));
   const label = new Column(new Int8Array(1 << 12));
   let count = 0;
-  for await (const part of readCells(engine, policy, names)) {
+  for await (const part of streamIndices(engine, policy, names)) {
     const block = part.open();
     const [labels, ...cells] = block.columns;
     for (let r = 0; r < block.rows; r++) {

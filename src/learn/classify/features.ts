@@ -1,10 +1,11 @@
-import { codedNamed, codesOf, columnNamed, declaredCode, isCoded, isNumber } from '../../count/domain.js';
 import { Fault } from '../../errors.js';
 import { type Rational, toNumber } from '../../exact/rational.js';
 import { integerRoot } from '../../noise/discrete-gaussian.js';
+import { startOf } from '../../policy/bins.js';
+import { codesOf } from '../../policy/code.js';
+import { codedNamed, columnNamed, declaredCode, isCoded, isNumber } from '../../policy/domain.js';
 import { type Grid, gridOf } from '../../policy/grid.js';
 import type { Policy } from '../../policy/policy.js';
-import { startOf } from '../../query/keys.js';
 import type { ClassifyRequest } from './request.js';
 
 /** Features are whole numbers in -unit .. unit, so that gradients add up exactly. */

@@ -1,3 +1,4 @@
+import { streamIndices } from '../../count/stream.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { rational } from '../../exact/rational.js';
@@ -7,7 +8,6 @@ import { type Selection, selection } from '../../mechanism/select.js';
 import type { Policy } from '../../policy/policy.js';
 import { ofRecord } from '../effects.js';
 import { scoreGrid } from '../network/score-grid.js';
-import { readCells } from './cells.js';
 import type { Feature, FeatureMap } from './features.js';
 
 /** A paid step before learning: which features to keep. */
@@ -118,7 +118,7 @@ async function pairCounts(engine: Engine, policy: Policy, map: FeatureMap): Prom
   ];
   const tally = tallyPairs([3, ...map.features.map((f) => f.levels)]);
   const codes = new Int32Array(level.length);
-  for await (const part of readCells(engine, policy, [map.label.column, ...map.features.map((f) => f.column)])) {
+  for await (const part of streamIndices(engine, policy, [map.label.column, ...map.features.map((f) => f.column)])) {
     const { rows, columns } = part.open();
     for (let r = 0; r < rows; r++) {
       for (let i = 0; i < codes.length; i++) codes[i] = level[i]!(columns[i]![r]!);

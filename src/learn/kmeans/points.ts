@@ -1,12 +1,11 @@
-import { viewColumn } from '../../count/column-view.js';
-import { compileStream } from '../../count/compile.js';
+import { sumEffects } from '../../count/effects.js';
+import { streamIndices } from '../../count/stream.js';
 import type { Engine } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
 import { add, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
 import { type Grid, gridOf } from '../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
-import { bindBatch } from '../../query/bind.js';
 
 /**
  * Rows as integer points in the public box. Coordinate c of a row at grid position p is 2p - last, so it lies in [-last, last]:
@@ -52,27 +51,21 @@ export function boxOf(policy: Policy, names: readonly string[]): Box {
       throw new Fault('QUERY_INVALID', `The grid of column "${name}" is too fine.`, 'Declare a coarser step.');
     return grid;
   });
-  // What binding would refuse is refused here, before anything is spent.
-  bindBatch({ queries: names.map((column) => ({ kind: 'sum', column })) }, policy);
+  // What a sum would be refused for is refused here, before anything is spent.
+  for (const column of names)
+    sumEffects(policy, { filter: [], keys: [], value: { kind: 'number', column, power: 1, origin: 0n, shift: 0n } });
   return { names, grids };
 }
 
 export async function readPoints(engine: Engine, policy: Policy, box: Box): Promise<Exact<Points>> {
   const d = box.names.length;
-  const { measures } = bindBatch({ queries: box.names.map((column) => ({ kind: 'sum', column })) }, policy);
-  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
-  const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
   const blocks: Int32Array[] = [];
   let count = 0;
-  for await (const part of engine.stream(statement)) {
-    const chunk = part.open();
-    columns.forEach((name, c) => {
-      views.get(name)!.turn(chunk.columns[c]!, chunk.rows);
-    });
-    const positions = box.names.map((name) => views.get(name)!.indices());
-    const block = new Int32Array(chunk.rows * d);
+  for await (const part of streamIndices(engine, policy, box.names)) {
+    const { rows, columns: positions } = part.open();
+    const block = new Int32Array(rows * d);
     let kept = 0;
-    for (let r = 0; r < chunk.rows; r++) {
+    for (let r = 0; r < rows; r++) {
       if (positions.some((p) => p[r]! < 0)) continue;
       for (let c = 0; c < d; c++) block[kept * d + c] = 2 * positions[c]![r]! - box.grids[c]!.last;
       kept++;

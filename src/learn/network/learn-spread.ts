@@ -1,9 +1,10 @@
-import { categoryNamed, codesOf } from '../../count/domain.js';
 import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise/leakage.js';
 import type { AttackFigure, SpreadTables } from '../../dependence/pairwise/spread-file.js';
 import type { Engine } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { spreadOf } from '../../mechanism/additive.js';
+import { codesOf } from '../../policy/code.js';
+import { categoryNamed } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';

@@ -1,12 +1,13 @@
 import { viewColumn } from '../../count/column-view.js';
-import { compileStream } from '../../count/compile.js';
-import { categoryNamed, columnNamed, isWeight } from '../../count/domain.js';
+import { columnsRead } from '../../count/measure.js';
 import { keyRows } from '../../count/read-rows.js';
+import { compileStream } from '../../count/stream.js';
 import { resolutionOf } from '../../dependence/model/resolution.js';
 import { columnLevels, everyValue, type ToldLevels } from '../../dependence/model/told-levels.js';
 import type { Engine } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
+import { categoryNamed, columnNamed, isWeight } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../../query/bind.js';
 import { levelsOfKey } from '../../query/key-levels.js';
@@ -80,7 +81,7 @@ export async function readSurvey(
 ): Promise<SurveyRows> {
   const keys = names.map((name) => keyOf(policy, name));
   const { measures } = bindBatch({ queries: [...names, ...known].map((column) => ({ kind: 'histogram', column })) }, policy);
-  const { statement, columns } = compileStream(measures, policy, await engine.columns(), engine.dialect);
+  const { statement, columns } = compileStream(columnsRead(measures), policy, await engine.columns(), engine.dialect);
   const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
   const fillers = keys.map(({ key }) => {
     if (key.kind === 'options') throw new RangeError('a multi-select column has no single answer');

@@ -1,6 +1,5 @@
 import { viewColumn } from '../../count/column-view.js';
 import { Binder, dialectNamed } from '../../count/dialect.js';
-import { codesOf, trimCode } from '../../count/domain.js';
 import { keptRows } from '../../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../count/read-column.js';
 import type { Engine } from '../../engine/engine.js';
@@ -11,6 +10,7 @@ import { type Additive, additive, spreadOf } from '../../mechanism/additive.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import { inDoubles } from '../../mechanism/law.js';
 import { halfWidth } from '../../mechanism/law-width.js';
+import { codesOf, trimCode } from '../../policy/code.js';
 import type { CategoryColumn, Policy, Relation } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';

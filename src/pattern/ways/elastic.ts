@@ -1,5 +1,5 @@
 import { toNumber } from '../../exact/rational.js';
-import { directions } from '../counted-ladder.js';
+import { directions } from '../pattern-ladder.js';
 import { mostSteps } from './expected.js';
 import { approximateGuarantee, comparison, type Way } from './way.js';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { linearAnswer } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { withShares } from '../shares.js';
 import { bindMerged } from './merged.js';
 
@@ -27,7 +27,7 @@ function counts(scope: Scope, query: CountQuery, label: string, shown: readonly 
   const rows = rowsOf(scope.policy, query, shown);
   const columns = [...(query.by ?? []), ...shown, query.name ?? 'count'];
   const term = scope.rowCount(rows);
-  const bound = linearAnswer({ query, label, columns, cells: cellsOfRows(rows) }, [term]);
+  const bound = linearAnswer({ query, label, columns, cells: rows.cells }, [term]);
   return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), rows.keys, term, noisy) };
 }
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { factorsAt, ofMean, quotients, sumOf } from '../../mechanism/ratio.js';
 import { numberAt } from '../../policy/grid.js';
-import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
+import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { quotients, sumOf } from '../ratio.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
 const schema = z.strictObject({ kind: z.literal('mean'), column: columnName, ...asked });
@@ -24,19 +24,18 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
     query,
     label: label(query),
     columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: cellsOfRows(rows),
+    cells: rows.cells,
   };
-  const factors = (r: number) => [1, r];
   return {
     finish: (noisy) => {
-      const laws = noisy.map(({ noise }) => noise);
+      const laws = lawsOf(noisy);
       const ratio = quotients([noiseOf(top, laws).parts, noiseOf(bottom, laws).parts], miss);
       return table(layout, 'propagated', (i) => {
         const sum = noisySum(top, noisy, i);
         const count = noisySum(bottom, noisy, i);
         const n = toNumber(count.value);
         if (n <= 0) return { value: null, standardError: null, low: middle + within[0], high: middle + within[1] };
-        const { value, low, high } = ratio({ top: toNumber(sum.value), bottom: n, factors, within });
+        const { value, low, high } = ratio({ top: toNumber(sum.value), bottom: n, factors: ofMean, within });
         const standardError = Math.hypot(sum.deviation, value * count.deviation) / n;
         return { value: middle + value, standardError, low: middle + low, high: middle + high };
       });
@@ -46,7 +45,13 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
       const count = noiseOf(bottom, noise);
       const most = toNumber(multiply(grid.unit, rational(reach)));
       const standardError = Math.hypot(sum.deviation, most * count.deviation);
-      return foreseen(layout, 'propagated', standardError, sumOf([sum.parts, count.parts], miss).half(factors(most)), true);
+      return foreseen(
+        layout,
+        'propagated',
+        standardError,
+        sumOf([sum.parts, count.parts], miss).half(factorsAt(ofMean, most)),
+        true,
+      );
     },
   };
 }

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../../test/sample-policy.js';
-import { compileMeasures, readCounts } from '../../count/compile.js';
+import { compileMeasures, readCounts } from '../../count/groups.js';
 import type { Measure } from '../../count/measure.js';
 import { rowCounter } from '../../count/rows.js';
 import type { Cell, SourceColumn } from '../../engine/engine.js';

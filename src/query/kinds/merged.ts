@@ -1,7 +1,7 @@
 import { Fault } from '../../errors.js';
 import { linearAnswer } from '../answer.js';
-import { cellsOf, jointKeyOf, keyOf } from '../keys.js';
-import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
+import { jointKeyOf, keyOf } from '../keys.js';
+import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';
 import { withShares } from '../shares.js';
 import type { HistogramQuery } from './count.js';
 
@@ -28,15 +28,15 @@ export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
   });
   cellsWith.at(-1)!.push(joint.key.size - 1);
   const tables = scope.batch.filter((q) => q.kind === 'histogram' && q.merged && cluster.columns.includes(q.column)).length;
-  const term = scope.rowCount({ ...asked, keys: [...asked.keys, joint] }, tables);
+  const term = scope.rowCount(furtherBy(asked, joint), tables);
   const width = shown.labels.length;
   const cells = (i: number): readonly number[] => {
     const group = Math.floor(i / width) * joint.key.size;
     return cellsWith[i % width]!.map((cell) => group + cell);
   };
   const columns = [...(query.by ?? []), query.column, query.name ?? 'count'];
-  const keys = [...asked.keys, shown];
+  const rows = furtherBy(asked, shown);
   const told = { ...term, cells };
-  const bound = linearAnswer({ query, label: query.column, columns, cells: cellsOf(keys) }, [told]);
-  return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), keys, told, noisy) };
+  const bound = linearAnswer({ query, label: query.column, columns, cells: rows.cells }, [told]);
+  return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), rows.keys, told, noisy) };
 }

@@ -1,5 +1,5 @@
-import { numberNamed, weightNamed } from '../../count/domain.js';
 import { multiply, type Rational, rational } from '../../exact/rational.js';
+import { numberNamed, weightNamed } from '../../policy/domain.js';
 import { type Grid, gridOf, unitsAt } from '../../policy/grid.js';
 import type { Term } from '../answer.js';
 import { sameCell } from '../answer.js';

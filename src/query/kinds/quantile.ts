@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { numberNamed } from '../../count/domain.js';
 import { rankEffects } from '../../count/effects.js';
 import type { Counting, RowKey, SelectedMeasure } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
 import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
 import type { Law, SelectionLaw } from '../../mechanism/law.js';
+import { numberNamed } from '../../policy/domain.js';
 import { gridOf, numberAt } from '../../policy/grid.js';
 import { foreseen, miss, table } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
@@ -12,7 +12,7 @@ import { present } from '../filter.js';
 import { asked, columnName, list } from '../form.js';
 import { mostCells, refuseManyCells } from '../keys.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, cellsOfRows, only, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, only, rowsOf, type Scope } from '../scope.js';
 
 const schema = z.strictObject({
   kind: z.literal('quantile'),
@@ -106,7 +106,7 @@ function bind(query: QuantileQuery, scope: Scope): BoundQuery {
   const { policy } = scope;
   const rows = rowsOf(policy, query);
   const { width, size, candidates } = candidatesOf(numberNamed(policy, query.column));
-  const groups = cellsOfRows(rows);
+  const groups = rows.cells;
   refuseManyCells(groups.length * size, 'The quantiles need', 'counters', mostCells);
   const key: RowKey = { kind: 'grid', column: query.column, width, size };
   const counting: Counting = {

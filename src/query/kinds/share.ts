@@ -1,12 +1,13 @@
 import * as z from 'zod';
-import { codedNamed, codesOf, declaredCode } from '../../count/domain.js';
 import type { RowKey } from '../../count/measure.js';
 import { toNumber } from '../../exact/rational.js';
-import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
+import { factorsAt, ofShare, quotients, sumOf } from '../../mechanism/ratio.js';
+import { codesOf } from '../../policy/code.js';
+import { codedNamed, declaredCode } from '../../policy/domain.js';
+import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { quotients, sumOf } from '../ratio.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';
 
 const schema = z.strictObject({ kind: z.literal('share'), column: columnName, values: list(code, 'literals'), ...asked });
 type ShareQuery = z.output<typeof schema>;
@@ -22,36 +23,32 @@ function bind(query: ShareQuery, scope: Scope): BoundQuery {
   const groups = [codes.filter((code) => named.has(code)), codes.filter((code) => !named.has(code))];
   const key: RowKey = { kind: 'code', column: column.name, groups, missing: 'drop', size: 2 };
   const asked = rowsOf(scope.policy, query);
-  const term = scope.rowCount({ ...asked, keys: [...asked.keys, { key, labels: ['in', 'not in'] }] });
+  const term = scope.rowCount(furtherBy(asked, { key, labels: ['in', 'not in'] }));
   const inside = [{ ...term, cells: (i: number) => [2 * i] }];
   const outside = [{ ...term, cells: (i: number) => [2 * i + 1] }];
   const layout = {
     query,
     label: label(query),
     columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: cellsOfRows(asked),
+    cells: asked.cells,
   };
-  const factors = (r: number) => [1 - r, r];
   return {
     finish: (noisy) => {
-      const { parts } = noiseOf(
-        inside,
-        noisy.map(({ noise }) => noise),
-      );
+      const { parts } = noiseOf(inside, lawsOf(noisy));
       const ratio = quotients([parts, parts], miss);
       return table(layout, 'propagated', (i) => {
         const [a, b] = [noisySum(inside, noisy, i), noisySum(outside, noisy, i)];
         const top = toNumber(a.value);
         const bottom = top + toNumber(b.value);
         if (bottom <= 0) return { value: null, standardError: null, low: 0, high: 1 };
-        const { value, low, high } = ratio({ top, bottom, factors, within });
+        const { value, low, high } = ratio({ top, bottom, factors: ofShare, within });
         return { value, standardError: Math.hypot((1 - value) * a.deviation, value * b.deviation) / bottom, low, high };
       });
     },
     foresee: (noise) => {
       // The half width is a norm of the factors, so it is largest at an end of the range.
       const { parts, deviation } = noiseOf(inside, noise);
-      return foreseen(layout, 'propagated', deviation, sumOf([parts, parts], miss).half(factors(1)), true);
+      return foreseen(layout, 'propagated', deviation, sumOf([parts, parts], miss).half(factorsAt(ofShare, 1)), true);
     },
   };
 }

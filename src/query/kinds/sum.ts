@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { numberNamed } from '../../count/domain.js';
-import { textOf } from '../../count/measure.js';
 import { multiply, rational } from '../../exact/rational.js';
+import { numberNamed } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { linearAnswer, type Term } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { aboutText, type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
 const schema = z.strictObject({ kind: z.literal('sum'), column: columnName, ...asked });
@@ -16,12 +15,12 @@ const label = (q: SumQuery): string => `sum of ${q.column}`;
 /** Beside a mean or variance of the same rows a sum is free: sum = sum of (x - origin) + origin x count. Alone it is measured as it is. */
 function bind(query: SumQuery, scope: Scope): BoundQuery {
   const rows = rowsOf(scope.policy, query);
-  const about = textOf(rows);
+  const about = aboutText(rows);
   const shared = scope.batch.some(
     (other) =>
       (other.kind === 'mean' || other.kind === 'variance') &&
       other.column === query.column &&
-      textOf(rowsOf(scope.policy, other)) === about,
+      aboutText(rowsOf(scope.policy, other)) === about,
   );
   const grid = gridOf(numberNamed(scope.policy, query.column));
   const terms: Term[] = [];
@@ -32,7 +31,7 @@ function bind(query: SumQuery, scope: Scope): BoundQuery {
     if (origin !== 0n) terms.push({ ...count, factor: multiply(count.factor, multiply(grid.unit, rational(origin))) });
   } else terms.push(momentTerm(scope, rows, grid, { power: 1, origin: 0n, shift: 0n }));
   const columns = [...(query.by ?? []), query.name ?? label(query)];
-  return linearAnswer({ query, label: label(query), columns, cells: cellsOfRows(rows) }, terms);
+  return linearAnswer({ query, label: label(query), columns, cells: rows.cells }, terms);
 }
 
 export const sum: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { foreseen, miss, noiseOf, noisySum, table } from '../answer.js';
+import { farthest, ofMean, quotients, sumOf } from '../../mechanism/ratio.js';
+import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { farthest, quotients, sumOf } from '../ratio.js';
-import { type BoundQuery, cellsOfRows, rowsOf, type Scope } from '../scope.js';
+import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { centreOf, momentTerm } from './moment.js';
 
 const schema = z.strictObject({
@@ -16,7 +16,7 @@ const schema = z.strictObject({
 type VarianceQuery = z.output<typeof schema>;
 const label = (q: VarianceQuery): string => `variance of ${q.column}`;
 
-/** How often the range of the mean may miss it; the rest of the miss is the variance's own (ratio.proof.md, 5). */
+/** How often the range of the mean may miss it; the rest of the miss is the variance's own (mechanism/ratio.proof.md, 5). */
 const meanMiss = 0.005;
 /** The mean is tried at the ends of its range and at so many places between. */
 const places = 7;
@@ -37,7 +37,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
     query,
     label: label(query),
     columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: cellsOfRows(rows),
+    cells: rows.cells,
   };
   // Dividing by n - 1 is for counts of rows; weights do not say how many rows there are.
   const less = query.population || query.weight !== undefined ? 0 : 1;
@@ -47,7 +47,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
   const factors = (mean: number, v: number) => [1, 2 * mean, middle + mean * mean - v];
   return {
     finish: (noisy) => {
-      const laws = noisy.map(({ noise }) => noise);
+      const laws = lawsOf(noisy);
       const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts);
       const meanOf = quotients([parts[1]!, parts[2]!], meanMiss);
       const sum = sumOf(parts, miss - meanMiss);
@@ -55,7 +55,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
         const [square, number, count] = [squares, numbers, bottom].map((terms) => noisySum(terms, noisy, i));
         const [s, t, n] = [square!, number!, count!].map(({ value }) => toNumber(value)) as [number, number, number];
         if (n <= less) return whole;
-        const mean = meanOf({ top: t, bottom: n, factors: (r) => [1, r], within: [-most, most] });
+        const mean = meanOf({ top: t, bottom: n, factors: ofMean, within: [-most, most] });
         /** The variance if the mean were m. */
         const at = (m: number, top: number) => clip((s + middle * n - 2 * m * t + m * m * n) / (n - less), 0, top);
         const value = at(mean.value, ceiling(mean.value));

@@ -1,10 +1,10 @@
-import { type Account, isPlain, type Route, spentUnder } from '../accounting/account.js';
-import { meets, type Reading } from '../accounting/reading.js';
 import { Fault } from '../errors.js';
 import { compare, isPositive, multiply, type Rational, zero } from '../exact/rational.js';
 import { type Allotment, pureInside, pure as pureOf, zcdp } from '../mechanism/allotment.js';
-import type { Spent } from '../mechanism/profile.js';
 import type { RecordClass } from '../mechanism/record-class.js';
+import { type Account, costOf, isPlain, type Quota, type Route, spentUnder } from './account.js';
+import { meets, type Reading } from './reading.js';
+import { refusalOf, type Standing } from './share.js';
 
 /** What a share of the budget allows one record, by the route that proves it. */
 export interface RoomToSpend {
@@ -16,17 +16,17 @@ export interface RoomToSpend {
 }
 
 export interface Sharing {
-  readonly spent: Spent;
+  readonly spent: Standing;
   readonly share: Rational;
   /** The class of records that the request touches. */
   readonly record: RecordClass;
   /** Decides which routes speak about it. */
   readonly reading: Reading;
-  /** Whether the ledger would take it: a kind of noise that it would not, beside what was spent, is no room where another kind is. */
-  readonly admits: (allotment: Allotment) => boolean;
+  /** What whoever asks may spend. */
+  readonly quota: Quota | undefined;
 }
 
-export function roomFor(account: Account, { spent, share, record, reading, admits }: Sharing): RoomToSpend {
+export function roomFor(account: Account, { spent, share, record, reading, quota }: Sharing): RoomToSpend {
   const speaking = account.routes.filter(
     (r) =>
       r.amplifier.scope(record) &&
@@ -49,6 +49,8 @@ export function roomFor(account: Account, { spent, share, record, reading, admit
   const rho = route.gaussian && multiply(route.gaussian.capacity, share);
   const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
   const possible = { ...(pure && isPositive(pure) && { pure: pureOf(pure) }), ...(rho && isPositive(rho) && { rho: zcdp(rho) }) };
+  // A kind of noise that the ledger would not take, beside what was spent, is no room where another kind is.
+  const admits = (allotment: Allotment) => !refusalOf(account, quota, spent, costOf(allotment, record), reading);
   const admitted = {
     ...(possible.pure && admits(possible.pure) && { pure: possible.pure }),
     ...(possible.rho && admits(possible.rho) && { rho: possible.rho }),

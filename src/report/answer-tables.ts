@@ -3,17 +3,17 @@ import type { ClassifyResult } from '../learn/classify/predict.js';
 import type { KmeansResult } from '../learn/kmeans/kmeans.js';
 import type { ClusteringResult } from '../pattern/clustering.js';
 import type { DegreeResult } from '../pattern/degrees/release.js';
-import { barChart } from '../report/bar-chart.js';
-import { scatterChart } from '../report/scatter-chart.js';
-import type { Drawing } from '../report/svg.js';
-import { figure, table } from './output.js';
+import { barChart } from './bar-chart.js';
+import { scatterChart } from './scatter-chart.js';
+import type { Drawing } from './svg.js';
+import { figure, table } from './terminal-text.js';
 
 /** A table worth a CSV, with a picture where one helps. */
 export interface ShownTable {
   readonly name: string;
   readonly header: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
-  readonly drawing?: Drawing;
+  readonly drawing?: () => Drawing;
 }
 
 /** An answer that is more than tables of counts. */
@@ -59,7 +59,7 @@ function centres(result: KmeansResult) {
     header,
     rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
   );
-  const drawing = result.columns.length === 2 && { drawing: centresDrawing(result) };
+  const drawing = result.columns.length === 2 && { drawing: () => centresDrawing(result) };
   return { text, tables: [{ name: 'centres', header, rows, ...drawing }] };
 }
 
@@ -77,11 +77,12 @@ function weights(result: ClassifyResult) {
   const header = ['feature', 'weight'];
   const shown = strongest.slice(0, 20).map(([name, weight]) => [name, figure(weight)]);
   const rest = strongest.length > 20 ? `\n… and ${strongest.length - 20} weaker weights` : '';
-  const drawing = barChart({
-    bars: strongest.slice(0, 20).map(([label, value]) => ({ label, value, low: null, high: null })),
-    label: 'The strongest weights',
-    width: 1016,
-  });
+  const drawing = (): Drawing =>
+    barChart({
+      bars: strongest.slice(0, 20).map(([label, value]) => ({ label, value, low: null, high: null })),
+      label: 'The strongest weights',
+      width: 1016,
+    });
   return { text: table(header, shown) + rest, tables: [{ name: 'weights', header, rows, drawing }] };
 }
 

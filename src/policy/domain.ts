@@ -1,14 +1,12 @@
 import { Fault } from '../errors.js';
-import { codesOf, codeText, trimCode } from '../policy/code.js';
-import type { CategoryColumn, Column, MultiColumn, NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
-import { didYouMean, suggest } from '../policy/suggest.js';
+import { codesOf, codeText, missingLabel } from './code.js';
+import type { CategoryColumn, Column, MultiColumn, NumberColumn, Policy, WeightColumn } from './policy.js';
+import { didYouMean, suggest } from './suggest.js';
 
 export const isCoded = (column: Column): column is CategoryColumn | MultiColumn =>
   column.type === 'category' || column.type === 'multi';
 export const isNumber = (column: Column): column is NumberColumn => column.type === 'integer' || column.type === 'number';
 export const isWeight = (column: Column): column is WeightColumn => column.type === 'weight';
-
-export { codesOf, trimCode };
 
 export function columnNamed(policy: Policy, name: string): Column {
   const column = policy.columns.get(name);
@@ -59,4 +57,25 @@ export function declaredCode(column: CategoryColumn | MultiColumn, literal: stri
     `The value "${code}" is not in the declared domain of column "${column.name}".`,
     near ? `Did you mean "${near}"?` : `Use one of the declared codes, or op "missing".`,
   );
+}
+
+/** The levels a category is counted and shown by: each code by itself, pooled ones together in the place of the first. */
+export function levelsOf(column: CategoryColumn): readonly (readonly string[])[] {
+  const pools = new Map(column.pools?.flatMap((pool) => pool.map((code) => [code, pool] as const)));
+  const codes = codesOf(column);
+  return codes.flatMap((code) => {
+    const pool = pools.get(code);
+    if (!pool) return [[code]];
+    const together = codes.filter((other) => pool.includes(other));
+    return together[0] === code ? [together] : [];
+  });
+}
+export const levelLabel = (level: readonly string[]): string => level.join(' or ');
+/** The same with what each is called, then missing. */
+export function shownLevels(column: CategoryColumn): {
+  readonly groups: readonly (readonly string[])[];
+  readonly labels: readonly string[];
+} {
+  const groups = levelsOf(column);
+  return { groups, labels: [...groups.map(levelLabel), missingLabel] };
 }

@@ -3,7 +3,7 @@ import { category, samplePolicy } from '../../test/sample-policy.js';
 import { rational } from '../exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
-import { finishBatch } from './answer.js';
+import { finishBatch } from './batch.js';
 
 describe('a tidied table', () => {
   const cells = 200;

@@ -1,4 +1,3 @@
-import { type Account, usedShare } from '../accounting/account.js';
 import { Fault } from '../errors.js';
 import {
   compare,
@@ -12,7 +11,9 @@ import {
   subtract,
   zero,
 } from '../exact/rational.js';
-import type { Spent } from '../mechanism/profile.js';
+import { nothingSpent, type Profile, type Spent, spend } from '../mechanism/profile.js';
+import { type Account, admission, type Quota, usedShare } from './account.js';
+import type { Reading } from './reading.js';
 
 /** What was spent by everybody, and by the analyst who asks where a quota is theirs. */
 export interface Standing extends Spent {
@@ -72,4 +73,23 @@ export function leftOf(account: Account, standing: Standing): Rational {
   if (!standing.own) return left;
   const { quota, spent } = standing.own;
   return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent)));
+}
+
+/** What a reservation would be refused with, as things stand: by the very test it has to pass. */
+export function refusalOf(
+  account: Account,
+  quota: Quota | undefined,
+  standing: Standing,
+  profile: Profile,
+  reading: Reading,
+): Fault | undefined {
+  const booked = account.book(profile, reading);
+  const own = spend(standing.own?.spent ?? nothingSpent, booked);
+  try {
+    admission(account, quota)(spend(standing, booked), standing, own);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;
+    throw error;
+  }
 }

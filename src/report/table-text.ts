@@ -1,11 +1,11 @@
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
-import { keyLabels, missing } from '../report/key-labels.js';
-import { rankText } from '../report/rank-text.js';
-import { figure, table } from './output.js';
+import { keyLabels, missing } from './key-labels.js';
+import { rankText } from './rank-text.js';
+import { bold, dim, figure, table } from './terminal-text.js';
 
 /** A released table for people: keys with their labels, the number, and how far off it may be. */
-export function tableText(answer: AnswerTable, policy: Policy): string {
+function tableText(answer: AnswerTable, policy: Policy): string {
   const labels = keyLabels(answer, policy);
   const keys = answer.columns.slice(0, -1);
   const rank = answer.error === 'rank';
@@ -20,6 +20,16 @@ export function tableText(answer: AnswerTable, policy: Policy): string {
     ]),
   );
 }
+
+/** As many tables as a screen takes, each under its name. */
+export function tablesText(tables: readonly AnswerTable[], policy: Policy, whereAll: string): string[] {
+  const more = tables.length - mostShown;
+  return [
+    ...tables.slice(0, mostShown).map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
+    ...(more > 0 ? [`${dim(`… and ${more} more tables${whereAll}`)}\n`] : []),
+  ];
+}
+const mostShown = 12;
 
 const percentText = ({ value, low, high }: NonNullable<AnswerTable['rows'][number]['share']>): string =>
   value === null ? '-' : `${(100 * value).toFixed(1)} (${(100 * low).toFixed(1)} … ${(100 * high).toFixed(1)})`;

@@ -1,5 +1,5 @@
-import type { AdditiveLaw } from '../mechanism/law.js';
-import { type NoiseSum, noiseSum, type Part } from '../mechanism/law-sum.js';
+import type { AdditiveLaw } from './law.js';
+import { type NoiseSum, noiseSum, type Part } from './law-sum.js';
 
 /**
  * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when
@@ -13,12 +13,26 @@ export interface Quotient {
   readonly high: number;
 }
 
+/** What each noisy number is multiplied by in top - r x bottom: a constant and so much for each unit of r. Signs do not matter. */
+export type AffineFactors = readonly (readonly [constant: number, slope: number])[];
+export const factorsAt = (factors: AffineFactors, r: number): readonly number[] =>
+  factors.map(([constant, slope]) => constant + slope * r);
+/** A sum over a count: 1, r. */
+export const ofMean: AffineFactors = [
+  [1, 0],
+  [0, 1],
+];
+/** A part over the part and the rest: 1 - r, r. */
+export const ofShare: AffineFactors = [
+  [1, -1],
+  [0, 1],
+];
+
 export interface Asked {
   readonly top: number;
   /** Above 0. */
   readonly bottom: number;
-  /** What each noisy number is multiplied by in top - r x bottom; affine in r. Signs do not matter. */
-  readonly factors: (r: number) => readonly number[];
+  readonly factors: AffineFactors;
   /** The public range of r. */
   readonly within: readonly [number, number];
 }
@@ -28,7 +42,7 @@ export function quotients(noises: readonly (readonly Part[])[], alpha: number): 
   const sum = sumOf(noises, alpha);
   return ({ top, bottom, factors, within: [least, most] }) => {
     const value = Math.min(most, Math.max(least, top / bottom));
-    const beyond = (r: number): number => sum.beyond(factors(r), Math.abs(value - r) * bottom);
+    const beyond = (r: number): number => sum.beyond(factorsAt(factors, r), Math.abs(value - r) * bottom);
     return { value, low: farthest(value, least, beyond), high: farthest(value, most, beyond) };
   };
 }

@@ -1,17 +1,65 @@
 import type { Engine } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
-import { residualOf, scaleLadder } from './counted-ladder.js';
 import { scalar } from './exact-answer.js';
 import { commonPairs, mostCommon } from './graph/common-pairs.js';
 import type { Graph } from './graph/csr.js';
 import { degreePairs, largestCliqueLocal, largestDiamondLocal } from './graph/local.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { compileLargest } from './query/compile.js';
-import { cliqueLadder, diamondLadder, type Ladder, starLadder, triangleLadder } from './query/ladders.js';
+import { choose, cliqueLadder, diamondLadder, type Ladder, residualLadder, starLadder, triangleLadder } from './query/ladders.js';
 import { domainSize } from './query/lambda.js';
-import { type ResidualPart, residualParts, residualTerms } from './query/residual.js';
+import { largestUnderDegree, type ResidualPart, residualParts, residualTerms } from './query/residual.js';
+import { larger } from './query/sensitivity.js';
 import { type Shape, shapeOf } from './query/shape.js';
 import { readGraph } from './read-graph.js';
+
+/** The ladder of a pattern: imagined, where nobody has more than so many ties, for planning; and in the data itself, for drawing. */
+
+/** A ladder of occurrences, in assignments. */
+const scaleLadder = (ladder: Ladder, factor: bigint): Ladder =>
+  factor === 1n ? ladder : { width: (t) => ladder.width(t) * factor, widest: ladder.widest * factor };
+
+/** The residual ladder of a pattern from the coefficients of each private relation. */
+export function residualOf(a: PatternAnalysis, terms: ReadonlyMap<number, readonly bigint[]>): Ladder {
+  const factor = a.pattern.sum ? larger(magnitude(a.pattern.sum.bounds[0]), magnitude(a.pattern.sum.bounds[1])) : 1n;
+  const ladders = [...terms].map(([relation, list]) =>
+    residualLadder(
+      list.map((t) => t * factor),
+      a.pattern.relations[relation]!.symmetric ? 2 : directions(a),
+      a.divisor,
+      a.bounds.globalSensitivity,
+    ),
+  );
+  return { width: (t) => ladders.map((l) => l.width(t)).reduce(larger), widest: a.bounds.globalSensitivity };
+}
+
+/** With one symmetric relation among several, every change is counted as two tuples. */
+export const directions = (a: PatternAnalysis): 1 | 2 => (a.pattern.relations.some((r) => r.symmetric && r.private) ? 2 : 1);
+const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
+
+/** The ladder of a shape in a graph where nobody has more than `degree` ties; undefined for shapes whose ladder is not known. */
+export function imaginedShape(a: PatternAnalysis, degree: number): Ladder | undefined {
+  const shape = shapeOf(a.pattern);
+  const n = domainSize(a.pattern);
+  const ladder = shape && ladderUnder(shape, Math.min(degree, n - 2), n);
+  return ladder && scaleLadder(ladder, BigInt(a.automorphisms.count) / a.divisor);
+}
+export const hasKnownLadder = (a: PatternAnalysis): boolean => imaginedShape(a, 1) !== undefined;
+
+function ladderUnder(shape: Shape, d: number, n: number): Ladder | undefined {
+  if (shape.kind === 'clique' && shape.k === 3) return triangleLadder([{ common: d, single: 0 }], n);
+  if (shape.kind === 'clique') return cliqueLadder(shape.k, choose(BigInt(d), shape.k - 2), d, n);
+  if (shape.kind === 'star') return starLadder(shape.k, [[d, d]], n);
+  if (shape.kind === 'diamond') return diamondLadder(choose(BigInt(d), 2) + 2n * BigInt(d) * BigInt(d), d, n);
+  return undefined;
+}
+
+/** The residual ladder of any pattern in such a graph. */
+export function imaginedResidual(a: PatternAnalysis, degree: number): Ladder {
+  const parts = residualParts(a.pattern);
+  const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, () => BigInt(degree)));
+  return residualOf(a, terms);
+}
 
 /** The ladder of a shape in this very graph; in the unit of the analysis. */
 export async function knownLadder(engine: Engine, a: PatternAnalysis): Promise<Exact<Ladder>> {

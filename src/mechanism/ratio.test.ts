@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AdditiveLaw } from '../mechanism/law.js';
-import { noiseSum } from '../mechanism/law-sum.js';
-import { normalQuantile } from '../mechanism/law-width.js';
-import { type Asked, farthest, quotients } from './ratio.js';
+import type { AdditiveLaw } from './law.js';
+import { noiseSum } from './law-sum.js';
+import { normalQuantile } from './law-width.js';
+import { type Asked, factorsAt, farthest, ofMean, ofShare, quotients } from './ratio.js';
 
 const miss = 0.05;
 const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
@@ -12,8 +12,6 @@ const solver = (...noises: AdditiveLaw<number>[]) =>
     noises.map((noise) => [{ factor: 1, noise }]),
     miss,
   );
-const mean = (r: number) => [1, r];
-const share = (r: number) => [1 - r, r];
 
 /** Every possible r of a fine grid, by the half width itself. */
 function scanner(
@@ -23,7 +21,10 @@ function scanner(
 ) {
   const { half } = noiseSum(noises, miss);
   const step = (most - least) / points;
-  const grid = Array.from({ length: points + 1 }, (_, k) => least + k * step).map((r) => ({ r, half: half(factors(r)) }));
+  const grid = Array.from({ length: points + 1 }, (_, k) => least + k * step).map((r) => ({
+    r,
+    half: half(factorsAt(factors, r)),
+  }));
   return (top: number, bottom: number) => {
     const value = Math.min(most, Math.max(least, top / bottom));
     const possible = grid.filter((at) => Math.abs(value - at.r) * bottom <= at.half).map(({ r }) => r);
@@ -39,7 +40,7 @@ describe('the interval of a quotient', () => {
       [gaussian(90), gaussian(4)],
       [laplace(30), gaussian(6)],
     ]) {
-      const means = { factors: mean, within: [-36.5, 36.5] } as const;
+      const means = { factors: ofMean, within: [-36.5, 36.5] } as const;
       const scan = scanner(noises, 1500, means);
       for (const bottom of [0.5, 3, 9, 24, 60, 400])
         for (const r of [-60, -36.5, -20, 0, 4, 36, 39]) {
@@ -54,9 +55,9 @@ describe('the interval of a quotient', () => {
   });
 
   it('is the same far below the step of any grid', () => {
-    const asked = { top: 1e9 / 3, bottom: 1e9, factors: share, within: [0, 1] } as const;
+    const asked = { top: 1e9 / 3, bottom: 1e9, factors: ofShare, within: [0, 1] } as const;
     const { value, low, high } = solver(laplace(20), laplace(20))(asked);
-    const half = noiseSum([laplace(20), laplace(20)], miss).half(share(1 / 3)) / 1e9;
+    const half = noiseSum([laplace(20), laplace(20)], miss).half([1 - 1 / 3, 1 / 3]) / 1e9;
     expect((value - low) / half).toBeCloseTo(1, 6);
     expect((high - value) / half).toBeCloseTo(1, 6);
   });
@@ -66,7 +67,7 @@ describe('the interval of a quotient', () => {
     const z = normalQuantile(1 - miss / 2);
     const [p, q, s] = [bottom ** 2 - (z * b) ** 2, top * bottom, top ** 2 - (z * a) ** 2];
     const root = Math.sqrt(q * q - p * s);
-    const { low, high } = solver(gaussian(a), gaussian(b))({ top, bottom, factors: mean, within: [-100, 100] });
+    const { low, high } = solver(gaussian(a), gaussian(b))({ top, bottom, factors: ofMean, within: [-100, 100] });
     // The grid of the noise, half a step of each, is all the difference.
     const grain = ((1 + 10) * 0.6) / bottom;
     expect(Math.abs(low - (q - root) / p)).toBeLessThan(grain);
@@ -75,12 +76,12 @@ describe('the interval of a quotient', () => {
 
   it('is a single number without noise, and one noise wide with one', () => {
     const none: AdditiveLaw<number> = { kind: 'none' };
-    expect(solver(none, none)({ top: 1, bottom: 3, factors: mean, within: [-2, 2] })).toEqual({
+    expect(solver(none, none)({ top: 1, bottom: 3, factors: ofMean, within: [-2, 2] })).toEqual({
       value: 1 / 3,
       low: 1 / 3,
       high: 1 / 3,
     });
-    const { low, high } = solver(laplace(10), none)({ top: 600, bottom: 300, factors: mean, within: [-9, 9] });
+    const { low, high } = solver(laplace(10), none)({ top: 600, bottom: 300, factors: ofMean, within: [-9, 9] });
     expect(low).toBeCloseTo(2 - 30 / 300, 6);
     expect(high).toBeCloseTo(2 + 30 / 300, 6);
   });

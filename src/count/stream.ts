@@ -1,0 +1,68 @@
+import type { Engine, SourceColumn, Statement } from '../engine/engine.js';
+import { Exact } from '../engine/exact.js';
+import { columnNamed, isCoded } from '../policy/domain.js';
+import type { Column, Policy } from '../policy/policy.js';
+import { viewColumn } from './column-view.js';
+import { Binder, type Dialect, dialectNamed } from './dialect.js';
+import { keptRows } from './kept-rows.js';
+import { numberExpression, rawCell, sourceColumn } from './read-column.js';
+
+export interface StreamPlan {
+  readonly statement: Statement;
+  readonly columns: readonly string[];
+  /** Columns whose text comes as it is written, and how long it may be. */
+  readonly written: ReadonlyMap<string, number>;
+}
+
+/**
+ * Raw columns, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the spelling of codes where
+ * the engine has not.
+ */
+export function compileStream(
+  columns: readonly string[],
+  policy: Policy,
+  source: readonly SourceColumn[],
+  dialectName = 'duckdb',
+  asWritten = false,
+): StreamPlan {
+  const dialect = dialectNamed(dialectName);
+  const binder = new Binder();
+  const named = new Map(source.map((column) => [column.name, column]));
+  const written = new Map<string, number>();
+  const list = columns.map((name, i) => {
+    const column = named.get(name) ?? sourceColumn(source, name);
+    if (asWritten && column.written) {
+      written.set(name, column.written.longest);
+      return [dialect.identifier(column.written.column), `c${i}`] as const;
+    }
+    return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
+  });
+  const sql = keptRows(dialect, binder, policy, source, list);
+  const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
+  return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
+}
+
+const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
+  if (!isCoded(declared)) return numberExpression(dialect, column);
+  return column.coded === undefined ? rawCell(dialect, column) : dialect.identifier(column.coded);
+};
+
+/** Rows of a table, cut to `maxRows` per person, as domain indices (codes) and grid positions (numbers); -1 is missing. */
+export interface Indices {
+  readonly rows: number;
+  /** One per asked column; valid until the next block is read. */
+  readonly columns: readonly Float64Array[];
+}
+
+export async function* streamIndices(engine: Engine, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Indices>> {
+  const { statement, columns } = compileStream([...new Set(names)], policy, await engine.columns(), engine.dialect);
+  const views = columns.map((name) => viewColumn(columnNamed(policy, name)));
+  const asked = names.map((name) => views[columns.indexOf(name)]!);
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    views.forEach((view, c) => {
+      view.turn(chunk.columns[c]!, chunk.rows);
+    });
+    yield new Exact({ rows: chunk.rows, columns: asked.map((view) => view.indices()) });
+  }
+}
