@@ -62,12 +62,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   const before = policy.dependence.length > 0 ? await whole.snapshot() : undefined;
   const { progress = () => undefined, ...others } = parts;
   const { amplifiers, unused, readsData } = await declaredAmplifiers(policy, whole, tieKinds, (done) => progress(50 * done, 100));
-  const account = openAccount(policy, amplifiers, (done) => readsData && progress(50 + (30 * done) / amplifiers.length, 100));
-  if (readsData) {
-    // Every plan tells them: whoever opens waits for them once.
-    for (const { amplifier, pureCapacity } of account.routes) if (!isZero(pureCapacity)) amplifier.whatIf(pureCapacity);
-    progress(100, 100);
-  }
+  const account = openAccount(policy, amplifiers, (done) => readsData && progress(50 + (50 * done) / amplifiers.length, 100));
   return new Session({
     ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../engine/engine.js';
-import { NameColumn, NameList, noName } from './name-list.js';
+import { NameList, noName } from './name-list.js';
+import { NameColumn } from './spelling.js';
 
 const name = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
   fc.stringMatching(/^[a-c]{1,9}$/),
+  // Numbers in a table, numbers beyond it, and what only looks like one.
+  fc.nat({ max: 2 ** 16 + 50 }).map(String),
+  fc.constantFrom('0', '00', '007', '-7', '7a', '70', '65535', '65536', '999999999', '1000000000', '12345678901234'),
   // Where UTF-8 and UTF-16 disagree about the order.
   fc.constantFrom('\uE000', '\uFFFD', '\u{10000}', '\u{10FFFF}', 'a\uFF21', 'a\u{1F600}', '\uFEFFx'),
 );

@@ -5,7 +5,9 @@ import { nameReader } from '../engine/name.js';
 import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
-import { NameColumn, NameList, noName, sorted } from './name-list.js';
+import { NameList, noName } from './name-list.js';
+import { NameColumn } from './spelling.js';
+import { sorted } from './text-names.js';
 
 /**
  * The records of a table as numbers 0..count-1, with the columns that ties speak about: one per person (secret `person`), else one per row.
@@ -59,7 +61,7 @@ export async function readRecords(
   const lists: NameList[] = [];
   const held = () => lists.reduce((sum, list) => sum + list.bytes, own);
   for (const _ of named) {
-    const list: NameList = new NameList((bytes) => room.need(held() - list.bytes + bytes));
+    const list: NameList = new NameList((bytes) => room.need(held() - list.bytes + bytes), rows);
     lists.push(list);
   }
   const names = named.map(() => new Uint32Array(rows));

@@ -11,8 +11,8 @@ import { invalid } from '../policy/problems.js';
 import { section, whole, word } from '../policy/schema.js';
 import { didYouMean } from '../policy/suggest.js';
 import type { TieKind } from './kind.js';
-import { NameColumn } from './name-list.js';
 import type { RecordTable } from './records.js';
+import { NameColumn } from './spelling.js';
 import { oddsText, onColumn, pulled, pullWords, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
 import { tupleTies, tupleWords } from './tuples.js';
 

@@ -17,8 +17,8 @@ import { readChunk } from './cells.js';
 import { codeColumns, withPlaces } from './coded.js';
 import { Connections } from './connections.js';
 import { cannotSplit, duckdbFault } from './fault.js';
-import { selectRelation } from './relation.js';
-import { attached, type CsvScan, name, type ScanOptions, scanFile, text } from './scan.js';
+import { makeRelation } from './relation.js';
+import { attached, type CsvScan, type ScanOptions, scanFile, text } from './scan.js';
 import { blockOfColumns, heldIn, readingsOf, selectAll, shower } from './shown.js';
 import { TextNumbers } from './text-numbers.js';
 import { columnNamed, NameLists, WithoutRows } from './without.js';
@@ -232,9 +232,7 @@ class DuckdbEngine implements Engine {
   ): Promise<void> {
     const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>(), into: 'fugu_relation_file' };
     const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
-    await connection.run(
-      `CREATE OR REPLACE TABLE ${name(`fugu_relation_${relation.name}`)} AS ${selectRelation(scan, relation, file.path)}`,
-    );
+    for (const sql of makeRelation(scan, relation, file.path)) await connection.run(sql);
     if (file.kind === 'statfile' && !csv) await connection.run(`DROP TABLE ${scan.from}`);
   }
 

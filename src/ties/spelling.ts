@@ -1,0 +1,88 @@
+import { endianness } from 'node:os';
+import type { Cell, Chunk, StoredTexts } from '../engine/engine.js';
+
+/** Names of up to so many bytes are compared as three words. */
+export const shortName = 12;
+const littleEndian = endianness() === 'LE';
+
+/** A column of names in a block of rows: compared as they are stored where they are, so that most of them never become a string. */
+export class NameColumn {
+  readonly texts: StoredTexts | undefined;
+  readonly #block: Chunk;
+  readonly #column: number;
+
+  constructor(block: Chunk, column: number) {
+    this.#block = block;
+    this.#column = column;
+    this.texts = block.texts?.[column];
+  }
+
+  cell(row: number): Cell {
+    return this.#block.columns[this.#column]![row] ?? null;
+  }
+}
+
+/** The bytes of one name at a time, where names are compared; the words of a short one hold nothing else. */
+export class Spelling {
+  bytes = new Uint8Array(1024);
+  words = new Uint32Array(this.bytes.buffer, 0, 3);
+  length = 0;
+
+  /** The name in a cell: false where there is none. */
+  take(names: NameColumn, row: number): boolean {
+    const { texts } = names;
+    if (texts === undefined || !littleEndian) {
+      const cell = names.cell(row);
+      if (cell !== null) this.spell(cell as string);
+      return cell !== null;
+    }
+    const { words, valid, long } = texts;
+    if (valid && ((valid[row >>> 5]! >>> (row & 31)) & 1) === 0) return false;
+    const length = words[4 * row]!;
+    if (length > shortName) {
+      this.spell(long.get(row)!);
+      return true;
+    }
+    this.length = length;
+    this.words[0] = words[4 * row + 1]! & kept(length);
+    this.words[1] = words[4 * row + 2]! & kept(length - 4);
+    this.words[2] = words[4 * row + 3]! & kept(length - 8);
+    return true;
+  }
+
+  spell(name: string): void {
+    if (this.bytes.length < 3 * name.length) {
+      this.bytes = new Uint8Array(6 * name.length);
+      this.words = new Uint32Array(this.bytes.buffer, 0, 3);
+    }
+    this.words.fill(0);
+    this.length = name.length;
+    for (let i = 0; i < name.length; i++) {
+      const unit = name.charCodeAt(i);
+      if (unit > 127) {
+        this.length = encoder.encodeInto(name, this.bytes).written;
+        return;
+      }
+      this.bytes[i] = unit;
+    }
+  }
+
+  /** The whole number from 0 that it spells in the one way that names spell it (engine/name.ts), where it is below a billion; -1 otherwise. */
+  number(): number {
+    const { length, bytes } = this;
+    if (length > 9 || length === 0 || (bytes[0] === zero && length > 1)) return -1;
+    let value = 0;
+    for (let i = 0; i < length; i++) {
+      const digit = bytes[i]! - zero;
+      if (digit < 0 || digit > 9) return -1;
+      value = 10 * value + digit;
+    }
+    return value;
+  }
+}
+
+const zero = 48;
+const encoder = new TextEncoder();
+
+/** The bits of a word of which so many bytes are left. */
+const kept = (bytes: number): number => (bytes >= 4 ? -1 : bytes <= 0 ? 0 : 2 ** (8 * bytes) - 1);
