@@ -9,6 +9,7 @@ import { type Condition, onlySums } from './condition.js';
 import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian/sums.js';
 import { distinctComponents } from './graph/distinct.js';
 import type { FactorGraph } from './graph/factor-graph.js';
+import { atLast } from './graph/pair-graph.js';
 import { emptyBounds, type KeepBounds, type KeptBounds, keptBounds, remembered } from './kept-bounds.js';
 import { largestBelow } from './largest-below.js';
 import { largestBaseOf, ties } from './leakage.js';
@@ -85,15 +86,6 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
     ...(route.leftOut && { leftOut: route.leftOut }),
     assumptions: route.assumptions,
     how: route.how,
-  };
-}
-
-/** Worked out when somebody asks, once. */
-function atLast<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
 

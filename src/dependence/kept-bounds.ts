@@ -53,7 +53,7 @@ export const keptBounds: KeepBounds = keepingBounds((asked) => digestOf(asked));
 
 export function digestOf({ graph, used, adversary, reach, pull }: Asked): string {
   const hash = createHash('sha256');
-  const { records, nodes, factors, start, member, logOdds, commonOdds, pairwise } = graph;
+  const { records, nodes, factors, member, commonOdds, pairwise } = graph;
   const alike = commonOdds !== undefined;
   hash.update(
     JSON.stringify([
@@ -69,10 +69,10 @@ export function digestOf({ graph, used, adversary, reach, pull }: Asked): string
       used !== undefined,
     ]),
   );
-  if (!pairwise) take(hash, start);
+  if (!pairwise) take(hash, graph.start);
   take(hash, member);
   // One D stands for all where all are equal.
-  take(hash, alike ? Float64Array.of(commonOdds) : logOdds);
+  take(hash, alike ? Float64Array.of(commonOdds) : graph.logOdds);
   if (used) take(hash, used);
   return hash.digest('hex');
 }

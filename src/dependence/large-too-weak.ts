@@ -1,5 +1,5 @@
 import { addUp, logUp } from '../exact/outward.js';
-import type { FactorGraph } from './graph/factor-graph.js';
+import { type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { push } from './graph/push.js';
 import { type Asking, effectsOf, informed, oddsOf } from './informed/informed.js';
 import { type Layout, layout, withLaidOdds } from './informed/layout.js';
@@ -20,12 +20,12 @@ const roughly = 1.5e-2;
 /** The same questions where no graph is to be built for them (informed.proof.md, "Twins" and "Pendants"). */
 export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?: Ties): TooWeak {
   const spent = Float64Array.from({ length: graph.records }, (_, u) => (used && !used[u] ? 0 : base));
-  const tie = graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
+  const tie = graph.commonOdds ?? graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
   const [two, four] = [logUp(2), logUp(4)];
   const doubled = (d: number) => addUp(d, two);
   const fourfold = (d: number) => addUp(d, four);
   if (reach === 'direct') {
-    const at = (change: (d: number) => number) => mostOf(direct({ ...graph, logOdds: graph.logOdds.map(change) }, spent));
+    const at = (change: (d: number) => number) => mostOf(direct(withOdds(graph, change), spent));
     const own = direct(graph, spent);
     // A twin brings its own effect over the new tie, a new neighbour the base.
     const more = own.map((leak, u) => addUp(leak, push(used ? base : spent[u]!, tie)));

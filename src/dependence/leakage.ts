@@ -4,8 +4,10 @@ import type { Adversary } from '../policy/policy.js';
 import { alike, alikeWords } from './alike/alike.js';
 import { modelPulls } from './alike/model-pulls.js';
 import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
+import { atLast } from './graph/pair-graph.js';
 import { contraction } from './graph/push.js';
 import { type Walk, walk } from './graph/walk.js';
+import { commonBase } from './informed/common-base.js';
 import { type Asking, informed, type Start, startOf } from './informed/informed.js';
 import { type Layout, layout } from './informed/layout.js';
 import { largestBelow, largestNear } from './largest-below.js';
@@ -101,12 +103,14 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     const perRecord = bounds.length === 1 ? bounds[0]! : least(bounds);
     return { perRecord, worst: worstOf(perRecord), group: worstOf(base!.group).leakage, certified: true, how: words.join('; ') };
   };
+  // Where nothing but the worst record is asked for, most of a large graph need not be looked at.
+  const quick = atLast(() => (isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used)));
   return {
     records: first.records,
     graph: first,
     leakage: (profile) => answer(profile),
-    worst: (base, most) => answer(base, most, { worst: 3e-4 }).worst.leakage,
-    amplification: () => startAt(0)?.amplification ?? answer(small).worst.leakage / small,
+    worst: (base, most) => quick()?.worst(base, closely) ?? answer(base, most, { worst: closely }).worst.leakage,
+    amplification: () => quick()?.amplification() ?? startAt(0)?.amplification ?? answer(small).worst.leakage / small,
     group: largestComponent(laid[0]!.walk, spread(1)),
     laid: laid[0]!,
     start: () => startAt(0),
@@ -135,6 +139,9 @@ function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float6
     return unit.leaks.map((leak) => (leak === Number.POSITIVE_INFINITY ? leak : mulUp(leak, most)));
   };
 }
+
+/** What is worth another look at the worst record. */
+const closely = 3e-4;
 
 /** A base so small that leakage is as good as linear in it. */
 const small = 2 ** -30;

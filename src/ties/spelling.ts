@@ -85,4 +85,4 @@ const zero = 48;
 const encoder = new TextEncoder();
 
 /** The bits of a word of which so many bytes are left. */
-const kept = (bytes: number): number => (bytes >= 4 ? -1 : bytes <= 0 ? 0 : 2 ** (8 * bytes) - 1);
+const kept = (bytes: number): number => (bytes >= 4 ? -1 : bytes <= 0 ? 0 : (1 << (8 * bytes)) - 1);

@@ -1,3 +1,4 @@
+import { distinctPairs } from './distinct-pairs.js';
 import { assemble, type FactorGraph } from './factor-graph.js';
 import { type Walk, walk } from './walk.js';
 
@@ -17,52 +18,24 @@ export interface Distinct {
  * have; only what asks for the worst record, or for one of each kind, may be asked of the result.
  */
 export function distinctComponents(graph: FactorGraph, used?: Uint8Array): Distinct {
+  if (2 * graph.factors >= manyTies && graph.pairwise && graph.nodes === graph.records) {
+    const few = distinctPairs(graph, used);
+    return { graph: few.graph, ...(used && { used: Uint8Array.from(few.nodes, (u) => used[u]!) }) };
+  }
   const w = walk(graph);
   const kept = keptNodes(graph, w, used);
-  // Ties that are listed in the order of a walk are read far quicker, and their messages settle sooner.
-  const walked = graph.member.length >= manyTies && graph.pairwise && graph.nodes === graph.records;
-  if (!walked && 2 * kept.count > graph.nodes) return { graph, ...(used && { used }) };
+  if (2 * kept.count > graph.nodes) return { graph, ...(used && { used }) };
   const nodes = new Uint32Array(kept.count);
   let size = 0;
-  for (let x = 0; x < graph.nodes; x++) {
-    const u = walked ? w.order[x]! : x;
-    if (kept.is[u]) nodes[size++] = u;
-  }
+  for (let u = 0; u < graph.nodes; u++) if (kept.is[u]) nodes[size++] = u;
   const local = new Uint32Array(graph.nodes);
   for (let k = 0; k < size; k++) local[nodes[k]!] = k;
-  const made = walked ? alongWalk(graph, nodes, local) : inOrder(graph, nodes, local, kept.is);
+  const made = inOrder(graph, nodes, local, kept.is);
   return { graph: made, ...(used && { used: Uint8Array.from({ length: made.records }, (_, k) => used[nodes[k]!]!) }) };
 }
 
 /** From so many incidences on. */
 const manyTies = 40_000;
-
-/** Nodes as a walk came to them, ties by the end that it came to first. */
-function alongWalk(
-  { nodeStart, neighbour, incidence, logOdds, commonOdds }: FactorGraph,
-  nodes: Uint32Array,
-  local: Uint32Array,
-) {
-  let incidences = 0;
-  for (const u of nodes) incidences += nodeStart[u + 1]! - nodeStart[u]!;
-  const start = new Uint32Array(incidences / 2 + 1);
-  const member = new Uint32Array(incidences);
-  const odds = new Float64Array(incidences).fill(commonOdds ?? 0);
-  let p = 0;
-  for (let k = 0; k < nodes.length; k++)
-    for (let x = nodeStart[nodes[k]!]!; x < nodeStart[nodes[k]! + 1]!; x++) {
-      const w = local[neighbour[x]!]!;
-      if (w < k) continue;
-      if (commonOdds === undefined) {
-        odds[p] = logOdds[incidence[x]!]!;
-        odds[p + 1] = logOdds[incidence[x]! ^ 1]!;
-      }
-      member[p++] = k;
-      member[p++] = w;
-      start[p / 2] = p;
-    }
-  return assemble(nodes.length, nodes.length, start, member, odds);
-}
 
 /** Nodes and factors in the order they have. */
 function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kept: Uint8Array): FactorGraph {

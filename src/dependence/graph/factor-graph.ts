@@ -1,5 +1,6 @@
 import { Fault } from '../../errors.js';
 import { addUp } from '../../exact/outward.js';
+import { common, endsOf, orderedEnds, pairGraph } from './pair-graph.js';
 
 /**
  * Who is tied to whom, and how strongly, for up to millions of records. A factor is a set of records; an incidence is one record's place in
@@ -40,10 +41,7 @@ export function assemble(
 ): FactorGraph {
   const factors = start.length - 1;
   const incidences = member.length;
-  if (incidences >= most || nodes >= most)
-    throw new Fault('MODEL_TOO_LARGE', 'The tie graph is too large.', 'Declare fewer ties, or groups instead of their pairs.', {
-      details: { incidences, limit: most },
-    });
+  refuseBeyond(incidences, nodes);
   const factorOf = new Uint32Array(incidences);
   const nodeStart = new Uint32Array(nodes + 1);
   let pairwise = true;
@@ -53,7 +51,7 @@ export function assemble(
   }
   for (let p = 0; p < incidences; p++) {
     if (!(member[p]! < nodes)) throw new RangeError('a tie names a record that is not there');
-    if (!(logOdds[p]! >= 0)) throw new RangeError('a log odds ratio is negative or not a number');
+    checked(logOdds[p]!);
     nodeStart[member[p]! + 1]!++;
   }
   for (let u = 0; u < nodes; u++) nodeStart[u + 1]! += nodeStart[u]!;
@@ -66,10 +64,11 @@ export function assemble(
   return { records, nodes, factors, start, member, logOdds, factorOf, nodeStart, incidence, pairwise, neighbour, commonOdds };
 }
 
-function common(logOdds: Float64Array): number | undefined {
-  const first = logOdds[0];
-  for (let p = 1; p < logOdds.length; p++) if (logOdds[p] !== first) return undefined;
-  return first;
+function refuseBeyond(incidences: number, nodes: number): void {
+  if (incidences >= most || nodes >= most)
+    throw new Fault('MODEL_TOO_LARGE', 'The tie graph is too large.', 'Declare fewer ties, or groups instead of their pairs.', {
+      details: { incidences, limit: most },
+    });
 }
 
 export const untied = (records: number): FactorGraph =>
@@ -101,18 +100,17 @@ export function fromPairs(records: number, left: Uint32Array, right: Uint32Array
     }
   }
   begin[records] = size;
-  const start = new Uint32Array(size + 1);
-  const member = new Uint32Array(2 * size);
+  refuseBeyond(2 * size, records);
+  const ends = orderedEnds(records, begin.subarray(0, records + 1), greater.subarray(0, size));
+  if (!odds) return pairGraph(records, ends, checked(logOdds as number));
   const each = new Float64Array(2 * size);
-  if (!odds) each.fill(logOdds as number);
-  for (let u = 0; u < records; u++)
-    for (let k = begin[u]!; k < begin[u + 1]!; k++) {
-      member[2 * k] = u;
-      member[2 * k + 1] = greater[k]!;
-      if (odds) each[2 * k] = each[2 * k + 1] = odds[k]!;
-      start[k + 1] = 2 * k + 2;
-    }
-  return assemble(records, records, start, member, each);
+  for (let k = 0; k < size; k++) each[2 * k] = each[2 * k + 1] = checked(odds[k]!);
+  return pairGraph(records, ends, each);
+}
+
+function checked(logOdds: number): number {
+  if (!(logOdds >= 0)) throw new RangeError('a log odds ratio is negative or not a number');
+  return logOdds;
 }
 
 /** The greater ends of the pairs of lesser end u, in no order, are greater[begin[u] .. begin[u+1]]. */
@@ -251,13 +249,10 @@ export function combine(graphs: readonly FactorGraph[]): FactorGraph {
 }
 
 /** The same ties with every D replaced; for what-if questions. */
-export function withOdds<G extends Pick<FactorGraph, 'logOdds' | 'commonOdds'>>(
-  graph: G,
-  change: (logOdds: number) => number,
-): G {
-  const logOdds =
-    graph.commonOdds === undefined
-      ? graph.logOdds.map(change)
-      : new Float64Array(graph.logOdds.length).fill(change(graph.commonOdds));
+export function withOdds(graph: FactorGraph, change: (logOdds: number) => number): FactorGraph {
+  const ends = endsOf(graph);
+  const { commonOdds } = graph;
+  if (ends) return pairGraph(graph.records, ends, commonOdds === undefined ? graph.logOdds.map(change) : change(commonOdds));
+  const logOdds = graph.logOdds.map(change);
   return { ...graph, logOdds, commonOdds: common(logOdds) };
 }

@@ -10,7 +10,8 @@ export const roundedUp = 1 + 2 ** -51;
  * are left alone. Result: e_u + sum over the factors of u of push(B(f,u), D(f,u)).
  */
 export function forestPass(w: Walk, effects: Float64Array): Float64Array {
-  const { parent, parentOdds, childEnd, childOdds, looped, factorStart, componentStart } = w;
+  const { parent, childEnd, looped, factorStart, componentStart, commonOdds } = w;
+  const [parentOdds, childOdds] = commonOdds === undefined ? [w.parentOdds, w.childOdds] : [];
   const total = effects.slice();
   /** What each walked factor sends to the node that introduced it. */
   const sent = new Float64Array(parent.length);
@@ -22,7 +23,7 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
       let effect = 0;
       for (let x = f === begin ? componentStart[c]! + 1 : childEnd[f - 1]!; x < childEnd[f]!; x++)
         effect = (effect + total[x]!) * roundedUp;
-      const message = through(effect, parentOdds[f]!);
+      const message = through(effect, commonOdds ?? parentOdds![f]!);
       sent[f] = message;
       total[parent[f]!] = (total[parent[f]!]! + message) * roundedUp;
     }
@@ -40,7 +41,7 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
       if (to - from > 1) for (let x = from; x < to; x++) all = (all + below[x]!) * roundedUp;
       for (let x = from; x < to; x++) {
         const effect = to - from === 1 ? beyond : Math.max(0, (all - below[x]!) * roundedUp);
-        total[x] = (total[x]! + through(effect, childOdds[x]!)) * roundedUp;
+        total[x] = (total[x]! + through(effect, commonOdds ?? childOdds![x]!)) * roundedUp;
       }
     }
   }

@@ -1,4 +1,5 @@
 import type { FactorGraph } from './factor-graph.js';
+import { atLast } from './pair-graph.js';
 
 /**
  * A breadth-first walk over the whole graph. Positions are places in `order`; the nodes a factor introduces stand side by side, and factors
@@ -17,20 +18,23 @@ export interface Walk {
   readonly parent: Uint32Array;
   readonly parentOdds: Float64Array;
   readonly childEnd: Uint32Array;
-  /** Per position: D of the factor that introduced the node towards it; 0 for a first node. */
+  /** Per position: D of the factor that introduced the node towards it; of a first node it means nothing. */
   readonly childOdds: Float64Array;
+  /** The D of all, where there is but one. */
+  readonly commonOdds: number | undefined;
 }
 
 export const walk = (graph: FactorGraph): Walk => (graph.pairwise ? walkPairs(graph) : walkFactors(graph));
 
 /** The same walk where every factor is a pair: a component is a tree exactly when it has one tie less than nodes. */
 function walkPairs(graph: FactorGraph): Walk {
-  const { nodes, logOdds, nodeStart, incidence, neighbour, commonOdds } = graph;
+  const { nodes, nodeStart, neighbour, commonOdds } = graph;
+  const [logOdds, incidence] = commonOdds === undefined ? [graph.logOdds, graph.incidence] : [];
   const order = new Uint32Array(nodes);
-  const childOdds = new Float64Array(nodes);
+  const childOdds = new Float64Array(logOdds ? nodes : 0);
   const seen = new Uint8Array(nodes);
   const parent = new Uint32Array(graph.factors);
-  const parentOdds = new Float64Array(graph.factors);
+  const parentOdds = new Float64Array(logOdds ? graph.factors : 0);
   const childEnd = new Uint32Array(graph.factors);
   const componentStart = new Uint32Array(nodes + 1);
   const factorStart = new Uint32Array(nodes + 1);
@@ -55,8 +59,10 @@ function walkPairs(graph: FactorGraph): Walk {
         if (seen[w] === 1) continue;
         seen[w] = 1;
         parent[f] = position;
-        parentOdds[f] = commonOdds ?? logOdds[incidence[k]!]!;
-        childOdds[tail] = commonOdds ?? logOdds[incidence[k]! ^ 1]!;
+        if (logOdds) {
+          parentOdds[f] = logOdds[incidence![k]!]!;
+          childOdds[tail] = logOdds[incidence![k]! ^ 1]!;
+        }
         order[tail++] = w;
         childEnd[f++] = tail;
       }
@@ -65,7 +71,8 @@ function walkPairs(graph: FactorGraph): Walk {
     componentStart[++components] = tail;
     factorStart[components] = f;
   }
-  return finish(order, components, componentStart, factorStart, looped, parent, parentOdds, childEnd, childOdds);
+  const walked = finish(order, components, componentStart, factorStart, looped, parent, parentOdds, childEnd, childOdds);
+  return commonOdds === undefined ? walked : withCommonOdds(walked, commonOdds);
 }
 
 function walkFactors(graph: FactorGraph): Walk {
@@ -141,13 +148,38 @@ function finish(
   return {
     order,
     components,
-    componentStart: componentStart.subarray(0, components + 1),
-    factorStart: factorStart.subarray(0, components + 1),
-    looped: looped.subarray(0, components),
+    // Copied, as there are mostly far fewer components than nodes.
+    componentStart: componentStart.slice(0, components + 1),
+    factorStart: factorStart.slice(0, components + 1),
+    looped: looped.slice(0, components),
     parent,
     parentOdds,
     childEnd,
     childOdds,
+    commonOdds: undefined,
+  };
+}
+
+/** One D for all of them: arrays of it are made for those who ask. */
+function withCommonOdds(w: Walk, commonOdds: number): Walk {
+  const every = (length: number) => atLast(() => new Float64Array(length).fill(commonOdds));
+  const [parents, children] = [every(w.parent.length), every(w.order.length)];
+  const { order, components, componentStart, factorStart, looped, parent, childEnd } = w;
+  return {
+    order,
+    components,
+    componentStart,
+    factorStart,
+    looped,
+    parent,
+    childEnd,
+    commonOdds,
+    get parentOdds() {
+      return parents();
+    },
+    get childOdds() {
+      return children();
+    },
   };
 }
 
@@ -155,9 +187,8 @@ function finish(
 export const nodesOf = (w: Walk, component: number): Uint32Array =>
   w.order.subarray(w.componentStart[component]!, w.componentStart[component + 1]!);
 
-/** The same walk with every D replaced; `commonOdds` where there is but one. */
-export function withWalkedOdds(w: Walk, change: (logOdds: number) => number, commonOdds: number | undefined): Walk {
-  if (commonOdds === undefined) return { ...w, parentOdds: w.parentOdds.map(change), childOdds: w.childOdds.map(change) };
-  const every = (length: number) => new Float64Array(length).fill(change(commonOdds));
-  return { ...w, parentOdds: every(w.parentOdds.length), childOdds: every(w.childOdds.length) };
+/** The same walk with every D replaced. */
+export function withWalkedOdds(w: Walk, change: (logOdds: number) => number): Walk {
+  if (w.commonOdds !== undefined) return withCommonOdds(w, change(w.commonOdds));
+  return { ...w, parentOdds: w.parentOdds.map(change), childOdds: w.childOdds.map(change) };
 }

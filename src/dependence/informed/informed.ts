@@ -56,7 +56,7 @@ export function startOf(laid: Layout, profile: Float64Array, largest: number): S
   if (!laid.rest) return undefined;
   const { graph, nodes } = laid.rest;
   const { effects, whole } = effectsOf(laid, profile);
-  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from);
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
   const own = select(effects);
   const { leaks, certain } = messages(graph, own, select(whole), { loose: 5e-3, hardWork: startWork });
   const amplification = leaks.reduce((m, x) => Math.max(m, x), 0) / largest;
@@ -175,7 +175,7 @@ function worstOfRest(
   start: Start | undefined,
 ): number | undefined {
   const { graph, nodes } = rest;
-  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from);
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
   const ceilings = ceilingsOf(rest, effects, whole, all);
   const own = select(effects);
   const scale = start ? (largest / start.largest) * (1 + 2 ** -50) : 0;
@@ -201,12 +201,12 @@ function byMessages(
   leaks: Float64Array,
   options: MessageOptions,
 ): void {
-  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from);
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
   const answer = messages(graph, select(effects), select(whole), options);
   if (nodes) for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
   // Where a bound came from elsewhere, the lesser one counts.
   else if (only) for (const own of only) for (const u of own) leaks[u] = answer.leaks[u]!;
-  else for (let u = 0; u < leaks.length; u++) if (answer.leaks[u]! < leaks[u]!) leaks[u] = answer.leaks[u]!;
+  else for (let u = 0; u < graph.nodes; u++) if (answer.leaks[u]! < leaks[u]!) leaks[u] = answer.leaks[u]!;
 }
 
 /** What group and odds alone let each node of a part leak. */

@@ -1,5 +1,6 @@
 import { cliqueOdds } from '../graph/clique.js';
 import { assemble, type FactorGraph, withOdds } from '../graph/factor-graph.js';
+import { endsOf, firstEnds, pairGraph } from '../graph/pair-graph.js';
 import { largestRecursion } from '../graph/recursion.js';
 import { nodesOf, type Walk, walk, withWalkedOdds } from '../graph/walk.js';
 import type { Sent } from './sweep.js';
@@ -20,7 +21,7 @@ interface Component {
   readonly nodes: Uint32Array;
 }
 
-/** Some components on their own: node k is nodes[k] of the whole graph, or k itself when it is the whole. */
+/** Some components on their own: node k is nodes[k] of the whole graph, or k itself where nodes are absent: it is the whole then, or the first of it. */
 export interface Part {
   readonly graph: Sent;
   readonly nodes?: Uint32Array;
@@ -54,7 +55,7 @@ export function withLaidOdds({ graph, walk, small, cliques, rest }: Layout, chan
   const changed = withOdds(graph, change);
   return {
     graph: changed,
-    walk: withWalkedOdds(walk, change, graph.commonOdds),
+    walk: withWalkedOdds(walk, change),
     small,
     cliques: cliques.map((clique) => ({ ...clique, logOdds: change(clique.logOdds) })),
     ...(rest && { rest: { ...rest, graph: rest.graph === graph ? changed : withOdds(rest.graph, change) } }),
@@ -63,9 +64,30 @@ export function withLaidOdds({ graph, walk, small, cliques, rest }: Layout, chan
 
 /** The components with these nodes; the whole graph where that is most of it, as what is sent elsewhere does not matter. */
 export function partOf(graph: FactorGraph, components: readonly Uint32Array[]): Part {
+  const first = firstOf(graph, components);
+  if (first) return { graph: first, components: components.length };
   let incidences = 0;
   for (const nodes of components) for (const u of nodes) incidences += graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
   return 2 * incidences > graph.member.length ? { graph, components: components.length } : cutOut(graph, components, incidences);
+}
+
+/** The components as a graph, where a walk came to them before all others and listed ties as it did (graph/distinct-pairs.ts). */
+function firstOf(graph: FactorGraph, components: readonly Uint32Array[]): FactorGraph | undefined {
+  const ends = endsOf(graph);
+  if (!ends || graph.nodes !== graph.records) return undefined;
+  let nodes = 0;
+  let last = 0;
+  for (const component of components) {
+    nodes += component.length;
+    for (const u of component) if (u > last) last = u;
+  }
+  if (last !== nodes - 1) return undefined;
+  const { member } = graph;
+  const incidences = graph.nodeStart[nodes]!;
+  // Ties among the first nodes have to be the first ties.
+  for (let p = 0; p < incidences; p += 2) if (member[p]! >= nodes) return undefined;
+  const odds = graph.commonOdds ?? graph.logOdds.subarray(0, incidences);
+  return pairGraph(nodes, firstEnds(ends, nodes, incidences / 2), odds);
 }
 
 /** Visible records come before hidden types, as in the whole graph. */

@@ -4,20 +4,7 @@ import { closed, open, pushThrough } from '../graph/push.js';
 import { type Pusher, Tables, tangents } from '../graph/tangents.js';
 
 /** What messages are sent over: of pairs, neither factors nor their places are asked for. */
-export type Sent = Pick<
-  FactorGraph,
-  | 'records'
-  | 'nodes'
-  | 'factors'
-  | 'start'
-  | 'member'
-  | 'logOdds'
-  | 'factorOf'
-  | 'pairwise'
-  | 'commonOdds'
-  | 'nodeStart'
-  | 'incidence'
->;
+export type Sent = FactorGraph;
 
 /** From so many incidences on messages are settled one after the other, and two or three digits have to do. */
 export const manyMessages = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
@@ -53,7 +40,7 @@ export function lend({ member, nodes }: Sent): Lent {
 }
 
 export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
-  const { member, start, factorOf, factors, nodes, records, pairwise } = graph;
+  const { member, factors, nodes, records, pairwise } = graph;
   const size = member.length;
   const lent = manyMessages(graph) ? lend(graph) : undefined;
   const through = lent?.ties[0] ?? new Float64Array(size);
@@ -88,6 +75,7 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
     }
   };
   const spread = (to: Float64Array): void => {
+    const { start, factorOf } = graph;
     for (let f = 0; f < factors; f++) {
       let total = 0;
       for (let p = start[f]!; p < start[f + 1]!; p++) total = (total + offer(p)) * roundedUp;
@@ -119,10 +107,12 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
 }
 
 /** What incidence p lets through of an effect, rounded up. */
-export function pushing({ member, logOdds, commonOdds }: Sent): (p: number, effect: number) => number {
+export function pushing(graph: Sent): (p: number, effect: number) => number {
+  const { member, commonOdds } = graph;
   const tables = new Tables(member.length);
   const common = commonOdds === undefined ? undefined : tables.of(commonOdds);
   if (common) return (_, effect) => common(effect);
+  const { logOdds } = graph;
   const some = fewKinds(logOdds, tables);
   if (some) return (p, effect) => some.pushers[some.kind[p]!]!(effect);
   const shut = new Float64Array(member.length);

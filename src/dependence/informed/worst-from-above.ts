@@ -17,6 +17,8 @@ export interface FromAbove {
   readonly above?: (p: number) => number;
   /** A bound for what a node leaks. */
   readonly known: (u: number) => number;
+  /** Nodes with the largest of these bounds, and one for all others. */
+  readonly ranked?: { readonly nodes: Uint32Array; readonly beyond: number } | undefined;
   /** Another step that gains less than this part is not worth taking. */
   readonly gain: number;
   /** Pushes that may be spent, for each incidence. */
@@ -31,8 +33,9 @@ const least = 2 ** -1000;
 
 /** The largest leak of all nodes, rounded up; undefined where that takes too long. */
 export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefined {
-  const { member, logOdds, nodes, records, nodeStart, incidence } = graph;
-  const { effects, caps, pushed, twin, above, known, gain, pushes: most = mostPushes } = asked;
+  const { member, nodes, records, nodeStart, incidence, commonOdds } = graph;
+  const logOdds = commonOdds === undefined ? graph.logOdds : undefined;
+  const { effects, caps, pushed, twin, above, known, ranked, gain, pushes: most = mostPushes } = asked;
   const toTwin = tangents(twin);
   const totals: Float64Array[] = [];
   let pushes = 0;
@@ -42,7 +45,7 @@ export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefine
     const cap = room(member[p]!);
     pushes++;
     // Whatever lies behind a tie, it lets through no more than D.
-    if (step === 0) return above ? pushed(p, Math.min(above(p), cap)) : Math.min(logOdds[p]!, cap);
+    if (step === 0) return above ? pushed(p, Math.min(above(p), cap)) : Math.min(commonOdds ?? logOdds![p]!, cap);
     const offered = (total(step - 1, member[p ^ 1]!) - through(step - 1, p ^ 1)) * roundedUp;
     return pushed(p, Math.max(0, Math.min(offered, cap)));
   };
@@ -69,10 +72,15 @@ export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefine
     }
     return bound > enough ? Number.POSITIVE_INFINITY : bound;
   };
-  let first = 0;
-  for (let u = 1; u < nodes; u++) if (known(u) > known(first)) first = u;
-  let worst = nodes > 0 ? closer(first, 0) : 0;
-  for (let u = 0; u < nodes && worst < Number.POSITIVE_INFINITY; u++)
-    if (known(u) > worst) worst = Math.max(worst, closer(u, worst));
+  const worstAmong = (count: number, at: (k: number) => number, atLeast: number): number => {
+    let first = at(0);
+    for (let k = 1; k < count; k++) if (known(at(k)) > known(first)) first = at(k);
+    let worst = count > 0 && known(first) > atLeast ? Math.max(atLeast, closer(first, atLeast)) : atLeast;
+    for (let k = 0; k < count && worst < Number.POSITIVE_INFINITY; k++)
+      if (known(at(k)) > worst) worst = Math.max(worst, closer(at(k), worst));
+    return worst;
+  };
+  let worst = ranked ? worstAmong(ranked.nodes.length, (k) => ranked.nodes[k]!, 0) : 0;
+  if (!ranked || worst < ranked.beyond) worst = worstAmong(nodes, (u) => u, worst);
   return worst < Number.POSITIVE_INFINITY ? worst : undefined;
 }

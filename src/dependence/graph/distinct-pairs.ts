@@ -1,0 +1,152 @@
+import type { FactorGraph } from './factor-graph.js';
+import { listedEnds, pairGraph } from './pair-graph.js';
+import { largestRecursion } from './recursion.js';
+
+/** Components up to this many nodes are compared with one another. */
+const largest = 64;
+/** Different shapes remembered: where every component has one of its own, comparing gains nothing. */
+const mostShapes = 50_000;
+
+export interface DistinctPairs {
+  readonly graph: FactorGraph;
+  /** The node of the whole graph that each node was. */
+  readonly nodes: Uint32Array;
+}
+
+/**
+ * One component of each shape of a graph of ties between two, in one walk: nodes are numbered as the walk comes to them and ties listed by the end that it comes to first,
+ * which is how they are read quickest and their messages settle soonest. Two components have one shape when this gives the same list of ties, with the same D and the same used records.
+ * Components with loops that are too large for the recursion come first, so that they are a graph of their own without copying.
+ */
+export function distinctPairs(graph: FactorGraph, used: Uint8Array | undefined): DistinctPairs {
+  const { nodes, factors, nodeStart, neighbour, commonOdds } = graph;
+  const [logOdds, incidence] = commonOdds === undefined ? [graph.logOdds, graph.incidence] : [];
+  const order = new Uint32Array(nodes);
+  /** One more than the number of a node in the list, 0 for those that the walk has not come to. */
+  const place = new Uint32Array(nodes);
+  const member = new Uint32Array(2 * factors);
+  const odds = logOdds && new Float64Array(2 * factors);
+  const listed: Listed = { order, member, odds, used };
+  const shapes = new Shapes(listed);
+  const kept: Component[] = [];
+  /** Whether one without ties was kept: unused, used. */
+  const alone = new Uint8Array(2);
+  let tail = 0;
+  let p = 0;
+  for (let root = 0; root < nodes; root++) {
+    if (place[root] !== 0) continue;
+    const from = tail;
+    const tie = p;
+    order[tail] = root;
+    place[root] = ++tail;
+    for (let head = from; head < tail; head++) {
+      const u = order[head]!;
+      for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) {
+        const w = neighbour[x]!;
+        let at = place[w]!;
+        if (at === 0) {
+          order[tail] = w;
+          at = place[w] = ++tail;
+        }
+        if (at <= head) continue;
+        if (odds) {
+          odds[p] = logOdds![incidence![x]!]!;
+          odds[p + 1] = logOdds![incidence![x]! ^ 1]!;
+        }
+        member[p] = head;
+        member[p + 1] = at - 1;
+        p += 2;
+      }
+    }
+    const own: Component = { from, to: tail, tie, end: p };
+    if (isNew(own)) kept.push(own);
+    else [tail, p] = [from, tie];
+  }
+  const [nodesOf, made, strengths] = largeFirst(listed, kept, tail, p);
+  return { graph: pairGraph(tail, listedEnds(tail, made), strengths ?? commonOdds ?? 0), nodes: nodesOf };
+
+  function isNew(own: Component): boolean {
+    const size = own.to - own.from;
+    if (size > 1) return size > largest || shapes.add(own);
+    const kind = used?.[order[own.from]!] ?? 1;
+    if (alone[kind]) return false;
+    alone[kind] = 1;
+    return true;
+  }
+}
+
+/** Nodes from .. to and incidences tie .. end of a list. */
+interface Component {
+  readonly from: number;
+  readonly to: number;
+  readonly tie: number;
+  readonly end: number;
+}
+interface Listed {
+  readonly order: Uint32Array;
+  readonly member: Uint32Array;
+  readonly odds: Float64Array | undefined;
+  readonly used: Uint8Array | undefined;
+}
+
+/** Whether it has a loop and is too large for the recursion. */
+const isLarge = ({ from, to, tie, end }: Component): boolean => to - from > largestRecursion && (end - tie) / 2 >= to - from;
+
+/** The same list with the large components before the others, and no longer than it has to be. */
+function largeFirst({ order, member, odds }: Listed, kept: readonly Component[], nodes: number, incidences: number) {
+  const large = kept.filter(isLarge);
+  const moved = large.length > 0 && large.at(-1)!.to > large.reduce((sum, c) => sum + c.to - c.from, 0);
+  if (!moved) return [order.slice(0, nodes), member.slice(0, incidences), odds?.slice(0, incidences)] as const;
+  const [newOrder, newMember] = [new Uint32Array(nodes), new Uint32Array(incidences)];
+  const newOdds = odds && new Float64Array(incidences);
+  let [at, p] = [0, 0];
+  for (const { from, to, tie, end } of [...large, ...kept.filter((c) => !isLarge(c))]) {
+    newOrder.set(order.subarray(from, to), at);
+    if (newOdds) newOdds.set(odds!.subarray(tie, end), p);
+    const shift = at - from;
+    for (let k = tie; k < end; k++) newMember[p++] = member[k]! + shift;
+    at += to - from;
+  }
+  return [newOrder, newMember, newOdds] as const;
+}
+
+/** The shapes of components that were listed and kept. */
+class Shapes {
+  readonly #listed: Listed;
+  readonly #known = new Map<number, Component[]>();
+  #size = 0;
+
+  constructor(listed: Listed) {
+    this.#listed = listed;
+  }
+
+  /** False when there is one of its shape. */
+  add(own: Component): boolean {
+    const hash = this.#hash(own);
+    const known = this.#known.get(hash);
+    if (known?.some((other) => this.#same(other, own))) return false;
+    if (this.#size >= mostShapes) return true;
+    this.#size++;
+    if (known) known.push(own);
+    else this.#known.set(hash, [own]);
+    return true;
+  }
+
+  #same(a: Component, b: Component): boolean {
+    const { order, member, odds, used } = this.#listed;
+    if (b.to - b.from !== a.to - a.from || b.end - b.tie !== a.end - a.tie) return false;
+    for (let k = 0; k < a.end - a.tie; k++) {
+      if (member[a.tie + k]! - a.from !== member[b.tie + k]! - b.from) return false;
+      if (odds && odds[a.tie + k] !== odds[b.tie + k]) return false;
+    }
+    if (used) for (let k = 0; k < a.to - a.from; k++) if (used[order[a.from + k]!] !== used[order[b.from + k]!]) return false;
+    return true;
+  }
+
+  #hash({ from, to, tie, end }: Component): number {
+    const { member } = this.#listed;
+    let hash = to - from;
+    for (let k = tie; k < end; k++) hash = Math.imul((hash ^ (member[k]! - from)) >>> 0, 0x9e3779b1) ^ (hash >>> 15);
+    return hash;
+  }
+}

@@ -1,0 +1,154 @@
+import type { FactorGraph } from './factor-graph.js';
+
+/** Who is tied to whom in pairs: tie k joins member[2k] and member[2k + 1]. Each array is made when it is asked for, as most questions ask for few of them. */
+export interface PairEnds {
+  readonly nodes: number;
+  readonly ties: number;
+  member(): Uint32Array;
+  nodeStart(): Uint32Array;
+  incidence(): Uint32Array;
+  neighbour(): Uint32Array;
+}
+
+const ends = new WeakMap<FactorGraph, PairEnds>();
+
+/** The ends of a graph that was made here. */
+export const endsOf = (graph: FactorGraph): PairEnds | undefined => ends.get(graph);
+
+/** A graph of ties between two, of one D or one per incidence. */
+export function pairGraph(records: number, tied: PairEnds, odds: number | Float64Array): FactorGraph {
+  const { nodes, ties } = tied;
+  const incidences = 2 * ties;
+  const start = atLast(() => Uint32Array.from({ length: ties + 1 }, (_, f) => 2 * f));
+  const factorOf = atLast(() => Uint32Array.from({ length: incidences }, (_, p) => p >>> 1));
+  const logOdds = atLast(() => (typeof odds === 'number' ? new Float64Array(incidences).fill(odds) : odds));
+  const graph: FactorGraph = {
+    records,
+    nodes,
+    factors: ties,
+    pairwise: true,
+    commonOdds: ties === 0 ? undefined : typeof odds === 'number' ? odds : common(odds),
+    get start() {
+      return start();
+    },
+    get member() {
+      return tied.member();
+    },
+    get logOdds() {
+      return logOdds();
+    },
+    get factorOf() {
+      return factorOf();
+    },
+    get nodeStart() {
+      return tied.nodeStart();
+    },
+    get incidence() {
+      return tied.incidence();
+    },
+    get neighbour() {
+      return tied.neighbour();
+    },
+  };
+  ends.set(graph, tied);
+  return graph;
+}
+
+/** The D of all incidences, where it is one. */
+export function common(logOdds: Float64Array): number | undefined {
+  const first = logOdds[0];
+  for (let p = 1; p < logOdds.length; p++) if (logOdds[p] !== first) return undefined;
+  return first;
+}
+
+/** Ties as they are listed. */
+export function listedEnds(nodes: number, member: Uint32Array): PairEnds {
+  const nodeStart = atLast(() => {
+    const begin = new Uint32Array(nodes + 1);
+    for (let p = 0; p < member.length; p++) begin[member[p]! + 1]!++;
+    for (let u = 0; u < nodes; u++) begin[u + 1]! += begin[u]!;
+    return begin;
+  });
+  const incidence = atLast(() => {
+    const next = nodeStart().slice(0, nodes);
+    const list = new Uint32Array(member.length);
+    for (let p = 0; p < member.length; p++) list[next[member[p]!]!++] = p;
+    return list;
+  });
+  const neighbour = atLast(() => {
+    const list = new Uint32Array(member.length);
+    const from = incidence();
+    for (let k = 0; k < list.length; k++) list[k] = member[from[k]! ^ 1]!;
+    return list;
+  });
+  return { nodes, ties: member.length / 2, member: () => member, nodeStart, incidence, neighbour };
+}
+
+/** Ties by their lesser end and then by their greater: those of lesser end u are greater[begin[u] .. begin[u + 1]]. */
+export function orderedEnds(nodes: number, begin: Uint32Array, greater: Uint32Array): PairEnds {
+  const member = atLast(() => {
+    const list = new Uint32Array(2 * greater.length);
+    for (let u = 0; u < nodes; u++)
+      for (let k = begin[u]!; k < begin[u + 1]!; k++) {
+        list[2 * k] = u;
+        list[2 * k + 1] = greater[k]!;
+      }
+    return list;
+  });
+  const nodeStart = atLast(() => {
+    const from = new Uint32Array(nodes + 1);
+    for (let k = 0; k < greater.length; k++) from[greater[k]! + 1]!++;
+    for (let u = 0; u < nodes; u++) from[u + 1]! += from[u]! + begin[u + 1]! - begin[u]!;
+    return from;
+  });
+  /** The ends that are less than u come to it before those that are greater, both in order. */
+  const filled = (near: (u: number, k: number) => number, far: (u: number, k: number) => number): Uint32Array => {
+    const next = nodeStart().slice(0, nodes);
+    const list = new Uint32Array(2 * greater.length);
+    for (let u = 0; u < nodes; u++)
+      for (let k = begin[u]!; k < begin[u + 1]!; k++) {
+        list[next[u]!++] = near(u, k);
+        list[next[greater[k]!]!++] = far(u, k);
+      }
+    return list;
+  };
+  return {
+    nodes,
+    ties: greater.length,
+    member,
+    nodeStart,
+    incidence: atLast(() =>
+      filled(
+        (_, k) => 2 * k,
+        (_, k) => 2 * k + 1,
+      ),
+    ),
+    neighbour: atLast(() =>
+      filled(
+        (_, k) => greater[k]!,
+        (u) => u,
+      ),
+    ),
+  };
+}
+
+/** The ties among the first nodes, none of which is tied to a later one, and whose ties are listed first. */
+export function firstEnds(tied: PairEnds, nodes: number, ties: number): PairEnds {
+  return {
+    nodes,
+    ties,
+    member: atLast(() => tied.member().subarray(0, 2 * ties)),
+    nodeStart: atLast(() => tied.nodeStart().subarray(0, nodes + 1)),
+    incidence: atLast(() => tied.incidence().subarray(0, 2 * ties)),
+    neighbour: atLast(() => tied.neighbour().subarray(0, 2 * ties)),
+  };
+}
+
+/** Worked out when somebody asks, once. */
+export function atLast<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
