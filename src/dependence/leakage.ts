@@ -71,10 +71,14 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
   const first = graphs[0]!;
   const together = laid[0]!.walk.looped.includes(1) ? pulling(subject, pull) : undefined;
   const spread = spreader(first.records, used);
+  // Where nothing but the worst record is asked for, most of a large graph need not be looked at.
+  const quick = atLast(() =>
+    isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used, small),
+  );
   // Large graphs are asked from where a small base would end: it is the same for every question.
   let starts: readonly (Start | undefined)[] | undefined;
   const startAt = (k: number): Start | undefined => {
-    starts ??= laid.map((l) => (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
+    starts ??= laid.map((l) => quick()?.start() ?? (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
     return starts[k];
   };
   const answer = (asked: Float64Array | number, most?: number, only: Pick<Asking, 'worst'> = {}): Leakage => {
@@ -103,14 +107,12 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     const perRecord = bounds.length === 1 ? bounds[0]! : least(bounds);
     return { perRecord, worst: worstOf(perRecord), group: worstOf(base!.group).leakage, certified: true, how: words.join('; ') };
   };
-  // Where nothing but the worst record is asked for, most of a large graph need not be looked at.
-  const quick = atLast(() => (isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used)));
   return {
     records: first.records,
     graph: first,
     leakage: (profile) => answer(profile),
     worst: (base, most) => quick()?.worst(base, closely) ?? answer(base, most, { worst: closely }).worst.leakage,
-    amplification: () => quick()?.amplification() ?? startAt(0)?.amplification ?? answer(small).worst.leakage / small,
+    amplification: () => startAt(0)?.amplification ?? answer(small).worst.leakage / small,
     group: largestComponent(laid[0]!.walk, spread(1)),
     laid: laid[0]!,
     start: () => startAt(0),

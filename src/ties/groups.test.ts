@@ -12,7 +12,7 @@ const table = (rows: readonly (readonly [person: number, home: string])[], count
   namesIn: () => Uint32Array.from(rows, ([, home]) => home.charCodeAt(0) - 97),
   cellsOf: () => [],
   firstNamed: () => undefined,
-  namedAt: () => undefined,
+  namedAll: () => undefined,
   bytes: 0,
   named: () => undefined,
   nameOf: () => undefined,

@@ -80,9 +80,17 @@ describe('a list of names', () => {
         expect(
           first.map((cell, row) => (cell === null ? noName : stored.find(cell)) === numbers(spelt, plain)[row]),
         ).not.toContain(false);
+        const together = new NameList();
+        const all = new Uint32Array(first.length);
+        together.addAll(new NameColumn(storedBlock(first), 0), first.length, all, 0);
+        expect([...all]).toEqual(numbers(spelt, plain));
+        const found = new Uint32Array(then.length);
         const block = new NameColumn(storedBlock(then), 0);
-        for (const [row, cell] of then.entries())
-          expect(stored.findAt(block, row)).toBe(cell === null ? undefined : spelt.find(cell));
+        together.findAll(block, then.length, found);
+        for (const [row, cell] of then.entries()) {
+          const known = cell === null ? undefined : spelt.find(cell);
+          expect([stored.findAt(block, row), found[row]]).toEqual([known, known ?? noName]);
+        }
       }),
       { numRuns: 60 },
     );

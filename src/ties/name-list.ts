@@ -1,5 +1,5 @@
 import type { Room } from '../dependence/graph/room.js';
-import { type NameColumn, Spelling } from './spelling.js';
+import { type NameColumn, numberAt, Spelling } from './spelling.js';
 import { compareBytes, TextNames } from './text-names.js';
 
 /** Where a cell names nobody. */
@@ -64,6 +64,24 @@ export class NameList {
     return this.#spelling.take(names, row) ? this.#find() : undefined;
   }
 
+  /** The numbers of the first names of a column, given to those that are new. */
+  addAll(names: NameColumn, rows: number, into: Uint32Array, at: number): void {
+    const { texts } = names;
+    for (let row = 0; row < rows; row++) {
+      const number = texts ? numberAt(texts, row) : -1;
+      into[at + row] = number >= 0 && number < this.#below ? this.#addNumber(number) : this.addAt(names, row);
+    }
+  }
+  /** The numbers of the first names of a column; `noName` for those that are not known. */
+  findAll(names: NameColumn, rows: number, into: Uint32Array): void {
+    const { texts } = names;
+    const table = this.#table;
+    for (let row = 0; row < rows; row++) {
+      const number = texts ? numberAt(texts, row) : -1;
+      into[row] = number >= 0 && number < table.length ? table[number]! - 1 : (this.findAt(names, row) ?? noName);
+    }
+  }
+
   #find(): number | undefined {
     const number = this.#spelling.number();
     if (number >= 0 && number < this.#below) {
@@ -76,17 +94,7 @@ export class NameList {
 
   #add(): number {
     const number = this.#spelling.number();
-    if (number >= 0 && number < this.#below) {
-      if (number >= this.#table.length) this.#widen(number);
-      const known = this.#table[number]!;
-      if (known > 0) return known - 1;
-      if (this.#most < 0) this.#tellApart();
-      if (number > this.#most) this.#most = number;
-      const id = this.#size++;
-      this.#table[number] = id + 1;
-      this.#spell(id, number);
-      return id;
-    }
+    if (number >= 0 && number < this.#below) return this.#addNumber(number);
     const at = this.#texts.add(this.#spelling);
     if (this.#most < 0) {
       this.#size = this.#texts.size;
@@ -97,6 +105,18 @@ export class NameList {
     this.#spell(id, text + at);
     this.#ofText = this.#longer(this.#ofText, at);
     this.#ofText[at] = id;
+    return id;
+  }
+
+  #addNumber(number: number): number {
+    if (number >= this.#table.length) this.#widen(number);
+    const known = this.#table[number]!;
+    if (known > 0) return known - 1;
+    if (this.#most < 0) this.#tellApart();
+    if (number > this.#most) this.#most = number;
+    const id = this.#size++;
+    this.#table[number] = id + 1;
+    this.#spell(id, number);
     return id;
   }
 

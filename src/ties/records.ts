@@ -28,8 +28,8 @@ export interface RecordTable {
   readonly firstNamed: (name: string) => number | undefined;
   /** The one record with this name; undefined when there is none. */
   readonly named: (name: string | undefined) => number | undefined;
-  /** The same for the name in a cell. */
-  readonly namedAt: (names: NameColumn, row: number) => number | undefined;
+  /** The same for the names of a column: `noName` where there is no such record. */
+  readonly namedAll: (names: NameColumn, rows: number, into: Uint32Array) => void;
   readonly nameOf: (record: number) => string | undefined;
   /** Bytes that all this holds. */
   readonly bytes: number;
@@ -68,10 +68,7 @@ export async function readRecords(
   const cells = shown.map(() => new Array<Cell>(rows));
   let at = 0;
   for await (const block of readBlocks(engine, statement)) {
-    for (let c = 0; c < lists.length; c++) {
-      const column = new NameColumn(block, c);
-      for (let r = 0; r < block.rows; r++) names[c]![at + r] = lists[c]!.addAt(column, r);
-    }
+    for (let c = 0; c < lists.length; c++) lists[c]!.addAll(new NameColumn(block, c), block.rows, names[c]!, at);
     cells.forEach((list, c) => {
       const column = block.columns[lists.length + c]!;
       for (let r = 0; r < block.rows; r++) list[at + r] = column[r] ?? null;
@@ -113,7 +110,16 @@ export async function readRecords(
     cellsOf: (column) => cellsOf.get(column)!,
     firstNamed,
     named: (name) => only(name === undefined ? undefined : units?.list.find(name)),
-    namedAt: (names, row) => only(units?.list.findAt(names, row)),
+    namedAll: (names, rows, into) => {
+      if (!units) into.fill(noName);
+      else units.list.findAll(names, rows, into);
+      for (let r = 0; r < rows; r++) {
+        const id = into[r]!;
+        if (id === noName) continue;
+        if (several.length > 0 && several[id] === 1) throw severalRows(unit!);
+        into[r] = recordAt[id]!;
+      }
+    },
     nameOf: (record) => {
       const place = units?.at[firstRow[record]!] ?? noName;
       return place === noName ? undefined : units!.list.text(idAt![place]!);

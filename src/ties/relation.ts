@@ -11,6 +11,7 @@ import { invalid } from '../policy/problems.js';
 import { section, whole, word } from '../policy/schema.js';
 import { didYouMean } from '../policy/suggest.js';
 import type { TieKind } from './kind.js';
+import { noName } from './name-list.js';
 import type { RecordTable } from './records.js';
 import { NameColumn } from './spelling.js';
 import { oddsText, onColumn, pulled, pullWords, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
@@ -125,12 +126,17 @@ async function tiesGraph(
   const odds = dependence.oddsColumn === undefined ? strength(dependence.oddsRatio) : new Float64Array(most);
   let size = 0;
   for await (const block of readBlocks(engine, statement)) {
-    const [a, b] = [new NameColumn(block, 0), new NameColumn(block, 1)];
+    const ends = [0, 1].map((c) => {
+      const into = new Uint32Array(block.rows);
+      records.namedAll(new NameColumn(block, c), block.rows, into);
+      return into;
+    });
+    const [a, b] = [ends[0]!, ends[1]!];
     const ratio = typeof odds === 'number' ? undefined : block.columns[2];
     for (let r = 0; r < block.rows; r++) {
-      const u = records.namedAt(a, r);
-      const w = records.namedAt(b, r);
-      if (u === undefined || w === undefined)
+      const u = a[r]!;
+      const w = b[r]!;
+      if (u === noName || w === noName)
         throw new Fault(
           'DATA_MALFORMED',
           `The ties of relation "${dependence.relation}" name records that are not in the data.`,

@@ -67,18 +67,39 @@ export class Spelling {
     }
   }
 
-  /** The whole number from 0 that it spells in the one way that names spell it (engine/name.ts), where it is below a billion; -1 otherwise. */
+  /** The number that it spells. */
   number(): number {
-    const { length, bytes } = this;
-    if (length > 9 || length === 0 || (bytes[0] === zero && length > 1)) return -1;
-    let value = 0;
-    for (let i = 0; i < length; i++) {
-      const digit = bytes[i]! - zero;
-      if (digit < 0 || digit > 9) return -1;
-      value = 10 * value + digit;
-    }
-    return value;
+    const { length, words, bytes } = this;
+    if (littleEndian) return numberIn(length, words[0]!, words[1]!, words[2]!);
+    return numberIn(
+      length,
+      ...([0, 4, 8].map((at) => bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) as [
+        number,
+        number,
+        number,
+      ]),
+    );
   }
+}
+/** The same for the name in a cell as it is stored; -1 where there is none. */
+export function numberAt({ words, valid }: StoredTexts, row: number): number {
+  if (!littleEndian || (valid && ((valid[row >>> 5]! >>> (row & 31)) & 1) === 0)) return -1;
+  return numberIn(words[4 * row]!, words[4 * row + 1]!, words[4 * row + 2]!, words[4 * row + 3]!);
+}
+
+/**
+ * The whole number from 0 that a name spells in the one way that names spell it (engine/name.ts), where it is below a billion; -1 otherwise. The bytes of the name are
+ * those of the words from the lowest up.
+ */
+function numberIn(length: number, first: number, second: number, third: number): number {
+  if (length > 9 || length === 0) return -1;
+  let value = 0;
+  for (let i = 0; i < length; i++) {
+    const digit = (((i < 4 ? first : i < 8 ? second : third) >>> (8 * (i & 3))) & 255) - zero;
+    if (digit < 0 || digit > 9) return -1;
+    value = 10 * value + digit;
+  }
+  return length > 1 && (first & 255) === zero ? -1 : value;
 }
 
 const zero = 48;

@@ -3,9 +3,8 @@ import type { FactorGraph } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { atLast, listedEnds, pairGraph } from '../graph/pair-graph.js';
 import { push } from '../graph/push.js';
-import { informed, oddsOf } from './informed.js';
+import { informed, oddsOf, type Start, startOn } from './informed.js';
 import { type Layout, layout } from './layout.js';
-import { messages } from './messages.js';
 import { manyMessages, pushing } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
@@ -13,20 +12,15 @@ import { worstFromAbove } from './worst-from-above.js';
 export interface CommonBase {
   /** Rounded up; undefined where the whole graph has to be looked at. */
   worst(base: number, gain: number): number | undefined;
-  /** How many times a small base the worst record leaks of it, as a guess. */
-  amplification(): number;
+  /** Messages of a small base, worked out once. */
+  start(): Start;
 }
-
-/** A base so small that leakage is as good as linear in it, and from which on a line through it bounds. */
-const small = 2 ** -30;
-/** The line need not be close: it says where to look. */
-const roughLine = { loose: 5e-2, hardWork: 5e7 } as const;
 
 /**
  * Made once for a graph whose large components with loops are its first nodes; undefined for others. Leaks of a small base, times a number, bound those of
  * larger ones (informed.proof.md, "The worst record alone"): only records that may be the worst are looked at, and who that is hardly changes from base to base.
  */
-export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBase | undefined {
+export function commonBase(laid: Layout, used: Uint8Array | undefined, small: number): CommonBase | undefined {
   const { rest } = laid;
   if (!rest || rest.nodes || !manyMessages(rest.graph) || !laid.graph.pairwise) return undefined;
   const { graph } = rest;
@@ -35,10 +29,8 @@ export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBa
   const effectOf = (u: number, base: number): number => (used && !used[u] ? 0 : base);
   const effects = (base: number) => Float64Array.from({ length: graph.nodes }, (_, u) => effectOf(u, base));
   const caps = (base: number) => Float64Array.from({ length: graph.nodes }, (_, u) => mulUp(spenders[u]!, base));
-  const line = atLast(() => {
-    const { leaks, certain } = messages(graph, effects(small), caps(small), roughLine);
-    return certain && { leaks, messages: certain.slice(), largest: largestOf(leaks) };
-  });
+  const start = atLast(() => startOn(graph, effects(small), caps(small), small));
+  const largest = atLast(() => largestOf(start().leaks));
   /** What group and odds let a record leak, the one-shot cap included. */
   const ceiling = (u: number, base: number): number => {
     const own = effectOf(u, base);
@@ -48,8 +40,8 @@ export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBa
   };
   const pushed = atLast(() => pushing(graph));
   const worst = (base: number, gain: number): number | undefined => {
-    const found = base >= small && base < small * 2 ** 60 ? line() : undefined;
-    if (!found) return undefined;
+    if (!(base >= small && base < small * 2 ** 60) || !start().certain) return undefined;
+    const found = start();
     const scale = (base / small) * (1 + 2 ** -50);
     const looped = worstFromAbove(graph, {
       effects: effects(base),
@@ -59,32 +51,31 @@ export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBa
       gain,
       known: (u) => Math.min(found.leaks[u]! * scale, ceiling(u, base)),
       above: (p) => found.messages[p]! * scale,
-      ranked: found.largest.beyond * scale < Number.POSITIVE_INFINITY ? scaled(found.largest, scale) : undefined,
+      ranked: { nodes: largest().nodes, beyond: largest().beyond * scale * roundedUp },
     });
     return looped === undefined ? undefined : Math.max(looped, others?.(base) ?? 0);
   };
-  return { worst, amplification: () => (line()?.largest.most ?? spenders.reduce((m, k) => Math.max(m, k), 1) * small) / small };
+  return { worst, start };
 }
 
 /** The nodes whose leaks are largest, and a bound for those of all others. */
-export interface Ranked {
+interface Ranked {
   readonly nodes: Uint32Array;
   readonly beyond: number;
 }
-const scaled = ({ nodes, beyond }: Ranked, scale: number): Ranked => ({ nodes, beyond: beyond * scale });
 
 /** So many records are listed as candidates for the worst, if as many come close to it. */
 const mostRanked = 4096;
 
-function largestOf(leaks: Float64Array): Ranked & { readonly most: number } {
+function largestOf(leaks: Float64Array): Ranked {
   const most = leaks.reduce((m, x) => Math.max(m, x), 0);
   for (const part of [0.5, 0.7, 0.85, 0.95]) {
     const nodes: number[] = [];
     for (let u = 0; u < leaks.length && nodes.length <= mostRanked; u++) if (leaks[u]! > part * most) nodes.push(u);
     if (nodes.length > mostRanked) continue;
-    return { nodes: Uint32Array.from(nodes.sort((a, b) => leaks[b]! - leaks[a]!)), beyond: part * most * roundedUp, most };
+    return { nodes: Uint32Array.from(nodes.sort((a, b) => leaks[b]! - leaks[a]!)), beyond: part * most * roundedUp };
   }
-  return { nodes: new Uint32Array(0), beyond: most, most };
+  return { nodes: new Uint32Array(0), beyond: most };
 }
 
 /** How many used records the component of each node has. */

@@ -57,11 +57,15 @@ export function startOf(laid: Layout, profile: Float64Array, largest: number): S
   const { graph, nodes } = laid.rest;
   const { effects, whole } = effectsOf(laid, profile);
   const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
-  const own = select(effects);
-  const { leaks, certain } = messages(graph, own, select(whole), { loose: 5e-3, hardWork: startWork });
+  return startOn(graph, select(effects), select(whole), largest);
+}
+
+/** The same for what goes by messages on its own. */
+export function startOn(graph: Sent, effects: Float64Array, caps: Float64Array, largest: number): Start {
+  const { leaks, certain } = messages(graph, effects, caps, { loose: 5e-3, hardWork: startWork });
   const amplification = leaks.reduce((m, x) => Math.max(m, x), 0) / largest;
   const found = certain ? certain.slice() : new Float64Array(graph.member.length);
-  return { graph, messages: found, effects: own, leaks, largest, amplification, certain: certain !== undefined };
+  return { graph, messages: found, effects, leaks, largest, amplification, certain: certain !== undefined };
 }
 
 export function informed(
