@@ -72,13 +72,11 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
   const together = laid[0]!.walk.looped.includes(1) ? pulling(subject, pull) : undefined;
   const spread = spreader(first.records, used);
   // Where nothing but the worst record is asked for, most of a large graph need not be looked at.
-  const quick = atLast(() =>
-    isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used, small),
-  );
+  const quick = atLast(() => (isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used)));
   // Large graphs are asked from where a small base would end: it is the same for every question.
   let starts: readonly (Start | undefined)[] | undefined;
   const startAt = (k: number): Start | undefined => {
-    starts ??= laid.map((l) => quick()?.start() ?? (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
+    starts ??= laid.map((l) => quick()?.start(small) ?? (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
     return starts[k];
   };
   const answer = (asked: Float64Array | number, most?: number, only: Pick<Asking, 'worst'> = {}): Leakage => {
@@ -112,8 +110,8 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     graph: first,
     leakage: (profile) => answer(profile),
     worst: (base, most) => quick()?.worst(base, closely) ?? answer(base, most, { worst: closely }).worst.leakage,
-    amplification: () => startAt(0)?.amplification ?? answer(small).worst.leakage / small,
-    group: largestComponent(laid[0]!.walk, spread(1)),
+    amplification: () => quick()?.amplification() ?? startAt(0)?.amplification ?? answer(small).worst.leakage / small,
+    group: mostUsed(laid[0]!, used),
     laid: laid[0]!,
     start: () => startAt(0),
   };
@@ -186,6 +184,20 @@ function largestComponent(w: Walk, profile: Float64Array): number {
     let sum = 0;
     for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) sum = addUp(sum, profile[w.order[x]!] ?? 0);
     most = Math.max(most, sum);
+  }
+  return most;
+}
+
+/** How many used records the largest component has. */
+function mostUsed({ graph, walk }: Layout, used: Uint8Array | undefined): number {
+  let most = 0;
+  for (let c = 0; c < walk.components; c++) {
+    let count = 0;
+    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) {
+      const u = walk.order[x]!;
+      if (u < graph.records && (!used || used[u])) count++;
+    }
+    most = Math.max(most, count);
   }
   return most;
 }

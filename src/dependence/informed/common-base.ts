@@ -5,6 +5,7 @@ import { atLast, listedEnds, pairGraph } from '../graph/pair-graph.js';
 import { push } from '../graph/push.js';
 import { informed, oddsOf, type Start, startOn } from './informed.js';
 import { type Layout, layout } from './layout.js';
+import { lineOver } from './line.js';
 import { manyMessages, pushing } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
@@ -12,25 +13,35 @@ import { worstFromAbove } from './worst-from-above.js';
 export interface CommonBase {
   /** Rounded up; undefined where the whole graph has to be looked at. */
   worst(base: number, gain: number): number | undefined;
-  /** Messages of a small base, worked out once. */
-  start(): Start;
+  /** Messages of a small base. */
+  start(base: number): Start;
+  /** How many times the base the worst record leaks when the base is small, as a guess; undefined where nothing bounds it. */
+  amplification(): number | undefined;
 }
 
 /**
- * Made once for a graph whose large components with loops are its first nodes; undefined for others. Leaks of a small base, times a number, bound those of
- * larger ones (informed.proof.md, "The worst record alone"): only records that may be the worst are looked at, and who that is hardly changes from base to base.
+ * Made once for a graph whose large components with loops are its first nodes; undefined for others. A line bounds what everybody leaks of every base
+ * (informed.proof.md, "A line for every base"): only records that may be the worst are looked at, and who that is hardly changes from base to base.
  */
-export function commonBase(laid: Layout, used: Uint8Array | undefined, small: number): CommonBase | undefined {
+export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBase | undefined {
   const { rest } = laid;
   if (!rest || rest.nodes || !manyMessages(rest.graph) || !laid.graph.pairwise) return undefined;
   const { graph } = rest;
   const others = othersThan(laid, used);
   const spenders = spendersOf(laid, used);
   const effectOf = (u: number, base: number): number => (used && !used[u] ? 0 : base);
-  const effects = (base: number) => Float64Array.from({ length: graph.nodes }, (_, u) => effectOf(u, base));
-  const caps = (base: number) => Float64Array.from({ length: graph.nodes }, (_, u) => mulUp(spenders[u]!, base));
-  const start = atLast(() => startOn(graph, effects(small), caps(small), small));
-  const largest = atLast(() => largestOf(start().leaks));
+  const effects = (base: number): Float64Array => {
+    const list = new Float64Array(graph.nodes).fill(base);
+    if (used) for (let u = 0; u < list.length; u++) if (!used[u]) list[u] = 0;
+    return list;
+  };
+  const caps = (base: number): Float64Array => {
+    const list = new Float64Array(graph.nodes);
+    for (let u = 0; u < list.length; u++) list[u] = mulUp(spenders[u]!, base);
+    return list;
+  };
+  const line = atLast(() => lineOver(graph, used));
+  const largest = atLast(() => largestOf(line()!.per));
   /** What group and odds let a record leak, the one-shot cap included. */
   const ceiling = (u: number, base: number): number => {
     const own = effectOf(u, base);
@@ -40,23 +51,36 @@ export function commonBase(laid: Layout, used: Uint8Array | undefined, small: nu
   };
   const pushed = atLast(() => pushing(graph));
   const worst = (base: number, gain: number): number | undefined => {
-    if (!(base >= small && base < small * 2 ** 60) || !start().certain) return undefined;
-    const found = start();
-    const scale = (base / small) * (1 + 2 ** -50);
+    const found = base > least && base < 1 / least ? line() : undefined;
+    if (!found) return undefined;
+    const scale = base * (1 + 2 ** -50);
     const looped = worstFromAbove(graph, {
       effects: effects(base),
       caps: caps(base),
       pushed: pushed(),
       twin: 0,
       gain,
-      known: (u) => Math.min(found.leaks[u]! * scale, ceiling(u, base)),
-      above: (p) => found.messages[p]! * scale,
+      known: (u) => Math.min(found.per[u]! * scale, ceiling(u, base)),
+      above: (p) => found.above(p) * scale,
       ranked: { nodes: largest().nodes, beyond: largest().beyond * scale * roundedUp },
     });
     return looped === undefined ? undefined : Math.max(looped, others?.(base) ?? 0);
   };
-  return { worst, start };
+  const start = (base: number): Start => {
+    const found = line();
+    if (!found) return startOn(graph, effects(base), caps(base), base);
+    const scale = base * (1 + 2 ** -50);
+    const messages = new Float64Array(graph.member.length);
+    for (let p = 0; p < messages.length; p++) messages[p] = found.above(p) * scale;
+    const leaks = found.per.map((x) => x * scale);
+    return { graph, messages, effects: effects(base), leaks, largest: base, amplification: amplification()!, certain: true };
+  };
+  const amplification = () => line() && largest().most;
+  return { worst, start, amplification };
 }
+
+/** Far from where relative rounding stops being true. */
+const least = 2 ** -300;
 
 /** The nodes whose leaks are largest, and a bound for those of all others. */
 interface Ranked {
@@ -67,15 +91,15 @@ interface Ranked {
 /** So many records are listed as candidates for the worst, if as many come close to it. */
 const mostRanked = 4096;
 
-function largestOf(leaks: Float64Array): Ranked {
+function largestOf(leaks: Float64Array): Ranked & { readonly most: number } {
   const most = leaks.reduce((m, x) => Math.max(m, x), 0);
   for (const part of [0.5, 0.7, 0.85, 0.95]) {
     const nodes: number[] = [];
     for (let u = 0; u < leaks.length && nodes.length <= mostRanked; u++) if (leaks[u]! > part * most) nodes.push(u);
     if (nodes.length > mostRanked) continue;
-    return { nodes: Uint32Array.from(nodes.sort((a, b) => leaks[b]! - leaks[a]!)), beyond: part * most * roundedUp };
+    return { nodes: Uint32Array.from(nodes.sort((a, b) => leaks[b]! - leaks[a]!)), beyond: part * most * roundedUp, most };
   }
-  return { nodes: new Uint32Array(0), beyond: most };
+  return { nodes: new Uint32Array(0), beyond: most, most };
 }
 
 /** How many used records the component of each node has. */
