@@ -126,28 +126,22 @@ async function tiesGraph(
   const odds = dependence.oddsColumn === undefined ? strength(dependence.oddsRatio) : new Float64Array(most);
   let size = 0;
   for await (const block of readBlocks(engine, statement)) {
-    const ends = [0, 1].map((c) => {
-      const into = new Uint32Array(block.rows);
+    const ends = [left, right].map((list, c) => {
+      const into = list.subarray(size, size + block.rows);
       records.namedAll(new NameColumn(block, c), block.rows, into);
       return into;
     });
+    if (ends.some((list) => list.includes(noName)))
+      throw new Fault(
+        'DATA_MALFORMED',
+        `The ties of relation "${dependence.relation}" name records that are not in the data.`,
+        'Every end of a tie must be a value of the unit column; remove the others from the table.',
+      );
+    // A tie of a record with itself is none: `fromPairs` leaves it out.
     const [a, b] = [ends[0]!, ends[1]!];
-    const ratio = typeof odds === 'number' ? undefined : block.columns[2];
-    for (let r = 0; r < block.rows; r++) {
-      const u = a[r]!;
-      const w = b[r]!;
-      if (u === noName || w === noName)
-        throw new Fault(
-          'DATA_MALFORMED',
-          `The ties of relation "${dependence.relation}" name records that are not in the data.`,
-          'Every end of a tie must be a value of the unit column; remove the others from the table.',
-        );
-      if (u === w) continue;
-      left[size] = u;
-      right[size] = w;
-      if (typeof odds !== 'number') odds[size] = readOdds(ratio![r], dependence);
-      size++;
-    }
+    if (typeof odds !== 'number')
+      for (let r = 0; r < block.rows; r++) odds[size + r] = a[r] === b[r] ? 0 : readOdds(block.columns[2]![r], dependence);
+    size += block.rows;
   }
   return fromPairs(
     records.count,

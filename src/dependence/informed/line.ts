@@ -1,5 +1,6 @@
 import type { FactorGraph } from '../graph/factor-graph.js';
 import { contraction } from '../graph/push.js';
+import { sparseSolve } from './sparse-solve.js';
 
 /**
  * A line above what everybody leaks: with `per[u]` for every node, a record of the graph leaks at most base x per[u] where used records spend the base, whatever the base
@@ -43,7 +44,8 @@ function sharesOf(graph: FactorGraph): Shares | undefined {
   const weightOf = (t: number) => t / ((1 - t) * (1 + t));
   if (commonOdds !== undefined) {
     const t = contraction(commonOdds);
-    return t > 0 && t < largestShare ? { share: () => t, weight: () => weightOf(t) } : undefined;
+    const c = weightOf(t);
+    return t > 0 && t < largestShare ? { share: () => t, weight: () => c } : undefined;
   }
   const { logOdds } = graph;
   const known = new Map<number, number>();
@@ -64,76 +66,39 @@ function sharesOf(graph: FactorGraph): Shares | undefined {
 const largestShare = 0.99;
 const mostKnown = 100_000;
 
-/**
- * s with  s_u (1 + sum of weight t) = e_u + sum over ties of weight s_w,  by conjugate gradients, until no node misses it by half the slack. In plain doubles: it proves nothing.
- */
+/** s with  s_u (1 + sum of weight t) = e_u + sum over ties of weight s_w, missed by half the slack at most: it proves nothing. */
 function solved(graph: FactorGraph, { share, weight }: Shares, effect: (u: number) => number): Float64Array | undefined {
-  const { nodes, nodeStart, incidence, neighbour, commonOdds } = graph;
-  const plain = commonOdds !== undefined;
-  const [t, c] = plain ? [share(0), weight(0)] : [0, 0];
+  const { nodes, nodeStart, neighbour, commonOdds } = graph;
   const own = new Float64Array(nodes);
+  const brought = new Float64Array(nodes);
+  const incidence = commonOdds === undefined ? graph.incidence : undefined;
+  const both = incidence ? 0 : weight(0) * share(0);
   for (let u = 0; u < nodes; u++) {
-    let sum = 1;
-    if (plain) sum += (nodeStart[u + 1]! - nodeStart[u]!) * c * t;
-    else for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) sum += weight(incidence[x]!) * share(incidence[x]!);
-    own[u] = sum;
+    brought[u] = effect(u);
+    own[u] = 1;
+    if (!incidence) own[u]! += (nodeStart[u + 1]! - nodeStart[u]!) * both;
+    else for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) own[u]! += weight(incidence[x]!) * share(incidence[x]!);
   }
-  const s = new Float64Array(nodes);
-  const left = new Float64Array(nodes);
-  const way = new Float64Array(nodes);
-  const image = new Float64Array(nodes);
-  let size = 0;
-  for (let u = 0; u < nodes; u++) {
-    left[u] = effect(u);
-    way[u] = left[u]! / own[u]!;
-    size += left[u]! * way[u]!;
-  }
-  for (let step = 0; step < mostSteps; step++) {
-    let bend = 0;
-    for (let u = 0; u < nodes; u++) {
-      let sum = 0;
-      if (plain) {
-        for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) sum += way[neighbour[x]!]!;
-        sum *= c;
-      } else for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) sum += weight(incidence[x]!) * way[neighbour[x]!]!;
-      const at = own[u]! * way[u]! - sum;
-      image[u] = at;
-      bend += way[u]! * at;
-    }
-    // Where effects do not die out there is no valley to go down.
-    if (!(bend > 0)) return undefined;
-    const stride = size / bend;
-    let next = 0;
-    let furthest = 0;
-    for (let u = 0; u < nodes; u++) {
-      s[u] = s[u]! + stride * way[u]!;
-      const rest = left[u]! - stride * image[u]!;
-      left[u] = rest;
-      next += (rest * rest) / own[u]!;
-      if (rest > furthest) furthest = rest;
-      else if (-rest > furthest) furthest = -rest;
-    }
-    if (furthest < slack / 2) return s;
-    const turn = next / size;
-    size = next;
-    for (let u = 0; u < nodes; u++) way[u] = left[u]! / own[u]! + turn * way[u]!;
-  }
-  return undefined;
+  const common = weight(0);
+  const ofEntry = incidence ? (x: number) => weight(incidence[x]!) : () => common;
+  return sparseSolve({ nodeStart, neighbour, weight: ofEntry, own, brought }, slack / 2, mostSteps);
 }
 
 /** Whether F, with every push replaced by its share, raises none of the messages, and none of them is negative; rounded against ourselves. */
 function certified(graph: FactorGraph, { share, weight }: Shares, per: Float64Array, used: Uint8Array | undefined): boolean {
-  const { nodes, nodeStart, incidence, neighbour } = graph;
+  const { nodes, nodeStart, neighbour, commonOdds } = graph;
+  const incidence = commonOdds === undefined ? graph.incidence : undefined;
+  let [t, c] = [share(0), weight(0)];
   for (let u = 0; u < nodes; u++) {
     const s = per[u]!;
     let brought = used && !used[u] ? 0 : 1;
     let passed = 1;
     for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) {
-      const p = incidence[x]!;
+      if (incidence) [t, c] = [share(incidence[x]!), weight(incidence[x]!)];
       const other = per[neighbour[x]!]!;
-      if (!(other >= share(p) * s * (1 + rounding))) return false;
-      brought += weight(p) * other;
-      passed += weight(p) * share(p);
+      if (!(other >= t * s * (1 + rounding))) return false;
+      brought += c * other;
+      passed += c * t;
     }
     if (!(brought * (1 + rounding) <= s * passed * (1 - rounding))) return false;
   }
