@@ -15,6 +15,7 @@ const quota = 'src/release/quota.test.ts';
 const used = 'src/ties/used-records.test.ts';
 const kinds = 'test/ties-kinds.test.ts';
 const tilt = 'src/learn/classify/tilt.test.ts';
+const line = 'src/dependence/informed/line.test.ts';
 
 const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, tests });
 
@@ -456,7 +457,7 @@ const routing = [
   mutant(
     'kept-without-strengths',
     'src/dependence/kept-bounds.ts',
-    'take(hash, alike ? Float64Array.of(commonOdds) : logOdds);',
+    'take(hash, alike ? Float64Array.of(commonOdds) : graph.logOdds);',
     '',
     'src/dependence/kept-bounds.test.ts',
   ),
@@ -533,4 +534,37 @@ const decided = [
   mutant('certifies-anything', 'src/accounting/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
 ];
 
-export const mutants = [...found, ...cost, ...scale, ...sensitivity, ...admission, ...routing, ...decided];
+/** Bounds of large graphs that forget somebody. */
+const large = [
+  mutant(
+    'line-forgets-a-neighbour',
+    'src/dependence/informed/line.ts',
+    'brought += c * other;',
+    'if (x + 1 < nodeStart[u + 1]!) brought += c * other;',
+    line,
+  ),
+  mutant('line-forgets-the-used', 'src/dependence/informed/line.ts', 'let brought = used && !used[u] ? 0 : 1;', 'let brought = 0;', line),
+  mutant(
+    'worst-forgets-the-others',
+    'src/dependence/informed/common-base.ts',
+    'Math.max(looped, others?.(base) ?? 0)',
+    'looped',
+    line,
+  ),
+  mutant(
+    'shape-forgets-strengths',
+    'src/dependence/graph/distinct-pairs.ts',
+    'if (odds && odds[a.tie + k] !== odds[b.tie + k]) return false;',
+    '',
+    line,
+  ),
+  mutant(
+    'shape-forgets-a-tie',
+    'src/dependence/graph/distinct-pairs.ts',
+    'number => end - tie;',
+    'number => end - tie - 2;',
+    line,
+  ),
+];
+
+export const mutants = [...found, ...large, ...cost, ...scale, ...sensitivity, ...admission, ...routing, ...decided];

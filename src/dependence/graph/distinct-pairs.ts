@@ -134,8 +134,8 @@ class Shapes {
 
   #same(a: Component, b: Component): boolean {
     const { order, member, odds, used } = this.#listed;
-    if (b.to - b.from !== a.to - a.from || b.end - b.tie !== a.end - a.tie) return false;
-    for (let k = 0; k < a.end - a.tie; k++) {
+    if (b.to - b.from !== a.to - a.from || endsIn(b) !== endsIn(a)) return false;
+    for (let k = 0; k < endsIn(a); k++) {
       if (member[a.tie + k]! - a.from !== member[b.tie + k]! - b.from) return false;
       if (odds && odds[a.tie + k] !== odds[b.tie + k]) return false;
     }
@@ -143,10 +143,14 @@ class Shapes {
     return true;
   }
 
-  #hash({ from, to, tie, end }: Component): number {
+  #hash(own: Component): number {
     const { member } = this.#listed;
-    let hash = to - from;
-    for (let k = tie; k < end; k++) hash = Math.imul((hash ^ (member[k]! - from)) >>> 0, 0x9e3779b1) ^ (hash >>> 15);
+    let hash = own.to - own.from;
+    for (let k = 0; k < endsIn(own); k++)
+      hash = Math.imul((hash ^ (member[own.tie + k]! - own.from)) >>> 0, 0x9e3779b1) ^ (hash >>> 15);
     return hash;
   }
 }
+
+/** How many ends its ties have. */
+const endsIn = ({ tie, end }: Component): number => end - tie;

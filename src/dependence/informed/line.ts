@@ -15,8 +15,8 @@ export interface Line {
 /** Room that is left for the solver, in units of the base: the line lies above the least one by about this part. */
 const slack = 2e-3;
 const mostSteps = 80;
-/** More than sums of a million terms can be rounded by. */
-const rounding = 1e-9;
+/** More than a sum of so many products can be rounded by, in parts of it. */
+const rounding = (terms: number): number => (terms + 8) * 2 ** -52;
 
 /** Undefined where there is none, or where it takes long to find: near the strength at which effects stop dying out. */
 export function lineOver(graph: FactorGraph, used: Uint8Array | undefined): Line | undefined {
@@ -24,7 +24,7 @@ export function lineOver(graph: FactorGraph, used: Uint8Array | undefined): Line
   const shares = sharesOf(graph);
   if (!shares) return undefined;
   const per = solved(graph, shares, (u) => slack + (used && !used[u] ? 0 : 1));
-  if (!per || !certified(graph, shares, per, used)) return undefined;
+  if (!per || !isAbove(graph, shares, per, used)) return undefined;
   const { share, weight } = shares;
   const above = (p: number): number => {
     const [own, other] = [per[member[p]!]!, per[member[p ^ 1]!]!];
@@ -84,8 +84,13 @@ function solved(graph: FactorGraph, { share, weight }: Shares, effect: (u: numbe
   return sparseSolve({ nodeStart, neighbour, weight: ofEntry, own, brought }, slack / 2, mostSteps);
 }
 
-/** Whether F, with every push replaced by its share, raises none of the messages, and none of them is negative; rounded against ourselves. */
-function certified(graph: FactorGraph, { share, weight }: Shares, per: Float64Array, used: Uint8Array | undefined): boolean {
+/** Whether these numbers are a line: F, with every push replaced by its share, raises none of their messages, and none is negative. Rounded against ourselves. */
+export function isLine(graph: FactorGraph, per: Float64Array, used: Uint8Array | undefined): boolean {
+  const shares = sharesOf(graph);
+  return shares !== undefined && isAbove(graph, shares, per, used);
+}
+
+function isAbove(graph: FactorGraph, { share, weight }: Shares, per: Float64Array, used: Uint8Array | undefined): boolean {
   const { nodes, nodeStart, neighbour, commonOdds } = graph;
   const incidence = commonOdds === undefined ? graph.incidence : undefined;
   let [t, c] = [share(0), weight(0)];
@@ -96,11 +101,12 @@ function certified(graph: FactorGraph, { share, weight }: Shares, per: Float64Ar
     for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) {
       if (incidence) [t, c] = [share(incidence[x]!), weight(incidence[x]!)];
       const other = per[neighbour[x]!]!;
-      if (!(other >= t * s * (1 + rounding))) return false;
+      if (!(other >= t * s * (1 + rounding(0)))) return false;
       brought += c * other;
       passed += c * t;
     }
-    if (!(brought * (1 + rounding) <= s * passed * (1 - rounding))) return false;
+    const off = rounding(nodeStart[u + 1]! - nodeStart[u]!);
+    if (!(brought * (1 + off) <= s * passed * (1 - off))) return false;
   }
   return true;
 }
