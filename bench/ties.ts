@@ -5,6 +5,8 @@ import { drawn, forest, random, type Town, withTown } from './tied-data.js';
 /** What a process of its own says about a session on a town. */
 interface Told {
   readonly open: number;
+  /** The first plan, which works out what-ifs and ways out. */
+  readonly first: number;
   readonly rss: number;
   readonly tied: Asked;
   readonly untied: Asked;
@@ -50,6 +52,7 @@ function benchesOf({ town, name, open, memory, behind }: Line): Bench[] {
   });
   return [
     line('open', { seconds: open }, (t) => ({ ours: t.open })),
+    line('first plan', { seconds: 2 * open }, (t) => ({ ours: t.first })),
     line('plan', { ratio: 1.2 }, beside('plan')),
     line('release', { ratio: 1.2 }, beside('release')),
     ...(memory === undefined ? [] : [line('memory', { bytes: memory * 1e6 }, (t) => ({ ours: t.rss }))]),

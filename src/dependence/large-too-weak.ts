@@ -32,10 +32,15 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
     return { twice: at(doubled), fourTimes: at(fourfold), oneMore: Math.max(mostOf(more), addUp(base, push(base, tie))) };
   }
   const laid = known?.laid ?? layout(graph);
-  const start = known?.start();
-  const worst = (on: Layout, profile: Float64Array, only: Pick<Asking, 'worst'> = {}) =>
-    informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
-  const at = (change: (d: number) => number) => mostOf(worst(withLaidOdds(laid, change), spent, { worst: roughly }));
+  const common = known?.common?.();
+  const worst = (on: Layout, profile: Float64Array, only: Pick<Asking, 'worst'> = {}) => {
+    const start = known?.start();
+    return informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
+  };
+  const at = (change: (d: number) => number): number => {
+    if (!common) return mostOf(worst(withLaidOdds(laid, change), spent, { worst: roughly }));
+    return common.withOdds(change).without(base, roughly) ?? mostOf(worst(withLaidOdds(laid, change), spent));
+  };
   const twins = withTwin(laid, spent, tie);
   return {
     twice: at(doubled),

@@ -7,7 +7,7 @@ import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { atLast } from './graph/pair-graph.js';
 import { contraction } from './graph/push.js';
 import { type Walk, walk } from './graph/walk.js';
-import { commonBase } from './informed/common-base.js';
+import { type CommonBase, commonBase } from './informed/common-base.js';
 import { type Asking, informed, type Start, startOf } from './informed/informed.js';
 import { type Layout, layout } from './informed/layout.js';
 import { largestBelow, largestNear } from './largest-below.js';
@@ -59,6 +59,8 @@ export interface Ties {
   /** How the graph is laid out, and where messages may start. */
   readonly laid?: Layout;
   start(): Start | undefined;
+  /** Where every used record spends the same and only the worst is asked for, on large graphs. */
+  common?(): CommonBase | undefined;
 }
 
 export function ties(subject: Subject, adversary: Adversary, options: LeakageOptions = {}): Ties {
@@ -114,6 +116,7 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     group: mostUsed(laid[0]!, used),
     laid: laid[0]!,
     start: () => startAt(0),
+    common: quick,
   };
 }
 

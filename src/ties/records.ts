@@ -34,6 +34,9 @@ export interface RecordTable {
   /** Bytes that all this holds. */
   readonly bytes: number;
 }
+/** In place of a record, where several rows have one name and are records of their own. */
+const several = 0xfffffffe;
+
 /** What to read: names of groups and owners, and cells that name nobody. */
 export interface RecordColumns {
   readonly names: readonly string[];
@@ -85,22 +88,20 @@ export async function readRecords(
   const units = unit === undefined ? undefined : { list: lists[0]!, rank: ranks[0]!, at: namesIn.get(unit)! };
   const { recordOf, firstRow, first, repeated } = numberRecords(units?.at, units?.list.size ?? 0, rows, secret === 'person');
   // By the number of a name: asked for both ends of every tie.
-  const recordAt = new Uint32Array(units?.list.size ?? 0);
-  const several = new Uint8Array(secret === 'person' ? 0 : recordAt.length);
-  for (let id = 0; id < recordAt.length; id++) {
+  const onlyAt = new Uint32Array(units?.list.size ?? 0);
+  for (let id = 0; id < onlyAt.length; id++) {
     const place = units!.rank[id]!;
-    recordAt[id] = first[place]!;
-    if (several.length > 0) several[id] = repeated[place]!;
+    onlyAt[id] = secret !== 'person' && repeated[place] === 1 ? several : first[place]!;
   }
   const firstNamed = (name: string): number | undefined => {
     const id = units?.list.find(name);
-    return id === undefined ? undefined : recordAt[id];
+    return id === undefined ? undefined : first[units!.rank[id]!];
   };
   const idAt = units && inverse(units.rank);
   const only = (id: number | undefined): number | undefined => {
     if (id === undefined) return undefined;
-    if (several.length > 0 && several[id] === 1) throw severalRows(unit!);
-    return recordAt[id];
+    if (onlyAt[id] === several) throw severalRows(unit!);
+    return onlyAt[id];
   };
   return {
     count: firstRow.length,
@@ -116,8 +117,9 @@ export async function readRecords(
       for (let r = 0; r < rows; r++) {
         const id = into[r]!;
         if (id === noName) continue;
-        if (several.length > 0 && several[id] === 1) throw severalRows(unit!);
-        into[r] = recordAt[id]!;
+        const record = onlyAt[id]!;
+        if (record === several) throw severalRows(unit!);
+        into[r] = record;
       }
     },
     nameOf: (record) => {
@@ -185,7 +187,14 @@ function numberRecords(units: Uint32Array | undefined, names: number, rows: numb
 
 /** The places of rows in the order of their cells, first column first: sorted by the last column, then by the one before it, and so on. */
 function inOrderOf(columns: readonly Ranked[], rows: number): Uint32Array {
-  let place = Uint32Array.from({ length: rows }, (_, r) => r);
+  let place = new Uint32Array(rows);
+  const [only] = columns;
+  // Where everybody has a name of one's own, the place of the name is that of the row.
+  if (only && columns.length === 1 && only.size === rows && !only.list.includes(noName)) {
+    for (let r = 0; r < rows; r++) place[only.list[r]!] = r;
+    return place;
+  }
+  for (let r = 0; r < rows; r++) place[r] = r;
   for (const { list, size } of columns.toReversed()) place = countingSort(size + 1, place, (r) => Math.min(list[r]!, size)).order;
   return place;
 }

@@ -1,11 +1,11 @@
 import { addUp, mulUp } from '../../exact/outward.js';
-import type { FactorGraph } from '../graph/factor-graph.js';
+import { type FactorGraph, withOdds } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { atLast, listedEnds, pairGraph } from '../graph/pair-graph.js';
 import { push } from '../graph/push.js';
 import { informed, oddsOf, type Start, startOn } from './informed.js';
-import { type Layout, layout } from './layout.js';
-import { lineOver } from './line.js';
+import { type Layout, layout, withLaidOdds } from './layout.js';
+import { type Line, lineOver } from './line.js';
 import { manyMessages, pushing } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
@@ -13,10 +13,14 @@ import { worstFromAbove } from './worst-from-above.js';
 export interface CommonBase {
   /** Rounded up; undefined where the whole graph has to be looked at. */
   worst(base: number, gain: number): number | undefined;
+  /** The same from the caps alone, for what is asked once. */
+  without(base: number, gain: number): number | undefined;
   /** Messages of a small base. */
   start(base: number): Start;
   /** How many times the base the worst record leaks when the base is small, as a guess; undefined where nothing bounds it. */
   amplification(): number | undefined;
+  /** The same with every D replaced. */
+  withOdds(change: (logOdds: number) => number): CommonBase;
 }
 
 /**
@@ -26,9 +30,10 @@ export interface CommonBase {
 export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBase | undefined {
   const { rest } = laid;
   if (!rest || rest.nodes || !manyMessages(rest.graph) || !laid.graph.pairwise) return undefined;
-  const { graph } = rest;
-  const others = othersThan(laid, used);
-  const spenders = spendersOf(laid, used);
+  return over(rest.graph, othersThan(laid), spendersOf(laid, used), used);
+}
+
+function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Array, used: Uint8Array | undefined): CommonBase {
   const effectOf = (u: number, base: number): number => (used && !used[u] ? 0 : base);
   const effects = (base: number): Float64Array => {
     const list = new Float64Array(graph.nodes).fill(base);
@@ -47,24 +52,34 @@ export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBa
     const own = effectOf(u, base);
     const odds = oddsOf(graph, u);
     const whole = mulUp(spenders[u]!, base);
+    // Of so much more than the odds, a push leaves nothing out.
+    if (whole > own + endless + odds) return addUp(own, odds);
     return Math.min(whole, addUp(own, Math.min(odds, push((whole - own) * roundedUp, odds))));
   };
+  const ceilings = (base: number): Float64Array => {
+    const list = new Float64Array(graph.nodes);
+    for (let u = 0; u < list.length; u++) list[u] = ceiling(u, base);
+    return list;
+  };
   const pushed = atLast(() => pushing(graph));
-  const worst = (base: number, gain: number): number | undefined => {
-    const found = base > least && base < 1 / least ? line() : undefined;
-    if (!found) return undefined;
+  /** The worst of everybody from above, with a line or from the caps alone. */
+  const look = (base: number, gain: number, found: Line | undefined): number | undefined => {
+    if (!(base > least && base < 1 / least)) return undefined;
     const scale = base * (1 + 2 ** -50);
+    const capped = found ? undefined : ceilings(base);
     const looped = worstFromAbove(graph, {
       effects: effects(base),
       caps: caps(base),
       pushed: pushed(),
       twin: 0,
       gain,
-      known: (u) => Math.min(found.per[u]! * scale, ceiling(u, base)),
-      above: (p) => found.above(p) * scale,
-      ranked: { nodes: largest().nodes, beyond: largest().beyond * scale * roundedUp },
+      known: (u) => capped?.[u] ?? Math.min(found!.per[u]! * scale, ceiling(u, base)),
+      ...(found && {
+        above: (p: number) => found.above(p) * scale,
+        ranked: { nodes: largest().nodes, beyond: largest().beyond * scale * roundedUp },
+      }),
     });
-    return looped === undefined ? undefined : Math.max(looped, others?.(base) ?? 0);
+    return looped === undefined ? undefined : Math.max(looped, others ? worstOf(others, used?.subarray(graph.nodes), base) : 0);
   };
   const start = (base: number): Start => {
     const found = line();
@@ -76,8 +91,16 @@ export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBa
     return { graph, messages, effects: effects(base), leaks, largest: base, amplification: amplification()!, certain: true };
   };
   const amplification = () => line() && largest().most;
-  return { worst, start, amplification };
+  return {
+    worst: (base, gain) => (line() ? look(base, gain, line()) : undefined),
+    without: (base, gain) => look(base, gain, undefined),
+    start,
+    amplification,
+    withOdds: (change) => over(withOdds(graph, change), others && withLaidOdds(others, change), spenders, used),
+  };
 }
+
+const endless = 60;
 
 /** Far from where relative rounding stops being true. */
 const least = 2 ** -300;
@@ -115,23 +138,20 @@ function spendersOf({ walk, rest }: Layout, used: Uint8Array | undefined): Uint3
   return counts;
 }
 
-/** The worst leak of the components behind the first ones. */
-function othersThan({ graph, rest }: Layout, used: Uint8Array | undefined): ((base: number) => number) | undefined {
+/** The components behind the first ones, on their own. */
+function othersThan({ graph, rest }: Layout): Layout | undefined {
   const first = rest!.graph.nodes;
   if (first === graph.nodes) return undefined;
   const tied = rest!.graph.member.length;
-  const made: FactorGraph = pairGraph(
+  const ends = listedEnds(
     graph.nodes - first,
-    listedEnds(
-      graph.nodes - first,
-      graph.member.subarray(tied).map((u) => u - first),
-    ),
-    graph.commonOdds ?? graph.logOdds.slice(tied),
+    graph.member.subarray(tied).map((u) => u - first),
   );
-  const laid = layout(made);
-  const mask = used?.subarray(first);
-  return (base) => {
-    const spent = Float64Array.from({ length: made.records }, (_, u) => (mask && !mask[u] ? 0 : base));
-    return informed(made, spent, laid).leaks.reduce((m, x) => Math.max(m, x), 0);
-  };
+  return layout(pairGraph(graph.nodes - first, ends, graph.commonOdds ?? graph.logOdds.slice(tied)));
+}
+
+function worstOf(laid: Layout, used: Uint8Array | undefined, base: number): number {
+  const spent = new Float64Array(laid.graph.records).fill(base);
+  if (used) for (let u = 0; u < spent.length; u++) if (!used[u]) spent[u] = 0;
+  return informed(laid.graph, spent, laid).leaks.reduce((m, x) => Math.max(m, x), 0);
 }
