@@ -101,35 +101,28 @@ export function orderedEnds(nodes: number, begin: Uint32Array, greater: Uint32Ar
     for (let u = 0; u < nodes; u++) from[u + 1]! += from[u]! + begin[u + 1]! - begin[u]!;
     return from;
   });
-  /** The ends that are less than u come to it before those that are greater, both in order. */
-  const filled = (near: (u: number, k: number) => number, far: (u: number, k: number) => number): Uint32Array => {
+  // The ends that are less than u come to it before those that are greater, both in order.
+  const incidence = atLast(() => {
     const next = nodeStart().slice(0, nodes);
     const list = new Uint32Array(2 * greater.length);
     for (let u = 0; u < nodes; u++)
       for (let k = begin[u]!; k < begin[u + 1]!; k++) {
-        list[next[u]!++] = near(u, k);
-        list[next[greater[k]!]!++] = far(u, k);
+        list[next[u]!++] = 2 * k;
+        list[next[greater[k]!]!++] = 2 * k + 1;
       }
     return list;
-  };
-  return {
-    nodes,
-    ties: greater.length,
-    member,
-    nodeStart,
-    incidence: atLast(() =>
-      filled(
-        (_, k) => 2 * k,
-        (_, k) => 2 * k + 1,
-      ),
-    ),
-    neighbour: atLast(() =>
-      filled(
-        (_, k) => greater[k]!,
-        (u) => u,
-      ),
-    ),
-  };
+  });
+  const neighbour = atLast(() => {
+    const next = nodeStart().slice(0, nodes);
+    const list = new Uint32Array(2 * greater.length);
+    for (let u = 0; u < nodes; u++)
+      for (let k = begin[u]!; k < begin[u + 1]!; k++) {
+        list[next[u]!++] = greater[k]!;
+        list[next[greater[k]!]!++] = u;
+      }
+    return list;
+  });
+  return { nodes, ties: greater.length, member, nodeStart, incidence, neighbour };
 }
 
 /** The ties among the first nodes, none of which is tied to a later one, and whose ties are listed first. */
