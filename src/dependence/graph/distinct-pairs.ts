@@ -22,8 +22,11 @@ export function distinctPairs(graph: FactorGraph, used: Uint8Array | undefined):
   const { nodes, factors, nodeStart, neighbour, commonOdds } = graph;
   const [logOdds, incidence] = commonOdds === undefined ? [graph.logOdds, graph.incidence] : [];
   const order = new Uint32Array(nodes);
-  /** One more than the number of a node in the list, 0 for those that the walk has not come to. */
-  const place = new Uint32Array(nodes);
+  // Of node u, side by side as they are asked for together: where its neighbours begin, and one more than its number in the list, 0 for those that the walk has not come to.
+  const about = new Uint32Array(2 * nodes + 1);
+  for (let u = 0; u <= nodes; u++) about[2 * u] = nodeStart[u]!;
+  // Of each node of the list, where its neighbours begin and end: read when it was come to, as its place in memory was at hand.
+  const span = new Uint32Array(2 * nodes);
   const member = new Uint32Array(2 * factors);
   const odds = logOdds && new Float64Array(2 * factors);
   const listed: Listed = { order, member, odds, used };
@@ -34,19 +37,23 @@ export function distinctPairs(graph: FactorGraph, used: Uint8Array | undefined):
   let tail = 0;
   let p = 0;
   for (let root = 0; root < nodes; root++) {
-    if (place[root] !== 0) continue;
+    if (about[2 * root + 1] !== 0) continue;
     const from = tail;
     const tie = p;
     order[tail] = root;
-    place[root] = ++tail;
+    span[2 * tail] = about[2 * root]!;
+    span[2 * tail + 1] = about[2 * root + 2]!;
+    about[2 * root + 1] = ++tail;
     for (let head = from; head < tail; head++) {
-      const u = order[head]!;
-      for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) {
+      const end = span[2 * head + 1]!;
+      for (let x = span[2 * head]!; x < end; x++) {
         const w = neighbour[x]!;
-        let at = place[w]!;
+        let at = about[2 * w + 1]!;
         if (at === 0) {
           order[tail] = w;
-          at = place[w] = ++tail;
+          span[2 * tail] = about[2 * w]!;
+          span[2 * tail + 1] = about[2 * w + 2]!;
+          at = about[2 * w + 1] = ++tail;
         }
         if (at <= head) continue;
         if (odds) {

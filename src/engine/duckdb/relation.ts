@@ -36,7 +36,10 @@ function selectOnce(scan: Scan, relation: RelationSource, file: string): string 
   const sorted = relation.symmetric ? ['least(c0, c1) AS c0', 'greatest(c0, c1) AS c1'] : keys;
   // Declared twice, the stronger tie counts.
   const once = `SELECT ${list(keys, 'max(odds) AS odds')} FROM (SELECT ${list(sorted, 'odds')} FROM (${tuples}) WHERE ${complete}) GROUP BY ${keys.join(', ')}`;
-  return whole ? `SELECT ${list(named, 'odds')} FROM (${once})` : once;
+  if (!whole) return once;
+  const names = `SELECT ${list(named, 'odds')} FROM (${once})`;
+  // Whoever asks for c0 < c1 finds every tie as it is kept.
+  return relation.symmetric ? `SELECT ${list(sorted, 'odds')} FROM (${names})` : names;
 }
 
 /** A strength that cannot be read counts as a copy. */
