@@ -37,11 +37,20 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
     const start = known?.start();
     return informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
   };
+  // Large components on their own, where nothing of the size of the graph is made beside what they need.
+  const behind = common?.others && spent.subarray(graph.nodes - common.others.graph.nodes);
+  const once = { gain: roughly, work: rough };
   const at = (change: (d: number) => number): number => {
     if (!common) return mostOf(worst(withLaidOdds(laid, change), spent, { worst: roughly }));
-    return common.withOdds(change).without(base, roughly) ?? mostOf(worst(withLaidOdds(laid, change), spent));
+    const changed = common.withOdds(change);
+    const beside = changed.others ? mostOf(informed(changed.others.graph, behind!, changed.others, { work: rough }).leaks) : 0;
+    return Math.max(changed.once(base, once), beside);
   };
-  const twins = withTwin(laid, spent, tie);
+  const twinned = (): number => {
+    if (!common) return withTwin(laid, spent, tie);
+    return Math.max(common.once(base, { ...once, twin: tie }), common.others ? withTwin(common.others, behind!, tie) : 0);
+  };
+  const twins = twinned();
   return {
     twice: at(doubled),
     fourTimes: at(fourfold),

@@ -5,22 +5,32 @@ import { atLast, listedEnds, pairGraph } from '../graph/pair-graph.js';
 import { push } from '../graph/push.js';
 import { informed, oddsOf, type Start, startOn } from './informed.js';
 import { type Layout, layout, withLaidOdds } from './layout.js';
-import { type Line, lineOver } from './line.js';
-import { manyMessages, pushing } from './sweep.js';
+import { lineOver } from './line.js';
+import { type MessageOptions, messages } from './messages.js';
+import { giveBack, manyMessages, pushing } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
 /** The worst leak where every used record of a large graph spends one base. */
 export interface CommonBase {
   /** Rounded up; undefined where the whole graph has to be looked at. */
   worst(base: number, gain: number): number | undefined;
-  /** The same from the caps alone, for what is asked once. */
-  without(base: number, gain: number): number | undefined;
+  /** The same of the large components alone, without a line, for what is asked once: roughly where messages have to be sent. */
+  once(base: number, asked: Once): number;
+  /** The other components. */
+  readonly others?: Layout;
   /** Messages of a small base. */
   start(base: number): Start;
   /** How many times the base the worst record leaks when the base is small, as a guess; undefined where nothing bounds it. */
   amplification(): number | undefined;
   /** The same with every D replaced. */
   withOdds(change: (logOdds: number) => number): CommonBase;
+}
+
+export interface Once {
+  readonly gain: number;
+  readonly work: MessageOptions;
+  /** Everybody is tied by this D to a twin in a copy of the graph (informed.proof.md, "Twins"). */
+  readonly twin?: number;
 }
 
 /**
@@ -56,30 +66,35 @@ function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Ar
     if (whole > own + endless + odds) return addUp(own, odds);
     return Math.min(whole, addUp(own, Math.min(odds, push((whole - own) * roundedUp, odds))));
   };
-  const ceilings = (base: number): Float64Array => {
-    const list = new Float64Array(graph.nodes);
-    for (let u = 0; u < list.length; u++) list[u] = ceiling(u, base);
-    return list;
-  };
   const pushed = atLast(() => pushing(graph));
-  /** The worst of everybody from above, with a line or from the caps alone. */
-  const look = (base: number, gain: number, found: Line | undefined): number | undefined => {
-    if (!(base > least && base < 1 / least)) return undefined;
+  const worst = (base: number, gain: number): number | undefined => {
+    const found = base > least && base < 1 / least ? line() : undefined;
+    if (!found) return undefined;
     const scale = base * (1 + 2 ** -50);
-    const capped = found ? undefined : ceilings(base);
     const looped = worstFromAbove(graph, {
       effects: effects(base),
       caps: caps(base),
       pushed: pushed(),
       twin: 0,
       gain,
-      known: (u) => capped?.[u] ?? Math.min(found!.per[u]! * scale, ceiling(u, base)),
-      ...(found && {
-        above: (p: number) => found.above(p) * scale,
-        ranked: { nodes: largest().nodes, beyond: largest().beyond * scale * roundedUp },
-      }),
+      known: (u) => Math.min(found.per[u]! * scale, ceiling(u, base)),
+      above: (p) => found.above(p) * scale,
+      ranked: { nodes: largest().nodes, beyond: largest().beyond * scale * roundedUp },
     });
     return looped === undefined ? undefined : Math.max(looped, others ? worstOf(others, used?.subarray(graph.nodes), base) : 0);
+  };
+  const once = (base: number, { gain, work, twin = 0 }: Once): number => {
+    const own = effects(base);
+    const whole = caps(base);
+    if (twin > 0) for (let u = 0; u < whole.length; u++) whole[u] = 2 * whole[u]!;
+    const known = new Float64Array(graph.nodes);
+    for (let u = 0; u < known.length; u++) known[u] = Math.min(whole[u]!, addUp(own[u]!, addUp(oddsOf(graph, u), twin)));
+    const asked = { effects: own, caps: whole, pushed: pushed(), twin, gain, known: (u: number) => known[u]! };
+    const quick = worstFromAbove(graph, asked);
+    if (quick !== undefined) return quick;
+    const { leaks } = messages(graph, own, whole, { ...work, twin });
+    giveBack(graph);
+    return leaks.reduce((most, leak, u) => Math.max(most, Math.min(leak, known[u]!)), 0);
   };
   const start = (base: number): Start => {
     const found = line();
@@ -92,10 +107,11 @@ function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Ar
   };
   const amplification = () => line() && largest().most;
   return {
-    worst: (base, gain) => (line() ? look(base, gain, line()) : undefined),
-    without: (base, gain) => look(base, gain, undefined),
+    worst,
+    once,
     start,
     amplification,
+    ...(others && { others }),
     withOdds: (change) => over(withOdds(graph, change), others && withLaidOdds(others, change), spenders, used),
   };
 }

@@ -39,6 +39,9 @@ export function lend({ member, nodes }: Sent): Lent {
   return made;
 }
 
+/** No question about these ties is expected any more. */
+export const giveBack = ({ member }: Sent): boolean => arrays.delete(member);
+
 export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
   const { member, factors, nodes, records, pairwise } = graph;
   const size = member.length;
