@@ -170,7 +170,7 @@ export class Session {
     const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
     return {
       ...rest,
-      measures: mechanisms.map(planned),
+      measures: mechanisms.map((mechanism, k) => planned(mechanism, reading.measures?.[k])),
       fits: refusal === undefined,
       ...(refusal && { refusal: refusal.message }),
       ...(warnings.length > 0 && { warnings }),
