@@ -22,7 +22,7 @@ const opinion = (i: number) => Array.from({ length: 7 }, (_, k) => opinions[(i *
 const survey = `caseid,idhous,pid,likes_open,age,pid_page_timing,q1\n${Array.from(
   { length: rows },
   (_, i) =>
-    `${1000 + i},${60001 + (i >> 1)},${[1, 1, 2, 3][(i * 7) % 4]},${opinion(i)} ${i},${18 + ((i * 31) % 72)},${((i * 37) % 300) / 10},${1 + ((i * 13) % 5)}`,
+    `${1000 + i},${60001 + 3 * ((i * 7) % 200)},${[1, 1, 2, 3][(i * 7) % 4]},${opinion(i)} ${i},${18 + ((i * 31) % 72)},${((i * 37) % 300) / 10},${1 + ((i * 13) % 5)}`,
 ).join('\n')}\n`;
 const codebook = 'name,value,label\npid,,Which party do you lean to?\npid,1,Democrat\npid,2,Republican\npid,3,Independent\n';
 
@@ -173,6 +173,9 @@ describe('found on the first trials', () => {
     const classify = ['--classify', '{"label":"party","positive":["dem"],"features":["age"]}', '--epsilon', '1', '--json'];
     expect(JSON.parse(await asks('plan', ...classify)).fits).toBe(true);
     expect(JSON.parse(await asks('release', ...classify)).receipt.ledger.entry).toBeGreaterThan(1);
+    const more = classify.map((word) => (word === '1' ? '3' : word));
+    const { fits, refusal } = JSON.parse(await asks('plan', ...more));
+    expect([fits, refusal]).toEqual([false, (await refuses(asks('release', ...more))).message]);
   });
 
   it('a ledger mismatch that printed two identical terms', async () => {

@@ -25,8 +25,9 @@ const kinds = [
   ['id', 'that name a person or a row'],
   ['free text', 'that hold what people wrote'],
   ['timing', 'that are timings'],
+  ['device', 'about devices, or that hold addresses'],
   ['date', 'that are dates or times'],
-  ['commas', 'with decimal commas, which are not read (write points)'],
+  ['commas', 'with decimal commas, where others have points (write points)'],
   ['empty', 'that are empty or always the same'],
 ] as const;
 

@@ -1,9 +1,15 @@
 /** What a name says a column is, where that alone keeps it out of a table of answers. Names are hints: whoever asks for such a column by name gets it. */
 const timing =
-  /(^|[_.\s-])(timing|timer|duration|elapsed|latency|clicks?|keystrokes?|paradata)([_.\s-]|\d|$)|timing$|duration$|(^|_)(page|screen|first|last|response|completion)_?(time|click|submit)|_(secs?|seconds|msecs?|ms)$|^(start|end)_?(time|date)$/i;
+  /(^|[_.\s-])(timing|timer|duration|elapsed|latency|clicks?|keystrokes?|paradata)([_.\s-]|\d|$)|timing$|duration$|(^|_)(page|screen|first|last|response|completion)_?(time|click|submit)|_(secs?|seconds|msecs?|ms)$|^(start|end)_?(time|date)$|timestamp$|(^|_)(recorded|submitted|enroll?ment|interview|completion)_?(date|time)$/i;
 const identifier =
   /^id$|[_.\s-]id$|^id[_.\s-]|uuid|guid|^case_?id$|^(resp|respondent|person|pers|household|hous|hh|fam|family)_?(id|nr|no)$/i;
 
+/** What a survey program notes about the machine somebody answered on, and where that machine was. */
+const device =
+  /(^|[_.\s-])(browser|user_?agent|os_?version|operating_?system|resolution|screen_?(size|width|height)|referr?er|cookie|fingerprint|ip)([_.\s-]|$)|^os$|browser$|user_?agent|ip_?address|metadata|meta_?info|location_?(lat|lon)/i;
+
+/** Left out by name, whatever they hold. */
+export const isDeviceName = (name: string): boolean => device.test(name);
 export const isTimingName = (name: string): boolean => timing.test(name);
 export const isIdName = (name: string): boolean => identifier.test(name);
 

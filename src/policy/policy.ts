@@ -38,6 +38,8 @@ export interface DataSource {
   readonly source: string;
   readonly table?: string;
   readonly codebook?: string;
+  /** Numbers written as text have a comma before their fraction. */
+  readonly decimal?: ',';
 }
 
 export type SecretKind = 'row' | 'person' | 'answer' | 'step' | 'edge';
@@ -104,6 +106,8 @@ export interface NumberColumn extends ColumnBase {
   readonly bounds: readonly [Rational, Rational];
   /** Resolution a `number` is rounded to; integers use 1. */
   readonly step: Rational;
+  /** Its cells are texts with a comma before the fraction, where data.decimal says so. */
+  readonly decimal?: ',';
   /** Inner edges of the bins used when the column is shown as a histogram or used as a key. */
   readonly bins?: readonly Rational[];
 }
@@ -117,6 +121,7 @@ export interface WeightColumn extends ColumnBase {
   readonly type: 'weight';
   readonly bounds: readonly [Rational, Rational];
   readonly step: Rational;
+  readonly decimal?: ',';
 }
 
 /** Category columns and the combinations of their answers that the questionnaire allows (null: no answer), each once. */

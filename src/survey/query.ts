@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { isIdName, isTimingName } from '../policy/column-name.js';
+import { isDeviceName, isIdName, isTimingName } from '../policy/column-name.js';
 import { isWeight } from '../policy/domain.js';
 import { type Choice, chooseNames } from '../policy/name-pattern.js';
 import type { Column, Policy } from '../policy/policy.js';
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 /**
- * Weights and the column that names the unit are no questions at all. Keys of groups, ids and timings are asked only by their very names, and the rest is
+ * Weights and the column that names the unit are no questions at all. Keys of groups, ids, timings and what is about devices are asked only by their very names, and the rest is
  * chosen by names and patterns.
  */
 export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
@@ -26,7 +26,8 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
     ),
   );
   const named = new Set(choice.columns);
-  const isQuestion = (name: string) => named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name));
+  const isQuestion = (name: string) =>
+    named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name) || isDeviceName(name));
   const names = all.map(({ name }) => name);
   const chosen = new Set(chooseNames(names, choice, 'Questions of the survey'));
   const columns = all.filter(({ name }) => chosen.has(name) && isQuestion(name));
@@ -34,7 +35,7 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
     throw new Fault(
       'QUERY_INVALID',
       'None of the declared columns is left to ask about.',
-      'Keys of groups, ids and timings are asked only by their very names: --columns a,b.',
+      'Keys of groups, ids, timings and what is about devices are asked only by their very names: --columns a,b.',
     );
   return { columns, leftOut: names.filter((name) => chosen.has(name) && !isQuestion(name)) };
 }

@@ -41,7 +41,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
 
   const data = declareSource(entry.data, directory, yaml);
   const codebook: Codebook = data.codebook === undefined ? new Map() : await readCodebook(data.codebook);
-  const columns = declareColumns(entry.columns ?? {}, codebook, yaml);
+  const columns = declareColumns(entry.columns ?? {}, codebook, yaml, data.decimal);
   const relations = declareRelations(entry.relations ?? {}, directory, yaml);
   refuseReserved([...columns.keys(), ...relations.keys()], file);
   const undecided = entry.dependence === 'undecided';
@@ -97,6 +97,7 @@ function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlF
   return {
     source: fromFolder(entry.source, directory),
     ...(entry.table !== undefined && { table: entry.table }),
+    ...(entry.decimal === ',' && { decimal: ',' as const }),
     ...(entry.codebook !== undefined && { codebook: fromFolder(entry.codebook, directory) }),
   };
 }

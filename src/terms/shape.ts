@@ -22,6 +22,10 @@ const shapeWith = (kinds: TieKinds) =>
         {
           source: word('source').describe('A csv, csv.gz, parquet or duckdb file.'),
           table: word('table').optional(),
+          decimal: z
+            .enum(['.', ','], { error: 'decimal must be "." or ",".' })
+            .optional()
+            .describe('What stands before the fraction of numbers that are written as text.'),
           codebook: word('codebook')
             .optional()
             .describe('A CSV file with the columns name, value, label and, if you like, missing.'),

@@ -1,3 +1,4 @@
+import { codeText } from '../code.js';
 import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
 import { type FoundGroups, foundGroups } from './groups.js';
 import { type ColumnSummary, type Guess, guess, type Known, type LeftOut } from './guess.js';
@@ -7,6 +8,8 @@ export interface DraftOptions {
   /** As written into the policy: relative to it. */
   readonly source: string;
   readonly table?: string;
+  /** Numbers are written with commas. */
+  readonly decimal?: ',';
   readonly codebookPath?: string;
   readonly codebook?: Codebook;
   /** Written out when the default place, beside the data, cannot be used. */
@@ -73,6 +76,24 @@ const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told:
   return entry !== undefined && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2);
 };
 
+const mostPoints = 21;
+
+/**
+ * "1 = not at all, 7 = very much": where a codebook labels whole numbers and the data has others between them, the answers are the whole scale. A yes of 1 and a
+ * no of 5 with nothing between stay two answers.
+ */
+export function scaleOf({ values }: CodebookEntry, { codes }: ColumnSummary): readonly string[] | undefined {
+  const points = values.map(Number);
+  if (values.length < 2 || !values.every((value) => /^-?\d+$/.test(value))) return undefined;
+  const [low, high] = [Math.min(...points), Math.max(...points)];
+  // Below zero lie codes for "no answer", unless the scale has as much on either side.
+  if (low < 0 && low !== -high) return undefined;
+  if (high - low >= mostPoints || high - low + 1 === values.length) return undefined;
+  const between = (code: string) => /^-?\d+$/.test(code) && Number(code) > low && Number(code) < high && !values.includes(code);
+  if (!codes?.map(codeText).some(between)) return undefined;
+  return Array.from({ length: high - low + 1 }, (_, k) => `${low + k}`);
+}
+
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
 export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOptions): Draft {
   const book = options.codebook ?? new Map<string, CodebookEntry>();
@@ -97,6 +118,21 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     }
     if (!chosen.has(column.name)) {
       leftOut.push({ name: column.name, why: 'not asked for', is: told.type === 'out' ? told.is : 'not asked for' });
+      continue;
+    }
+    const scale = entry && scaleOf(entry, column);
+    if (entry && scale) {
+      declared++;
+      unconfirmed.push(column.name);
+      const labelled = scale.map((code) => `${scalar(code)}: ${scalar(entry.labels.get(code) ?? code)}`);
+      lines.push(
+        line(column.name, [
+          'type: category',
+          `values: {${labelled.join(', ')}}`,
+          ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
+          ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
+        ]),
+      );
       continue;
     }
     if (entry && isListed(entry, column, told)) {
