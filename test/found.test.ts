@@ -84,6 +84,7 @@ describe('found on the first trials', () => {
 
   it('ties off where they matter: "dependence: none" written, idhous not recognised and published', () => {
     expect(said.init).toMatch(/undecided \(idhous looks like groups\)/);
+    expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}idhous:/m);
     expect(said.undecided).toBe('POLICY_UNCONFIRMED');
     expect(published().map(([name]) => name)).toEqual(['1-age.csv', '2-q1.csv', '3-pid.csv', 'datapackage.json', 'receipt.json', 'report.html']); // biome-ignore format: one line
     expect(html).toMatch(/Records in one group \(idhous\) are tied with an odds ratio of at most 4/);

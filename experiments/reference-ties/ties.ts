@@ -13,13 +13,13 @@ export type Source = keyof typeof sources;
 
 /** What a line of the page calls a file, and where it lies beside the checkout. */
 export const sources = {
-  acs: { file: 'census/acs2018_1yr_persons_14states.parquet', name: 'American Community Survey 2018, 14 states' },
-  language: { file: 'census/csv_pwy.zip', entry: 'psam_p56.csv', name: 'American Community Survey 2018, Wyoming' },
+  acs: { file: 'census/acs2018_1yr_persons_14states.parquet', name: 'American Community Survey (14 states, 2018)' },
+  language: { file: 'census/csv_pwy.zip', entry: 'psam_p56.csv', name: 'American Community Survey (Wyoming, 2018)' },
   anes: { file: 'anes/anes_pilot_2006.parquet', name: 'ANES pilot 2006' },
   gss: { file: 'surveys/gss_sub.parquet', name: 'GSS 2000-2024' },
   breast: { file: 'groups/minnbreast.parquet', name: 'Minnesota breast cancer families' },
   gowalla: { file: 'gowalla/gowalla_nyc_ge10_25km_checkins.parquet', name: 'Gowalla, New York' },
-  mvad: { file: 'sequences/mvad.parquet', name: 'School leavers, Northern Ireland 1993-99' },
+  mvad: { file: 'sequences/mvad.parquet', name: 'School leavers of Northern Ireland (1993-99)' },
   actcal: { file: 'sequences/actcal.parquet', name: 'Swiss household panel 2000' },
   cav: { file: 'sequences/cav.parquet', name: 'Heart transplants, yearly visits' },
   power: { file: 'sequences/household_power_hourly.parquet', name: 'Electricity of one house, 2006-10' },

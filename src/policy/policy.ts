@@ -52,6 +52,8 @@ export interface Protect {
   /** Most rows one person may contribute; 1 unless the secret is `person`. */
   readonly maxRows: number;
   readonly adversary: Adversary;
+  /** Absent: replace (policy/neighbours.ts). */
+  readonly neighbours?: 'add-remove';
 }
 
 export interface Budget {

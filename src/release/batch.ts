@@ -8,6 +8,7 @@ import type { Rational } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
 import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { parseBatch } from '../query/parse.js';
@@ -109,7 +110,7 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
       .join(', ')
       .slice(0, 120);
   const standing = await session.standing();
-  const records = policy.protect.secret === 'edge' ? undefined : await session.records();
+  const records = policy.protect.secret === 'edge' || addsRemoves(policy) ? undefined : await session.records();
   const key = requestKey(policy, text);
   const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);

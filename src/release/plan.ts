@@ -1,7 +1,7 @@
 import type { NoisePlan } from '../accounting/choose.js';
 import type { Guarantee } from '../accounting/guarantee.js';
-import { columnsOf } from '../count/effects.js';
 import type { Measure } from '../count/measure.js';
+import { columnsOf } from '../count/measure.js';
 import type { WhatIf } from '../dependence/amplifier.js';
 import { compare, isPositive, multiply, type Rational, rational, toNumber } from '../exact/rational.js';
 import { type Law, lawText, lawWords } from '../mechanism/law.js';

@@ -1,6 +1,7 @@
 import { type BeliefRow, beliefRows, posteriorAtMost } from '../accounting/belief.js';
 import { type NaturalFrequency, naturalFrequency, percent } from '../accounting/belief-words.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
+import { betweenValues } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
@@ -72,7 +73,7 @@ export const analysisReport = (receipt: Receipt, policy: Policy, answers: readon
 
 function framed(receipt: Receipt, policy: Policy, title: string, answers: readonly AnswerSection[]): ReleaseReport {
   const { guarantee } = receipt;
-  const epsilon = fromNumber(guarantee.epsilon);
+  const epsilon = betweenValues(guarantee.neighbours ?? 'replace', fromNumber(guarantee.epsilon));
   const prior = policy.budget.belief?.prior ?? parseRational('0.1');
   const people = naturalFrequency(prior, epsilon, guarantee.failure);
   return {

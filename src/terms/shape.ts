@@ -40,6 +40,10 @@ const shapeWith = (kinds: TieKinds) =>
           unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
           maxRows: whole('maxRows', 1).optional(),
           adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
+          neighbours: z
+            .enum(['replace', 'add-remove'], { error: 'Neighbours must be replace or add-remove.' })
+            .optional()
+            .describe('What is compared: one record against another in its place, or data with it against data without it.'),
         },
         'Write protect: {secret: row}.',
       ),
