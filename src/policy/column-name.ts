@@ -6,7 +6,7 @@ const identifier =
 
 /** What a survey program notes about the machine somebody answered on, and where that machine was. */
 const device =
-  /(^|[_.\s-])(browser|user_?agent|os_?version|operating_?system|resolution|screen_?(size|width|height)|referr?er|cookie|fingerprint|ip)([_.\s-]|$)|^os$|browser$|user_?agent|ip_?address|metadata|meta_?info|location_?(lat|lon)/i;
+  /(^|[_.\s-])(browser|user[_\s]?agent|os[_\s]?version|operating[_\s]?system|resolution|screen[_\s]?(size|width|height)|referr?er|cookie|fingerprint|ip)([_.\s-]|$)|^os$|browser$|user[_\s]?agent|ip[_\s]?address|metadata|meta[_\s]?info|location[_\s]?(lat|lon)/i;
 
 /** Left out by name, whatever they hold. */
 export const isDeviceName = (name: string): boolean => device.test(name);

@@ -26,7 +26,7 @@ export function tablesText(tables: readonly AnswerTable[], policy: Policy, where
   const more = tables.length - mostShown;
   return [
     ...tables.slice(0, mostShown).map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
-    ...(more > 0 ? [`${dim(`… and ${more} more tables${whereAll}`)}\n`] : []),
+    ...(more > 0 ? [`${dim(`… and ${more} more ${more === 1 ? 'table' : 'tables'}${whereAll}`)}\n`] : []),
   ];
 }
 const mostShown = 12;

@@ -29,15 +29,16 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
   const isQuestion = (name: string) =>
     named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name) || isDeviceName(name));
   const names = all.map(({ name }) => name);
-  const chosen = new Set(chooseNames(names, choice, 'Questions of the survey'));
-  const columns = all.filter(({ name }) => chosen.has(name) && isQuestion(name));
+  const chosen = chooseNames(names, choice, 'Questions of the survey');
+  const byName = new Map(all.map((column) => [column.name, column]));
+  const columns = chosen.filter(isQuestion).map((name) => byName.get(name)!);
   if (columns.length === 0 && names.length > 0)
     throw new Fault(
       'QUERY_INVALID',
       'None of the declared columns is left to ask about.',
       'Keys of groups, ids, timings and what is about devices are asked only by their very names: --columns a,b.',
     );
-  return { columns, leftOut: names.filter((name) => chosen.has(name) && !isQuestion(name)) };
+  return { columns, leftOut: chosen.filter((name) => !isQuestion(name)) };
 }
 
 /** One histogram per question. Those in `merged` are read off the joint histogram of their cluster. */

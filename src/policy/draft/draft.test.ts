@@ -109,6 +109,10 @@ describe('what is no question', () => {
       expect([name, is(name, 300, (i) => browsers[i % 4]!)]).toEqual([name, 'device']);
     expect(is('v17', 300, (i) => `10.0.${i % 4}.${i % 3}`)).toBe('device');
     expect(is('v18', 300, (i) => `Mozilla/5.0 (${browsers[i % 4]})`)).toBe('device');
+    expect(is('v20', 300, (i) => ['Android 10', 'Windows NT 10.0', 'iPhone', 'Macintosh'][i % 4]!)).toBe('device');
+    const labelled = new Map([['v21', { label: 'Operating system', values: [], labels: new Map(), missing: [] }]]);
+    const { leftOut } = draftPolicy([column('v21', 300, (i) => browsers[i % 4]!)], { source: 'a.csv', codebook: labelled });
+    expect(leftOut).toEqual([{ name: 'v21', why: 'about a device, or an address' }]);
     expect(is('v19', 300, (i) => `person${i % 40}@example.org`)).toBe('device');
     expect(is('optintimestamp', 300, (i) => 20190101 + ((i * 7) % 200))).toBe('timing');
     // Questions that sound alike.
@@ -136,6 +140,18 @@ describe('what is no question', () => {
   });
 });
 
+describe('a codebook that lists codes for "no answer" among the answers', () => {
+  it('has them drafted as missing, by what it calls them; "don\'t know" stays an answer', () => {
+    const labels = { 1: 'Yes', 2: 'No', 8: "Don't know", 9: 'Missing', 88: 'NA: Form 2', 3: 'Not asked to show it' };
+    const book = new Map([['q', { values: Object.keys(labels), labels: new Map(Object.entries(labels)), missing: [] }]]);
+    const { text, unconfirmed } = draftPolicy([column('q', 300, (i) => [1, 2, 3, 8, 9, 88][i % 6]!)], { source: 'a.csv', codebook: book, codebookPath: 'book.csv' }); // biome-ignore format: one line
+    expect(text).toContain(
+      'q: {type: category, values: {1: Yes, 2: No, 3: Not asked to show it, 8: "Don\'t know"}, missing: [9, 88]}',
+    );
+    expect(unconfirmed).toEqual([]);
+  });
+});
+
 describe('a scale of which the codebook labels some points', () => {
   const book = (labels: Record<string, string>) =>
     new Map([['q', { values: Object.keys(labels), labels: new Map(Object.entries(labels)), missing: ['99'] }]]);
@@ -156,7 +172,7 @@ describe('a scale of which the codebook labels some points', () => {
 
   it('stays two answers where nothing lies between them, or where a code below zero is no point', () => {
     expect(drafted({ 1: 'yes', 5: 'no' }, (i) => [1, 5][i % 2]!).text).not.toContain('q:');
-    expect(drafted({ '-7': 'no answer', 1: 'yes', 2: 'no' }, (i) => [-7, -1, 1, 2][i % 4]!).text).not.toContain('q:');
+    expect(drafted({ '-7': 'by phone', 1: 'yes', 2: 'no' }, (i) => [-7, -1, 1, 2][i % 4]!).text).not.toContain('q:');
     expect(drafted({ 0: 'cold', 100: 'warm' }, (i) => 5 * ((i * 13) % 21)).text).toContain('q: {type: integer');
   });
 });

@@ -25,7 +25,7 @@ export interface ColumnSummary {
   /** Most words in a cell that is no number. */
   readonly wordiest: number;
   readonly dates: number;
-  /** Cells that are addresses of machines or people: IP, mail, web, what a browser calls itself. */
+  /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
   readonly addresses: number;
   /** How its texts were read as numbers. */
   readonly mark?: DecimalMark;

@@ -15,7 +15,7 @@ const date = /^\d{4}-\d{1,2}-\d{1,2}([T ]|$)|^\d{1,2}([/.])\d{1,2}\2\d{2,4}( |$)
 const commaNumber = /^[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+$/;
 
 const address =
-  /^(\d{1,3}\.){3}\d{1,3}$|^[\da-f]{0,4}(:[\da-f]{0,4}){2,7}$|^[^\s@]+@[^\s@]+\.[^\s@]+$|^https?:\/\/|^(Mozilla|Opera)\/\d/i;
+  /^(\d{1,3}\.){3}\d{1,3}$|^[\da-f]{0,4}(:[\da-f]{0,4}){2,7}$|^[^\s@]+@[^\s@]+\.[^\s@]+$|^https?:\/\/|^(Mozilla|Opera)\/\d|^(Android|iOS|iPhone|iPad|Windows|Mac ?OS X?|Macintosh|CrOS|Linux|Ubuntu)( (NT|Phone|OS))?( [\d.x_]+)*$/i;
 
 /** Looks at the cells of one column, one after the other; what it has seen becomes a summary. */
 export class ColumnTally {
