@@ -25,6 +25,7 @@ const kinds = [
   ['id', 'that name a person or a row'],
   ['free text', 'that hold what people wrote'],
   ['timing', 'that are timings'],
+  ['design', 'that say how the sample was drawn'],
   ['device', 'about devices, or that hold addresses'],
   ['date', 'that are dates or times'],
   ['commas', 'with decimal commas, where others have points (write points)'],

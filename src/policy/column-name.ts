@@ -8,6 +8,10 @@ const identifier =
 const device =
   /(^|[_.\s-])(browser|user[_\s]?agent|os[_\s]?version|operating[_\s]?system|resolution|screen[_\s]?(size|width|height)|referr?er|cookie|fingerprint|ip)([_.\s-]|$)|^os$|browser$|user[_\s]?agent|ip[_\s]?address|metadata|meta[_\s]?info|location[_\s]?(lat|lon)/i;
 
+/** How the sample was drawn and who asked. */
+const design =
+  /^v?psu(_?id)?$|^(v|sdmv|var_?)?(strat|strata|stratum|stra)(_?id)?$|^sdmvpsu$|^samp_?(code|unit)$|^(cluster|ea|segment)_?(id|nr|no)$|^fpc$|interviewer_?(id|nr|no|code)$|^intv(w)?r?_?id$/i;
+export const isDesignName = (name: string): boolean => design.test(name);
 /** Left out by name, whatever they hold. */
 export const isDeviceName = (name: string): boolean => device.test(name);
 export const isTimingName = (name: string): boolean => timing.test(name);

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { isDeviceName, isIdName, isTimingName } from '../policy/column-name.js';
+import { isDesignName, isDeviceName, isIdName, isTimingName } from '../policy/column-name.js';
 import { isWeight } from '../policy/domain.js';
 import { type Choice, chooseNames } from '../policy/name-pattern.js';
 import type { Column, Policy } from '../policy/policy.js';
@@ -27,7 +27,7 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
   );
   const named = new Set(choice.columns);
   const isQuestion = (name: string) =>
-    named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name) || isDeviceName(name));
+    named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name) || isDeviceName(name) || isDesignName(name));
   const names = all.map(({ name }) => name);
   const chosen = chooseNames(names, choice, 'Questions of the survey');
   const byName = new Map(all.map((column) => [column.name, column]));

@@ -114,6 +114,10 @@ describe('what is no question', () => {
     const { leftOut } = draftPolicy([column('v21', 300, (i) => browsers[i % 4]!)], { source: 'a.csv', codebook: labelled });
     expect(leftOut).toEqual([{ name: 'v21', why: 'about a device, or an address' }]);
     expect(is('v19', 300, (i) => `person${i % 40}@example.org`)).toBe('device');
+    for (const name of ['vpsu', 'vstrat', 'sampcode', 'psu', 'stratum', 'interviewer_id'])
+      expect([name, is(name, 300, (i) => 2000 + ((i * 13) % 90))]).toEqual([name, 'design']);
+    for (const name of ['strategy', 'sample', 'demonstrate'])
+      expect([name, is(name, 300, (i) => i % 5)]).toEqual([name, 'category']);
     expect(is('optintimestamp', 300, (i) => 20190101 + ((i * 7) % 200))).toBe('timing');
     // Questions that sound alike.
     for (const name of ['cost', 'ship', 'vharder11os', 'screened', 'religion', 'membership', 'ideo5'])

@@ -1,5 +1,5 @@
 import { codeText } from '../code.js';
-import { isDeviceName, isIdName, isTimingName } from '../column-name.js';
+import { isDesignName, isDeviceName, isIdName, isTimingName } from '../column-name.js';
 import { type DecimalMark, numberFromText } from '../number-text.js';
 import { isFreeText, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
@@ -59,7 +59,17 @@ export type Guess =
   | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
 
 /** Why a column is no question. */
-export type LeftOut = 'empty' | 'id' | 'group' | 'timing' | 'device' | 'date' | 'free text' | 'commas' | 'not asked for';
+export type LeftOut =
+  | 'empty'
+  | 'id'
+  | 'group'
+  | 'timing'
+  | 'device'
+  | 'design'
+  | 'date'
+  | 'free text'
+  | 'commas'
+  | 'not asked for';
 
 /** What whoever drafts knows better than a guess. */
 export interface Known {
@@ -102,6 +112,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
+  if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
   if (!wanted && foundGroups(column)?.sure) return out('group', 'names a group of rows');
   const names = out('id', 'names a person or a row');
   if (idName.test(name) && distinct > filled / 2) return names;
