@@ -13,7 +13,9 @@ function tableText(answer: AnswerTable, policy: Policy): string {
   return table(
     [...keys, answer.columns.at(-1)!, rank ? 'rank error' : '95 % interval', ...(shares ? ['percent'] : [])],
     answer.rows.map((r) => [
-      ...labels(r.keys).map((label, k) => (label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : `${r.keys[k]} ${label}`)),
+      ...labels(r.keys).map((label, k) =>
+        label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : isBin(r.keys[k]!) ? label : `${r.keys[k]} ${label}`,
+      ),
       r.value === null ? '-' : figure(r.value),
       rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
       ...(shares ? [r.share ? percentText(r.share) : ''] : []),
@@ -31,5 +33,6 @@ export function tablesText(tables: readonly AnswerTable[], policy: Policy, where
 }
 const mostShown = 12;
 
+const isBin = (key: string): boolean => / to /.test(key);
 const percentText = ({ value, low, high }: NonNullable<AnswerTable['rows'][number]['share']>): string =>
   value === null ? '-' : `${(100 * value).toFixed(1)} (${(100 * low).toFixed(1)} … ${(100 * high).toFixed(1)})`;
