@@ -1,6 +1,7 @@
 import { Fault } from '../../errors.js';
 import { nameReader } from '../name.js';
 import type { RelationSource } from '../source.js';
+import { oddsIn } from './odds.js';
 import type { Scan, ScanColumn } from './scan.js';
 
 /**
@@ -15,7 +16,7 @@ export function selectRelation(scan: Scan, relation: RelationSource, file: strin
   const named = keys.map((k, i) => `${name(k, ends[i]!.type)} AS ${k}`);
   const cells = ends.map(({ expression }, i) => `${expression} AS c${i}`);
   const weighed = relation.odds !== undefined;
-  if (weighed) cells.push(`coalesce(try_cast(${find(relation.odds!).expression} AS DOUBLE), 'infinity'::DOUBLE) AS odds`);
+  if (weighed) cells.push(`coalesce(${oddsIn(find(relation.odds!))}, 'infinity'::DOUBLE) AS odds`);
   const list = (columns: readonly string[], odds: string) => [...columns, ...(weighed ? [odds] : [])].join(', ');
   const { symmetric } = relation;
   const tuples = `SELECT ${list(named, strength)} FROM (SELECT ${cells.join(', ')} FROM ${scan.from})`;
