@@ -15,6 +15,7 @@ export interface Policy {
   readonly data: DataSource;
   readonly protect: Protect;
   readonly budget: Budget;
+  readonly design?: Design;
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
   /** Empty means `dependence: none`, which the steward must have written. */
@@ -40,6 +41,12 @@ export interface DataSource {
   readonly codebook?: string;
   /** Numbers written as text have a comma before their fraction. */
   readonly decimal?: ',';
+}
+
+/** How the sample was drawn, as far as errors need it: declared, never read from the data. */
+export interface Design {
+  /** How much larger the variance of a share is than in a simple random sample of as many people. */
+  readonly effect: number;
 }
 
 export type SecretKind = 'row' | 'person' | 'answer' | 'step' | 'edge';

@@ -12,6 +12,7 @@ import { addsRemoves } from '../policy/neighbours.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { parseBatch } from '../query/parse.js';
+import { withSampling } from '../query/sampling.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, looseDelta, mostlyNoise, type Plan } from './plan.js';
@@ -53,7 +54,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
   return sayingOutcome(outcomeOf(paid), () => ({
-    tables: finishBatch(bound, answer.noisy, options.tidy === true),
+    tables: finishBatch(bound, answer.noisy, options.tidy === true).map((table) => withSampling(table, policy.design)),
     // A replayed answer is told with the plan it was made under, not with today's.
     receipt: receiptOf({ policy, ...paid, ...answer }),
   }));

@@ -124,7 +124,8 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
 
 function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const labels = keyLabels(table, policy);
-  const rows = table.rows.map((row) => ({ ...row, labels: labels(row.keys) }));
+  const sampled = table.rows.some(({ share }) => share?.withSampling);
+  const rows = table.rows.map((row) => ({ ...row, ...(row.share && { share: widest(row.share) }), labels: labels(row.keys) }));
   const parts = rows.some(({ share }) => share);
   const digits = percentDigits(rows.flatMap(({ share }) => share ?? []));
   const bar = (row: (typeof rows)[number], label: string): Bar => ({
@@ -166,11 +167,16 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
         r.rankError !== undefined ? rankText(r, brief) : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
       return [...r.labels, estimate(r.value, half).value, interval, ...(parts ? percentCells(r.share, digits) : [])];
     }),
-    error: errorWords[table.error],
+    error: sampled
+      ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.`
+      : errorWords[table.error],
   };
 }
 
 type Share = NonNullable<AnswerTable['rows'][number]['share']>;
+
+/** The widest interval that is known is what a reader needs. */
+const widest = (share: Share): Share => ({ ...share, ...share.withSampling });
 
 const inPercent = (share: Share | undefined) =>
   share === undefined

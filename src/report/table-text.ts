@@ -10,15 +10,21 @@ function tableText(answer: AnswerTable, policy: Policy): string {
   const keys = answer.columns.slice(0, -1);
   const rank = answer.error === 'rank';
   const shares = answer.rows.some(({ share }) => share);
+  const sampled = answer.rows.some(({ share }) => share?.withSampling);
   return table(
-    [...keys, answer.columns.at(-1)!, rank ? 'rank error' : '95 % interval', ...(shares ? ['percent'] : [])],
+    [
+      ...keys,
+      answer.columns.at(-1)!,
+      rank ? 'rank error' : '95 % interval',
+      ...(shares ? [sampled ? 'percent, with sampling error' : 'percent'] : []),
+    ],
     answer.rows.map((r) => [
       ...labels(r.keys).map((label, k) =>
         label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : isBin(r.keys[k]!) ? label : `${r.keys[k]} ${label}`,
       ),
       r.value === null ? '-' : figure(r.value),
       rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
-      ...(shares ? [r.share ? percentText(r.share) : ''] : []),
+      ...(shares ? [r.share ? percentText({ ...r.share, ...r.share.withSampling }) : ''] : []),
     ]),
   );
 }

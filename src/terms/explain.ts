@@ -32,7 +32,7 @@ export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Ex
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
-function aboutData({ data, columns, relations, merge = [] }: Policy): Explanation[] {
+function aboutData({ data, columns, relations, design, merge = [] }: Policy): Explanation[] {
   const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
   const kinds = (
     [
@@ -55,6 +55,14 @@ function aboutData({ data, columns, relations, merge = [] }: Policy): Explanatio
           : `${basename(data.source)}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
     },
     ...aboutPools(columns),
+    ...(design === undefined
+      ? []
+      : [
+          {
+            topic: 'data' as const,
+            text: `percentages come with sampling error, too: a share varies ${figure(design.effect)} times as much as in a simple random sample of as many people, and those who did not answer are like those who did. Both are declared, not looked up.`,
+          },
+        ]),
     ...merge.map(aboutMerge),
     ...[...relations.values()].map(aboutRelation),
   ];

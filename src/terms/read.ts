@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
-import { isZero } from '../exact/rational.js';
+import { isZero, toNumber } from '../exact/rational.js';
 import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
 import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
@@ -71,6 +71,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     data,
     protect,
     budget,
+    ...(entry.design !== undefined && { design: { effect: toNumber(entry.design.effect) } }),
     columns,
     relations,
     dependence,

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { atMost, budgetShape, columnShape, flag, mergeShape, section, sizeOf, whole, word } from '../policy/schema.js';
+import {
+  atMost,
+  budgetShape,
+  columnShape,
+  designShape,
+  flag,
+  mergeShape,
+  section,
+  sizeOf,
+  whole,
+  word,
+} from '../policy/schema.js';
 import { type TieKinds, tieKinds } from '../ties/kinds.js';
 
 const dependenceShape = (kinds: TieKinds) => {
@@ -48,6 +59,7 @@ const shapeWith = (kinds: TieKinds) =>
         'Write protect: {secret: row}.',
       ),
       budget: budgetShape,
+      design: designShape.optional().describe('How the sample was drawn: shares then come with sampling error, too.'),
       columns: z
         .record(z.string(), columnShape, { error: 'Write one line per column: age: {type: integer, bounds: [17, 90]}.' })
         .superRefine(atMost('columns', sizeOf))
