@@ -101,7 +101,7 @@ const mostPoints = 21;
  * "1 = not at all, 7 = very much": where a codebook labels whole numbers and the data has others between them, the answers are the whole scale. A yes of 1 and a
  * no of 5 with nothing between stay two answers.
  */
-export function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): readonly string[] | undefined {
+function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): readonly string[] | undefined {
   const points = values.map(Number);
   if (values.length < 2 || !values.every((value) => /^-?\d+$/.test(value))) return undefined;
   const [low, high] = [Math.min(...points), Math.max(...points)];
