@@ -7,11 +7,12 @@ const experiments: Record<string, () => Promise<{ run(out: string): Promise<void
   learning: () => import('./learning/run.js'),
   lpb: () => import('./lpb/run.js'),
   ndss16: () => import('./ndss16/run.js'),
+  'reference-ties': () => import('./reference-ties/run.js'),
   relationships: () => import('./relationships/run.js'),
   tabular: () => import('./tabular/run.js'),
 };
 
-const [name = '', out = join('out', name)] = process.argv.slice(2);
+const [name = '', out = join('out', name)] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const load = experiments[name];
 if (!load) {
   console.error(`experiments: ${Object.keys(experiments).join(', ') || 'none'}\nusage: npm run experiment -- NAME [OUT]`);

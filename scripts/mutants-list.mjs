@@ -21,6 +21,14 @@ const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, test
 
 /** Found alive in version 0.1, as they would be written now. */
 const found = [
+  mutant('presence-half', 'src/count/effects.ts', 'l1: touched * most,', 'l1: (touched * most) / 2n,', effects, every),
+  mutant(
+    'presence-carries-over',
+    'src/accounting/account.ts',
+    'addsRemoves(policy) ? `presence of ${whose}` : whose',
+    'whose',
+    'test/add-remove.test.ts',
+  ),
   mutant('kmeans-counts-each', 'src/learn/effects.ts', 'l2squared: 2n * m * m', 'l2squared: 2n * m', kmeans),
   mutant('kmeans-counts-two', 'src/learn/effects.ts', 'l1: 2n * m,', 'l1: 2n,', kmeans),
   mutant(

@@ -110,7 +110,9 @@ describe.sequential('bad input gets a clear fault and spends nothing', () => {
   it.each<[string, Partial<Parts>, string]>([
     ['a missing data file', { data: 'data: { source: nowhere.csv }' }, 'DATA_NOT_FOUND'],
     ['a missing codebook', { data: 'data: { source: people.csv, codebook: nowhere.csv }' }, 'DATA_NOT_FOUND'],
-    ['a file of an unknown kind', { data: 'data: { source: people.xls }' }, 'DATA_NOT_FOUND'],
+    ['a file of an unknown kind', { data: 'data: { source: people.pdf }' }, 'DATA_NOT_FOUND'],
+    ['a file of SAS', { data: 'data: { source: people.sas7bdat }' }, 'DATA_NOT_FOUND'],
+    ['an old workbook', { data: 'data: { source: people.xls }' }, 'DATA_NOT_FOUND'],
     ['an unknown column', { columns: 'columns: { prty: { type: category, values: [a, b] } }' }, 'COLUMN_UNKNOWN'],
     ['an unknown group column', { dependence: 'dependence: [{ kind: groups, by: hme }]' }, 'COLUMN_UNKNOWN'],
     ['bounds reversed', { columns: 'columns: { age: { type: integer, bounds: [90, 17] } }' }, 'POLICY_INVALID'],

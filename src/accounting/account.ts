@@ -31,6 +31,7 @@ import {
   zcdpProfile,
 } from '../mechanism/profile.js';
 import { answersTo, everyRecord, isOfRecords, isOnce, markedBy, type RecordClass } from '../mechanism/record-class.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy, Protect } from '../policy/policy.js';
 import { refuseReserved } from '../policy/reserved.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
@@ -155,7 +156,9 @@ const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Con
 
 export function termsOf(policy: Policy): Account['terms'] {
   const { budget, protect } = policy;
-  const secret = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
+  const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
+  // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
+  const secret = addsRemoves(policy) ? `presence of ${whose}` : whose;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
   return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };

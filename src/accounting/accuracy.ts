@@ -4,6 +4,7 @@ import { one, parseRational, type Rational, rational, toNumber } from '../exact/
 import { inDoubles } from '../mechanism/law.js';
 import { normalQuantile } from '../mechanism/law-width.js';
 import { nothingSpent } from '../mechanism/profile.js';
+import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { BoundBatch, Foreseen } from '../query/bound.js';
 import { openAccount } from './account.js';
@@ -136,5 +137,5 @@ export const tradeOff = (
   epsilons.map((epsilon) => ({
     epsilon: toNumber(epsilon),
     error: errorOrNone(bench, epsilon, { ...target, error: 1 }),
-    posterior: posteriorAtMost(prior, epsilon),
+    posterior: posteriorAtMost(prior, betweenValues(neighboursOf(bench.policy), epsilon)),
   }));

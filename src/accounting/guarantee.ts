@@ -2,6 +2,7 @@ import { coarseColumns, columnList } from '../dependence/model/resolution.js';
 import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
 import { protectsNothing } from '../policy/budget.js';
+import { betweenValues, type Neighbours, neighboursOf } from '../policy/neighbours.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
 import type { Account, Route } from './account.js';
 import { posteriorAtMost } from './belief.js';
@@ -14,6 +15,8 @@ export interface Guarantee {
   readonly protectsNothing?: true;
   readonly secret: SecretKind;
   readonly adversary: 'informed' | 'uninformed';
+  /** What is compared; `replace` when absent. Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`. */
+  readonly neighbours?: 'add-remove';
   readonly epsilon: number;
   readonly delta: number;
   /** Probability with which the odds may move further, when the whole budget is spent. */
@@ -33,8 +36,11 @@ const secretWords: Record<SecretKind, string> = {
   edge: 'one tuple of a relation',
 };
 
-/** What is compared: the same everywhere, and no matter of taste, because a count needs twice the noise that adding or removing one record would. */
-const neighbours = ' Neighbours: replace one record by any other; how many records there are is public.';
+/** What is compared is no matter of taste: a histogram needs twice the noise that adding or removing one record would, and promises twice as much about its values. */
+const neighbourWords: Record<Neighbours, string> = {
+  replace: ' Neighbours: replace one record by any other; how many records there are is public.',
+  'add-remove': ' Neighbours: add or remove one record; how many records there are is protected, too.',
+};
 
 /** What is promised under an account, whichever of its routes a release takes: worked out once. */
 export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
@@ -46,21 +52,28 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     adversary === 'informed'
       ? 'knows the declared ties and may know the exact values of any other records'
       : 'knows the declared ties but no exact values of other records';
-  const belief = (prior: Rational) => percent(posteriorAtMost(prior, account.epsilon), 'up');
-  const odds = (Math.ceil(100 * Math.exp(epsilon)) / 100).toString();
+  const compared = neighboursOf(policy);
+  const neighbours = neighbourWords[compared];
+  const values = betweenValues(compared, account.epsilon);
+  const belief = (prior: Rational) => percent(posteriorAtMost(prior, values), 'up');
+  const factor = (x: number) => (Math.ceil(100 * Math.exp(x)) / 100).toString();
+  const odds = factor(epsilon);
   const told = shortAbove(epsilon);
   const within = `by at most a factor of ${odds} (epsilon ${told})`;
-  const together = isZero(account.delta)
-    ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.${neighbours}`
-    : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.${neighbours}`;
+  const together =
+    compared === 'add-remove'
+      ? `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).${neighbours}`
+      : isZero(account.delta)
+        ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.${neighbours}`
+        : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.${neighbours}`;
   const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
-  const nothing = protectsNothing(policy.budget);
+  const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
   const sentences = [
     ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
     `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
     together,
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
-    naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, failure).sentence,
+    naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), values, failure).sentence,
     'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
   ];
   return (route) => ({
@@ -68,6 +81,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     ...(nothing !== undefined && { protectsNothing: true }),
     secret,
     adversary,
+    ...(compared === 'add-remove' && { neighbours: compared }),
     epsilon,
     delta,
     failure,

@@ -6,6 +6,7 @@ import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
 import { type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../policy/draft/draft.js';
+import { hasDecimalCommas } from '../policy/draft/guess.js';
 import { chooseNames, isPattern } from '../policy/name-pattern.js';
 import { canonicalPath } from '../policy/population.js';
 import { didYouMean } from '../policy/suggest.js';
@@ -95,13 +96,16 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       );
       const fromPolicy = (path: string) => relative(dirname(file), path).split(sep).join('/');
       const folder = dirname(canonicalPath(source));
-      const columns = await describeColumns(engine, progress);
+      const pointed = await describeColumns(engine, progress);
+      const commas = hasDecimalCommas(pointed);
+      const columns = commas ? await describeColumns(engine, progress, ',') : pointed;
       const known = columns.map(({ name }) => name);
       const told = interview ? readOptions(answers, await interview(findColumns(columns, book), first)) : first;
       return draftFrom(columns, {
         ...decided(told, known),
         source: fromPolicy(source),
         ...(table !== undefined && { table }),
+        ...(commas && { decimal: ',' as const }),
         ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
         ...(!canWrite(folder) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
       });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { Fault } from '../errors.js';
 import type { Verification } from '../ledger/ledger.js';
 import { protectsNothing } from '../policy/budget.js';
+import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { notSpent, sayingOutcome } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
@@ -105,8 +106,8 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   return fugu as unknown as Fugu;
 }
 
-function refuseNoProtection({ budget, places, file }: Policy): void {
-  const why = protectsNothing(budget);
+function refuseNoProtection({ budget, protect, places, file }: Policy): void {
+  const why = protectsNothing({ ...budget, epsilon: betweenValues(neighboursOf({ protect }), budget.epsilon) });
   if (why === undefined) return;
   throw new Fault(
     'BUDGET_INVALID',

@@ -10,6 +10,7 @@ import {
 } from '../accounting/accuracy.js';
 import { posteriorAtMost, readProbability } from '../accounting/belief.js';
 import { parseRational, type Rational, toNumber } from '../exact/rational.js';
+import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { batchForms, parseBatch } from '../query/parse.js';
@@ -88,5 +89,9 @@ const readNumber = (text: string, what: string): number => toNumber(parseRationa
 
 function solve(bench: Bench, target: Target, prior: Rational): TradeOff {
   const epsilon = least(bench, target);
-  return { epsilon: toNumber(epsilon), error: errorWith(bench, epsilon, target), posterior: posteriorAtMost(prior, epsilon) };
+  return {
+    epsilon: toNumber(epsilon),
+    error: errorWith(bench, epsilon, target),
+    posterior: posteriorAtMost(prior, betweenValues(neighboursOf(bench.policy), epsilon)),
+  };
 }

@@ -25,8 +25,10 @@ const kinds = [
   ['id', 'that name a person or a row'],
   ['free text', 'that hold what people wrote'],
   ['timing', 'that are timings'],
+  ['design', 'that say how the sample was drawn'],
+  ['device', 'about devices, or that hold addresses'],
   ['date', 'that are dates or times'],
-  ['commas', 'with decimal commas, which are not read (write points)'],
+  ['commas', 'with decimal commas, where others have points (write points)'],
   ['empty', 'that are empty or always the same'],
 ] as const;
 
@@ -70,13 +72,24 @@ async function whoKnowsWhom(ask: Ask, found: Found): Promise<Said> {
   return answer === 'none' ? { dependence: 'none' } : { dependence: { by: answer, oddsRatio: await strength(ask) } };
 }
 
-const strength = (ask: Ask): Promise<string> =>
-  until(
+/** Lines of docs/reference-ties.md (test/reference-ties.test.ts compares them). */
+export const measuredTies = {
+  'income class': '3.8',
+  'a disability': '5.4',
+  'health insurance': '52',
+  education: '340',
+} as const;
+
+async function strength(ask: Ask): Promise<string> {
+  const measured = Object.entries(measuredTies).map(([what, declare]) => `${what} ${declare}`);
+  tell(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference-ties.md).`);
+  return until(
     ask,
     'How alike do they answer? 1 strangers, 4 alike, 9 closely alike, 81 two of them agree nine times in ten, inf copies [9]: ',
     (text) => (/^(inf|\d+(\.\d+)?)$/.test(text) && Number(text) !== 0 && !(Number(text) < 1) ? text : undefined),
     '9',
   );
+}
 
 async function whosePerson(ask: Ask, { repeated }: Found): Promise<Said> {
   const [unit] = repeated;

@@ -32,7 +32,7 @@ const blanks = `' ' || chr(9) || chr(13) || chr(10)`;
 const duckdb: Dialect = {
   identifier: quoted,
   trimmed: (text) => `trim(${text}, ${blanks})`,
-  numberInText,
+  numberInText: (text) => numberInText(text),
   presentIn,
   placeIn,
   nearestReal: (x) => `(${x} + ${real(2 ** 52)}) - ${real(2 ** 52)}`,

@@ -131,6 +131,20 @@ describe('the stated effect of replacing a row', () => {
     expect(loose).toEqual([]);
   });
 
+  it('is what a row alone adds where rows are added or removed, exactly for the basic kinds', () => {
+    const present = under(small, { neighbours: 'add-remove' });
+    for (const query of queries)
+      for (const measure of bindBatch(parseBatch(query), present).measures) {
+        const stated = measure.effects.get(everyRecord) ?? nothing;
+        const exact = exactEffect(present, measure, rows, () => false, true);
+        expect([query, within(exact, stated)]).toEqual([query, true]);
+        if (!('where' in query) && !(query.kind === 'sum' && query.by?.some((name) => name !== 'party')))
+          expect([query, stated]).toEqual([query, exact]);
+      }
+    const l1 = (query: object) => bindBatch(parseBatch(query), present).measures[0]!.effects.get(everyRecord)!.l1;
+    expect([l1({ kind: 'count', by: ['party'] }), l1({ kind: 'histogram', column: 'media' })]).toEqual([1n, 2n]);
+  });
+
   it('would be caught if it were one too small', () => {
     for (const query of queries.slice(0, 3)) {
       const [measure] = bindBatch(parseBatch(query), policy).measures;

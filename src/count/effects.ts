@@ -3,6 +3,7 @@ import type { Effect, Effects } from '../mechanism/effect.js';
 import { answersTo, everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import { numberNamed, weightNamed } from '../policy/domain.js';
 import { gridOf, unitsAt } from '../policy/grid.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { type Counting, columnsOf, columnsOfKey, type RowValue } from './measure.js';
 
@@ -78,6 +79,9 @@ function apart(touched: bigint, cells: bigint, { most, range }: Reach): Effect {
   };
 }
 
+/** A row that is there or not: every cell it touches moves by what it adds. */
+const alone = (touched: bigint, { most }: Reach): Effect => ({ l1: touched * most, l2squared: touched * most ** 2n });
+
 interface Shape {
   readonly counting: Counting;
   /** Cells (or groups) the row is spread over, and how far it moves one of them. */
@@ -124,7 +128,8 @@ function perClass(policy: Policy, shape: Shape): Effects {
       'Ask a pattern over the relation, or protect rows, persons or answers.',
     );
   const entries: [RecordClass, Effect][] = [];
-  const row = apart(optionCount(shape.counting), shape.cells, shape.row);
+  const touched = optionCount(shape.counting);
+  const row = addsRemoves(policy) ? alone(touched, shape.row) : apart(touched, shape.cells, shape.row);
   if (secret === 'answer') {
     const secrets = columnsOf(shape.counting).filter((column) => !policy.columns.get(column)?.public);
     for (const column of secrets) entries.push([answersTo(column), answerEffect(column, shape)]);

@@ -175,7 +175,7 @@ class NumberTally implements Tally {
       this.#empty++;
       return;
     }
-    const x = typeof cell === 'string' ? numberFromText(cell) : Number(cell);
+    const x = typeof cell === 'string' ? numberFromText(cell, this.#column.decimal) : Number(cell);
     if (!Number.isFinite(x)) this.#undeclared.add([text]);
     else if (x < this.#bounds[0]) this.#below++;
     else if (x > this.#bounds[1]) this.#above++;

@@ -1,5 +1,6 @@
 import type { Engine, SourceColumn } from '../engine/engine.js';
 import { Fault } from '../errors.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { Binder, type Dialect, dialectNamed } from './dialect.js';
 import { rawCell, sourceColumn } from './read-column.js';
@@ -59,6 +60,8 @@ const joined = (texts: readonly string[]): string => {
  * With secret `person` that is the number of persons; the number of rows would depend on how many rows one person has.
  */
 export async function publicRecords(engine: Engine, policy: Policy): Promise<number> {
+  // There it is a secret.
+  if (addsRemoves(policy)) throw new Error('the number of records is protected');
   if (policy.protect.secret !== 'person') return (await engine.size()).open();
   const binder = new Binder();
   const single = { ...policy, protect: { ...policy.protect, maxRows: 1 } };

@@ -22,6 +22,17 @@ const kinds: readonly [RegExp, FileKind][] = [
   [/\.(duckdb|ddb|db)$/i, 'duckdb'],
 ];
 
+/** What people have and cannot be read soundly (docs/decisions/0022-survey-files.md), and what to make of it. */
+const others: readonly [RegExp, string][] = [
+  [
+    /\.sas7bdat$/i,
+    'In SAS write a transport file (PROC COPY with LIBNAME out XPORT "survey.xpt"), or save it as .sav or .dta in a program that opens it.',
+  ],
+  [/\.(rds|rdata|rda)$/i, 'In R: haven::write_sav(data, "survey.sav"), or write.csv(data, "survey.csv", row.names = FALSE).'],
+  [/\.por$/i, 'In SPSS save it as .sav.'],
+  [/\.(xls|xlsb|ods)$/i, 'Save it as .xlsx or as CSV.'],
+];
+
 const missing = (path: string, message: string, hint: string) =>
   new Fault('DATA_NOT_FOUND', message, hint, { place: { file: path } });
 
@@ -36,6 +47,8 @@ function statOf(path: string): BigIntStats | undefined {
 
 export async function lookAt(path: string): Promise<FileState> {
   const kind = isStatFile(path) ? 'statfile' : kinds.find(([ending]) => ending.test(path))?.[1];
+  const foreign = others.find(([ending]) => ending.test(path));
+  if (foreign) throw missing(path, `Files of this kind (${foreign[0].source.slice(2, -1)}) are not read.`, foreign[1]);
   if (!kind)
     throw missing(
       path,

@@ -1,5 +1,6 @@
 import type { ColumnSummary } from '../policy/draft/guess.js';
 import { ColumnTally } from '../policy/draft/tally.js';
+import type { DecimalMark } from '../policy/number-text.js';
 import type { Engine } from './engine.js';
 import { quoteName } from './structure.js';
 
@@ -13,13 +14,14 @@ const atOnce = 1000;
 export async function describeColumns(
   engine: Engine,
   progress: (done: number, total: number) => void = () => undefined,
+  mark: DecimalMark = '.',
 ): Promise<readonly ColumnSummary[]> {
   const columns = await engine.columns();
   const total = (await engine.size()).open();
   const summaries: ColumnSummary[] = [];
   for (let from = 0; from < columns.length; from += atOnce) {
     const part = columns.slice(from, from + atOnce);
-    const tallies = part.map(() => new ColumnTally());
+    const tallies = part.map(() => new ColumnTally(mark));
     const sql = `SELECT ${part.map((c) => quoteName(c.name)).join(', ')} FROM fugu_data`;
     let seen = 0;
     for await (const block of engine.stream({ sql, values: [], everyRow: true })) {

@@ -13,6 +13,8 @@ export interface EngineSource {
   readonly domains?: ReadonlyMap<string, readonly string[]>;
   /** Columns of which nothing but a number is ever asked. */
   readonly numbers?: ReadonlySet<string>;
+  /** Those of them whose text has a comma before the fraction. */
+  readonly commas?: ReadonlySet<string>;
   /** The grids through which numbers are read: an engine that holds the data may work out every cell's place once. */
   readonly grids?: ReadonlyMap<string, PlaceGrid>;
 }

@@ -10,9 +10,12 @@ export const corrupt = (place: string, what: string): Fault =>
   new Fault('LEDGER_CORRUPT', `The ledger is damaged: ${what}.`, recoverHint, { place: { file: place } });
 
 const readOnly = (place: string) =>
-  new Fault('READ_ONLY', 'The ledger cannot be written.', 'Give this user write access to the ledger and its folder.', {
-    place: { file: place },
-  });
+  new Fault(
+    'READ_ONLY',
+    'The ledger cannot be written.',
+    'Give this user write access to the ledger and its folder. For accounts that share a ledger: chgrp GROUP FOLDER, chmod g+rws FOLDER, and chmod g+rw on the ledger files in it.',
+    { place: { file: place } },
+  );
 const full = (place: string) =>
   new Fault('DISK_FULL', 'There is no room left to write the ledger.', 'Free some disk space and try again.', {
     place: { file: place },

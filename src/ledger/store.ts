@@ -22,6 +22,7 @@ import { follow } from './index/accounts.js';
 import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './index/schema.js';
 import { type Connection, connect, inTurn, transaction } from './index/sqlite.js';
 import { type Index, type IndexBooks, indexOn, linkIn } from './index/tables.js';
+import { makeLedgerFile } from './ledger-file.js';
 import { mend } from './rescue/mend.js';
 import { upgrade } from './rescue/upgrade.js';
 
@@ -96,7 +97,7 @@ const noLedgerFile = (path: string): Fault =>
   });
 
 /**
- * Readable by its owner only from the first byte on. A file that is there is never opened here: closing it would drop every lock this process holds
+ * A file that is there is never opened here: closing it would drop every lock this process holds
  * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
  */
 function makeFile(place: string): void {
@@ -108,7 +109,7 @@ function makeFile(place: string): void {
   }
   makeFolder(dirname(place), 0o700);
   try {
-    closeSync(openSync(place, 'ax', 0o600));
+    closeSync(makeLedgerFile(place, 'ax'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -13,9 +13,10 @@ export function declareColumns(
   entries: Readonly<Record<string, ColumnEntry>>,
   codebook: Codebook,
   yaml: YamlFile,
+  decimal?: ',',
 ): ReadonlyMap<string, Column> {
   const columns = new Map<string, Column>();
-  for (const [name, entry] of Object.entries(entries)) columns.set(name, declare(name, entry, codebook.get(name), yaml));
+  for (const [name, entry] of Object.entries(entries)) columns.set(name, declare(name, entry, codebook.get(name), yaml, decimal));
   for (const [name, book] of codebook)
     if (!columns.has(name) && book.values.length > 0)
       columns.set(name, {
@@ -31,7 +32,7 @@ export function declareColumns(
 
 export type Told<T extends ColumnEntry['type']> = Extract<ColumnEntry, { type: T }>;
 
-function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefined, yaml: YamlFile): Column {
+function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefined, yaml: YamlFile, decimal?: ','): Column {
   const label = entry.label ?? book?.label;
   const missing = entry.missing ?? book?.missing ?? [];
   refuseRepeats(missing, 'missing code', ['columns', name, 'missing'], yaml);
@@ -74,10 +75,17 @@ function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefin
         `The weight "${name}" may not be negative.`,
         'Weights start at 0 or above.',
       );
-    return { ...base, type: 'weight', bounds, step };
+    return { ...base, type: 'weight', bounds, step, ...(decimal && { decimal }) };
   }
   const edges = entry.bins === undefined ? undefined : binEdges(name, entry, { bounds, step }, yaml);
-  return { ...base, type: entry.type, bounds, step, ...(edges && { bins: edges }) } satisfies NumberColumn;
+  return {
+    ...base,
+    type: entry.type,
+    bounds,
+    step,
+    ...(decimal && { decimal }),
+    ...(edges && { bins: edges }),
+  } satisfies NumberColumn;
 }
 
 function codesOf(

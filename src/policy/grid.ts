@@ -47,6 +47,12 @@ function gcd(a: bigint, b: bigint): bigint {
   return b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b);
 }
 
+/** A code for "no answer" may be written as in the data or as in the policy, where bounds have points. */
+const missingNumber = (code: string, decimal: ',' | undefined): number => {
+  const x = numberFromText(code, decimal);
+  return Number.isFinite(x) ? x : numberFromText(code);
+};
+
 export function gridOf(column: NumberColumn | WeightColumn): Grid {
   const [low, high] = column.bounds;
   const { step } = column;
@@ -74,7 +80,7 @@ export function gridOf(column: NumberColumn | WeightColumn): Grid {
     unit,
     lowUnits: divide(low, unit).num,
     stride: divide(step, unit).num,
-    missing: [...new Set(column.missing.map(numberFromText).filter((x) => Number.isFinite(x)))],
+    missing: [...new Set(column.missing.map((code) => missingNumber(code, column.decimal)).filter((x) => Number.isFinite(x)))],
     from: toNumber(low),
     rate: toNumber(divide(one, step)),
     top: toNumber(add(low, multiply(step, rational(last)))),

@@ -7,7 +7,7 @@ describe('columns by names and patterns', () => {
   it.each<[string | undefined, string | undefined, string[]]>([
     [undefined, undefined, names],
     ['q*', undefined, ['q1', 'q2', 'q2_time']],
-    ['q?,age', undefined, ['age', 'q1', 'q2']],
+    ['q?,age', undefined, ['q1', 'q2', 'age']],
     ['q*', '*_time', ['q1', 'q2']],
     [undefined, 'a*', ['q1', 'q2', 'q2_time', 'party*']],
     ['a.b', undefined, ['a.b']],

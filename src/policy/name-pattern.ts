@@ -16,11 +16,11 @@ export const splitNames = (text: string): readonly string[] =>
 
 export const isPattern = (name: string): boolean => /[*?]/.test(name);
 
-/** Those of `names` that are chosen, in their order; all of them where nothing is said. A name or pattern that means none of them is a mistake. */
+/** Those of `names` that are chosen, in the order in which they are asked for; all of them in their own where nothing is said. A name or pattern that means none of them is a mistake. */
 export function chooseNames(names: readonly string[], { columns, except }: Choice, what = 'Columns'): readonly string[] {
-  const wanted = columns && meant(columns, names, what);
+  const wanted = columns ? [...meant(columns, names, what)] : names;
   const unwanted = meant(except ?? [], names, what);
-  return names.filter((name) => (wanted?.has(name) ?? true) && !unwanted.has(name));
+  return wanted.filter((name) => !unwanted.has(name));
 }
 
 function meant(asked: readonly string[], names: readonly string[], what: string): ReadonlySet<string> {

@@ -3,9 +3,15 @@
  * around it do not count. JavaScript and the database match this very pattern, and both turn what it admits into the nearest double (number-text.test.ts),
  * so a text is the same number, or none, wherever it is read. Too large for a double is an infinity, which is no answer.
  */
-export const numberPattern = '[ \\t\\n\\v\\f\\r]*[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \\t\\n\\v\\f\\r]*';
+const patternWith = (mark: string): string =>
+  `[ \\t\\n\\v\\f\\r]*[+-]?(?:[0-9]+(?:${mark}[0-9]*)?|${mark}[0-9]+)(?:[eE][+-]?[0-9]+)?[ \\t\\n\\v\\f\\r]*`;
 
-const whole = new RegExp(`^${numberPattern}$`);
+/** What stands before the fraction: where it is a comma, a text with a point is no number, because that point may stand between thousands. */
+export type DecimalMark = '.' | ',';
+export const numberPatterns: Readonly<Record<DecimalMark, string>> = { '.': patternWith('\\.'), ',': patternWith(',') };
+
+const whole = { '.': new RegExp(`^${numberPatterns['.']}$`), ',': new RegExp(`^${numberPatterns[',']}$`) } as const;
 
 /** The number a text says; NaN when it says none ("", "0x10", "1_000", "inf"). */
-export const numberFromText = (text: string): number => (whole.test(text) ? Number(text) : Number.NaN);
+export const numberFromText = (text: string, mark: DecimalMark = '.'): number =>
+  whole[mark].test(text) ? Number(mark === ',' ? text.replace(',', '.') : text) : Number.NaN;

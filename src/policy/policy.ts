@@ -15,6 +15,7 @@ export interface Policy {
   readonly data: DataSource;
   readonly protect: Protect;
   readonly budget: Budget;
+  readonly design?: Design;
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
   /** Empty means `dependence: none`, which the steward must have written. */
@@ -38,6 +39,14 @@ export interface DataSource {
   readonly source: string;
   readonly table?: string;
   readonly codebook?: string;
+  /** Numbers written as text have a comma before their fraction. */
+  readonly decimal?: ',';
+}
+
+/** How the sample was drawn, as far as errors need it: declared, never read from the data. */
+export interface Design {
+  /** How much larger the variance of a share is than in a simple random sample of as many people. */
+  readonly effect: number;
 }
 
 export type SecretKind = 'row' | 'person' | 'answer' | 'step' | 'edge';
@@ -50,6 +59,8 @@ export interface Protect {
   /** Most rows one person may contribute; 1 unless the secret is `person`. */
   readonly maxRows: number;
   readonly adversary: Adversary;
+  /** Absent: replace (policy/neighbours.ts). */
+  readonly neighbours?: 'add-remove';
 }
 
 export interface Budget {
@@ -104,6 +115,8 @@ export interface NumberColumn extends ColumnBase {
   readonly bounds: readonly [Rational, Rational];
   /** Resolution a `number` is rounded to; integers use 1. */
   readonly step: Rational;
+  /** Its cells are texts with a comma before the fraction, where data.decimal says so. */
+  readonly decimal?: ',';
   /** Inner edges of the bins used when the column is shown as a histogram or used as a key. */
   readonly bins?: readonly Rational[];
 }
@@ -117,6 +130,7 @@ export interface WeightColumn extends ColumnBase {
   readonly type: 'weight';
   readonly bounds: readonly [Rational, Rational];
   readonly step: Rational;
+  readonly decimal?: ',';
 }
 
 /** Category columns and the combinations of their answers that the questionnaire allows (null: no answer), each once. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '../errors.js';
-import { compare, isPositive, one, parseRational, type Rational, zero } from '../exact/rational.js';
+import { compare, isPositive, one, parseRational, type Rational, rational, zero } from '../exact/rational.js';
 import { exceeded, type LimitName, limits } from '../input/limits.js';
 import { codeText } from './code.js';
 import { didYouMean } from './suggest.js';
@@ -187,6 +187,19 @@ export const budgetShape = section(
       .describe("What one analyst may spend of the budget, in epsilon, by user name; `each` is everybody's who is not named."),
   },
   'Write budget: {epsilon: 1} or budget: {belief: {prior: 0.1, posterior: 0.3}}.',
+);
+
+const [leastEffect, mostEffect] = [rational(1, 10), rational(1000)];
+export const designShape = section(
+  {
+    effect: decimalWhere(
+      'design effect',
+      (x) => compare(x, leastEffect) >= 0 && compare(x, mostEffect) <= 0,
+      'between 0.1 and 1000',
+      'A simple random sample has 1, samples of whole households or villages 1.5 to 3.',
+    ).describe('How much larger the variance of a share is than in a simple random sample of as many people.'),
+  },
+  'Write design: {effect: 1.4}.',
 );
 
 export const mergeShape = section(

@@ -51,7 +51,13 @@ export interface AnswerRow {
   readonly low: number | null;
   readonly high: number | null;
   /** Counts by the values of a column: the part of those who answered, of the rows with the same other keys, with its 95 % interval. */
-  readonly share?: { readonly value: number | null; readonly low: number; readonly high: number };
+  readonly share?: {
+    readonly value: number | null;
+    readonly low: number;
+    readonly high: number;
+    /** The same with the error of having asked some people and not all, where the policy declares a design. */
+    readonly withSampling?: { readonly low: number; readonly high: number };
+  };
   /** Quantiles: with 95 % the answer's rank is off by at most this many rows, whatever the data. */
   readonly rankError?: number;
   /** The same if the rows lie evenly around it: as many to every possible answer, or as many possible answers to every row. */

@@ -8,9 +8,11 @@ import type { Rational } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
 import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { parseBatch } from '../query/parse.js';
+import { withSampling } from '../query/sampling.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, looseDelta, mostlyNoise, type Plan } from './plan.js';
@@ -52,7 +54,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
   return sayingOutcome(outcomeOf(paid), () => ({
-    tables: finishBatch(bound, answer.noisy, options.tidy === true),
+    tables: finishBatch(bound, answer.noisy, options.tidy === true).map((table) => withSampling(table, policy.design)),
     // A replayed answer is told with the plan it was made under, not with today's.
     receipt: receiptOf({ policy, ...paid, ...answer }),
   }));
@@ -109,7 +111,7 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
       .join(', ')
       .slice(0, 120);
   const standing = await session.standing();
-  const records = policy.protect.secret === 'edge' ? undefined : await session.records();
+  const records = policy.protect.secret === 'edge' || addsRemoves(policy) ? undefined : await session.records();
   const key = requestKey(policy, text);
   const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);

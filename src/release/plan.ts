@@ -1,5 +1,7 @@
 import type { NoisePlan } from '../accounting/choose.js';
 import type { Guarantee } from '../accounting/guarantee.js';
+import type { Measure } from '../count/measure.js';
+import { columnsOf } from '../count/measure.js';
 import type { WhatIf } from '../dependence/amplifier.js';
 import { compare, isPositive, multiply, type Rational, rational, toNumber } from '../exact/rational.js';
 import { type Law, lawText, lawWords } from '../mechanism/law.js';
@@ -48,10 +50,13 @@ export interface Plan {
 /** A mechanism as plans and receipts tell it, its law in exact fractions. */
 export interface PlannedMeasure extends Told {
   readonly noise: Law<string>;
+  /** The columns it reads, where it counts rows. */
+  readonly columns?: readonly string[];
 }
 
-export const planned = ({ told: { name, cells, ...more }, law }: Mechanism): PlannedMeasure => ({
+export const planned = ({ told: { name, cells, ...more }, law }: Mechanism, measure?: Measure): PlannedMeasure => ({
   name,
+  ...(measure && { columns: columnsOf(measure.counting) }),
   cells,
   noise: lawText(law),
   ...more,

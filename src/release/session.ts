@@ -13,6 +13,7 @@ import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
 import { type Profile, type Spent, type StoredProfile, toStored } from '../mechanism/profile.js';
 import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
 import { reads } from '../terms/source.js';
@@ -165,7 +166,7 @@ export class Session {
     const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
     return {
       ...rest,
-      measures: mechanisms.map(planned),
+      measures: mechanisms.map((mechanism, k) => planned(mechanism, reading.measures?.[k])),
       fits: refusal === undefined,
       ...(refusal && { refusal: refusal.message }),
       ...(warnings.length > 0 && { warnings }),
@@ -173,7 +174,7 @@ export class Session {
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       route: route.how,
-      whatIf: isZero(route.pureCapacity) ? [] : route.amplifier.whatIf(route.pureCapacity),
+      whatIf: isZero(route.pureCapacity) || addsRemoves(this.policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
       ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
       guarantee: this.#promise(route),
     };
@@ -189,6 +190,12 @@ export class Session {
    * reads decides which routes speak about it.
    */
   async allowance(options: AskOptions, record: RecordClass = everyRecord, reading: Reading = {}): Promise<Allowance> {
+    if (addsRemoves(this.policy))
+      throw new Fault(
+        'QUERY_UNSUPPORTED',
+        'This analysis is proven for records that are replaced; this policy adds and removes them.',
+        'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave protect.neighbours out.',
+      );
     const spent = await this.standing();
     const quota = quotaFor(this.#desk);
     const share = this.share(options, spent);

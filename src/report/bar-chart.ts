@@ -9,6 +9,8 @@ export interface Bar {
   readonly high: number | null;
   /** "no answer given" and the like are drawn quietly. */
   readonly quiet?: boolean;
+  /** Instead of the value to the precision of its error. */
+  readonly text?: string;
   /** Instead of "± …". */
   readonly note?: string;
 }
@@ -34,13 +36,13 @@ export const halfWidth = ({ low, high }: Bar): number | null => (low === null ||
 export function barChart({ bars, label, width = 520, domain = barDomain(bars), unit = '' }: BarChart): Drawing {
   const rowHeight = bars.length > 10 ? 20 : 26;
   const thickness = rowHeight - 9;
-  const numbers = bars.map((b) => withUnit(b.value === null ? estimate(null, null) : estimate(b.value, halfWidth(b)), unit));
+  const numbers = bars.map((b) => withUnit(shownOf(b), unit));
   const errors = bars.map((b, k) => b.note ?? numbers[k]!.error);
   const gutter = Math.min(width * 0.38, Math.max(40, ...bars.map((b) => textWidth(b.label) + 4)));
   const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
   const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, 11)));
   const left = gutter + 8;
-  const right = width - valueRoom - errorRoom - (errorRoom > 0 ? 28 : 16);
+  const right = width - valueRoom - errorRoom - (errorRoom > 0 ? 34 : 16);
   const x = linear(domain, [left, right], Math.max(2, Math.floor((right - left) / 70)));
   const bottom = bars.length * rowHeight + 6;
   const grid = x.ticks.flatMap((t) => [
@@ -55,7 +57,7 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
       escapeText(clip(bar.label, gutter - 2)),
       element('title', {}, escapeText(bar.label)),
     );
-    const valueEnd = width - errorRoom - (errorRoom > 0 ? 10 : 0);
+    const valueEnd = width - errorRoom - (errorRoom > 0 ? 16 : 0);
     const figures = [
       words(valueEnd, middle + 4, numbers[k]!.value, {
         'text-anchor': 'end',
@@ -74,6 +76,10 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
   return { width, height: bottom + 20, label, body: [...grid, ...rows].join('') };
 }
 
+const shownOf = (bar: Bar) =>
+  bar.value === null
+    ? estimate(null, null)
+    : { ...estimate(bar.value, halfWidth(bar)), ...(bar.text !== undefined && { value: bar.text }) };
 const withUnit = ({ value, error }: ReturnType<typeof estimate>, unit: string) => ({
   value: unit === '' ? value : `${value} ${unit}`,
   error,

@@ -25,6 +25,7 @@ export const dataPackage = (receipt: Receipt, title: string, files: readonly (re
     certified: receipt.guarantee.certified,
     epsilon: receipt.guarantee.epsilon,
     delta: receipt.guarantee.delta,
+    neighbours: receipt.guarantee.neighbours ?? 'replace',
     promise: receipt.guarantee.sentences,
     assumptions: receipt.guarantee.assumptions,
     noise: receipt.mechanism,

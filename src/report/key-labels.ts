@@ -1,5 +1,7 @@
+import { toNumber } from '../exact/rational.js';
 import { levelLabel } from '../policy/domain.js';
-import type { Column, Policy } from '../policy/policy.js';
+import { thousands } from '../policy/figures.js';
+import type { Column, NumberColumn, Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Query } from '../query/query.js';
 
@@ -12,8 +14,25 @@ export const keyColumns = (query: Query): readonly string[] => [
   ...(query.kind === 'histogram' ? [query.column] : query.kind === 'crosstab' ? query.columns : []),
 ];
 
+const bin = /^(-?[\d.]+) to (-?[\d.]+)$/;
+const plainly = (x: number): string => {
+  const short = Number(x.toPrecision(12));
+  return Number.isSafeInteger(short) ? thousands(short) : `${short}`;
+};
+
+/** The bin of a number ends below the next, however fine its grid: "1 to 1.3499" is 1 to below 1.35. */
+export function binLabel({ bounds, step }: NumberColumn, code: string): string {
+  const [, low, high] = bin.exec(code) ?? [];
+  if (low === undefined || high === undefined) return code;
+  const last = Number(high) + toNumber(step) > toNumber(bounds[1]);
+  return last
+    ? `${plainly(Number(low))} to ${plainly(Number(high))}`
+    : `${plainly(Number(low))} to below ${plainly(Number(high) + toNumber(step))}`;
+}
+
 const labelOf = (column: Column | undefined, code: string): string => {
   if (code === missing) return 'no answer';
+  if (column?.type === 'number') return binLabel(column, code);
   if (!column || !('labels' in column)) return code;
   const pool = column.type === 'category' ? column.pools?.find((codes) => levelLabel(codes) === code) : undefined;
   return levelLabel((pool ?? [code]).map((one) => column.labels.get(one) ?? one));

@@ -23,11 +23,14 @@ const figure = (name: string, meaning: string): PublishedField => ({ name, type:
 const rounded = (x: number | null | undefined): number | null =>
   x === null || x === undefined ? null : Number(x.toPrecision(9));
 
+const inPercent = (x: number | null | undefined): number | null => rounded(typeof x === 'number' ? 100 * x : null);
+
 export function publishedTable(table: AnswerTable, policy: Policy): PublishedTable {
   const keys = table.columns.slice(0, -1);
   const value = table.columns.at(-1)!;
   const rank = table.error === 'rank';
   const shares = table.rows.some(({ share }) => share);
+  const sampled = table.rows.some(({ share }) => share?.withSampling);
   const labels = keyLabels(table, policy);
   // A label column only where some label says more than its code.
   const labelled = keys.map((_, k) => table.rows.some((row) => labels(row.keys)[k] !== row.keys[k]));
@@ -48,6 +51,12 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
           figure('percent', 'part of those who answered, of the rows with the same other keys, in percent'),
           figure('percent_low', 'lower end of its 95 % interval'),
           figure('percent_high', 'upper end of it'),
+          ...(sampled
+            ? [
+                figure('percent_low_with_sampling', 'lower end of the 95 % interval of noise and sampling together'),
+                figure('percent_high_with_sampling', 'upper end of it'),
+              ]
+            : []),
         ]
       : []),
     ...keys.flatMap((name, k) => (labelled[k] ? [text(`${name}_label`, `what the code of ${name} means`)] : [])),
@@ -56,7 +65,8 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
     ...r.keys,
     r.value,
     ...(rank ? [r.rankError ?? null] : [r.standardError, r.low, r.high].map(rounded)),
-    ...(shares ? [r.share?.value, r.share?.low, r.share?.high].map((x) => rounded(typeof x === 'number' ? 100 * x : null)) : []),
+    ...(shares ? [r.share?.value, r.share?.low, r.share?.high].map(inPercent) : []),
+    ...(sampled ? [r.share?.withSampling?.low, r.share?.withSampling?.high].map(inPercent) : []),
     ...labels(r.keys).filter((_, k) => labelled[k]),
   ]);
   return { name: table.name, ...(question !== undefined && { question }), fields, rows };

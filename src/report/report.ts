@@ -1,6 +1,7 @@
 import { type BeliefRow, beliefRows, posteriorAtMost } from '../accounting/belief.js';
 import { type NaturalFrequency, naturalFrequency, percent } from '../accounting/belief-words.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
+import { betweenValues } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
@@ -72,7 +73,7 @@ export const analysisReport = (receipt: Receipt, policy: Policy, answers: readon
 
 function framed(receipt: Receipt, policy: Policy, title: string, answers: readonly AnswerSection[]): ReleaseReport {
   const { guarantee } = receipt;
-  const epsilon = fromNumber(guarantee.epsilon);
+  const epsilon = betweenValues(guarantee.neighbours ?? 'replace', fromNumber(guarantee.epsilon));
   const prior = policy.budget.belief?.prior ?? parseRational('0.1');
   const people = naturalFrequency(prior, epsilon, guarantee.failure);
   return {
@@ -123,14 +124,16 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
 
 function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const labels = keyLabels(table, policy);
-  const rows = table.rows.map((row) => ({ ...row, labels: labels(row.keys) }));
+  const sampled = table.rows.some(({ share }) => share?.withSampling);
+  const rows = table.rows.map((row) => ({ ...row, ...(row.share && { share: widest(row.share) }), labels: labels(row.keys) }));
   const parts = rows.some(({ share }) => share);
+  const digits = percentDigits(rows.flatMap(({ share }) => share ?? []));
   const bar = (row: (typeof rows)[number], label: string): Bar => ({
     label,
     ...(parts ? inPercent(row.share) : { value: row.value, low: row.low, high: row.high }),
     quiet: row.keys.includes(missing),
     ...(row.rankError !== undefined && { note: rankText(row, brief) }),
-    ...(row.share && { note: percents(row.share) }),
+    ...(row.share && { text: percentOf(row.share, digits), note: percents(row.share, digits) }),
   });
   const value = table.columns.at(-1)!;
   const measure = parts ? 'percent of those who answered' : value;
@@ -162,28 +165,40 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
       const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
       const interval =
         r.rankError !== undefined ? rankText(r, brief) : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
-      return [...r.labels, estimate(r.value, half).value, interval, ...(parts ? percentCells(r.share) : [])];
+      return [...r.labels, estimate(r.value, half).value, interval, ...(parts ? percentCells(r.share, digits) : [])];
     }),
-    error: errorWords[table.error],
+    error: sampled
+      ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.`
+      : errorWords[table.error],
   };
 }
 
 type Share = NonNullable<AnswerTable['rows'][number]['share']>;
+
+/** The widest interval that is known is what a reader needs. */
+const widest = (share: Share): Share => ({ ...share, ...share.withSampling });
 
 const inPercent = (share: Share | undefined) =>
   share === undefined
     ? { value: null, low: null, high: null }
     : { value: share.value === null ? null : 100 * share.value, low: 100 * share.low, high: 100 * share.high };
 
-function percentCells(share: Share | undefined): readonly string[] {
-  const { value, low, high } = inPercent(share);
-  if (value === null || low === null || high === null) return ['', ''];
-  return [`${estimate(value, (high - low) / 2).value} %`, `${brief(low)} to ${brief(high)} %`];
+function percentCells(share: Share | undefined, digits: number): readonly string[] {
+  if (share === undefined || share.value === null) return ['', ''];
+  return [`${percentOf(share, digits)} %`, `${percents(share, digits).replace('–', ' to ')} %`];
 }
 
-/** An interval in percent, to the digits that its own width leaves meaningful, rounded outwards. */
-function percents({ low, high }: Share): string {
-  const digits = high - low < 0.005 ? 2 : high - low < 0.05 ? 1 : 0;
+/** One number of digits for a whole table, so that its figures can be compared: what the width of a usual interval leaves meaningful. */
+function percentDigits(shares: readonly Share[]): number {
+  const widths = shares.map(({ low, high }) => high - low).sort((a, b) => a - b);
+  const usual = widths[widths.length >> 1] ?? 1;
+  return usual < 0.005 ? 2 : usual < 0.08 ? 1 : 0;
+}
+
+const percentOf = ({ value }: Share, digits: number): string => (value === null ? '–' : (100 * value).toFixed(digits));
+
+/** An interval in percent, rounded outwards. */
+function percents({ low, high }: Share, digits: number): string {
   const by = 100 * 10 ** digits;
   return `${(Math.floor(by * low) / 10 ** digits).toFixed(digits)}–${(Math.ceil(by * high) / 10 ** digits).toFixed(digits)}`;
 }

@@ -10,13 +10,21 @@ function tableText(answer: AnswerTable, policy: Policy): string {
   const keys = answer.columns.slice(0, -1);
   const rank = answer.error === 'rank';
   const shares = answer.rows.some(({ share }) => share);
+  const sampled = answer.rows.some(({ share }) => share?.withSampling);
   return table(
-    [...keys, answer.columns.at(-1)!, rank ? 'rank error' : '95 % interval', ...(shares ? ['percent'] : [])],
+    [
+      ...keys,
+      answer.columns.at(-1)!,
+      rank ? 'rank error' : '95 % interval',
+      ...(shares ? [sampled ? 'percent, with sampling error' : 'percent'] : []),
+    ],
     answer.rows.map((r) => [
-      ...labels(r.keys).map((label, k) => (label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : `${r.keys[k]} ${label}`)),
+      ...labels(r.keys).map((label, k) =>
+        label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : isBin(r.keys[k]!) ? label : `${r.keys[k]} ${label}`,
+      ),
       r.value === null ? '-' : figure(r.value),
       rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
-      ...(shares ? [r.share ? percentText(r.share) : ''] : []),
+      ...(shares ? [r.share ? percentText({ ...r.share, ...r.share.withSampling }) : ''] : []),
     ]),
   );
 }
@@ -26,10 +34,11 @@ export function tablesText(tables: readonly AnswerTable[], policy: Policy, where
   const more = tables.length - mostShown;
   return [
     ...tables.slice(0, mostShown).map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
-    ...(more > 0 ? [`${dim(`… and ${more} more tables${whereAll}`)}\n`] : []),
+    ...(more > 0 ? [`${dim(`… and ${more} more ${more === 1 ? 'table' : 'tables'}${whereAll}`)}\n`] : []),
   ];
 }
 const mostShown = 12;
 
+const isBin = (key: string): boolean => / to /.test(key);
 const percentText = ({ value, low, high }: NonNullable<AnswerTable['rows'][number]['share']>): string =>
   value === null ? '-' : `${(100 * value).toFixed(1)} (${(100 * low).toFixed(1)} … ${(100 * high).toFixed(1)})`;

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { isIdName, isTimingName } from '../policy/column-name.js';
+import { isDesignName, isDeviceName, isIdName, isTimingName } from '../policy/column-name.js';
 import { isWeight } from '../policy/domain.js';
 import { type Choice, chooseNames } from '../policy/name-pattern.js';
 import type { Column, Policy } from '../policy/policy.js';
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 /**
- * Weights and the column that names the unit are no questions at all. Keys of groups, ids and timings are asked only by their very names, and the rest is
+ * Weights and the column that names the unit are no questions at all. Keys of groups, ids, timings and what is about devices are asked only by their very names, and the rest is
  * chosen by names and patterns.
  */
 export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
@@ -26,17 +26,19 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
     ),
   );
   const named = new Set(choice.columns);
-  const isQuestion = (name: string) => named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name));
+  const isQuestion = (name: string) =>
+    named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name) || isDeviceName(name) || isDesignName(name));
   const names = all.map(({ name }) => name);
-  const chosen = new Set(chooseNames(names, choice, 'Questions of the survey'));
-  const columns = all.filter(({ name }) => chosen.has(name) && isQuestion(name));
+  const chosen = chooseNames(names, choice, 'Questions of the survey');
+  const byName = new Map(all.map((column) => [column.name, column]));
+  const columns = chosen.filter(isQuestion).map((name) => byName.get(name)!);
   if (columns.length === 0 && names.length > 0)
     throw new Fault(
       'QUERY_INVALID',
       'None of the declared columns is left to ask about.',
-      'Keys of groups, ids and timings are asked only by their very names: --columns a,b.',
+      'Keys of groups, ids, timings and what is about devices are asked only by their very names: --columns a,b.',
     );
-  return { columns, leftOut: names.filter((name) => chosen.has(name) && !isQuestion(name)) };
+  return { columns, leftOut: chosen.filter((name) => !isQuestion(name)) };
 }
 
 /** One histogram per question. Those in `merged` are read off the joint histogram of their cluster. */

@@ -3,6 +3,7 @@ import { toNumber } from '../exact/rational.js';
 import { posteriorRange } from '../policy/belief.js';
 import { levelLabel } from '../policy/domain.js';
 import { figure, percent } from '../policy/figures.js';
+import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Cluster, Column, Policy, Relation, SecretKind } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieKinds } from '../ties/kinds.js';
 
@@ -31,7 +32,7 @@ export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Ex
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
-function aboutData({ data, columns, relations, merge = [] }: Policy): Explanation[] {
+function aboutData({ data, columns, relations, design, merge = [] }: Policy): Explanation[] {
   const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
   const kinds = (
     [
@@ -54,6 +55,14 @@ function aboutData({ data, columns, relations, merge = [] }: Policy): Explanatio
           : `${basename(data.source)}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
     },
     ...aboutPools(columns),
+    ...(design === undefined
+      ? []
+      : [
+          {
+            topic: 'data' as const,
+            text: `percentages come with sampling error, too: a share varies ${figure(design.effect)} times as much as in a simple random sample of as many people, and those who did not answer are like those who did. Both are declared, not looked up.`,
+          },
+        ]),
     ...merge.map(aboutMerge),
     ...[...relations.values()].map(aboutRelation),
   ];
@@ -128,8 +137,9 @@ const assumptions = ({ dependence, undecided, protect }: Policy, kinds: TieKinds
 /** What the budget means for somebody suspected with this probability. */
 const suspected = [0.01, 0.1, 0.5];
 
-function aboutBudget({ budget }: Policy): Explanation[] {
-  const epsilon = toNumber(budget.epsilon);
+function aboutBudget({ budget, protect }: Policy): Explanation[] {
+  const apart = addsRemoves({ protect });
+  const epsilon = toNumber(betweenValues(neighboursOf({ protect }), budget.epsilon));
   const delta = toNumber(budget.delta);
   // (epsilon, delta) alone does not bound how often a belief moves further: accounting/belief-delta.ts. A belief budget is kept literally.
   const slip =
@@ -149,7 +159,9 @@ function aboutBudget({ budget }: Policy): Explanation[] {
   return [
     {
       topic: 'budget',
-      text: `over all releases together, the odds of anything about one secret change at most ${figure(Math.exp(epsilon))} times (epsilon ${figure(epsilon)})${slip}.`,
+      text: apart
+        ? `over all releases together, the odds of a record being in the data change at most ${figure(Math.exp(epsilon / 2))} times (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it at most ${figure(Math.exp(epsilon))} times. How many records there are is protected, too.`
+        : `over all releases together, the odds of anything about one secret change at most ${figure(Math.exp(epsilon))} times (epsilon ${figure(epsilon)})${slip}.`,
     },
     ...(budget.beliefs ?? []).map(
       ({ prior, posterior, floor, about }): Explanation => ({
@@ -193,7 +205,7 @@ function notProtected(policy: Policy): Explanation[] {
   const open = [...policy.columns.values()].filter((c) => c.public).map((c) => c.name);
   const lines = [
     'what holds for people in general, and so for each of them (that smokers fall ill is learned from others, too).',
-    'how many rows there are, which columns exist, and what this policy says.',
+    `${addsRemoves(policy) ? '' : 'how many rows there are, '}which columns exist, and what this policy says.`,
     policy.dependence.length === 0
       ? 'any dependence between records.'
       : 'any dependence that is not declared above, and strengths beyond the declared ones.',

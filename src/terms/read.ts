@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
+import { isZero, toNumber } from '../exact/rational.js';
 import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
 import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
@@ -41,7 +42,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
 
   const data = declareSource(entry.data, directory, yaml);
   const codebook: Codebook = data.codebook === undefined ? new Map() : await readCodebook(data.codebook);
-  const columns = declareColumns(entry.columns ?? {}, codebook, yaml);
+  const columns = declareColumns(entry.columns ?? {}, codebook, yaml, data.decimal);
   const relations = declareRelations(entry.relations ?? {}, directory, yaml);
   refuseReserved([...columns.keys(), ...relations.keys()], file);
   const undecided = entry.dependence === 'undecided';
@@ -51,6 +52,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   );
   const protect = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
   const budget = declareBudget(entry.budget, yaml);
+  refuseAddRemove({ protect, budget, dependence }, yaml);
   const merge = await declareMerge(entry.merge ?? [], {
     directory,
     columns,
@@ -69,6 +71,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     data,
     protect,
     budget,
+    ...(entry.design !== undefined && { design: { effect: toNumber(entry.design.effect) } }),
     columns,
     relations,
     dependence,
@@ -97,6 +100,7 @@ function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlF
   return {
     source: fromFolder(entry.source, directory),
     ...(entry.table !== undefined && { table: entry.table }),
+    ...(entry.decimal === ',' && { decimal: ',' as const }),
     ...(entry.codebook !== undefined && { codebook: fromFolder(entry.codebook, directory) }),
   };
 }
@@ -213,7 +217,30 @@ function declareProtect(
     ...(entry.unit !== undefined && { unit: entry.unit }),
     maxRows: entry.maxRows ?? 1,
     adversary: entry.adversary ?? 'informed',
+    ...(entry.neighbours === 'add-remove' && { neighbours: entry.neighbours }),
   };
+}
+
+/** Where adding or removing one record is proven: neighbours.proof.md says why nowhere else. */
+function refuseAddRemove(
+  { protect, budget, dependence }: Pick<Policy, 'protect' | 'budget' | 'dependence'>,
+  yaml: YamlFile,
+): void {
+  if (protect.neighbours === undefined) return;
+  const wrong = (message: string, hint: string) => invalid(yaml, ['protect', 'neighbours'], message, hint);
+  const replace = 'Leave neighbours out: one record is then replaced by any other, and how many there are is public.';
+  if (protect.secret !== 'row' && protect.secret !== 'person')
+    throw wrong(`Adding or removing records does not go with the secret "${protect.secret}".`, replace);
+  if (dependence.length > 0)
+    throw wrong(
+      'Under ties nothing is promised about records that are added or removed: that somebody is there is tied, too, and by nothing that is declared.',
+      replace,
+    );
+  if (!isZero(budget.delta) || budget.belief || budget.beliefs?.length)
+    throw wrong(
+      'Adding or removing records goes with a budget of epsilon alone: beliefs are about values, which move twice as far.',
+      `Write budget: {epsilon: 0.5}. ${replace}`,
+    );
 }
 
 function declareUnconfirmed(names: readonly string[], columns: ReadonlyMap<string, Column>, yaml: YamlFile): readonly string[] {

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { atMost, budgetShape, columnShape, flag, mergeShape, section, sizeOf, whole, word } from '../policy/schema.js';
+import {
+  atMost,
+  budgetShape,
+  columnShape,
+  designShape,
+  flag,
+  mergeShape,
+  section,
+  sizeOf,
+  whole,
+  word,
+} from '../policy/schema.js';
 import { type TieKinds, tieKinds } from '../ties/kinds.js';
 
 const dependenceShape = (kinds: TieKinds) => {
@@ -22,6 +33,10 @@ const shapeWith = (kinds: TieKinds) =>
         {
           source: word('source').describe('A csv, csv.gz, parquet or duckdb file.'),
           table: word('table').optional(),
+          decimal: z
+            .enum(['.', ','], { error: 'decimal must be "." or ",".' })
+            .optional()
+            .describe('What stands before the fraction of numbers that are written as text.'),
           codebook: word('codebook')
             .optional()
             .describe('A CSV file with the columns name, value, label and, if you like, missing.'),
@@ -36,10 +51,15 @@ const shapeWith = (kinds: TieKinds) =>
           unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
           maxRows: whole('maxRows', 1).optional(),
           adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
+          neighbours: z
+            .enum(['replace', 'add-remove'], { error: 'Neighbours must be replace or add-remove.' })
+            .optional()
+            .describe('What is compared: one record against another in its place, or data with it against data without it.'),
         },
         'Write protect: {secret: row}.',
       ),
       budget: budgetShape,
+      design: designShape.optional().describe('How the sample was drawn: shares then come with sampling error, too.'),
       columns: z
         .record(z.string(), columnShape, { error: 'Write one line per column: age: {type: integer, bounds: [17, 90]}.' })
         .superRefine(atMost('columns', sizeOf))

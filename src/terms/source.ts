@@ -37,6 +37,7 @@ export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSour
     codes: new Set(categories.map((c) => c.name)),
     domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
     numbers: new Set(numbers.map((c) => c.name)),
+    commas: new Set(numbers.filter((c) => c.decimal === ',').map((c) => c.name)),
     grids: new Map(numbers.flatMap((c) => usableGrid(c).map((grid) => [c.name, grid] as const))),
   };
 }
@@ -68,6 +69,10 @@ export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = ti
     [...(opened.domains ?? [])].every(
       ([column, codes]) => !spoken.has(column) || JSON.stringify(wanted.domains?.get(column)) === JSON.stringify(codes),
     ) &&
-    [...(opened.numbers ?? [])].every((column) => !spoken.has(column) || wanted.numbers?.has(column))
+    [...(opened.numbers ?? [])].every(
+      (column) =>
+        !spoken.has(column) ||
+        (wanted.numbers?.has(column) && wanted.commas?.has(column) === (opened.commas?.has(column) ?? false)),
+    )
   );
 }

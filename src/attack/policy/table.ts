@@ -10,7 +10,13 @@ const receiptShape = z.object({
   mechanism: z.string(),
   /** Present when a limit on ties left records out of the answer. */
   records: z.object({ used: z.number(), leftOut: z.number() }).optional(),
-  guarantee: z.object({ epsilon: z.number().positive(), delta: z.number(), adversary: z.string(), certified: z.boolean() }),
+  guarantee: z.object({
+    epsilon: z.number().positive(),
+    delta: z.number(),
+    adversary: z.string(),
+    certified: z.boolean(),
+    neighbours: z.literal('add-remove').optional(),
+  }),
 });
 
 /** What the folder of a release says, as far as an attack needs it. */
@@ -57,7 +63,8 @@ export function releasedTable(
   return {
     ...table,
     noise: noiseFrom(kind as 'laplace' | 'gaussian', table.error),
-    promised: guarantee,
+    // Attackers guess values: odds between two of them are twice as far apart as between a record and none.
+    promised: guarantee.neighbours ? { ...guarantee, epsilon: 2 * guarantee.epsilon } : guarantee,
     label,
     leftOut: records?.leftOut ?? 0,
   };

@@ -136,8 +136,8 @@ class DuckdbEngine implements Engine {
   async load(): Promise<void> {
     const files = await Promise.all(filesOf(this.source).map(lookAt));
     const data = files[0]!;
-    const { codes, numbers = new Set() } = this.source;
-    const options: ScanOptions = { codes, numbers, memory: this.#limits.memory, into: 'fugu_file' };
+    const { codes, numbers = new Set(), commas = new Set() } = this.source;
+    const options: ScanOptions = { codes, numbers, commas, memory: this.#limits.memory, into: 'fugu_file' };
     this.#loaded = await this.#connections.use(
       ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, csv)),
       data.path,

@@ -72,8 +72,23 @@ describe('the number in a text', () => {
       ['1.eE-\t\v\u00a0xnaif', 3],
     ] as const) {
       const texts = everyText(alphabet, length);
-      expect(apart(texts, await inDatabase(texts), texts.map(numberFromText))).toEqual([]);
+      expect(
+        apart(
+          texts,
+          await inDatabase(texts),
+          texts.map((text) => numberFromText(text)),
+        ),
+      ).toEqual([]);
     }
+  });
+
+  it('is so with commas, and a text with a point is no number then', async () => {
+    const texts = everyText('05,.e- ', 5);
+    const here = texts.map((text) => numberFromText(text, ','));
+    expect(apart(texts, await inDatabase(texts, numberInText('t', ',')), here)).toEqual([]);
+    expect(numberFromText('1,5', ',')).toBe(1.5);
+    for (const [text, mark] of [['1.500', ','], ['1.500,5', ','], ['1,5', '.'], ['1,5,0', ',']] as const) // biome-ignore format: one line
+      expect([text, numberFromText(text, mark)]).toEqual([text, Number.NaN]);
   });
 
   it('is the nearest double to what is written, in the database and here', async () => {
@@ -82,13 +97,25 @@ describe('the number in a text', () => {
       const exact = numberSaid(text);
       return exact === undefined ? Number.NaN : nearestDouble(exact);
     });
-    expect(apart(texts, texts.map(numberFromText), said)).toEqual([]);
+    expect(
+      apart(
+        texts,
+        texts.map((text) => numberFromText(text)),
+        said,
+      ),
+    ).toEqual([]);
     expect(apart(texts, await inDatabase(texts), said)).toEqual([]);
   });
 
   it('would not be the same if the database only cast it, or JavaScript only converted it', async () => {
     const texts = everyText('1_xe', 3).concat('nan', 'inf', '0x1', ' ');
-    expect(apart(texts, await inDatabase(texts, 'TRY_CAST(t AS DOUBLE)'), texts.map(numberFromText))).not.toEqual([]);
+    expect(
+      apart(
+        texts,
+        await inDatabase(texts, 'TRY_CAST(t AS DOUBLE)'),
+        texts.map((text) => numberFromText(text)),
+      ),
+    ).not.toEqual([]);
     expect(apart(texts, await inDatabase(texts), texts.map(Number))).not.toEqual([]);
   });
 });

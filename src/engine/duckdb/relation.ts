@@ -1,6 +1,7 @@
 import { Fault } from '../../errors.js';
 import { nameReader } from '../name.js';
 import type { RelationSource } from '../source.js';
+import { oddsIn } from './odds.js';
 import { name as quoted, type Scan, type ScanColumn } from './scan.js';
 
 /**
@@ -26,7 +27,7 @@ function selectOnce(scan: Scan, relation: RelationSource, file: string): string 
   const reader = nameReader('duckdb');
   const weighed = relation.odds !== undefined;
   const cells = ends.map(({ expression }, i) => `${expression} AS c${i}`);
-  if (weighed) cells.push(`coalesce(try_cast(${find(relation.odds!).expression} AS DOUBLE), 'infinity'::DOUBLE) AS odds`);
+  if (weighed) cells.push(`coalesce(${oddsIn(find(relation.odds!))}, 'infinity'::DOUBLE) AS odds`);
   const list = (columns: readonly string[], odds: string) => [...columns, ...(weighed ? [odds] : [])].join(', ');
   const named = keys.map((k, i) => `${reader(k, ends[i]!.type)} AS ${k}`);
   // Whole numbers are one where their names are: named last, they are compared as numbers.

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../../errors.js';
+import type { DecimalMark } from '../../policy/number-text.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { hasTables } from '../../statfile/statfile.js';
 import { longestIn, longestLine } from '../csv/cut.js';
@@ -40,6 +41,8 @@ export interface ScanOptions {
   readonly codes: ReadonlySet<string>;
   /** Columns of which nothing but a number is ever asked: their text is read as one. */
   readonly numbers: ReadonlySet<string>;
+  /** Those of them that have a comma before the fraction. */
+  readonly commas: ReadonlySet<string>;
   readonly memory: number;
   /** The table into which a survey file is loaded. */
   readonly into: string;
@@ -78,11 +81,17 @@ export async function scanFile(
   }
   const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
   const columns = await describe(connection, from, file.path);
-  return { from, columns: columns.map((column) => (options.numbers.has(column.name) ? asNumber(column) : column)) };
+  return {
+    from,
+    columns: columns.map((column) =>
+      options.numbers.has(column.name) ? asNumber(column, markOf(column.name, options)) : column,
+    ),
+  };
 }
 
-const asNumber = (column: ScanColumn): ScanColumn =>
-  column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression) } : column;
+const markOf = (column: string, { commas }: ScanOptions): DecimalMark => (commas.has(column) ? ',' : '.');
+const asNumber = (column: ScanColumn, mark: DecimalMark): ScanColumn =>
+  column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression, mark) } : column;
 
 function scanCsv(csv: CsvScan, options: ScanOptions): Scan {
   const { header, parts } = csv;
@@ -119,9 +128,11 @@ function scanText({ header: { names, delimiter, before }, path, single }: CsvSca
 }
 
 /** Text without the blanks around it, or the number it holds; cells that are too long to be read wherever they lie are missing. */
-function textColumn(own: string, { codes, numbers }: ScanOptions, longest: number): ScanColumn {
+function textColumn(own: string, options: ScanOptions, longest: number): ScanColumn {
+  const { codes, numbers } = options;
   const missing = `strlen(${name(own)}) > ${longest}::BIGINT`;
-  if (numbers.has(own)) return { name: own, type: 'real', expression: unless(missing, numberInText(name(own))) };
+  if (numbers.has(own))
+    return { name: own, type: 'real', expression: unless(missing, numberInText(name(own), markOf(own, options))) };
   const trimmed = `trim(${name(own)})`;
   const filled = `nullif(${trimmed}, '')`;
   if (!codes.has(own)) return { name: own, type: 'text', expression: unless(missing, filled) };

@@ -50,8 +50,14 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
     cell: cellOf(a, b, k, directed),
     twice: directed || a === b ? 1 : 2,
   }));
+  // The same in typed arrays: the density is asked for some thirty thousand times.
+  const count = cells.length;
+  const [ends1, ends2] = [Uint32Array.from(cells, ({ a }) => a), Uint32Array.from(cells, ({ b }) => b)];
+  const exception = Uint32Array.from(cells, ({ cell }) => (exceptions ? first + cell : 0));
+  const alike = Uint8Array.from(cells, ({ x, y }) => (x === y ? 1 : 0));
+  const twice = Float64Array.from(cells, (cell) => cell.twice);
   // Noise of variance V: a count of y + V with mean m + V has the right mean and variance.
-  const seen = cells.map(({ cell }) => Math.max(0, counts[cell]! + noise));
+  const seen = Float64Array.from(cells, ({ cell }) => Math.max(0, counts[cell]! + noise));
   const total = Math.max(
     1,
     counts.reduce((sum, n) => sum + n, 0),
@@ -65,6 +71,12 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
   const stride = new Float64Array(start.length).fill(1);
   stride.fill(Math.sqrt(k / (total + noise)), 0, ends);
   stride[agree] = stride[grade] = Math.sqrt(Math.min(4, (4 * k) / total));
+  // What is believed beforehand of each parameter; the width has a law of its own. Exceptions are in units of their width.
+  const means = new Float64Array(start.length).fill(centre, 0, ends);
+  const deviations = new Float64Array(start.length).fill(1).fill(before.end, 0, ends);
+  deviations[agree] = before.agree;
+  deviations[grade] = before.grade;
+  deviations[width] = 0;
   const tie = (at: Float64Array, { x, y, a, b, cell }: (typeof cells)[number]) =>
     (x === y ? at[agree]! : 0) +
     (places ? at[grade]! * at[place + a]! * at[place + b]! + Math.exp(at[width]!) * at[first + cell]! : 0);
@@ -74,35 +86,35 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
     density(at, slopes) {
       slopes.fill(0);
       let log = 0;
-      const believe = (p: number, mean: number, deviation: number) => {
-        const z = (at[p]! - mean) / deviation;
+      for (let p = 0; p < at.length; p++) {
+        const deviation = deviations[p]!;
+        if (deviation === 0) continue;
+        const z = (at[p]! - means[p]!) / deviation;
         log -= z * z * 0.5;
         slopes[p]! -= z / deviation;
-      };
-      for (let p = 0; p < ends; p++) believe(p, centre, before.end);
-      believe(agree, 0, before.agree);
-      believe(grade, 0, before.grade);
-      // Exceptions in units of their width, and places.
-      for (let p = first; p < at.length; p++) believe(p, 0, 1);
+      }
       const w = Math.exp(at[width]!);
       // Half normal in the width itself, written for its logarithm.
       log += at[width]! - (w / before.width) ** 2 / 2;
       slopes[width]! += 1 - (w / before.width) ** 2;
-      for (let c = 0; c < cells.length; c++) {
-        const cell = cells[c]!;
-        const mean = cell.twice * Math.exp(at[cell.a]! + at[cell.b]! + tie(at, cell));
+      for (let c = 0; c < count; c++) {
+        const a = ends1[c]!;
+        const b = ends2[c]!;
+        const own = exception[c]!;
+        const same = alike[c] === 1;
+        const graded = places ? at[grade]! * at[place + a]! * at[place + b]! + w * at[own]! : 0;
+        const mean = twice[c]! * Math.exp(at[a]! + at[b]! + ((same ? at[agree]! : 0) + graded));
         log += seen[c]! * Math.log(mean + noise) - mean;
         const slope = (seen[c]! / (mean + noise) - 1) * mean;
-        slopes[cell.a]! += slope;
-        slopes[cell.b]! += slope;
-        if (cell.x === cell.y) slopes[agree]! += slope;
+        slopes[a]! += slope;
+        slopes[b]! += slope;
+        if (same) slopes[agree]! += slope;
         if (!places) continue;
-        const [mine, theirs] = [at[place + cell.a]!, at[place + cell.b]!];
-        slopes[grade]! += slope * mine * theirs;
-        slopes[place + cell.a]! += slope * at[grade]! * theirs;
-        slopes[place + cell.b]! += slope * at[grade]! * mine;
-        slopes[first + cell.cell]! += slope * w;
-        slopes[width]! += slope * w * at[first + cell.cell]!;
+        slopes[grade]! += slope * at[place + a]! * at[place + b]!;
+        slopes[place + a]! += slope * at[grade]! * at[place + b]!;
+        slopes[place + b]! += slope * at[grade]! * at[place + a]!;
+        slopes[own]! += slope * w;
+        slopes[width]! += slope * w * at[own]!;
       }
       return log;
     },
@@ -147,8 +159,9 @@ function* sample({ start, stride, density }: Posterior): Iterable<Float64Array> 
   let log = density(at, slopes);
   let step = 0.3;
   for (let round = 0; round < warmUp + kept; round++) {
-    const move = Float64Array.from({ length: n }, normal);
-    const energy = log - move.reduce((sum, m) => sum + m * m, 0) / 2;
+    const move = new Float64Array(n);
+    for (let p = 0; p < n; p++) move[p] = normal();
+    const energy = log - squares(move) / 2;
     const there = at.slice();
     const slopesThere = slopes.slice();
     const length = step * (0.8 + 0.4 * next());
@@ -161,12 +174,18 @@ function* sample({ start, stride, density }: Posterior): Iterable<Float64Array> 
       logThere = density(there, slopesThere);
       for (let p = 0; p < n; p++) move[p]! += 0.5 * length * stride[p]! * slopesThere[p]!;
     }
-    const taken = Math.exp(Math.min(0, logThere - move.reduce((sum, m) => sum + m * m, 0) / 2 - energy));
+    const taken = Math.exp(Math.min(0, logThere - squares(move) / 2 - energy));
     const chance = Number.isFinite(taken) ? taken : 0;
     if (next() < chance) [at, slopes, log] = [there, slopesThere, logThere];
     if (round < warmUp) step *= Math.exp((chance - 0.8) / Math.sqrt(1 + round / 10));
     else yield at;
   }
+}
+
+function squares(list: Float64Array): number {
+  let sum = 0;
+  for (let p = 0; p < list.length; p++) sum += list[p]! * list[p]!;
+  return sum;
 }
 
 function stream() {

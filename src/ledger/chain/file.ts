@@ -14,6 +14,7 @@ import {
 import { dirname } from 'node:path';
 import { remove } from '../../files/draft.js';
 import { syncFolder } from '../../files/folder.js';
+import { makeLedgerFile } from '../ledger-file.js';
 import { Broken, beginning, type End, lineOf, type Stored } from './chain.js';
 import { type Ending, type Links, linksFrom } from './lines.js';
 
@@ -75,7 +76,7 @@ function read(fd: number, offset: number, length: number): Buffer {
 export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
   const temporary = `${path}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });
-  const fd = openSync(temporary, 'wx', 0o600);
+  const fd = makeLedgerFile(temporary, 'wx');
   try {
     try {
       let size = 0;

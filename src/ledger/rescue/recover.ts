@@ -1,4 +1,4 @@
-import { closeSync, existsSync, linkSync, openSync, renameSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../../errors.js';
 import { remove } from '../../files/draft.js';
@@ -10,6 +10,7 @@ import { asFault, busy } from '../faults.js';
 import { emptyBooks, follow } from '../index/accounts.js';
 import { createSchema } from '../index/schema.js';
 import { connect, transaction } from '../index/sqlite.js';
+import { makeLedgerFile } from '../ledger-file.js';
 import { checkKinds, realPlace } from '../store.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { salvaged } from './salvaged.js';
@@ -204,7 +205,7 @@ function keepBeside(path: string, aside: string): void {
 }
 
 function makeIndex(path: string, links: readonly Stored[], texts: ReadonlyMap<number, string>): void {
-  closeSync(openSync(path, 'wx', 0o600));
+  closeSync(makeLedgerFile(path, 'wx'));
   const db = connect(path);
   try {
     db.exec('PRAGMA book.synchronous = FULL');

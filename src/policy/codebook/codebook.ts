@@ -29,6 +29,18 @@ const no = new Set(['', '0', 'false', 'no', 'n']);
  * dictionary of a survey file, or a DDI codebook.
  */
 export async function readCodebook(file: string): Promise<Codebook> {
+  return new Map([...(await codebookIn(file))].map(([name, entry]) => [name, { ...entry, labels: withoutCodes(entry.labels) }]));
+}
+
+/** "1. Yes", "2. No": labels that all begin with their own code mean what follows it. */
+export function withoutCodes(labels: CodebookEntry['labels']): CodebookEntry['labels'] {
+  const rest = [...labels].map(([code, label]) => [code, afterCode(code, label)] as const);
+  return rest.length > 1 && rest.every(([, label]) => label !== undefined) ? new Map(rest as [string, string][]) : labels;
+}
+const afterCode = (code: string, label: string): string | undefined =>
+  label.startsWith(code) ? /^(?:[.:)=]| [-–=])\s+(\S.*)$/su.exec(label.slice(code.length))?.[1] : undefined;
+
+async function codebookIn(file: string): Promise<Codebook> {
   if (hasDictionary(file)) return readStatCodebook(file);
   if (/\.xml$/i.test(file)) return codebookOf(readDdi(file));
   const text = readNamedText(

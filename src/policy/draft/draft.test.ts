@@ -103,6 +103,32 @@ describe('what is no question', () => {
     expect(is('sometimes', 300, (i) => i % 5)).toBe('category');
   });
 
+  it('what is noted about devices, and addresses, are left out by name or by what they hold', () => {
+    const browsers = ['Chrome', 'Safari', 'Firefox', 'Edge'];
+    for (const name of ['browser', 'qmetadata_Browser', 'UserAgent', 'os', 'qmetadata_Resolution', 'USIPAddress', 'screen_width'])
+      expect([name, is(name, 300, (i) => browsers[i % 4]!)]).toEqual([name, 'device']);
+    expect(is('v17', 300, (i) => `10.0.${i % 4}.${i % 3}`)).toBe('device');
+    expect(is('v18', 300, (i) => `Mozilla/5.0 (${browsers[i % 4]})`)).toBe('device');
+    expect(is('v20', 300, (i) => ['Android 10', 'Windows NT 10.0', 'iPhone', 'Macintosh'][i % 4]!)).toBe('device');
+    const labelled = new Map([['v21', { label: 'Operating system', values: [], labels: new Map(), missing: [] }]]);
+    const { leftOut } = draftPolicy([column('v21', 300, (i) => browsers[i % 4]!)], { source: 'a.csv', codebook: labelled });
+    expect(leftOut).toEqual([{ name: 'v21', why: 'about a device, or an address' }]);
+    expect(is('v19', 300, (i) => `person${i % 40}@example.org`)).toBe('device');
+    for (const name of ['vpsu', 'vstrat', 'sampcode', 'psu', 'stratum', 'interviewer_id'])
+      expect([name, is(name, 300, (i) => 2000 + ((i * 13) % 90))]).toEqual([name, 'design']);
+    for (const name of ['strategy', 'sample', 'demonstrate'])
+      expect([name, is(name, 300, (i) => i % 5)]).toEqual([name, 'category']);
+    expect(is('optintimestamp', 300, (i) => 20190101 + ((i * 7) % 200))).toBe('timing');
+    // Questions that sound alike.
+    for (const name of ['cost', 'ship', 'vharder11os', 'screened', 'religion', 'membership', 'ideo5'])
+      expect([name, is(name, 300, (i) => browsers[i % 4]!)]).toEqual([name, 'category']);
+    const asked = guess(
+      column('browser', 300, (i) => browsers[i % 4]!),
+      { wanted: new Set(['browser']) },
+    );
+    expect(asked.type).toBe('category');
+  });
+
   it('a timing that is asked for by its name is a number', () => {
     const timing = column('page_timing', 300, (i) => (i * 7) % 120);
     expect(guess(timing).type).toBe('out');
@@ -115,5 +141,42 @@ describe('what is no question', () => {
     expect(guess(column('q', 300, (i) => [1, 2, 7, 88][i % 4]!))).toMatchObject({ values: ['1', '2', '7'], missing: ['88'] });
     expect(guess(column('q', 300, (i) => [70, 77, 80, 88][i % 4]!))).toMatchObject({ missing: [] });
     expect(guess(q, { missing: new Set(['8']) })).toMatchObject({ values: ['-9', '1', '2', '3'], missing: ['8'] });
+  });
+});
+
+describe('a codebook that lists codes for "no answer" among the answers', () => {
+  it('has them drafted as missing, by what it calls them; "don\'t know" stays an answer', () => {
+    const labels = { 1: 'Yes', 2: 'No', 8: "Don't know", 9: 'Missing', 88: 'NA: Form 2', 3: 'Not asked to show it' };
+    const book = new Map([['q', { values: Object.keys(labels), labels: new Map(Object.entries(labels)), missing: [] }]]);
+    const { text, unconfirmed } = draftPolicy([column('q', 300, (i) => [1, 2, 3, 8, 9, 88][i % 6]!)], { source: 'a.csv', codebook: book, codebookPath: 'book.csv' }); // biome-ignore format: one line
+    expect(text).toContain(
+      'q: {type: category, values: {1: Yes, 2: No, 3: Not asked to show it, 8: "Don\'t know"}, missing: [9, 88]}',
+    );
+    expect(unconfirmed).toEqual([]);
+  });
+});
+
+describe('a scale of which the codebook labels some points', () => {
+  const book = (labels: Record<string, string>) =>
+    new Map([['q', { values: Object.keys(labels), labels: new Map(Object.entries(labels)), missing: ['99'] }]]);
+  const drafted = (labels: Record<string, string>, cell: (i: number) => Value) =>
+    draftPolicy([column('q', 300, cell)], { source: 'a.csv', codebook: book(labels), codebookPath: 'book.csv' });
+  const ends = { 1: 'not at all', 7: 'very much' };
+
+  it('is drafted as the whole scale, to be confirmed, not as its two ends', () => {
+    const { text, unconfirmed } = drafted(ends, (i) => (i % 50 === 0 ? 99 : 1 + (i % 7)));
+    expect(text).toContain(
+      'q: {type: category, values: {1: not at all, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: very much}, missing: [99]}',
+    );
+    expect(unconfirmed).toEqual(['q']);
+    // A point that nobody chose is on the scale all the same.
+    expect(drafted(ends, (i) => [1, 2, 7][i % 3]!).text).toContain('6: 6, 7: very much}');
+    expect(drafted({ '-2': 'much worse', 2: 'much better' }, (i) => (i % 5) - 2).text).toContain('{-2: much worse, -1: -1, 0: 0');
+  });
+
+  it('stays two answers where nothing lies between them, or where a code below zero is no point', () => {
+    expect(drafted({ 1: 'yes', 5: 'no' }, (i) => [1, 5][i % 2]!).text).not.toContain('q:');
+    expect(drafted({ '-7': 'by phone', 1: 'yes', 2: 'no' }, (i) => [-7, -1, 1, 2][i % 4]!).text).not.toContain('q:');
+    expect(drafted({ 0: 'cold', 100: 'warm' }, (i) => 5 * ((i * 13) % 21)).text).toContain('q: {type: integer');
   });
 });

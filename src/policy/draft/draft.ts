@@ -1,12 +1,17 @@
+import { codeText } from '../code.js';
 import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
+import { isDeviceName, isTimingName } from '../column-name.js';
 import { type FoundGroups, foundGroups } from './groups.js';
 import { type ColumnSummary, type Guess, guess, type Known, type LeftOut } from './guess.js';
+import { labelsMissing } from './missing-word.js';
 import { line, list, render, scalar, shape } from './policy-text.js';
 
 export interface DraftOptions {
   /** As written into the policy: relative to it. */
   readonly source: string;
   readonly table?: string;
+  /** Numbers are written with commas. */
+  readonly decimal?: ',';
   readonly codebookPath?: string;
   readonly codebook?: Codebook;
   /** Written out when the default place, beside the data, cannot be used. */
@@ -51,7 +56,7 @@ export interface Found {
 
 export function findColumns(columns: readonly ColumnSummary[], book: Codebook = new Map()): Found {
   const found = columns.map((column): FoundColumn => {
-    const told = guess(column);
+    const told = toldOf(column, book.get(column.name));
     const { name } = column;
     if (told.type === 'out' && !isListed(book.get(name), column, told)) return { name, is: told.is, why: told.why, missing: [] };
     return { name, is: told.type === 'weight' ? 'weight' : 'question', why: '', missing: 'missing' in told ? told.missing : [] };
@@ -64,6 +69,16 @@ export function findColumns(columns: readonly ColumnSummary[], book: Codebook = 
   };
 }
 
+/** A short label that is no question says what a column is, as its name does. */
+function toldOf(column: ColumnSummary, entry: CodebookEntry | undefined, known: Known = {}): Guess {
+  const told = guess(column, known);
+  const label = entry?.label ?? '';
+  if (told.type === 'out' || label.includes('?') || label.length > mostLabel || known.wanted?.has(column.name)) return told;
+  if (isDeviceName(label)) return { type: 'out', is: 'device', why: 'about a device, or an address' };
+  return isTimingName(label) && column.numbers > column.filled / 2 ? { type: 'out', is: 'timing', why: 'a timing' } : told;
+}
+const mostLabel = 40;
+
 const groupsIn = (columns: readonly ColumnSummary[]): readonly FoundGroups[] =>
   columns.flatMap((column) => foundGroups(column) ?? []).sort((a, b) => Number(b.sure) - Number(a.sure));
 
@@ -72,6 +87,32 @@ const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told:
   const isNumber = told.type === 'integer' || told.type === 'number' || told.type === 'weight';
   return entry !== undefined && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2);
 };
+
+/** Codes that the codebook lists among the answers and calls "missing" or "not asked". */
+function withMissing(entry: CodebookEntry): CodebookEntry {
+  const gone = entry.values.filter((value) => labelsMissing(entry.labels.get(value) ?? ''));
+  if (gone.length === 0 || gone.length === entry.values.length) return entry;
+  return { ...entry, values: entry.values.filter((value) => !gone.includes(value)), missing: [...entry.missing, ...gone] };
+}
+
+const mostPoints = 21;
+
+/**
+ * "1 = not at all, 7 = very much": where a codebook labels whole numbers and the data has others between them, the answers are the whole scale. A yes of 1 and a
+ * no of 5 with nothing between stay two answers.
+ */
+function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): readonly string[] | undefined {
+  const points = values.map(Number);
+  if (values.length < 2 || !values.every((value) => /^-?\d+$/.test(value))) return undefined;
+  const [low, high] = [Math.min(...points), Math.max(...points)];
+  // Below zero lie codes for "no answer", unless the scale has as much on either side.
+  if (low < 0 && low !== -high) return undefined;
+  if (high - low >= mostPoints || high - low + 1 === values.length) return undefined;
+  if (missing.some((code) => Number(code) > low && Number(code) < high)) return undefined;
+  const between = (code: string) => /^-?\d+$/.test(code) && Number(code) > low && Number(code) < high && !values.includes(code);
+  if (!codes?.map(codeText).some(between)) return undefined;
+  return Array.from({ length: high - low + 1 }, (_, k) => `${low + k}`);
+}
 
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
 export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOptions): Draft {
@@ -89,8 +130,9 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
   const leftOut: { name: string; why: string; is: LeftOut }[] = [];
   let declared = 0;
   for (const column of columns) {
-    const entry = book.get(column.name);
-    const told = guess(column, options.known);
+    const listed = book.get(column.name);
+    const entry = listed && withMissing(listed);
+    const told = toldOf(column, entry, options.known);
     if (column.name === key) {
       leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
       continue;
@@ -99,9 +141,24 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
       leftOut.push({ name: column.name, why: 'not asked for', is: told.type === 'out' ? told.is : 'not asked for' });
       continue;
     }
+    const scale = entry && scaleOf(entry, column);
+    if (entry && scale) {
+      declared++;
+      unconfirmed.push(column.name);
+      const labelled = scale.map((code) => `${scalar(code)}: ${scalar(entry.labels.get(code) ?? code)}`);
+      lines.push(
+        line(column.name, [
+          'type: category',
+          `values: {${labelled.join(', ')}}`,
+          ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
+          ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
+        ]),
+      );
+      continue;
+    }
     if (entry && isListed(entry, column, told)) {
       declared++;
-      if (!refer)
+      if (!refer || entry !== listed)
         lines.push(
           line(column.name, [
             'type: category',

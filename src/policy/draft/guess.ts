@@ -1,5 +1,6 @@
 import { codeText } from '../code.js';
-import { isIdName, isTimingName } from '../column-name.js';
+import { isDesignName, isDeviceName, isIdName, isTimingName } from '../column-name.js';
+import { type DecimalMark, numberFromText } from '../number-text.js';
 import { isFreeText, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { isMissingWord } from './missing-word.js';
@@ -24,6 +25,10 @@ export interface ColumnSummary {
   /** Most words in a cell that is no number. */
   readonly wordiest: number;
   readonly dates: number;
+  /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
+  readonly addresses: number;
+  /** How its texts were read as numbers. */
+  readonly mark?: DecimalMark;
   /** Cells that are numbers with a comma for a point. */
   readonly commas: number;
   /** Every value, when there are few (`distinct` is then exact; for a column of many values it is an estimate). */
@@ -54,7 +59,17 @@ export type Guess =
   | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
 
 /** Why a column is no question. */
-export type LeftOut = 'empty' | 'id' | 'group' | 'timing' | 'date' | 'free text' | 'commas' | 'not asked for';
+export type LeftOut =
+  | 'empty'
+  | 'id'
+  | 'group'
+  | 'timing'
+  | 'device'
+  | 'design'
+  | 'date'
+  | 'free text'
+  | 'commas'
+  | 'not asked for';
 
 /** What whoever drafts knows better than a guess. */
 export interface Known {
@@ -77,6 +92,12 @@ const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|66
 
 const out = (is: LeftOut, why: string): Guess => ({ type: 'out', is, why });
 
+/** Whether the data writes fractions with commas: some column does, and none with points, so that nothing would be read as another number. */
+export const hasDecimalCommas = (columns: readonly ColumnSummary[]): boolean =>
+  columns.some((column) => isCommas(guess(column))) &&
+  columns.every(({ stored, fractions }) => stored !== 'text' || fractions === 0);
+const isCommas = (told: Guess): boolean => told.type === 'out' && told.is === 'commas';
+
 export function guess(column: ColumnSummary, known: Known = {}): Guess {
   const { name, filled, distinct, numbers, codes } = column;
   if (filled === 0) return out('empty', 'empty');
@@ -86,9 +107,12 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   const words = codes?.filter(noNumber).length ?? 0;
   const numeric =
     numbers > 0 &&
-    (numbers === filled || (codes ? codes.length - words === codes.filter(isNumber).length : numbers > 0.98 * filled));
+    (numbers === filled ||
+      (codes ? codes.length - words === codes.filter((c) => saysNumber(c, column.mark)).length : numbers > 0.98 * filled));
   if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
     return out('timing', 'a timing');
+  if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
+  if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
   if (!wanted && foundGroups(column)?.sure) return out('group', 'names a group of rows');
   const names = out('id', 'names a person or a row');
   if (idName.test(name) && distinct > filled / 2) return names;
@@ -105,7 +129,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };
   if (numeric && distinct - words > mostNumericCodes) return guessNumber(column, known);
   if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
-    return out('commas', 'numbers with decimal commas, which are not read: write them with points');
+    return out('commas', 'numbers with decimal commas, where others have points or stand between thousands');
   if (
     column.separator !== undefined &&
     column.options &&
@@ -121,6 +145,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   return out('free text', distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text');
 }
 
+const saysNumber = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
 const isNumber = (code: string) => code !== '' && Number.isFinite(Number(code));
 
 function guessCategory(codes: readonly string[], known: Known): Guess {

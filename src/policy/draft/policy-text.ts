@@ -37,6 +37,7 @@ export function render(
 ): string {
   const parts = [`source: ${scalar(options.source)}`];
   if (options.table !== undefined) parts.push(`table: ${scalar(options.table)}`);
+  if (options.decimal) parts.push(`decimal: "${options.decimal}"`);
   if (refer) parts.push(`codebook: ${scalar(options.codebookPath!)}`);
   return [
     '# A draft by fugu init. Read it, change what is wrong, then run: fugu confirm, fugu check.',

@@ -1,4 +1,4 @@
-import { numberFromText } from '../number-text.js';
+import { type DecimalMark, numberFromText } from '../number-text.js';
 import { fewRows, type Texts, wordsIn } from './free-text.js';
 import type { ColumnSummary } from './guess.js';
 import { isMissingWord } from './missing-word.js';
@@ -14,8 +14,12 @@ const date = /^\d{4}-\d{1,2}-\d{1,2}([T ]|$)|^\d{1,2}([/.])\d{1,2}\2\d{2,4}( |$)
 /** A number as much of the world writes it, and the database does not read it. */
 const commaNumber = /^[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+$/;
 
+const address =
+  /^(\d{1,3}\.){3}\d{1,3}$|^[\da-f]{0,4}(:[\da-f]{0,4}){2,7}$|^[^\s@]+@[^\s@]+\.[^\s@]+$|^https?:\/\/|^(Mozilla|Opera)\/\d|^(Android|iOS|iPhone|iPad|Windows|Mac ?OS X?|Macintosh|CrOS|Linux|Ubuntu)( (NT|Phone|OS))?( [\d.x_]+)*$/i;
+
 /** Looks at the cells of one column, one after the other; what it has seen becomes a summary. */
 export class ColumnTally {
+  readonly #mark: DecimalMark;
   #kept: Map<string, number> | undefined = new Map();
   #sample: ValueSample | undefined;
   #ends: number[] = [];
@@ -25,11 +29,17 @@ export class ColumnTally {
   #fractions = 0;
   #dates = 0;
   #commas = 0;
+  #addresses = 0;
   #longest = 0;
   #wordiest = 0;
   #separated = new Map<string, number>();
   #last: string | undefined;
   #runs = 0;
+
+  /** What stands before the fraction of a number in a text. */
+  constructor(mark: DecimalMark = '.') {
+    this.#mark = mark;
+  }
 
   see(cell: string | number | bigint | boolean | null): void {
     if (cell === null) return;
@@ -61,7 +71,7 @@ export class ColumnTally {
   #count(text: string, times: number): void {
     this.#filled += times;
     if (text.length > this.#longest) this.#longest = text.length;
-    const x = numberFromText(text);
+    const x = numberFromText(text, this.#mark);
     if (Number.isFinite(x)) {
       this.#numbers += times;
       if (!Number.isInteger(x)) this.#fractions += times;
@@ -72,6 +82,7 @@ export class ColumnTally {
     if (words > this.#wordiest) this.#wordiest = words;
     if (date.test(text)) this.#dates += times;
     if (commaNumber.test(text)) this.#commas += times;
+    if (address.test(text)) this.#addresses += times;
     for (const s of separators) {
       if (!text.includes(s)) continue;
       this.#separated.set(s, (this.#separated.get(s) ?? 0) + times);
@@ -113,18 +124,20 @@ export class ColumnTally {
       wordiest: this.#wordiest,
       dates: this.#dates,
       commas: this.#commas,
+      addresses: this.#addresses,
+      mark: this.#mark,
       // In the order of the codes, never of their frequency or of the rows.
-      ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort(), texts: textsOf(kept) }),
+      ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort(), texts: textsOf(kept, this.#mark) }),
       ...(separator !== undefined &&
-        options && { separator, options: [...options.keys()].sort(), optionTexts: textsOf(options) }),
+        options && { separator, options: [...options.keys()].sort(), optionTexts: textsOf(options, this.#mark) }),
       extremes: this.#ends,
     };
   }
 }
 
 /** Of the texts that are answers and no numbers: codes are never free text. */
-function textsOf(counts: ReadonlyMap<string, number>): Texts {
-  const texts = new Map([...counts].filter(([text]) => !Number.isFinite(numberFromText(text)) && !isMissingWord(text)));
+function textsOf(counts: ReadonlyMap<string, number>, mark: DecimalMark): Texts {
+  const texts = new Map([...counts].filter(([text]) => !Number.isFinite(numberFromText(text, mark)) && !isMissingWord(text)));
   const rare = [...texts].filter(([, times]) => times < fewRows).map(([text]) => text);
   const longestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map((text) => text.length));
   const wordiestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map(wordsIn));

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { category, samplePolicy } from '../../test/sample-policy.js';
+import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
+import { open } from '../ask/fugu.js';
+import { rational } from '../exact/rational.js';
+import { laplaceSampler } from '../noise/discrete-laplace.js';
+import { bindBatch } from './bind.js';
+import { parseBatch } from './parse.js';
+import { withSampling } from './sampling.js';
+
+const policy = samplePolicy([category('vote', ['red', 'blue', 'green'])]);
+const tableOf = (counts: readonly bigint[], query: object = { kind: 'histogram', column: 'vote' }) =>
+  bindBatch(parseBatch([query]), policy).finish([{ noise: { kind: 'laplace', scale: 8 }, values: counts }])[0]!;
+
+/** Clusters of which half lean one way and half the other: the design effect is 1 + (size - 1) lean^2 / (p (1 - p)) for red. */
+const [clusters, size, red, lean] = [40, 20, 0.3, 0.12];
+const effect = 1 + ((size - 1) * lean ** 2) / (red * (1 - red));
+
+let state = 7;
+const random = (): number => {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return state / 2 ** 32;
+};
+function sample(): bigint[] {
+  const counts = [0n, 0n, 0n, 0n];
+  for (let c = 0; c < clusters; c++) {
+    const here = red + (random() < 0.5 ? lean : -lean);
+    for (let i = 0; i < size; i++) counts[random() < here ? 0 : 1]!++;
+  }
+  return counts;
+}
+
+/** How often the interval holds the share among all people, over samples and noise. */
+function covered(interval: (table: ReturnType<typeof tableOf>) => { readonly low: number; readonly high: number }): number {
+  const draw = laplaceSampler(rational(8));
+  const tries = 1500;
+  let held = 0;
+  for (let k = 0; k < tries; k++) {
+    const { low, high } = interval(tableOf(sample().map((n) => n + draw())));
+    if (low <= red && red <= high) held++;
+  }
+  return held / tries;
+}
+
+describe('shares with sampling error', () => {
+  it('hold the share of the population 95 times in 100 where the design effect is declared as it is', () => {
+    const share = covered((table) => withSampling(table, { effect }).rows[0]!.share!.withSampling!);
+    expect(share).toBeGreaterThan(0.935);
+    expect(share).toBeLessThan(0.995);
+  });
+
+  it('would not without the effect, nor from the noise alone: the trial can fail', () => {
+    expect(covered((table) => withSampling(table, { effect: 1 }).rows[0]!.share!.withSampling!)).toBeLessThan(0.92);
+    expect(covered((table) => table.rows[0]!.share!)).toBeLessThan(0.85);
+  });
+
+  it('stay within 0 and 1, hold the interval of the noise, and are none for weights or without a design', () => {
+    const plain = tableOf([0n, 2n, 500n, 3n]);
+    for (const { share } of withSampling(plain, { effect: 2 }).rows.slice(0, 3)) {
+      expect(share!.withSampling!.low).toBeGreaterThanOrEqual(0);
+      expect(share!.withSampling!.high).toBeLessThanOrEqual(1);
+      expect(share!.withSampling!.low).toBeLessThanOrEqual(share!.low);
+      expect(share!.withSampling!.high).toBeGreaterThanOrEqual(share!.high);
+    }
+    expect(withSampling(plain, undefined)).toBe(plain);
+    const weighted = { ...plain, query: { ...plain.query, weight: 'w' } as typeof plain.query };
+    expect(withSampling(weighted, { effect: 2 })).toBe(weighted);
+  });
+});
+
+describe('a declared design', () => {
+  let shop: Workshop;
+  afterEach(() => shop.remove());
+
+  it('reaches tables, files and reports, and says what it assumes; nothing about it is read from the data', async () => {
+    shop = openWorkshop(policyYaml({ extra: 'design: { effect: 1.5 }\n' }), 600);
+    const { register } = await import('../cli/release.js');
+    const { runCommand } = await import('../../test/command.js');
+    const out = join(shop.folder, 'out');
+    const text = await runCommand(
+      register,
+      'release',
+      shop.policyFile,
+      '--query',
+      '{"kind":"histogram","column":"party"}',
+      '--out',
+      out,
+    );
+    expect(text).toMatch(/percent, with sampling error/);
+    expect(readFileSync(join(out, 'party.csv'), 'utf8')).toMatch(/percent_low_with_sampling,percent_high_with_sampling/);
+    expect(readFileSync(join(out, 'report.html'), 'utf8')).toMatch(
+      /noise and sampling together, for a declared design effect of 1\.5/,
+    );
+    await using fugu = await open(shop.policyFile);
+    const { tables } = await fugu.release({ kind: 'histogram', column: 'party' });
+    const { low, high, withSampling: wide } = tables[0]!.rows[0]!.share!;
+    expect(wide!.high - wide!.low).toBeGreaterThan(high - low);
+  });
+
+  it('must be a number that can be one', async () => {
+    for (const wrong of ['{ effect: 0 }', '{ effect: many }', '{ deff: 1.4 }', '1.4']) {
+      shop = openWorkshop(policyYaml({ extra: `design: ${wrong}\n` }), 30);
+      await expect(open(shop.policyFile)).rejects.toMatchObject({ code: 'POLICY_INVALID' });
+      shop.remove();
+    }
+  });
+});

@@ -1,0 +1,42 @@
+import type { Design } from '../policy/policy.js';
+import type { AnswerRow, AnswerTable } from './bound.js';
+
+type Share = NonNullable<AnswerRow['share']>;
+const z = 1.959964;
+
+/**
+ * Shares with the error of having asked some people and not all, beside that of the noise (sampling.proof.md): from published numbers and the declared design
+ * effect, so it costs nothing and tells nothing. Shares of weights get none: how many people they are is not published.
+ */
+export function withSampling(table: AnswerTable, design: Design | undefined): AnswerTable {
+  if (!design || ('weight' in table.query && table.query.weight !== undefined)) return table;
+  const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
+  const people = new Map<string, number>();
+  for (const row of table.rows) if (row.share) people.set(group(row), (people.get(group(row)) ?? 0) + (row.value ?? 0));
+  const rows = table.rows.map((row) =>
+    row.share ? { ...row, share: sampled(row.share, people.get(group(row))! / design.effect) } : row,
+  );
+  return { ...table, rows };
+}
+
+/** `people`: of a simple random sample that would be as exact. */
+function sampled(share: Share, people: number): Share {
+  const { value, low, high } = share;
+  if (value === null || !(people > 0)) return { ...share, withSampling: { low: 0, high: 1 } };
+  const [least, most] = wilson(value, people);
+  return {
+    ...share,
+    withSampling: {
+      low: Math.max(0, value - Math.hypot(value - low, value - least)),
+      high: Math.min(1, value + Math.hypot(high - value, most - value)),
+    },
+  };
+}
+
+/** Wilson's 95 % interval of a share: holds also where few said so. */
+function wilson(share: number, people: number): readonly [number, number] {
+  const shrink = 1 + (z * z) / people;
+  const middle = (share + (z * z) / (2 * people)) / shrink;
+  const half = (z / shrink) * Math.sqrt((share * (1 - share)) / people + (z * z) / (4 * people * people));
+  return [Math.min(share, middle - half), Math.max(share, middle + half)];
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { csvOf } from './csv.js';
+
+describe('text in a CSV', () => {
+  it('is no formula, also where a spreadsheet splits lines at semicolons or bars', () => {
+    expect(csvOf([['a;=1', '=1', 'x| @cmd', "a;'=1"]])).toBe(`"a;'=1",'=1,"x| '@cmd","a;''=1"\n`);
+    for (const separator of [',', ';', '|'])
+      for (const cell of csvOf([['a;=1', 'b', 'c|+x', 'd; -x', 'e;=2;=3']])
+        .trimEnd()
+        .split(separator))
+        expect(cell.replace(/^["\s]+/, '')).not.toMatch(/^[=+\-@]/);
+  });
+
+  it('keeps numbers, and texts apart that are apart', () => {
+    expect(csvOf([['-5', -5, '1; -5', 'yes; no']])).toBe('-5,-5,"1; -5","yes; no"\n');
+    expect(csvOf([['a;=1']])).not.toBe(csvOf([["a;'=1"]]));
+  });
+});

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerCheck } from '../src/cli/check.js';
+import { register as registerRelease } from '../src/cli/release.js';
+import { amendTerms, open } from '../src/index.js';
+import { runCommand } from './command.js';
+import { openWorkshop, peopleCsv, policyYaml, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const protect = '{ secret: row, unit: id, neighbours: add-remove }';
+const refused = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error as { message: string }); // biome-ignore format: one line
+
+/** Everything that is said about a release, in files and on the terminal, without the noisy numbers. */
+async function said(rows: number): Promise<string> {
+  shop = openWorkshop(policyYaml({ protect }), 1);
+  shop.write('people.csv', peopleCsv(rows));
+  const histogram = ['--query', '{"kind":"histogram","column":"party"}', '--epsilon', '0.005'];
+  const texts = [
+    await runCommand(registerCheck, 'check', shop.policyFile),
+    await runCommand(registerRelease, 'release', shop.policyFile, ...histogram, '--out', join(shop.folder, 'out')),
+    ...readdirSync(join(shop.folder, 'out'))
+      .filter((name) => /receipt|datapackage/.test(name))
+      .map((name) => readFileSync(join(shop.folder, 'out', name), 'utf8')),
+  ];
+  await using fugu = await open(shop.policyFile);
+  texts.push(JSON.stringify(await fugu.plan({ kind: 'count', by: ['party'] }, { epsilon: 0.01 })));
+  shop.remove();
+  return texts.join('\n');
+}
+
+describe('neighbours: add-remove', () => {
+  it('halves what a histogram needs, and says what that promises: presence by epsilon, values by twice that', async () => {
+    const plan = async (how: string) => {
+      shop = openWorkshop(policyYaml({ protect: how }), 300);
+      await using fugu = await open(shop.policyFile);
+      const plan = await fugu.plan({ kind: 'histogram', column: 'party' }, { epsilon: 0.1 });
+      shop.remove();
+      return plan;
+    };
+    const [replaced, added] = [await plan('{ secret: row, unit: id }'), await plan(protect)];
+    expect(added.errors[0]!.halfWidth / replaced.errors[0]!.halfWidth).toBeCloseTo(0.5, 1);
+    const words = added.guarantee.sentences.join(' ');
+    expect(words).toMatch(
+      /being in the data, with whatever values, and not being in it by at most a factor of 2\.72 \(epsilon 1\)/,
+    );
+    expect(words).toMatch(/any two values of a record that is in it by at most a factor of 7\.39 \(twice that\)/);
+    expect(words).toMatch(/add or remove one record; how many records there are is protected, too/);
+    expect(words).not.toMatch(/how many records there are is public/);
+    // Beliefs are about values: 10 % becomes what epsilon 2 allows.
+    expect(words).toMatch(/with 10 % before may believe it with at most 46 % after/);
+    expect(replaced.guarantee.sentences.join(' ')).toMatch(/with at most 24 % after/);
+    expect(added.whatIf).toEqual([]);
+  });
+
+  it('tells the number of records nowhere', async () => {
+    const rows = 1237;
+    const text = await said(rows);
+    expect(text).not.toMatch(/1,?237|1,?200/);
+    expect(text).not.toMatch(/how many (rows|records) there are(?! is protected)/);
+    // The same under replacing, where it is public.
+    shop = openWorkshop(policyYaml(), rows);
+    await using fugu = await open(shop.policyFile);
+    expect(JSON.stringify(await fugu.plan({ kind: 'count', by: ['party'] }, { epsilon: 0.01 }))).toMatch(/about 1,200/);
+  });
+
+  it.each([
+    ['ties', policyYaml({ protect, dependence: '[{ kind: groups, by: home, oddsRatio: 4 }]' }), /Under ties nothing is promised/],
+    ['a delta', policyYaml({ protect, budget: '{ epsilon: 1, delta: 1e-6 }' }), /epsilon alone/],
+    ['a belief', policyYaml({ protect, budget: '{ belief: { prior: 0.1, posterior: 0.3 } }' }), /beliefs are about values/],
+    ['answers', policyYaml({ protect: '{ secret: answer, neighbours: add-remove }' }), /does not go with the secret "answer"/],
+  ])('is refused with %s', async (_, yaml, message) => {
+    shop = openWorkshop(yaml, 30);
+    expect((await refused(open(shop.policyFile)))!.message).toMatch(message);
+  });
+
+  it('is another account: what was spent on presence never counts for replacing, nor the other way', async () => {
+    const release = async () => {
+      await using fugu = await open(shop.policyFile);
+      return await fugu.release({ kind: 'count' }, { epsilon: 0.1 });
+    };
+    for (const [first, then] of [
+      [policyYaml({ protect }), policyYaml()],
+      [policyYaml(), policyYaml({ protect })],
+    ] as const) {
+      // biome-ignore format: one line
+      shop = openWorkshop(first, 60);
+      await release();
+      shop.write('policy.yaml', then);
+      expect(await refused(release())).toMatchObject({ code: 'LEDGER_MISMATCH' });
+      expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({
+        code: 'LEDGER_MISMATCH',
+        message: expect.stringMatching(/counted for the secret .*presence of row|it cannot be counted for "presence of row"/),
+      });
+      shop.remove();
+    }
+  });
+});

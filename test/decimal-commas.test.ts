@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { checkPolicy, confirmPolicy, draftPolicy, open } from '../src/index.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const rows = 400;
+const height = (i: number) => 150 + ((i * 37) % 500) / 10;
+const comma = (x: number) => `${x}`.replace('.', ',');
+const csv = (cell: (i: number) => string) =>
+  `sep=;\nq;height;share\n${Array.from({ length: rows }, (_, i) => `${1 + (i % 3)};${cell(i)};${comma(((i * 7) % 100) / 8)}`).join('\n')}\n`;
+const exact = Array.from({ length: rows }, (_, i) => height(i)).reduce((a, b) => a + b) / rows;
+
+const mean = async (policy: string) => {
+  await using fugu = await open(policy, { acceptNoProtection: true });
+  const { tables } = await fugu.release({ kind: 'mean', column: 'height' });
+  return tables[0]!.rows[0]!.value as number;
+};
+const drafted = async (cell: (i: number) => string) => {
+  shop = openWorkshop(policyYaml(), 1);
+  const data = shop.write('heights.csv', csv(cell));
+  const draft = await draftPolicy(data, { out: join(shop.folder, 'drafted.yaml'), dependence: 'none' });
+  const text = readFileSync(draft.policy, 'utf8').replace('{epsilon: 1, delta: 1e-6}', '{epsilon: 100000}');
+  return { draft, text, policy: shop.write('drafted.yaml', text) };
+};
+
+describe('numbers with decimal commas', () => {
+  it('are recognised, drafted with what is before their fraction, and read as what they say', async () => {
+    const { text, policy } = await drafted((i) => comma(height(i)));
+    expect(text).toContain('data: {source: heights.csv, decimal: ","}');
+    expect(text).toMatch(/height: \{type: number, bounds: \[1[45]\d, 200\]/);
+    await confirmPolicy(policy, { columns: 'all' });
+    expect(await mean(policy)).toBeCloseTo(exact, 1);
+    expect((await checkPolicy(policy, { private: true })).private!.columns.find((c) => c.column === 'height')).toMatchObject({
+      hidden: 0,
+      below: 0,
+      above: 0,
+    });
+  });
+
+  it('are never read as ten times as much: without the word they are missing, and so is a number with a point under it', async () => {
+    const { policy } = await drafted((i) => comma(height(i)));
+    await confirmPolicy(policy, { columns: 'all' });
+    const hidden = async (name: string, policyText: string) =>
+      (await checkPolicy(shop.write(name, policyText), { private: true })).private!.columns.find((c) => c.column === 'height')!
+        .hidden;
+    const sure = readFileSync(policy, 'utf8');
+    const fractions = Array.from({ length: rows }, (_, i) => height(i)).filter((x) => !Number.isInteger(x)).length;
+    expect(await hidden('pointed.yaml', sure.replace(', decimal: ","', ''))).toBe(fractions);
+    shop.write(
+      'heights.csv',
+      csv((i) => `${height(i)}`),
+    );
+    expect(await hidden('commas.yaml', sure)).toBe(fractions);
+  });
+
+  it('are left out where other columns have points, because nobody knows what "1,5" is then', async () => {
+    const { draft, text } = await drafted((i) => `${height(i)}`);
+    expect(text).not.toContain('decimal:');
+    expect(draft.leftOut).toContainEqual(expect.objectContaining({ name: 'share', why: expect.stringMatching(/commas/) }));
+  });
+
+  it('a recorded answer of another reading is not told again', async () => {
+    const { policy } = await drafted((i) => comma(height(i)));
+    await confirmPolicy(policy, { columns: 'all' });
+    const entries: number[] = [];
+    for (const text of [
+      readFileSync(policy, 'utf8'),
+      readFileSync(policy, 'utf8'),
+      readFileSync(policy, 'utf8').replace(', decimal: ","', ''),
+    ]) {
+      await using fugu = await open(shop.write('drafted.yaml', text), { acceptNoProtection: true });
+      const { receipt } = await fugu.release({ kind: 'mean', column: 'height' }, { epsilon: 1 });
+      entries.push(receipt.ledger.entry);
+    }
+    expect(entries[1]).toBe(entries[0]);
+    expect(entries[2]).toBeGreaterThan(entries[0]!);
+  });
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { publicData } from '../experiments/data.js';
+import { measure } from '../experiments/reference-ties/measure.js';
+import { lineOf, pageOf, readLines } from '../experiments/reference-ties/page.js';
+import { referenceTies, sources } from '../experiments/reference-ties/ties.js';
+import { measuredTies } from '../src/cli/interview.js';
+import { toDeclare } from '../src/learn/odds/odds-interval.js';
+
+const page = readFileSync(new URL('../docs/reference-ties.md', import.meta.url), 'utf8');
+const lines = readLines(readFileSync(new URL('../experiments/reference-ties/measured.csv', import.meta.url), 'utf8'));
+const folder = publicData('', sources.acs.file);
+
+describe('the page of reference ties', () => {
+  it('says what the committed measurement says, and nothing else', () => {
+    expect(page).toBe(pageOf(lines));
+    const [first, ...rest] = lines;
+    expect(page).not.toBe(pageOf([{ ...first!, declare: '1.1' }, ...rest]));
+  });
+
+  it('has one line per tie that the script measures', () => {
+    expect(lines.map((l) => [l.between, l.value, l.data])).toEqual(
+      referenceTies.map((tie) => [tie.between, tie.value, sources[tie.data].name]),
+    );
+  });
+
+  it('never declares less than the upper end, nor an upper end below the middle', () => {
+    for (const { oddsRatio, high, declare } of lines) {
+      expect(Number(high)).toBeGreaterThanOrEqual(Number(oddsRatio));
+      expect(toDeclare(Number(declare))).toBe(Number(declare));
+      expect(Number(declare)).toBeGreaterThanOrEqual(Number(high) * 0.99);
+    }
+  });
+
+  it('is what the guide quotes', () => {
+    const guide = readFileSync(new URL('../docs/guides/ties.md', import.meta.url), 'utf8');
+    const [income, , disability, insurance] = lines.filter((line) => line.between === 'any two adults of a household');
+    expect(guide).toContain(
+      `Two adults of a household: ${income!.declare} in income class, ${disability!.declare} in having a disability, ${insurance!.declare} in having health insurance.`,
+    );
+  });
+
+  it('is what the interview quotes', () => {
+    const couples = lines.filter((line) => line.between === 'couples');
+    for (const [what, declare] of Object.entries(measuredTies))
+      expect(couples.find((line) => line.value.includes(what.replace(' class', '')))?.declare).toBe(declare);
+  });
+
+  it.skipIf(!folder)('is what the public data gives today', async () => {
+    for (const data of ['anes', 'cav', 'breast'] as const) {
+      const at = referenceTies.findIndex((tie) => tie.data === data);
+      expect(lineOf(await measure(folder!, referenceTies[at]!))).toEqual(lines[at]);
+    }
+  });
+});
