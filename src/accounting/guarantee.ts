@@ -3,6 +3,7 @@ import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
 import { protectsNothing } from '../policy/budget.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
+import { slicingsOf } from '../ties/slicings.js';
 import type { Account, Route } from './account.js';
 import { posteriorAtMost } from './belief.js';
 import { chance, naturalFrequency, percent } from './belief-words.js';
@@ -33,8 +34,15 @@ const secretWords: Record<SecretKind, string> = {
   edge: 'one tuple of a relation',
 };
 
-/** What is compared: the same everywhere, and no matter of taste, because a count needs twice the noise that adding or removing one record would. */
-const neighbours = ' Neighbours: replace one record by any other; how many records there are is public.';
+/**
+ * What is compared is no matter of taste, because a count needs twice the noise that adding or removing one record would. Where costs are booked by the values of public columns, what
+ * is compared has the same (slices.proof.md).
+ */
+function neighboursIn(policy: Policy): string {
+  const columns = slicingsOf(policy).map(({ column }) => column.name);
+  if (columns.length === 0) return ' Neighbours: replace one record by any other; how many records there are is public.';
+  return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows; how many records there are is public.`;
+}
 
 /** What is promised under an account, whichever of its routes a release takes: worked out once. */
 export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
@@ -49,6 +57,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const belief = (prior: Rational) => percent(posteriorAtMost(prior, account.epsilon), 'up');
   const odds = (Math.ceil(100 * Math.exp(epsilon)) / 100).toString();
   const told = shortAbove(epsilon);
+  const neighbours = neighboursIn(policy);
   const within = `by at most a factor of ${odds} (epsilon ${told})`;
   const together = isZero(account.delta)
     ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.${neighbours}`
@@ -57,7 +66,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const nothing = protectsNothing(policy.budget);
   const sentences = [
     ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
-    `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
+    `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
     together,
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
     naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), account.epsilon, failure).sentence,
@@ -77,6 +86,9 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     sentences,
   });
 }
+
+const secretIn = ({ protect: { secret, window = 1 } }: Policy): string =>
+  window > 1 ? `${window} time steps in a row, taken together` : secretWords[secret];
 
 /** Five digits of it, never less than it is. */
 function shortAbove(x: number): number {
