@@ -400,7 +400,7 @@ const admission = [
   mutant(
     'quota-not-left',
     'src/accounting/share.ts',
-    'return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent)));',
+    'return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent, about)));',
     'return left;',
     quota,
   ),
@@ -472,7 +472,7 @@ const routing = [
   mutant(
     'shapes-without-used',
     'src/dependence/graph/distinct.ts',
-    '(used?.[nodes[k]!] ?? 1)',
+    '(used?.[u] ?? 1)',
     '1',
     'src/dependence/graph/distinct.test.ts',
   ),
@@ -575,4 +575,24 @@ const large = [
   ),
 ];
 
-export const mutants = [...found, ...large, ...cost, ...scale, ...sensitivity, ...admission, ...routing, ...decided];
+/** Costs by the values of public columns. */
+const slices = 'src/mechanism/slices.test.ts';
+const weeks = 'test/weeks.test.ts';
+const chains = 'src/dependence/chain/chain-leakage.test.ts';
+const parts = [
+  mutant('slice-open-end', 'src/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
+  mutant('slice-of-missing', 'src/count/effects.ts', '...(missing ? [slice(by.slicing, Number.NaN, Number.NaN)] : []),', '', effects),
+  mutant('slices-for-persons', 'src/ties/slicings.ts', "secret === 'row' || secret === 'step'", "secret !== 'edge'", effects, weeks),
+  mutant('everybody-for-nothing', 'src/mechanism/profile.ts', 'isPositive(rest) ? addSlices(own, costOn(everyValue, rest)) : own', 'own', slices, weeks),
+  mutant('runs-joined-across', 'src/mechanism/slices.ts', 'run.from === last.to + 1 && equal(', 'run.from <= last.to + 2 && equal(', slices),
+  mutant('neighbouring-weeks-for-nothing', 'src/accounting/by-slice.ts', 'amplifier.slicings?.has(base.slicing) === true && amplifier.leakage(base) <=', 'toNumberDown(largestOn(base.costs)) <=', weeks),
+  mutant('shape-without-values', 'src/dependence/graph/distinct.ts', 'shape[nodes.length + k + 1] = comparable(told.values[nodes[k]!])', 'shape[nodes.length + k + 1] = 0', 'src/dependence/graph/distinct.test.ts'),
+  mutant('window-of-one', 'src/dependence/chain/chain-leakage.ts', 'const width = Math.min(window, end - start + 1);', 'const width = 1;', chains),
+  mutant('future-for-nothing', 'src/dependence/chain/chain-leakage.ts', "along(mirrored(spells), leapsOf(law, 'forward', gaps), gaps)", "along(mirrored(spells).map((s) => ({ ...s, cost: 0 })), leapsOf(law, 'forward', gaps), gaps)", chains),
+  mutant('leap-over-for-nothing', 'src/dependence/chain/chain-leakage.ts', 'for (; k < steps - 1; k++) between = addUp(between, before[k]!.cost);', 'k = steps;', chains),
+  mutant('gaps-forget', 'src/dependence/chain/chain-leakage.ts', 'if (gaps) return Math.max(flow, carried(addUp(flow, cost)));', 'if (gaps) return carried(addUp(flow, cost));', chains),
+  mutant('steady-past-only', 'src/dependence/chain/chain-leakage.ts', 'addUp(own, addUp(past, future))', 'addUp(own, Math.max(past, future))', 'test/sequences.test.ts'),
+  mutant('steps-share-a-time', 'src/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
+];
+
+export const mutants = [...found, ...large, ...cost, ...scale, ...sensitivity, ...admission, ...routing, ...decided, ...parts];

@@ -103,6 +103,7 @@ export type { Adversary, SecretKind } from './policy/policy.js';
 export type { AnswerRow, AnswerTable, ErrorKind, Foreseen } from './query/bound.js';
 export type { Batch, Condition, Query } from './query/query.js';
 export type { Amended } from './release/amend.js';
+export type { PartUse } from './release/parts.js';
 export type { Plan, PlannedMeasure } from './release/plan.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';

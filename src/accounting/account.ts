@@ -30,11 +30,22 @@ import {
   type ZcdpProfile,
   zcdpProfile,
 } from '../mechanism/profile.js';
-import { answersTo, everyRecord, isOfRecords, isOnce, markedBy, type RecordClass } from '../mechanism/record-class.js';
+import {
+  answersTo,
+  everyRecord,
+  isOfRecords,
+  isOnce,
+  markedBy,
+  type RecordClass,
+  type Slicing,
+} from '../mechanism/record-class.js';
+import { everyValue } from '../mechanism/slices.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy, Protect } from '../policy/policy.js';
 import { refuseReserved } from '../policy/reserved.js';
+import { slicingsOf } from '../ties/slicings.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
+import { type About, aboutEverybody, gainedBySlice, keepsBySlice, usedBySlice } from './by-slice.js';
 import { binds, meets, type Reading } from './reading.js';
 
 /**
@@ -47,8 +58,16 @@ export interface Account {
   readonly epsilon: Rational;
   readonly delta: Rational;
   readonly routes: readonly Route[];
+  /** With a budget per step: what every value of the column that puts steps in order may spend, for ever. */
+  readonly steady?: SteadySpending;
   /** A profile as the ledger must hold it: with a cost for every class and every condition that a route speaks about. */
   readonly book: (profile: Profile, reading: Reading) => Profile;
+}
+
+export interface SteadySpending {
+  readonly slicing: Slicing;
+  /** Base epsilon. */
+  readonly each: Rational;
 }
 
 /** One proven way from what was spent to what an attacker gains. */
@@ -62,6 +81,8 @@ export interface Route {
   readonly pureCapacity: Rational;
   /** Absent for a pure budget, and where nothing is proven about Gaussian noise. */
   readonly gaussian?: GaussianRoute;
+  /** The public columns by whose values it may look at what was spent (by-slice.ts). */
+  readonly slicings: readonly Slicing[];
   readonly how: string;
 }
 
@@ -92,7 +113,8 @@ export function openAccount(
   const { epsilon, delta } = policy.budget;
   const routes = amplifiers.map((amplifier, k): Route => {
     const { how, conditions } = amplifier;
-    const route = { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), how };
+    const slicings = amplifier.scope(everyRecord) ? slicingsOf(policy).map(({ slicing }) => slicing) : [];
+    const route = { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), slicings, how };
     told(k + 1);
     return route;
   });
@@ -103,7 +125,27 @@ export function openAccount(
       'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
-  return { terms: termsOf(policy), epsilon, delta, routes: withGaussian, book: booking(policy, withGaussian) };
+  const steady = policy.budget.per === 'step' ? { steady: steadyOf(withGaussian, epsilon) } : {};
+  return { terms: termsOf(policy), epsilon, delta, routes: withGaussian, ...steady, book: booking(policy, withGaussian) };
+}
+
+/** What every step may spend for as long as there are steps: only a chain that forgets has such a number. */
+function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
+  const [found] = routes.flatMap(({ amplifier: { steady } }) => (steady ? [steady] : []));
+  if (!found)
+    throw new Fault(
+      'BUDGET_INVALID',
+      'A budget per step needs a sequence that is the only tie, in the order of a declared integer whose bounds hold every step: otherwise nobody knows what is forgotten.',
+      'Declare the order column, such as week: {type: integer, bounds: [0, 51]}, or leave per out.',
+    );
+  const each = found.base(epsilon);
+  if (!isPositive(each))
+    throw new Fault(
+      'BUDGET_INVALID',
+      'No budget per step lasts for ever: from some state another is certain, so what is said about one step is said about all.',
+      'Leave per out: all steps then share one budget. Or declare transitions that forget.',
+    );
+  return { slicing: found.slicing, each };
 }
 
 /**
@@ -237,7 +279,8 @@ export function keeps(route: Route, spent: Spent): boolean {
   const total = spentUnder(route, spent);
   if (!total) return false;
   if (spent.zcdp.perRecord.size === 0 && (compare(total.pure, route.pureCapacity) <= 0 || keepsApart(route, spent))) return true;
-  return route.gaussian !== undefined && compare(total.rho, route.gaussian.capacity) <= 0;
+  if (route.gaussian !== undefined && compare(total.rho, route.gaussian.capacity) <= 0) return true;
+  return keepsBySlice(route, spent);
 }
 
 export const isKept = (account: Account, spent: Spent): boolean => account.routes.some((route) => keeps(route, spent));
@@ -246,16 +289,16 @@ const paidTwice = ({ pure }: Spent): boolean =>
   [...pure.perRecord].some(([name, times]) => isOnce(name) && compare(times, one) > 0);
 
 /**
- * The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted for whoever asks about every class. By the dearest class, so that shares of
- * several requests add up; costs that differ by class may be kept beyond 1.
+ * The share of the account that is used, by its best route: 0 = fresh, 1 = exhausted for whoever asks about these values of public columns, or about everybody. By the dearest
+ * class, so that shares of several requests add up; costs that differ by class may be kept beyond 1.
  */
-export function usedShare(account: Account, spent: Spent): Rational {
-  const shares = usedShares(account, spent);
+export function usedShare(account: Account, spent: Spent, about: About = aboutEverybody): Rational {
+  const shares = usedShares(account, spent, about);
   return shares.length > 0 ? shares.reduce(minimum) : rational(1);
 }
 
 /** The same by every route and noise that speaks about what was spent. */
-export function usedShares(account: Account, spent: Spent): readonly Rational[] {
+export function usedShares(account: Account, spent: Spent, about: About = aboutEverybody): readonly Rational[] {
   return account.routes.flatMap((route) => {
     const total = spentUnder(route, spent);
     if (!total) return [];
@@ -263,6 +306,7 @@ export function usedShares(account: Account, spent: Spent): readonly Rational[] 
     return [
       ...(pure ? [divide(total.pure, route.pureCapacity)] : []),
       ...(route.gaussian && isPositive(route.gaussian.capacity) ? [divide(total.rho, route.gaussian.capacity)] : []),
+      ...route.slicings.flatMap((slicing) => usedBySlice(route, spent, slicing, about.get(slicing) ?? everyValue)),
     ];
   });
 }
@@ -279,6 +323,7 @@ export function gained(account: Account, spent: Spent): number {
       const mixed = { rho: within(spent.zcdp, route.amplifier.scope), pure: total.pure };
       least = Math.min(least, route.gaussian.bound.epsilon(mixed, route.gaussian.delta));
     }
+    least = Math.min(least, gainedBySlice(route, spent) ?? least);
   }
   return least;
 }

@@ -1,18 +1,26 @@
 import type { Measure } from '../count/measure.js';
 import { floor, fromNumber, minimum, multiply, one, type Rational, rational } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
-import type { RecordClass } from '../mechanism/record-class.js';
+import { everyRecord, type Slicing } from '../mechanism/record-class.js';
+import { isAmong, kinds, valuesIn } from './by-slice.js';
 
 const grain = 1_000_000_000_000n;
 
 /**
  * Splits one unit of budget among measures in proportion to their weights, so that for every record class in scope the shares of the measures
- * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit.
+ * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit. With a slicing, for every value of that public column.
  */
-export function allocate(measures: readonly Measure[], scope: Scope, weight: (m: Measure) => number): readonly Rational[] {
+export function allocate(
+  measures: readonly Measure[],
+  scope: Scope,
+  weight: (m: Measure) => number,
+  slicing?: Slicing,
+): readonly Rational[] {
   const weights = measures.map(weight);
-  const touched = measures.map((m) => [...m.effects.keys()].filter(scope));
-  const sharing = new Map<RecordClass, { total: number; count: number; equal: boolean; readonly first: number }>();
+  const touched: readonly (readonly unknown[])[] = slicing
+    ? valuesTouched(measures, slicing)
+    : measures.map((m) => [...m.effects.keys()].filter(scope));
+  const sharing = new Map<unknown, { total: number; count: number; equal: boolean; readonly first: number }>();
   touched.forEach((classes, k) => {
     const weight = weights[k]!;
     for (const name of classes) {
@@ -32,6 +40,13 @@ export function allocate(measures: readonly Measure[], scope: Scope, weight: (m:
       })
       .reduce(minimum, one),
   );
+}
+
+/** Values of the column that every measure treats alike are one class. */
+function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly (readonly number[])[] {
+  const own = measures.map(({ effects }) => valuesIn(effects, slicing));
+  const values = kinds(own.map(({ ranges }) => ranges));
+  return own.map((among, k) => (measures[k]!.effects.has(everyRecord) ? values.filter((v) => isAmong(among, v)) : []));
 }
 
 /** Floored to the grain, after taking off what double rounding could have added: the shares of a class never add up to more than one. */

@@ -1,15 +1,17 @@
 import type { Measure, MechanismOf } from '../count/measure.js';
-import { isPositive, multiply, type Rational, toNumber } from '../exact/rational.js';
+import { compare, isPositive, multiply, type Rational, toNumber } from '../exact/rational.js';
 import { type Additive, additive } from '../mechanism/additive.js';
 import { type Allotment, pureInside } from '../mechanism/allotment.js';
 import { largest, type Scope } from '../mechanism/effect.js';
 import { varianceOf } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
-import { type Profile, type Spent, spend } from '../mechanism/profile.js';
-import { isPart } from '../mechanism/record-class.js';
+import { type Profile, paidBySlice, type Spent, spend } from '../mechanism/profile.js';
+import { isPart, type Slicing } from '../mechanism/record-class.js';
 import { type Selection, selection } from '../mechanism/select.js';
+import { largestOn } from '../mechanism/slices.js';
 import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
 import { allocate } from './allocate.js';
+import { aboutOf, roomOn } from './by-slice.js';
 import { meets } from './reading.js';
 
 /** One way to answer a batch within its share of the account. */
@@ -19,6 +21,8 @@ export interface NoisePlan {
   /** One per measure. */
   readonly mechanisms: readonly MechanismOf[];
   readonly profile: Profile;
+  /** The public column by whose values the budget was divided and found. */
+  readonly slicing?: Slicing;
   /** Sum over cells of the noise variance in units of what one record can move: comparable between measures. */
   readonly error: number;
   /** Whether the account still has room for it. */
@@ -28,6 +32,7 @@ export interface NoisePlan {
 /** All candidates, best first; the caller takes the first (which fits if any does). */
 export function chooseNoise(measures: readonly Measure[], account: Account, share: Rational, spent: Spent): readonly NoisePlan[] {
   const plans: Omit<NoisePlan, 'fits'>[] = [];
+  const about = aboutOf(measures);
   for (const route of account.routes) {
     const { scope, factoredOnly } = route.amplifier;
     const speaksOf = (noise: Profile['noise']) => route.conditions.every((c) => meets(c, noise, { measures }));
@@ -38,20 +43,31 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     const onlyPure = spent.zcdp.perRecord.size === 0;
     // What another route of the same amplifier says about pure noise need not be said twice.
     const plain = isPlain(route);
-    if (onlyPure && plain && isPositive(route.pureCapacity) && speaksOf('pure'))
-      plans.push(under(laplace, measures, route, multiply(route.pureCapacity, share)));
-    if (factoredOnly || !route.gaussian || !isPositive(route.gaussian.capacity)) continue;
-    const rho = multiply(route.gaussian.capacity, share);
-    if (speaksOf('zcdp')) plans.push(under(gaussian, measures, route, rho));
-    if (!onlyPure && plain && speaksOf('pure')) plans.push(under(laplace, measures, route, pureInside(rho)));
+    for (const slicing of [undefined, ...route.slicings.filter((s) => about.has(s))]) {
+      const capacity = slicing === undefined ? route.pureCapacity : roomOn(route, slicing, about.get(slicing)!);
+      if (onlyPure && plain && isPositive(capacity) && speaksOf('pure'))
+        plans.push(under(laplace, measures, route, multiply(capacity, share), slicing));
+      if (factoredOnly || !route.gaussian || !isPositive(route.gaussian.capacity)) continue;
+      const rho = multiply(route.gaussian.capacity, share);
+      if (speaksOf('zcdp')) plans.push(under(gaussian, measures, route, rho, slicing));
+      if (!onlyPure && plain && speaksOf('pure')) plans.push(under(laplace, measures, route, pureInside(rho), slicing));
+    }
   }
+  const gains = (plan: (typeof plans)[number]) =>
+    plan.slicing === undefined ||
+    // By the values of a column nothing is gained where one number says as much, nor where those of another would pay for it.
+    (!plans.some((p) => p.slicing === undefined && p.route === plan.route && p.kind === plan.kind && p.error <= plan.error) &&
+      [...about.keys()].every((other) => compare(dearest(plan.profile, other), dearest(plan.profile, plan.slicing!)) <= 0));
   return (
     plans
+      .filter(gains)
       // By its own route: the promise printed with the plan is that route's.
       .map((plan) => ({ ...plan, fits: keeps(plan.route, spend(spent, account.book(plan.profile, { measures }))) }))
       .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error)
   );
 }
+
+const dearest = (profile: Profile, slicing: Slicing): Rational => largestOn(paidBySlice(profile, slicing));
 
 /** The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own effect. */
 interface Kind {
@@ -67,12 +83,14 @@ function under(
   measures: readonly Measure[],
   route: Route,
   budget: Rational,
+  slicing?: Slicing,
 ): Omit<NoisePlan, 'fits'> {
   const { scope } = route.amplifier;
-  const mechanisms = allocate(measures, scope, (m) => weight(entering(m))).map((share, k) =>
+  const mechanisms = allocate(measures, scope, (m) => weight(entering(m)), slicing).map((share, k) =>
     noised(measures[k]!, { noise, amount: multiply(budget, share) }, scope),
   );
-  return { route, kind: name, mechanisms, profile: costTogether(mechanisms), error: expectedError(measures, mechanisms, scope) };
+  const error = expectedError(measures, mechanisms, scope);
+  return { route, kind: name, mechanisms, profile: costTogether(mechanisms), error, ...(slicing && { slicing }) };
 }
 
 /** A measure is its own factor when only one column's answers can move it. */

@@ -2,8 +2,9 @@ import { coarseColumns, columnList } from '../dependence/model/resolution.js';
 import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
 import { protectsNothing } from '../policy/budget.js';
-import { betweenValues, type Neighbours, neighboursOf } from '../policy/neighbours.js';
+import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
+import { slicingsOf } from '../ties/slicings.js';
 import type { Account, Route } from './account.js';
 import { posteriorAtMost } from './belief.js';
 import { chance, naturalFrequency, percent } from './belief-words.js';
@@ -36,11 +37,17 @@ const secretWords: Record<SecretKind, string> = {
   edge: 'one tuple of a relation',
 };
 
-/** What is compared is no matter of taste: a histogram needs twice the noise that adding or removing one record would, and promises twice as much about its values. */
-const neighbourWords: Record<Neighbours, string> = {
-  replace: ' Neighbours: replace one record by any other; how many records there are is public.',
-  'add-remove': ' Neighbours: add or remove one record; how many records there are is protected, too.',
-};
+/**
+ * What is compared is no matter of taste, because a count needs twice the noise that adding or removing one record would. Where costs are booked by the values of public columns, what
+ * is compared has the same (slices.proof.md).
+ */
+function neighboursIn(policy: Policy): string {
+  if (neighboursOf(policy) === 'add-remove')
+    return ' Neighbours: add or remove one record; how many records there are is protected, too.';
+  const columns = slicingsOf(policy).map(({ column }) => column.name);
+  if (columns.length === 0) return ' Neighbours: replace one record by any other; how many records there are is public.';
+  return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows; how many records there are is public.`;
+}
 
 /** What is promised under an account, whichever of its routes a release takes: worked out once. */
 export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
@@ -53,12 +60,12 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
       ? 'knows the declared ties and may know the exact values of any other records'
       : 'knows the declared ties but no exact values of other records';
   const compared = neighboursOf(policy);
-  const neighbours = neighbourWords[compared];
   const values = betweenValues(compared, account.epsilon);
   const belief = (prior: Rational) => percent(posteriorAtMost(prior, values), 'up');
   const factor = (x: number) => (Math.ceil(100 * Math.exp(x)) / 100).toString();
   const odds = factor(epsilon);
   const told = shortAbove(epsilon);
+  const neighbours = neighboursIn(policy);
   const within = `by at most a factor of ${odds} (epsilon ${told})`;
   const together =
     compared === 'add-remove'
@@ -70,7 +77,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
   const sentences = [
     ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
-    `Protected: ${secretWords[secret]}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
+    `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
     together,
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
     naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), values, failure).sentence,
@@ -91,6 +98,9 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     sentences,
   });
 }
+
+const secretIn = ({ protect: { secret, window = 1 } }: Policy): string =>
+  window > 1 ? `${window} time steps in a row, taken together` : secretWords[secret];
 
 /** Five digits of it, never less than it is. */
 function shortAbove(x: number): number {

@@ -12,7 +12,9 @@ import {
   zero,
 } from '../exact/rational.js';
 import { nothingSpent, type Profile, type Spent, spend } from '../mechanism/profile.js';
+import { isEverything } from '../mechanism/slices.js';
 import { type Account, admission, type Quota, usedShare } from './account.js';
+import { type About, roomOn } from './by-slice.js';
 import type { Reading } from './reading.js';
 
 /** What was spent by everybody, and by the analyst who asks where a quota is theirs. */
@@ -21,7 +23,7 @@ export interface Standing extends Spent {
 }
 
 export interface Asked {
-  /** How much of the policy's epsilon to use; a tenth of it when absent. */
+  /** How much of the policy's epsilon to use; when absent a tenth of it, or with a budget per step what every step may spend for ever. */
   readonly epsilon?: string;
   /** Use everything that remains (surveys). */
   readonly all?: boolean;
@@ -59,20 +61,33 @@ export function shareOf(text: string, account: Account): Rational {
  * The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. What rounding left over is not handed out
  * unasked: the answer would be nothing but noise, so the full share is asked for and refused.
  */
-export function chooseShare(account: Account, asked: Asked, standing: Standing): Rational {
+export function chooseShare(account: Account, asked: Asked, standing: Standing, about?: About): Rational {
   if (asked.epsilon !== undefined) return shareOf(asked.epsilon, account);
-  const left = leftOf(account, standing);
+  const left = leftOf(account, standing, about);
   const remaining = compare(left, crumbs) < 0 ? zero : left;
   if (asked.all) return isPositive(remaining) ? remaining : one;
+  const steady = steadyShare(account, about);
+  if (steady) return compare(remaining, steady) < 0 && isPositive(remaining) ? remaining : steady;
   return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
 }
 
-/** The share of the budget that is left to whoever asks. */
-export function leftOf(account: Account, standing: Standing): Rational {
-  const left = subtract(one, usedShare(account, standing));
+/** What a release about some steps takes by itself where every step has a budget of its own: what all of them may spend, for ever. */
+function steadyShare({ steady, routes }: Account, about: About | undefined): Rational | undefined {
+  const values = steady && about?.get(steady.slicing);
+  if (!values || isEverything(values)) return undefined;
+  const [most] = routes
+    .filter(({ slicings }) => slicings.includes(steady.slicing))
+    .map((route) => roomOn(route, steady.slicing, values))
+    .sort((a, b) => compare(b, a));
+  return most && isPositive(most) ? divide(steady.each, most) : undefined;
+}
+
+/** The share of the budget that is left to whoever asks, about everybody or about these values of public columns. */
+export function leftOf(account: Account, standing: Standing, about?: About): Rational {
+  const left = subtract(one, usedShare(account, standing, about));
   if (!standing.own) return left;
   const { quota, spent } = standing.own;
-  return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent)));
+  return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent, about)));
 }
 
 /** What a reservation would be refused with, as things stand: by the very test it has to pass. */

@@ -11,6 +11,7 @@ import { type StoredProfile, toStored } from '../mechanism/profile.js';
 import { isOfRecords, storedClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { type Amended, amendTerms as amendWith } from '../release/amend.js';
+import { type PartUse, partsSpent } from '../release/parts.js';
 import { type QuotaUse, quotaUses } from '../release/quota.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
@@ -77,6 +78,8 @@ export interface Spending {
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
   /** What an attacker may have gained at most about one record so far. */
   readonly gained: number;
+  /** Where something was released about values of a public column only: what is spent and left there. */
+  readonly parts?: readonly PartUse[];
   readonly quotas?: readonly QuotaUse[];
 }
 
@@ -84,6 +87,7 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
   const known = await ledger.account(policy.population);
   const spent = await session.spent();
   const total = toNumber(session.account.epsilon);
+  const parts = partsSpent(policy, session.account, spent);
   const used = Math.min(1, toNumber(usedShare(session.account, spent))) * total;
   return {
     population: policy.population,
@@ -94,6 +98,7 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     policyTerms: termsOf(policy).summary,
     budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
     gained: gained(session.account, spent),
+    ...(parts.length > 0 && { parts }),
     ...(policy.budget.analysts && {
       quotas: quotaUses(policy, session.account, await ledger.entries(policy.population)),
     }),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { carriedBy, type Over, steadyLeakage, temporalBudgets, temporalLeakage } from '../dependence/temporal/temporal.js';
 import { Fault } from '../errors.js';
 import { isPositive, parseRational, toNumberDown, toNumberUp } from '../exact/rational.js';
-import { readTransitions } from '../ties/transitions.js';
+import { everyTransition, readTransitions } from '../ties/transitions.js';
 import { amount, type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
 
 const file = z.union([z.string(), z.instanceof(URL)]);
@@ -83,7 +83,7 @@ function budgetsFor(target: number, steps: number | undefined, over: Over): Floa
 function matrixIn(named: FileName | undefined): readonly (readonly number[])[] | undefined {
   if (named === undefined) return undefined;
   const file = fileNamed(named, 'The transition matrix');
-  const matrices = readTransitions(file);
+  const matrices = everyTransition(readTransitions(file));
   if (matrices.length === 1) return matrices[0];
   throw new Fault('MODEL_INVALID', 'The transition file holds a set of matrices.', 'Name one matrix per direction.', {
     place: { file },

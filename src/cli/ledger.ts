@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { EntryCost } from '../ask/ledger.js';
 import { Fault } from '../errors.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
+import type { PartUse } from '../release/parts.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { emit, moment } from './output.js';
 import { withSession } from './session.js';
@@ -59,6 +60,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
   const found = await withSession(file, {}, async (fugu) => ({ ...(await fugu.spent()), entries: await fugu.entries() }));
   const { costOf } = await import('../ask/ledger.js');
   const { entries, budget } = found;
+  const byParts = await partsText(found.parts ?? [], budget.total);
   emit(json, found, () => {
     const listed = all ? entries : entries.slice(-20);
     return [
@@ -82,6 +84,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
         : []),
       `Spent ${figure(budget.spent)} of ${figure(budget.total)}, remaining ${bold(figure(budget.remaining))} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
       `An attacker may have gained at most ${figure(found.gained)} about one record so far.`,
+      ...byParts,
       ...(found.quotas ?? []).map(
         (q) => `Quota of ${q.analyst}: spent ${figure(q.spent)} of ${figure(q.total)}, remaining ${figure(q.remaining)}.`,
       ),
@@ -103,6 +106,24 @@ async function show(file: string, { json, all }: Words): Promise<void> {
           ]),
       ...(listed.length < entries.length ? [dim(`… ${entries.length - listed.length} earlier entries (use --all)`)] : []),
     ].join('\n');
+  });
+}
+
+/** What is left by the values of public columns: a line along whole numbers, and a table. */
+async function partsText(parts: readonly PartUse[], total: number): Promise<readonly string[]> {
+  if (parts.length === 0) return [];
+  const { byColumn, lineOver } = await import('../report/parts-text.js');
+  return [...byColumn(parts)].flatMap(([column, own]) => {
+    const along = own.every(({ from }) => from !== undefined) ? lineOver(own, total) : undefined;
+    return [
+      '',
+      `By ${bold(column)}, for a release about these values only (epsilon, ties included):`,
+      ...(along ? [`  ${along.from} [${along.line}] ${along.to}`] : []),
+      table(
+        [column, 'spent', 'remaining'],
+        own.map((p) => [p.part.slice(column.length + 1), figure(p.spent), figure(p.remaining)]),
+      ),
+    ];
   });
 }
 

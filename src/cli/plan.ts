@@ -61,6 +61,9 @@ export function planText(plan: Plan): string {
     `  ${plan.why}`,
     `  ${dim(plan.route)}`,
   ];
+  for (const part of plan.parts ?? [])
+    lines.push(`  about ${part.part} only: ${figure(part.remaining)} of ${figure(budget.total)} left there`);
+  if (plan.steady) lines.push(`  every ${plan.steady.column} may spend ${figure(plan.steady.each)}, for as long as it goes on`);
   if (plan.quota)
     lines.push(
       `  of the quota of ${plan.quota.analyst}, ${figure(plan.quota.total)}: spent ${figure(plan.quota.spent)}, remaining ${figure(plan.quota.remaining)}`,

@@ -1,9 +1,9 @@
+import { codeIndex, codeTables, numberOf, optionText, writtenIndex } from '../engine/codes.js';
 import type { Cell, Chunk, StoredColumn } from '../engine/engine.js';
 import { codesOf, trimCode } from '../policy/code.js';
 import { isCoded } from '../policy/domain.js';
 import { gridOf, positionOf } from '../policy/grid.js';
 import type { Column, MultiColumn } from '../policy/policy.js';
-import { codeIndex, codeTables, numberOf, optionText, writtenIndex } from './codes.js';
 import { countStored, fillStored, storedCell } from './stored-column.js';
 
 export type Cells = ArrayLike<Cell>;

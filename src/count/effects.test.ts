@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { category, multi, number, samplePolicy, weight } from '../../test/sample-policy.js';
+import { isAmong, valuesIn } from '../accounting/by-slice.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Effect } from '../mechanism/effect.js';
-import { answersTo, everyRecord } from '../mechanism/record-class.js';
+import { answersTo, everyRecord, kindOf, type Slicing } from '../mechanism/record-class.js';
+import type { Values } from '../mechanism/slices.js';
 import type { Column, Policy, Protect } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
+import { slicingsOf } from '../ties/slicings.js';
 import type { Measure } from './measure.js';
 import { rowCounter } from './rows.js';
 
@@ -322,6 +325,91 @@ describe('the stated effect of one answer on the penalties of a quantile', () =>
     );
     expect(most.x).toBe(measure.effects.get(answersTo('x'))!.l1);
     expect(most.party).toBe(measure.effects.get(answersTo('party'))!.l1);
+  });
+});
+
+describe('the stated effect on rows with one value of a public column', () => {
+  const columns = [
+    number('week', '2', '5', '1', { public: true, missing: ['4'] }),
+    category('form', ['x', 'y', 'z'], { public: true }),
+    category('party', ['a', 'b']),
+  ];
+  const policy = under(columns, {});
+  // Beyond the bounds, between the steps, and codes that nobody declared.
+  const rows = allRows(columns).flatMap((row) => [row, [99, ...row.slice(1)], [2.5, ...row.slice(1)], [row[0]!, 'w', row[2]!]]);
+  const tests = fc.oneof(
+    fc.record({
+      column: fc.constant('week'),
+      op: fc.constantFrom('=', '!=', '<', '<=', '>', '>='),
+      value: fc.integer({ min: 0, max: 7 }),
+    }),
+    fc.record({ column: fc.constant('week'), op: fc.constantFrom('missing', 'present') }),
+    fc.record({ column: fc.constant('form'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('x', 'y', 'z') }),
+    fc.record({ column: fc.constant('form'), op: fc.constant('in'), values: fc.subarray(['x', 'y', 'z'], { minLength: 1 }) }),
+    fc.record({ column: fc.constant('form'), op: fc.constant('missing') }),
+  );
+  const asked = fc.record({
+    kind: fc.constant('histogram'),
+    column: fc.constantFrom('party', 'form'),
+    where: fc.array(tests, { minLength: 1, maxLength: 3 }),
+  });
+  const slicings = slicingsOf(policy);
+  /** Whether no row that has, or lacks, the values of a slice moves what those of other values do not pay for. */
+  const holds = (query: object, stated: (m: Measure, slicing: Slicing) => Values): boolean =>
+    bindBatch(parseBatch(query), policy).measures.every((measure) =>
+      slicings.every((by) => {
+        const paying = stated(measure, by.slicing);
+        const at = columns.findIndex(({ name }) => name === by.column.name);
+        const others = rows.filter((row) => !isAmong(paying, by.read(row[at]!)));
+        return count(policy, measure, others).every((x) => x === 0n);
+      }),
+    );
+
+  it('is none where the filter lets none of them pass, whatever is asked of the column', () => {
+    fc.assert(
+      fc.property(asked, (query) => holds(query, (m, slicing) => valuesIn(m.effects, slicing))),
+      { numRuns: 300 },
+    );
+  });
+
+  it('would be caught where a value that passes were left out', () => {
+    const short = (m: Measure, slicing: Slicing): Values => {
+      const { ranges, missing } = valuesIn(m.effects, slicing);
+      return { ranges: ranges.map(({ from, to }) => ({ from, to: Number.isFinite(to) ? to - 1 : from + 1 })), missing };
+    };
+    const some = (m: Measure, slicing: Slicing): Values => ({ ...valuesIn(m.effects, slicing), missing: false });
+    for (const wrong of [short, some])
+      expect(() =>
+        fc.assert(
+          fc.property(asked, (query) => holds(query, wrong)),
+          { numRuns: 300 },
+        ),
+      ).toThrow();
+  });
+
+  it('is booked by values of the columns that the filter asks about, and for rows and steps only', () => {
+    const query = { kind: 'count', where: [{ column: 'week', op: '>=', value: 3 }] };
+    const classes = (protect: Partial<Protect>) =>
+      bindBatch(parseBatch(query), under(columns, protect)).measures.map((m) =>
+        [...m.effects.keys()].map((name) => kindOf(name)),
+      );
+    expect(classes({})).toEqual([['every', 'sliced', 'slice']]);
+    expect(classes({ secret: 'step' })).toEqual([['every', 'sliced', 'slice']]);
+    expect(classes({ secret: 'person', unit: 'id', maxRows: 3 })).toEqual([['every']]);
+    expect(classes({ secret: 'answer' })).toEqual([[]]);
+  });
+
+  it('is the same whether the last declared value lies nearer or farther', () => {
+    const query = (op: string) => ({ kind: 'count', where: [{ column: 'week', op, value: 5 }] });
+    const kinds = (high: string, op: string) => [
+      ...bindBatch(
+        parseBatch(query(op)),
+        under([number('week', '2', high, '1', { public: true })], {}),
+      ).measures[0]!.effects.keys(),
+    ];
+    expect(kinds('5', '=')).toEqual(['*', expect.stringMatching(/^sliced:week#/), expect.stringMatching(/:5\.\.$/)]);
+    expect(kinds('9', '=')).toEqual(['*', kinds('5', '=')[1], expect.stringMatching(/:5$/)]);
+    expect(kinds('9', '<')).toEqual(kinds('5', '<'));
   });
 });
 

@@ -1,11 +1,15 @@
 import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
-import { answersTo, everyRecord, type RecordClass } from '../mechanism/record-class.js';
+import { answersTo, everyRecord, type RecordClass, slice, sliced } from '../mechanism/record-class.js';
+import { both, inOrder, type Range, type Values } from '../mechanism/slices.js';
+import { codesOf } from '../policy/code.js';
 import { numberNamed, weightNamed } from '../policy/domain.js';
 import { gridOf, unitsAt } from '../policy/grid.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
-import { type Counting, columnsOf, columnsOfKey, type RowValue } from './measure.js';
+import type { SlicingColumn } from '../ties/slicing-column.js';
+import { slicingsOf } from '../ties/slicings.js';
+import { type Counting, columnsOf, columnsOfKey, type RowTest, type RowValue } from './measure.js';
 
 /** Closed interval of integers. */
 interface Interval {
@@ -137,9 +141,50 @@ function perClass(policy: Policy, shape: Shape): Effects {
     if (secrets.length > 0) entries.push([everyRecord, row]);
   } else {
     const m = secret === 'person' ? BigInt(policy.protect.maxRows) : 1n;
-    entries.push([everyRecord, { l1: m * row.l1, l2squared: m * m * row.l2squared }]);
+    const effect = { l1: m * row.l1, l2squared: m * m * row.l2squared };
+    entries.push([everyRecord, effect]);
+    for (const name of slicesOf(policy, shape.counting)) entries.push([name, effect]);
   }
   return new Map(entries.filter(([, effect]) => effect.l1 > 0n));
+}
+
+/** The slices that rows must lie in to be counted at all, for every public column that the filter asks about (effects.proof.md). */
+function slicesOf(policy: Policy, { filter }: Counting): readonly RecordClass[] {
+  if (filter.length === 0) return [];
+  return slicingsOf(policy).flatMap((by): readonly RecordClass[] => {
+    const tests = filter.filter(({ column }) => column === by.column.name);
+    if (tests.length === 0) return [];
+    const { ranges, missing } = tests.map((test) => passing(test, by)).reduce(both);
+    return [
+      sliced(by.slicing),
+      ...ranges.map(({ from, to }) => slice(by.slicing, from, to)),
+      ...(missing ? [slice(by.slicing, Number.NaN, Number.NaN)] : []),
+    ];
+  });
+}
+
+/** The values that pass a test. A number beyond the last declared one is read as that, so the last has no end. */
+function passing(test: RowTest, { column, first, last }: SlicingColumn): Values {
+  const declared = [{ from: first, to: Number.POSITIVE_INFINITY }];
+  if (test.kind === 'missing') return test.negate ? { ranges: declared, missing: false } : { ranges: [], missing: true };
+  const codes = column.type === 'category' ? codesOf(column) : [];
+  const ranges =
+    test.kind === 'code'
+      ? inOrder(codes.flatMap((code, k) => (test.codes.includes(code) ? [{ from: k, to: k }] : [])))
+      : test.from > test.to
+        ? []
+        : [{ from: first + test.from, to: test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to }];
+  return { ranges: test.negate ? outside(ranges, first) : ranges, missing: false };
+}
+
+function outside(ranges: readonly Range[], first: number): readonly Range[] {
+  const gaps: Range[] = [];
+  let from = first;
+  for (const range of ranges) {
+    gaps.push({ from, to: range.from - 1 });
+    from = range.to + 1;
+  }
+  return inOrder(Number.isFinite(from) ? [...gaps, { from, to: Number.POSITIVE_INFINITY }] : gaps);
 }
 
 /** Replace-one effects of a vector of sums. Proofs in effects.proof.md. */

@@ -1,3 +1,4 @@
+import { type CodeTables, codeTables, plainReal } from '../engine/codes.js';
 import type { SourceColumn } from '../engine/engine.js';
 import { gridText } from '../engine/source.js';
 import { Fault } from '../errors.js';
@@ -6,7 +7,6 @@ import { isCoded } from '../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../policy/grid.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
-import { type CodeTables, codeTables, plainReal } from './codes.js';
 import type { Binder, Dialect } from './dialect.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {

@@ -1,5 +1,6 @@
 import type { Rational } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
+import type { Slicing } from '../mechanism/record-class.js';
 import type { Base, Bases } from './base.js';
 import type { Condition } from './condition.js';
 
@@ -14,6 +15,10 @@ export interface Amplifier {
   leakage(base: Base): number;
   /** The largest common base whose leakage stays within epsilon; with `parts`, the largest multiple of them. Rounded down. */
   largestBase(epsilon: Rational, parts?: Bases): Rational;
+  /** The public columns of which it knows every record's value, so that what records of other values spend counts for as much as ties carry over; others by the largest cost. */
+  readonly slicings?: ReadonlySet<Slicing>;
+  /** What every value of the public column that puts steps in order may spend, however many there will be. */
+  readonly steady?: Steady;
   /** The proven bounds for Gaussian noise: the first holds for every zCDP release, the others for what their conditions say. */
   readonly gaussian: readonly GaussianBound[];
   /** Leakage at the base if the declaration were too weak; rounded up. Empty when nothing is declared. */
@@ -27,6 +32,12 @@ export interface Amplifier {
   /** What must be true for the bound to hold, in plain words, and the theorem used. */
   readonly assumptions: readonly string[];
   readonly how: string;
+}
+
+export interface Steady {
+  readonly slicing: Slicing;
+  /** Rounded down; zero where nothing lasts for ever. */
+  base(epsilon: Rational): Rational;
 }
 
 /** What every record spends: rho of zCDP, and pure epsilon beside it. */

@@ -1,10 +1,10 @@
 import { mulUp } from '../exact/outward.js';
 import { add, divide, isZero, multiply, type Rational, rational, toNumberDown, toNumberUp, toText } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
-import { answersTo, type RecordClass } from '../mechanism/record-class.js';
+import { answersTo, type RecordClass, type Slicing } from '../mechanism/record-class.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
-import { type Base, type Bases, baseOf, commonBase } from './base.js';
+import { type Base, type Bases, baseOf, commonBase, isSlicedBase } from './base.js';
 import { type Condition, onlySums } from './condition.js';
 import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian/sums.js';
 import { distinctComponents } from './graph/distinct.js';
@@ -14,6 +14,7 @@ import { emptyBounds, type KeepBounds, type KeptBounds, keptBounds, remembered }
 import { largestBelow } from './largest-below.js';
 import { largestBaseOf, ties } from './leakage.js';
 import type { Model } from './model/model.js';
+import { slicedLeakage } from './sliced-leakage.js';
 import { tooWeak } from './too-weak.js';
 import { directLaws } from './uninformed/direct-clusters.js';
 import { type Percolation, percolation, percolationOf } from './uninformed/percolation.js';
@@ -28,6 +29,8 @@ export interface GraphRoute {
   readonly leftOut?: LeftOut;
   readonly conditions?: readonly Condition[];
   readonly scope: Scope;
+  /** The values of the graph's records in public columns, NaN for none. */
+  readonly values?: ReadonlyMap<Slicing, Float64Array>;
   /** Where the records of the graph are the answers to columns: which, in the graph's order. Those of the model are its ids. */
   readonly columns?: readonly string[];
   readonly adversary: Adversary;
@@ -59,9 +62,11 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
     const worst = (times: number) => asked().leakage(spentBy(classes, parts, times)).worst.leakage;
     return largestBelow(worst, limit, limit / toNumberDown(most));
   };
+  const bySlice = slicedLeakage(route);
   const leakage = (base: Base): number => {
     const common = commonBase(base, scope);
     if (isZero(common)) return 0;
+    if (isSlicedBase(base)) return bySlice(base) ?? leakage(common);
     if (classes) return asked().leakage(spentBy(classes, base)).worst.leakage;
     const spent = toNumberUp(common);
     return remembered(kept.leaks, spent, () => asked().worst(spent));
@@ -74,6 +79,7 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
     name: route.name,
     scope,
     leakage,
+    ...(route.values && { slicings: new Set(route.values.keys()) }),
     largestBase: (epsilon, parts) => (parts ? largestMultiple(epsilon, parts) : largest(epsilon)),
     gaussian: [everyRelease(clusters), ...(graph.factors > 0 ? [onSums(sums)] : [])],
     whatIf: (exact) => {

@@ -1,5 +1,16 @@
-import { add, isPositive, parseRational, type Rational, rational, toText, zero } from '../exact/rational.js';
-import { onceFor, type RecordClass, storedClass } from './record-class.js';
+import { add, isPositive, parseRational, type Rational, rational, subtract, toText, zero } from '../exact/rational.js';
+import {
+  everyRecord,
+  isSlice,
+  onceFor,
+  type RecordClass,
+  type Slicing,
+  slice,
+  sliced,
+  sliceIn,
+  storedClass,
+} from './record-class.js';
+import { addSlices, costOn, everyValue, noSlices, type Run, type Slices, sumOf } from './slices.js';
 
 /**
  * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
@@ -34,8 +45,37 @@ const checked = (entries: Entries): Map<RecordClass, Rational> => {
     if (!isPositive(cost)) throw new RangeError(`a profile entry must be positive: ${name}`);
     map.set(name, cost);
   }
-  return map;
+  return inRuns(map);
 };
+
+/** Classes with slices in the one way they are held. */
+function inRuns(costs: Map<RecordClass, Rational>): Map<RecordClass, Rational> {
+  writeSlices(costs, slicesIn(costs));
+  return costs;
+}
+
+function writeSlices(costs: Map<RecordClass, Rational>, slices: ReadonlyMap<Slicing, Slices>): void {
+  if (slices.size === 0) return;
+  for (const name of [...costs.keys()]) if (isSlice(name)) costs.delete(name);
+  for (const [of, { runs, missing }] of slices) {
+    for (const { from, to, cost } of runs) costs.set(slice(of, from, to), cost);
+    if (isPositive(missing)) costs.set(slice(of, Number.NaN, Number.NaN), missing);
+  }
+}
+
+/** What was booked under slices, by column. */
+function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Slices> {
+  const found = new Map<Slicing, { readonly runs: Run[]; missing: Rational }>();
+  for (const [name, cost] of costs) {
+    if (!isSlice(name)) continue;
+    const { of, from, to } = sliceIn(name);
+    const own = found.get(of) ?? { runs: [], missing: zero };
+    found.set(of, own);
+    if (Number.isNaN(from)) own.missing = add(own.missing, cost);
+    else own.runs.push({ from, to, cost });
+  }
+  return new Map([...found].map(([of, { runs, missing }]) => [of, { runs: sumOf(runs), missing }]));
+}
 
 /** Pure replace-one epsilon per class. */
 export const pureProfile = (entries: Entries, factored = false): PureProfile =>
@@ -47,12 +87,24 @@ export const zcdpProfile = (entries: Entries): ZcdpProfile =>
 /** Profiles of one kind add along a transcript, adaptively chosen or not. */
 export function addProfiles<P extends Profile>(a: P, b: P): P {
   const total = new Map(a.perRecord);
-  for (const [name, cost] of b.perRecord) total.set(name, add(total.get(name) ?? zero, cost));
+  for (const [name, cost] of b.perRecord) if (!isSlice(name)) total.set(name, add(total.get(name) ?? zero, cost));
+  const slices = slicesIn(a.perRecord);
+  for (const [of, more] of slicesIn(b.perRecord)) slices.set(of, addSlices(slices.get(of) ?? noSlices, more));
+  writeSlices(total, slices);
   const factored = a.noise === 'pure' && b.noise === 'pure' && a.factored && b.factored;
   return (a.noise === 'pure'
     ? { noise: 'pure', perRecord: total, factored }
     : { noise: 'zcdp', perRecord: total }) as unknown as P;
 }
+
+/** What a record pays by its value of a public column: what was booked for its slice, and all that was not booked by slices (slices.proof.md). */
+export function paidBySlice({ perRecord }: Profile, slicing: Slicing): Slices {
+  const own = slicesIn(perRecord).get(slicing) ?? noSlices;
+  const rest = subtract(perRecord.get(everyRecord) ?? zero, perRecord.get(sliced(slicing)) ?? zero);
+  return isPositive(rest) ? addSlices(own, costOn(everyValue, rest)) : own;
+}
+/** Whether anything was booked by slices of this column. */
+export const isBySlice = ({ perRecord }: Profile, slicing: Slicing): boolean => perRecord.has(sliced(slicing));
 
 export const emptyPure: PureProfile = pureProfile([], true);
 export const emptyZcdp: ZcdpProfile = zcdpProfile([]);

@@ -14,6 +14,9 @@ import {
   levelsMark,
   markedBy,
   onceFor,
+  slice,
+  sliced,
+  slicingOf,
   storedClass,
   sumsMark,
   tuplesOf,
@@ -29,6 +32,8 @@ const made: readonly (readonly [ReturnType<typeof storedClass>, Kind, string])[]
   [sumsMark, 'mark', 'sums:all'],
   [markedBy(sumsMark, ['person', 'id', 5]), 'mark', 'sums:all:person:id:5'],
   [onceFor('adversarial privacy'), 'once', 'once:adversarial privacy'],
+  [slice(slicingOf('a:b', 'ef56'), 3, 5), 'slice', 'slice:a%3Ab#ef56:3..5'],
+  [sliced(slicingOf('week', 'ef56')), 'sliced', 'sliced:week#ef56'],
 ];
 
 describe('a record class', () => {
@@ -62,7 +67,7 @@ describe('a record class', () => {
 
   it('is told by its text in one file only', () => {
     const root = join(import.meta.dirname, '..');
-    const telling = /(['"`]|\^\(?)(used|levels|sums|once)[:|]/;
+    const telling = /(['"`]|\^\(?)(used|levels|sums|once|sliced?)[:|]/;
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
       (f) => f.endsWith('.ts') && !f.endsWith('.test.ts'),
     );

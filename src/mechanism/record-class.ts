@@ -4,8 +4,8 @@
  */
 declare const kind: unique symbol;
 type Of<K extends Kind> = string & { readonly [kind]: K };
-/** Every record; the records of one part of the data; how a cost was paid; what may be paid one time only. */
-export type Kind = 'every' | 'part' | 'mark' | 'once';
+/** Every record; the records of one part of the data; how a cost was paid; what may be paid one time only; the records with some values of a public column. */
+export type Kind = 'every' | 'part' | 'mark' | 'once' | 'slice' | 'sliced';
 
 export type EveryRecord = Of<'every'>;
 /** The answers to one column (secret `answer`), or the tuples of one relation (`edge`). */
@@ -13,7 +13,21 @@ export type Part = Of<'part'>;
 /** A note beside the classes of records: costs that met a condition are booked once more under its mark (dependence/condition.ts). */
 export type Mark = Of<'mark'>;
 export type Once = Of<'once'>;
-export type RecordClass = EveryRecord | Part | Mark | Once;
+/** The records whose public column has one of some values in a row. */
+export type Slice = Of<'slice'>;
+/**
+ * How much of what is booked under `*` was booked by slices of a public column: the rest was paid by all of them. So a cost that names no slices, an old one for instance, counts for
+ * every slice (slices.proof.md).
+ */
+export type Sliced = Of<'sliced'>;
+export type RecordClass = EveryRecord | Part | Mark | Once | Slice | Sliced;
+
+declare const slicing: unique symbol;
+/** A public column, and how its cells are read: what was booked under another reading is no total of this one. */
+export type Slicing = string & { readonly [slicing]: true };
+/** The digest is of all that decides which value a cell has. */
+export const slicingOf = (column: string, digest: string): Slicing =>
+  `${column.replace(/[%:#]/g, encodeURIComponent)}#${digest}` as Slicing;
 
 export const everyRecord = '*' as EveryRecord;
 
@@ -31,17 +45,39 @@ export const markedBy = (mark: Mark, words: readonly (string | number)[]): Mark 
 
 export const onceFor = (what: string): Once => `once:${what}` as Once;
 
+/** From one numbered value to another, without end where `to` is infinite; NaN for the records that have none. */
+export const slice = (of: Slicing, from: number, to: number): Slice =>
+  `slice:${of}:${Number.isNaN(from) ? 'none' : from === to ? from : `${end(from)}..${end(to)}`}` as Slice;
+export const sliced = (of: Slicing): Sliced => `sliced:${of}` as Sliced;
+const end = (x: number): string => (Number.isFinite(x) ? `${x}` : '');
+
+/** What a slice is of. */
+export function sliceIn(text: Slice): { readonly of: Slicing; readonly from: number; readonly to: number } {
+  const found = /^slice:(.*):(?:(none)|(-?\d+)|(-?\d+)?\.\.(-?\d+)?)$/.exec(text);
+  if (!found) throw new RangeError(`no slice is written ${text}`);
+  const [, of, none, one, from, to] = found;
+  const ends = (low: string | undefined, high: string | undefined) => ({
+    from: low === undefined ? Number.NEGATIVE_INFINITY : Number(low),
+    to: high === undefined ? Number.POSITIVE_INFINITY : Number(high),
+  });
+  const range = none !== undefined ? { from: Number.NaN, to: Number.NaN } : one !== undefined ? ends(one, one) : ends(from, to);
+  return { of: of as Slicing, ...range };
+}
+export const slicingIn = (text: Sliced): Slicing => text.slice('sliced:'.length) as Slicing;
+
 /** As a ledger holds it. */
 export const storedClass = (text: string): RecordClass => text as RecordClass;
 
 export const kindOf = (text: RecordClass): Kind => {
   if (text === everyRecord) return 'every';
-  const prefix = /^(used|levels|sums|once):/.exec(text)?.[1];
-  return prefix === undefined ? 'part' : prefix === 'once' ? 'once' : 'mark';
+  const prefix = /^(used|levels|sums|once|slice|sliced):/.exec(text)?.[1];
+  return prefix === undefined ? 'part' : prefix === 'once' || prefix === 'slice' || prefix === 'sliced' ? prefix : 'mark';
 };
 export const isPart = (record: RecordClass): record is Part => kindOf(record) === 'part';
 export const isOnce = (record: RecordClass): record is Once => kindOf(record) === 'once';
-/** A class of records, not a note on how they paid. */
+export const isSlice = (record: RecordClass): record is Slice => kindOf(record) === 'slice';
+export const isSliced = (record: RecordClass): record is Sliced => kindOf(record) === 'sliced';
+/** A class of records that a bound may speak about by itself, not a note on how they paid. */
 export const isOfRecords = (record: RecordClass): record is EveryRecord | Part => record === everyRecord || isPart(record);
 
 /** A column or relation by such a name would be taken for something else. */

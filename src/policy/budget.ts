@@ -6,7 +6,15 @@ import type { BudgetEntry } from './schema.js';
 import type { Path, YamlFile } from './yaml-file.js';
 
 export function declareBudget(entry: BudgetEntry, yaml: YamlFile): Budget {
-  const budget = declareWhole(entry, yaml);
+  const whole = declareWhole(entry, yaml);
+  if (entry.per && isPositive(whole.delta))
+    throw invalid(
+      yaml,
+      ['budget', 'per'],
+      'A budget per step has no delta: what Gaussian noise leaks over time is not proven to fade.',
+      'Leave delta out.',
+    );
+  const budget = entry.per ? { ...whole, per: entry.per } : whole;
   if (!entry.analysts) return budget;
   const { each, ...named } = entry.analysts;
   return { ...budget, analysts: { ...(each && { each }), named: new Map(Object.entries(named)) } };

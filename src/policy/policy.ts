@@ -58,6 +58,8 @@ export interface Protect {
   readonly unit?: string;
   /** Most rows one person may contribute; 1 unless the secret is `person`. */
   readonly maxRows: number;
+  /** So many steps in a row of one sequence are one secret (secret `step`); 1 when absent. */
+  readonly window?: number;
   readonly adversary: Adversary;
   /** Absent: replace (policy/neighbours.ts). */
   readonly neighbours?: 'add-remove';
@@ -70,6 +72,8 @@ export interface Budget {
   readonly delta: Rational;
   /** Present when the steward chose epsilon by belief: the statement that set epsilon. */
   readonly belief?: { readonly prior: Rational; readonly posterior: Rational };
+  /** Releases about steps take what every step may spend for ever, unless told otherwise. The account is the same: no part of the terms. */
+  readonly per?: 'step';
   /** Everything the steward wrote under `belief`; epsilon is the least that keeps all of them. */
   readonly beliefs?: readonly Belief[];
   /** How the budget is divided among those who ask; no part of the terms. */

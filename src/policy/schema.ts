@@ -177,6 +177,10 @@ export const budgetShape = section(
         error: 'A belief is {prior: 0.1, posterior: 0.3}, or a list of those.',
       })
       .optional(),
+    per: z
+      .literal('step', { error: 'A budget is for all steps together, or per: step.' })
+      .optional()
+      .describe('step: every step of a sequence has this budget, for ever; what was spent on others fades as the chain forgets.'),
     analysts: z
       .record(
         z.string().min(1),

@@ -1,4 +1,5 @@
 import { usedShares } from '../accounting/account.js';
+import { type About, aboutOf, bookedShares } from '../accounting/by-slice.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
 import { askedText, type Standing } from '../accounting/share.js';
 import type { MechanismOf } from '../count/measure.js';
@@ -115,14 +116,15 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
   const key = requestKey(policy, text);
   const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);
-  for (const was of open ? asBooked(session, open, options) : []) {
+  const about = aboutOf(bound.measures);
+  for (const was of open ? asBooked(session, open, options, about) : []) {
     const plans = chooseNoise(bound.measures, account, was.share, was.basis);
     const best = plans.find(({ profile }) =>
       sameProfile(account.book(profile, { measures: bound.measures }), open!.entry.profile),
     );
     if (best) return { ...common, share: was.share, plans, best, completes: open!.entry.sequence };
   }
-  const share = session.share(options, standing);
+  const share = session.share(options, standing, about);
   const now = { share, plans: chooseNoise(bound.measures, account, share, standing) };
   // A quota may have room for another noise than the best one.
   const admitted = (p: NoisePlan) => p.fits && session.admits(p.profile, { measures: bound.measures }, standing);
@@ -155,10 +157,13 @@ function* asBooked(
   session: Session,
   { entry, before }: Unanswered,
   options: AskOptions,
+  about: About,
 ): Iterable<{ share: Rational; basis: Standing }> {
-  yield { share: session.share(options, before), basis: before };
+  yield { share: session.share(options, before, about), basis: before };
   if (options.epsilon !== undefined) return;
-  for (const share of usedShares(session.account, spend(nothingSpent, entry.profile))) yield { share, basis: before };
+  const alone = spend(nothingSpent, entry.profile);
+  for (const share of usedShares(session.account, alone)) yield { share, basis: before };
+  for (const share of bookedShares(session.account, alone, about)) yield { share, basis: before };
 }
 
 function describe(session: Session, { bound, plans, best, share, standing, label, completes, records }: Prepared): Plan {

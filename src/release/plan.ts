@@ -8,6 +8,7 @@ import { type Law, lawText, lawWords } from '../mechanism/law.js';
 import type { Mechanism, Told } from '../mechanism/mechanism.js';
 import { thousands } from '../policy/figures.js';
 import type { Foreseen } from '../query/bound.js';
+import type { PartUse } from './parts.js';
 import type { QuotaUse } from './quota.js';
 import type { WayOut } from './ways-out.js';
 
@@ -17,6 +18,10 @@ export interface Plan {
   /** Share of the whole budget this would use, in epsilon of the policy (ties included). */
   readonly epsilon: number;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  /** The part of the data it is about, where it asks for values of a public column, and what is spent and left there. */
+  readonly parts?: readonly PartUse[];
+  /** With a budget per step: what every step may spend, for as long as there are steps. */
+  readonly steady?: { readonly column: string; readonly each: number };
   /** What this analyst may spend and has spent, where the policy gives a quota. */
   readonly quota?: QuotaUse;
   /** The ledger entry it was booked under before and never answered: asked now it is completed, and nothing more is spent. */
@@ -89,11 +94,12 @@ export function mostlyNoise(errors: readonly Foreseen[], records: number): strin
 }
 
 /** Said where all that is left is taken, above all where that is less than was meant. */
-export function lastOfIt(share: Rational, left: Rational, epsilon: Rational): string | undefined {
+export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, parts: readonly PartUse[] = []): string | undefined {
   if (!isPositive(left) || compare(share, left) !== 0) return undefined;
   const taken = short(toNumber(multiply(left, epsilon)));
   const few = compare(left, tenth) < 0 ? ' It is less than the tenth of the budget that a release usually takes.' : '';
-  return `This takes all that is left to spend, epsilon ${taken}: nothing new can be released afterwards.${few}`;
+  const where = parts.length > 0 ? ` about ${parts.map(({ part }) => part).join(' and ')}` : '';
+  return `This takes all that is left to spend${where}, epsilon ${taken}: nothing new can be released${where && ' there'} afterwards.${few}`;
 }
 
 /** A delta this large lets whole records be told: one in the number of records is what publishing one of them at random would cost. */

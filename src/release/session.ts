@@ -1,4 +1,5 @@
 import { type Account, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
+import { type About, aboutOf } from '../accounting/by-slice.js';
 import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import type { Reading } from '../accounting/reading.js';
 import { type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
@@ -23,6 +24,7 @@ import { systemAnalyst } from './analyst.js';
 import { planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
 import { type Outcomes, sayingOutcome } from './outcome.js';
+import { partsAsked, steadyWords } from './parts.js';
 import { lastOfIt, type Plan, planned } from './plan.js';
 import { quotaFor, quotaOf, quotaUse } from './quota.js';
 import { refuseUnready } from './ready.js';
@@ -139,8 +141,8 @@ export class Session {
   }
 
   /** The share of the whole budget that a request may use. */
-  share(options: AskOptions, standing: Standing): Rational {
-    return chooseShare(this.account, options, standing);
+  share(options: AskOptions, standing: Standing, about?: About): Rational {
+    return chooseShare(this.account, options, standing, about);
   }
 
   #records: Promise<number> | undefined;
@@ -162,7 +164,12 @@ export class Session {
     // What was booked already needs no more room.
     const quota = quotaFor(this.#desk);
     const refusal = own.completes === undefined ? refusalOf(account, quota, spent, costTogether(mechanisms), reading) : undefined;
-    const last = own.completes === undefined && !refusal ? lastOfIt(share, leftOf(account, spent), account.epsilon) : undefined;
+    const about = aboutOf(reading.measures ?? []);
+    const parts = partsAsked(this.policy, account, spent, about);
+    const last =
+      own.completes === undefined && !refusal
+        ? lastOfIt(share, leftOf(account, spent, about), account.epsilon, parts)
+        : undefined;
     const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
     return {
       ...rest,
@@ -173,6 +180,8 @@ export class Session {
       ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent) }),
       epsilon: toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
+      ...(parts.length > 0 && { parts }),
+      ...(account.steady && { steady: steadyWords(this.policy, account.steady) }),
       route: route.how,
       whatIf: isZero(route.pureCapacity) || addsRemoves(this.policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
       ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
@@ -240,7 +249,19 @@ export class Session {
 
 export type OwnPlan = Omit<
   Plan,
-  'measures' | 'epsilon' | 'budget' | 'quota' | 'fits' | 'refusal' | 'waysOut' | 'route' | 'whatIf' | 'records' | 'guarantee'
+  | 'measures'
+  | 'epsilon'
+  | 'budget'
+  | 'parts'
+  | 'steady'
+  | 'quota'
+  | 'fits'
+  | 'refusal'
+  | 'waysOut'
+  | 'route'
+  | 'whatIf'
+  | 'records'
+  | 'guarantee'
 > & {
   readonly share: Rational;
   readonly spent: Standing;

@@ -1,4 +1,5 @@
 import { type Account, openAccount, usedShare } from '../accounting/account.js';
+import { aboutOf } from '../accounting/by-slice.js';
 import { chooseNoise } from '../accounting/choose.js';
 import { remembered } from '../dependence/kept-bounds.js';
 import {
@@ -94,7 +95,7 @@ function within(
   account: Account,
 ): { readonly epsilon: Rational; readonly error: number } | undefined {
   const { measures, foresee } = bindBatch({ queries }, policy);
-  const left = subtract(one, usedShare(account, spent));
+  const left = subtract(one, usedShare(account, spent, aboutOf(measures)));
   for (let part = fits && compare(share, left) < 0 ? share : left; compare(part, crumb) >= 0; part = multiply(part, half)) {
     const epsilon = downTo(multiply(part, account.epsilon));
     const best = chooseNoise(measures, account, divide(epsilon, account.epsilon), spent).find((plan) => plan.fits);

@@ -101,9 +101,11 @@ const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> =
   person: ({ protect }) =>
     `everything said by all rows with the same ${protect.unit}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; further ones are left out.`,
   answer: () => 'one answer: a single cell of one row. Several answers of the same person taken together are protected less.',
-  step: ({ dependence }, kinds) => {
+  step: ({ dependence, protect: { window = 1 } }, kinds) => {
     const [step] = dependence.flatMap((d) => kindOf(d, kinds).step?.(d) ?? []);
-    return `one step of a sequence: ${step}.`;
+    return window > 1
+      ? `${window} steps in a row of a sequence, taken together; one of them is ${step}.`
+      : `one step of a sequence: ${step}.`;
   },
   edge: ({ relations }) =>
     `whether one pair stands in a private relation (${[...relations.values()]
@@ -163,6 +165,14 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
         ? `over all releases together, the odds of a record being in the data change at most ${figure(Math.exp(epsilon / 2))} times (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it at most ${figure(Math.exp(epsilon))} times. How many records there are is protected, too.`
         : `over all releases together, the odds of anything about one secret change at most ${figure(Math.exp(epsilon))} times (epsilon ${figure(epsilon)})${slip}.`,
     },
+    ...(budget.per
+      ? [
+          {
+            topic: 'budget' as const,
+            text: 'every step has this budget, for ever: what was spent on other steps fades as the sequence forgets them. A release about one step takes what every step may spend for as long as it goes on.',
+          },
+        ]
+      : []),
     ...(budget.beliefs ?? []).map(
       ({ prior, posterior, floor, about }): Explanation => ({
         topic: 'belief',

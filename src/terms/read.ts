@@ -53,6 +53,13 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const protect = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
+  if (budget.per && protect.secret !== 'step')
+    throw invalid(
+      yaml,
+      ['budget', 'per'],
+      `A budget per step does not go with the secret "${protect.secret}", which never grows back.`,
+      'Protect steps: secret: step, with a window where several in a row are one secret.',
+    );
   const merge = await declareMerge(entry.merge ?? [], {
     directory,
     columns,
@@ -212,10 +219,17 @@ function declareProtect(
       'The secret is a step, but no sequence is declared.',
       'Add a dependence of kind sequence, or protect a row.',
     );
+  if (entry.window !== undefined && entry.secret !== 'step')
+    throw wrong(
+      'window',
+      `window does not go with the secret "${entry.secret}".`,
+      'It says how many steps in a row are one secret: secret: step, window: 4.',
+    );
   return {
     secret: entry.secret,
     ...(entry.unit !== undefined && { unit: entry.unit }),
     maxRows: entry.maxRows ?? 1,
+    ...(entry.window !== undefined && entry.window > 1 && { window: entry.window }),
     adversary: entry.adversary ?? 'informed',
     ...(entry.neighbours === 'add-remove' && { neighbours: entry.neighbours }),
   };

@@ -50,6 +50,7 @@ const shapeWith = (kinds: TieKinds) =>
           }),
           unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
           maxRows: whole('maxRows', 1).optional(),
+          window: whole('window', 1).optional().describe('With secret: step, how many steps in a row are one secret.'),
           adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
           neighbours: z
             .enum(['replace', 'add-remove'], { error: 'Neighbours must be replace or add-remove.' })

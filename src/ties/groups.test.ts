@@ -11,6 +11,7 @@ const table = (rows: readonly (readonly [person: number, home: string])[], count
   placeOf: Uint32Array.from(rows.keys()),
   namesIn: () => Uint32Array.from(rows, ([, home]) => home.charCodeAt(0) - 97),
   cellsOf: () => [],
+  numbersIn: () => new Float64Array(0),
   firstNamed: () => undefined,
   namedAll: () => undefined,
   bytes: 0,

@@ -31,6 +31,8 @@ export interface TieKind<D extends Dependence = Dependence, Told = unknown> {
   words(d: D): string;
   /** What one step is, where it orders steps: only such a kind makes `secret: step` mean something. */
   step?(d: D): string;
+  /** The column that puts steps in order: everybody knows it, and costs are booked by its values. */
+  order?(d: D): string;
   /** Ties between whole records. */
   readonly records?: BetweenRecords<D>;
   /** Ties between the answers of one person. */
@@ -58,6 +60,8 @@ export interface TieColumn {
 }
 
 export interface BetweenRecords<D> {
+  /** Where it is all that is declared: a bound that needs no records, if the data is such. */
+  chain?(d: D, given: Alone): Promise<Amplifier | undefined>;
   graph(d: D, source: Source): FactorGraph | Promise<FactorGraph>;
   /** Ties reach no further than their ends: holds against an uninformed attacker only. */
   reach?(d: D): 'any' | 'direct';
@@ -71,6 +75,13 @@ export interface BetweenRecords<D> {
   alone?(d: D): { readonly message: string; readonly hint: string } | undefined;
   /** Who is really tied to whom, for an attack on the data at hand. */
   actual?(d: D): D;
+}
+
+export interface Alone {
+  readonly policy: Policy;
+  readonly engine: Engine;
+  /** What is assumed already. */
+  readonly assumptions: readonly string[];
 }
 
 /** What graphs of records are built from. */

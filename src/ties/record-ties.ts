@@ -9,6 +9,7 @@ import type { Adversary, Dependence, Policy } from '../policy/policy.js';
 import type { BetweenRecords } from './kind.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from './kinds.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';
+import { slicingsOf } from './slicings.js';
 import { type GroupLimit, markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
 
 /** Told which part of the work is done. */
@@ -51,19 +52,23 @@ export async function recordTies(
   if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
   const reach = reachOf(tied, policy.protect.adversary);
   refuseBesideOthers(tied);
+  const { secret, window = 1 } = policy.protect;
+  const [only] = tied;
+  const alone = { policy, engine, assumptions: shared.assumptions };
+  const chain = tied.length === 1 && secret !== 'person' ? await only!.ties.chain?.(only!.d, alone) : undefined;
+  if (chain) return { amplifiers: [chain] };
+  if (window > 1) throw noWindow();
   const room = roomOf(engine.room);
   const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
   const least = (count: number) => (hidden ? 0 : graphBytes(count, 0));
-  const records = await readRecords(
-    policy,
-    engine,
-    structureColumns(
-      tied.map(({ d }) => d),
-      kinds,
-    ),
-    room,
-    least,
+  // Records that nobody has seen have no values.
+  const slicings = hidden ? [] : slicingsOf(policy, kinds);
+  const structure = structureColumns(
+    tied.map(({ d }) => d),
+    kinds,
   );
+  const numbers = slicings.map(({ column, read }) => ({ column: column.name, read }));
+  const records = await readRecords(policy, engine, { ...structure, numbers }, room, least);
   told(0.4);
   room.need(records.bytes + least(records.count));
   const graphs: FactorGraph[] = [];
@@ -79,6 +84,9 @@ export async function recordTies(
     adversary: policy.protect.adversary,
     reach,
     ...pullOf(tied, policy),
+    ...(slicings.length > 0 && {
+      values: new Map(slicings.map(({ slicing, column }) => [slicing, ofRecords(records, records.numbersIn(column.name))])),
+    }),
     how: 'Dependence calculus over the declared ties.',
   };
   const mostTies = tied.map(({ d, ties }) => ties.limit?.(d));
@@ -96,6 +104,13 @@ export async function recordTies(
   return used?.includes(0)
     ? leaveOut(everyone, used, { limits, groups }, policy, records)
     : { amplifiers: [graphAmplifier(everyone)] };
+}
+
+/** A number for each row, by record: costs are booked by values only where a row is a record. */
+function ofRecords({ count, recordOf }: RecordTable, numbers: Float64Array): Float64Array {
+  const own = new Float64Array(count);
+  for (let row = 0; row < numbers.length; row++) own[recordOf[row]!] = numbers[row]!;
+  return own;
 }
 
 /** What choosing records by their names holds for each of them. */
@@ -182,6 +197,14 @@ function pullOf(list: readonly Tied[], { protect }: Policy): { pull?: 'alike' } 
   const through = new Set(list.map(({ d, ties }) => ties.pull?.(d)));
   return through.size === 1 && !through.has(undefined) ? { pull: 'alike' } : {};
 }
+
+/** Steps in a row are one secret only where one chain says how they go together. */
+const noWindow = (): Fault =>
+  new Fault(
+    'POLICY_INVALID',
+    'A window of steps needs a sequence that is the only tie, in the order of a declared integer whose bounds hold every step.',
+    'Declare the order column, such as week: {type: integer, bounds: [0, 51]}, or leave window out.',
+  );
 
 function refuseBesideOthers(list: readonly Tied[]): void {
   const why = list.length > 1 ? list.map(({ d, ties }) => ties.alone?.(d)).find((reason) => reason !== undefined) : undefined;

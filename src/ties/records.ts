@@ -24,6 +24,8 @@ export interface RecordTable {
   readonly namesIn: (column: string) => Uint32Array;
   /** Cells of a column, one per table row. */
   readonly cellsOf: (column: string) => readonly Cell[];
+  /** Numbers of a column, one per table row. */
+  readonly numbersIn: (column: string) => Float64Array;
   /** The first record with this name in the unit column. */
   readonly firstNamed: (name: string) => number | undefined;
   /** The one record with this name; undefined when there is none. */
@@ -37,10 +39,11 @@ export interface RecordTable {
 /** In place of a record, where several rows have one name and are records of their own. */
 const several = 0xfffffffe;
 
-/** What to read: names of groups and owners, and cells that name nobody. */
+/** What to read: names of groups and owners, cells that name nobody, and cells that are read as numbers (NaN for none). */
 export interface RecordColumns {
   readonly names: readonly string[];
   readonly cells?: readonly string[];
+  readonly numbers?: readonly { readonly column: string; readonly read: (cell: Cell) => number }[];
 }
 
 /** `least`: bytes that will be needed for so many records besides, whatever their ties. */
@@ -54,10 +57,11 @@ export async function readRecords(
   const { secret, unit } = policy.protect;
   const named = [...new Set([...(unit === undefined ? [] : [unit]), ...columns.names])];
   const shown = [...new Set(columns.cells ?? [])];
-  const statement = await statementFor(policy, engine, named, shown);
+  const numbered = columns.numbers ?? [];
+  const statement = await statementFor(policy, engine, named, [...shown, ...numbered.map(({ column }) => column)]);
   const rows = await countStructure(engine, statement);
   // Numbers of names in the table's order and in ours, who is whose, and what sorting takes.
-  const own = rows * (8 * named.length + 28);
+  const own = rows * (8 * named.length + 20 * numbered.length + 28);
   // Said before anything is read, where it can be.
   room.need(own + least(secret === 'person' ? 0 : rows));
   if (shown.length > 0) refuseBeyondHeap(80 * shown.length * rows);
@@ -69,6 +73,7 @@ export async function readRecords(
   }
   const names = named.map(() => new Uint32Array(rows));
   const cells = shown.map(() => new Array<Cell>(rows));
+  const numbers = numbered.map(() => new Float64Array(rows));
   let at = 0;
   for await (const block of readBlocks(engine, statement)) {
     for (let c = 0; c < lists.length; c++) lists[c]!.addAll(new NameColumn(block, c), block.rows, names[c]!, at);
@@ -76,15 +81,26 @@ export async function readRecords(
       const column = block.columns[lists.length + c]!;
       for (let r = 0; r < block.rows; r++) list[at + r] = column[r] ?? null;
     });
+    numbers.forEach((list, c) => {
+      const column = block.columns[lists.length + cells.length + c]!;
+      const { read } = numbered[c]!;
+      for (let r = 0; r < block.rows; r++) list[at + r] = read(column[r] ?? null);
+    });
     at += block.rows;
   }
   const ranks = lists.map((list) => list.ranks());
   names.forEach((list, c) => {
     for (let r = 0; r < rows; r++) if (list[r] !== noName) list[r] = ranks[c]![list[r]!]!;
   });
-  const placeOf = inOrderOf([...names.map((list, c) => ({ list, size: lists[c]!.size })), ...cells.map(ranked)], rows);
+  const placeOf = inOrderOf(
+    [...names.map((list, c) => ({ list, size: lists[c]!.size })), ...cells.map(ranked), ...numbers.map(rankedNumbers)],
+    rows,
+  );
   const namesIn = new Map(named.map((column, c) => [column, placeOf.map((place) => names[c]![place]!)]));
   const cellsOf = new Map(shown.map((column, c) => [column, Array.from(placeOf, (place) => cells[c]![place]!)]));
+  const numbersOf = new Map(
+    numbered.map(({ column }, c) => [column, Float64Array.from(placeOf, (place) => numbers[c]![place]!)]),
+  );
   const units = unit === undefined ? undefined : { list: lists[0]!, rank: ranks[0]!, at: namesIn.get(unit)! };
   const { recordOf, firstRow, first, repeated } = numberRecords(units?.at, units?.list.size ?? 0, rows, secret === 'person');
   // By the number of a name: asked for both ends of every tie.
@@ -109,6 +125,7 @@ export async function readRecords(
     placeOf,
     namesIn: (column) => namesIn.get(column)!,
     cellsOf: (column) => cellsOf.get(column)!,
+    numbersIn: (column) => numbersOf.get(column)!,
     firstNamed,
     named: (name) => only(name === undefined ? undefined : units?.list.find(name)),
     namedAll: (names, rows, into) => {
@@ -144,11 +161,7 @@ async function statementFor(
   const typeOf = (column: string) => {
     const type = types.get(column);
     if (type !== undefined) return type;
-    throw new Fault(
-      'COLUMN_UNKNOWN',
-      `The data has no column "${column}", which the declared ties need.`,
-      'Check the names under protect: and dependence:.',
-    );
+    throw missingColumn(column);
   };
   const name = nameReader(engine.dialect);
   const select = [
@@ -216,6 +229,13 @@ function ranked(cells: readonly Cell[]): Ranked {
   return { list, size: size + 1 };
 }
 
+/** Columns that are read as numbers have few of them. */
+function rankedNumbers(numbers: Float64Array): Ranked {
+  const distinct = [...new Set(numbers)].filter((x) => !Number.isNaN(x)).sort((a, b) => a - b);
+  const rank = new Map(distinct.map((x, k) => [x, k]));
+  return { list: Uint32Array.from(numbers, (x) => rank.get(x) ?? distinct.length), size: distinct.length + 1 };
+}
+
 function inverse(ranks: Uint32Array): Uint32Array {
   const ids = new Uint32Array(ranks.length);
   for (let id = 0; id < ranks.length; id++) ids[ranks[id]!] = id;
@@ -232,6 +252,13 @@ const compareCells = (a: Cell, b: Cell): number => {
   return unordered(a) - unordered(b);
 };
 const unordered = (cell: Cell): number => (cell === null ? 2 : Number.isNaN(cell) ? 1 : 0);
+
+export const missingColumn = (column: string): Fault =>
+  new Fault(
+    'COLUMN_UNKNOWN',
+    `The data has no column "${column}", which the declared ties need.`,
+    'Check the names under protect: and dependence:.',
+  );
 
 /** A tie to "Ann" would miss all but one of Ann's rows. */
 const severalRows = (unit: string): Fault =>

@@ -1,18 +1,26 @@
 import { basename, resolve } from 'node:path';
 import * as z from 'zod';
+import type { Amplifier } from '../dependence/amplifier.js';
+import { chainAmplifier } from '../dependence/chain/chain-amplifier.js';
+import { informedLaw, uninformedLaw } from '../dependence/chain/chain-law.js';
+import type { ChainLaw } from '../dependence/chain/chain-leakage.js';
+import { type Stationary, stationaryOf } from '../dependence/chain/stationary.js';
 import { countingSort, type FactorGraph, fromPairs } from '../dependence/graph/factor-graph.js';
 import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
 import { logOddsRatio } from '../dependence/model/odds.js';
-import type { Cell } from '../engine/engine.js';
+import type { Cell, Engine, SourceColumn } from '../engine/engine.js';
+import { nameReader } from '../engine/name.js';
+import { countStructure, quoteName } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } from '../exact/rational.js';
-import type { Column, Policy } from '../policy/policy.js';
+import type { Adversary, Column, Policy } from '../policy/policy.js';
 import { section, word } from '../policy/schema.js';
-import type { TieKind } from './kind.js';
+import type { Alone, TieKind } from './kind.js';
 import { noName } from './name-list.js';
-import type { RecordTable } from './records.js';
+import { missingColumn, type RecordTable } from './records.js';
+import { type SlicingColumn, slicingBy } from './slicing-column.js';
 import { tiedColumn } from './strength.js';
-import { readTransitions, type Transition } from './transitions.js';
+import { everyTransition, readTransitions, type Transition, type Transitions } from './transitions.js';
 
 export interface SequenceDependence {
   readonly kind: 'sequence';
@@ -20,6 +28,8 @@ export interface SequenceDependence {
   readonly order: string;
   readonly state: string;
   readonly transition: string;
+  /** Where sequences start: as if they had been going on for ever, or anywhere (when absent). */
+  readonly start?: 'stationary' | 'free';
 }
 
 const shape = section(
@@ -29,6 +39,10 @@ const shape = section(
     order: word('order column'),
     state: word('state column'),
     transition: word('transition'),
+    start: z
+      .enum(['stationary', 'free'], { error: 'A sequence starts stationary or free.' })
+      .optional()
+      .describe('stationary: as if it had been going on for ever; free: anywhere.'),
   },
   'Write {kind: sequence, by: person, order: week, state: place, transition: weekly.json}.',
 );
@@ -39,20 +53,26 @@ export const sequence: TieKind<SequenceDependence, z.output<typeof shape>> = {
   shape,
   declare: (told, path, context) => {
     tiedColumn({ column: told.state }, path, context);
-    return { ...told, transition: resolve(context.directory, told.transition) };
+    const { start, ...rest } = told;
+    return { ...rest, transition: resolve(context.directory, told.transition), ...(start && { start }) };
   },
   file: 'transition',
   columns: (d) => [
     { column: d.by, key: 'by', role: 'sequence', read: 'name' },
     { column: d.order, key: 'order', role: 'order', read: 'cell' },
   ],
-  explain: (d) =>
-    `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.`,
-  words: (d) => `The steps of one "${d.by}" in the order of "${d.order}" form a Markov chain with the declared transitions.`,
+  explain: (d, secret) =>
+    `the ${d.state} of one ${d.by} changes from one ${d.order} to the next as ${basename(d.transition)} says, each step depending only on the one before.${
+      secret === 'person' ? ' All steps of a person are one secret: what was spent on it never grows back.' : ''
+    }`,
+  words: (d) =>
+    `The steps of one "${d.by}" in the order of "${d.order}" form a Markov chain with the declared transitions${d.start === 'stationary' ? ', which has been going on for ever' : ''}.`,
   step: (d) => `the ${d.state} of one ${d.by} at one ${d.order}`,
+  order: (d) => d.order,
   records: {
     graph: (d, { policy, records, room }) => sequenceGraph(d, policy, records, room),
-    pull: (d) => (readTransitions(d.transition).every(staysRather) ? d.state : undefined),
+    pull: (d) => (everyTransition(readTransitions(d.transition)).every(staysRather) ? d.state : undefined),
+    chain: chainOf,
   },
 };
 
@@ -66,9 +86,7 @@ function sequenceGraph(
   records: RecordTable,
   room: Room = boundless,
 ): FactorGraph {
-  const transitions = readTransitions(dependence.transition);
-  refuseOtherStates(transitions[0]!, policy.columns.get(dependence.state), dependence);
-  const logOdds = Math.max(...transitions.map((m) => logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0)));
+  const logOdds = logOddsOf(transitionsOf(dependence, policy));
   const when = records.cellsOf(dependence.order);
   const owners = records.namesIn(dependence.by);
   room.need(records.bytes + 16 * owners.length + graphBytes(records.count, 2 * owners.length));
@@ -83,6 +101,95 @@ function sequenceGraph(
     }
   }
   return fromPairs(records.count, left.subarray(0, size), right.subarray(0, size), logOdds);
+}
+
+/** The declared matrices, over the states that the column has. */
+function transitionsOf(dependence: SequenceDependence, policy: Policy): Transitions {
+  const transitions = readTransitions(dependence.transition);
+  refuseOtherStates(transitions.forward[0]!, policy.columns.get(dependence.state), dependence);
+  return transitions;
+}
+
+const logOddsOf = (transitions: Transitions): number => Math.max(...everyTransition(transitions).map(oneStep));
+const oneStep = (m: Transition): number => logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0);
+
+/**
+ * One chain of all declared steps for everybody, where the order is a declared integer and the steps of the data are steps of it: then no record need be read
+ * (dependence/chain/chain.proof.md). Undefined where they are not.
+ */
+async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: Alone): Promise<Amplifier | undefined> {
+  const by = slicingBy(d.order, policy);
+  if (!by) return undefined;
+  const transitions = transitionsOf(d, policy);
+  const steps = await stepsOf(d, by, engine);
+  if (steps.repeated > 0) throw noOrder(d);
+  if (steps.elsewhere > 0) return undefined;
+  const gaps = steps.skipped > 0;
+  return chainAmplifier({
+    name: 'chain',
+    first: by.first,
+    last: by.last,
+    order: by.slicing,
+    laws: lawsOf(d, transitions, policy.protect.adversary),
+    logOdds: logOddsOf(transitions),
+    gaps,
+    window: policy.protect.window ?? 1,
+    assumptions: [...assumptions, ...(gaps ? [skipping(d)] : [])],
+    how: 'Dependence calculus along the declared chain, by what was spent on each step.',
+  });
+}
+
+const skipping = (d: SequenceDependence): string =>
+  `Some "${d.by}" skips steps of "${d.order}": steps that follow one another in the data are taken for neighbours, whichever are skipped.`;
+
+/** What steps let through: for someone who may know some exactly what odds ratios allow, for others what the tables do. */
+function lawsOf(d: SequenceDependence, transitions: Transitions, adversary: Adversary): readonly ChainLaw[] {
+  if (adversary === 'informed') return [informedLaw(everyTransition(transitions))];
+  return transitions.forward.map((m, k) => {
+    const backward = transitions.backward?.[k];
+    return uninformedLaw(m, backward ? { backward } : d.start === 'stationary' ? { stationary: foreverOf(m, d) } : 'free');
+  });
+}
+
+function foreverOf(m: Transition, d: SequenceDependence): Stationary {
+  const stationary = stationaryOf(m);
+  if (stationary) return stationary;
+  throw new Fault(
+    'MODEL_INVALID',
+    'The transition matrix has no one stationary law: its states cannot all reach one another.',
+    'Leave start: stationary out, or declare "forward" and "backward".',
+    { place: { file: d.transition } },
+  );
+}
+
+/** In SQL, NULL for what is none. */
+function wholeNumber(cell: string, type: SourceColumn['type']): string | undefined {
+  if (type === 'integer') return cell;
+  return type === 'text'
+    ? `CASE WHEN regexp_full_match(trim(${cell}), '-?[0-9]{1,15}') THEN TRY_CAST(trim(${cell}) AS BIGINT) END`
+    : undefined;
+}
+
+/** How many steps are not the only one of their owner at their time, lie off the declared steps, or are missing between two of an owner. */
+async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColumn, engine: Engine) {
+  const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
+  for (const column of [owner, order]) if (!types.has(column)) throw missingColumn(column);
+  const name = nameReader(engine.dialect)(quoteName(owner), types.get(owner)!);
+  const time = wholeNumber(quoteName(order), types.get(order)!);
+  // Any other type is left to the records themselves, and so are times that are no whole numbers.
+  if (time === undefined) return { repeated: 0, elsewhere: 1, skipped: 0 };
+  const steps = `(SELECT ${name} AS owner, ${time} AS moment FROM fugu_data)`;
+  const off = [`moment < ${by.first}`, `moment > ${by.last}`, ...by.missing.map((x) => `moment = ${x}`)];
+  const count = async (sql: string): Promise<number> => countStructure(engine, { sql, values: [] });
+  const repeated = await count(
+    `SELECT 1 FROM ${steps} WHERE owner IS NOT NULL AND moment IS NOT NULL GROUP BY owner, moment HAVING count(*) > 1`,
+  );
+  const elsewhere = await count(`SELECT 1 FROM ${steps} WHERE moment IS NULL OR ${off.join(' OR ')}`);
+  if (elsewhere > 0) return { repeated, elsewhere, skipped: 0 };
+  const skipped = await count(
+    `SELECT 1 FROM ${steps} WHERE owner IS NOT NULL GROUP BY owner HAVING max(moment) - min(moment) + 1 > count(*)`,
+  );
+  return { repeated, elsewhere, skipped };
 }
 
 /** Of two states, whichever holds now is more likely to hold next: the matrix shows it, to the last bit. */
@@ -105,14 +212,16 @@ function inOrder(rows: readonly number[], when: readonly Cell[], dependence: Seq
   const numeric = times.every(({ at }) => at !== null && `${at}`.trim() !== '' && !Number.isNaN(Number(at)));
   const keyed = times.map(({ row, at }) => ({ row, missing: at === null, key: numeric ? Number(at) : `${at}` }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  if (keyed.some(({ missing, key }, k) => missing || (k > 0 && key === keyed[k - 1]!.key)))
-    throw new Fault(
-      'DATA_MALFORMED',
-      `Some steps of one "${dependence.by}" have no "${dependence.order}", or share one, so they are in no order.`,
-      'Every step of a sequence needs a time of its own.',
-    );
+  if (keyed.some(({ missing, key }, k) => missing || (k > 0 && key === keyed[k - 1]!.key))) throw noOrder(dependence);
   return keyed.map(({ row }) => row);
 }
+
+const noOrder = ({ by, order }: SequenceDependence): Fault =>
+  new Fault(
+    'DATA_MALFORMED',
+    `Some steps of one "${by}" have no "${order}", or share one, so they are in no order.`,
+    'Every step of a sequence needs a time of its own.',
+  );
 
 /** A state the matrix does not know would be tied by nothing. */
 function refuseOtherStates(transition: Transition, state: Column | undefined, dependence: SequenceDependence): void {

@@ -44,6 +44,19 @@ describe('one component of each shape', () => {
     );
   });
 
+  it('leaks at worst what the whole graph does where records spend by their values', () => {
+    fc.assert(
+      fc.property(towns, fc.array(fc.integer({ min: -1, max: 2 }), { minLength: 60, maxLength: 60 }), ({ graph, used }, list) => {
+        const values = Float64Array.from({ length: graph.records }, (_, u) => (list[u % 60]! < 0 ? Number.NaN : list[u % 60]!));
+        const few = distinctComponents(graph, used, values);
+        const worst = (on: FactorGraph, who: Uint8Array, own: Float64Array) =>
+          ties(on, 'informed').leakage(own.map((v, u) => (who[u] ? (Number.isNaN(v) ? 0.7 : 0.1 + v / 4) : 0))).worst.leakage;
+        expect(worst(few.graph, few.used!, few.values!)).toBe(worst(graph, used, values));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('is a handful of households of a million', () => {
     const homes = Uint32Array.from({ length: 30_000 }, (_, k) => Math.floor(k / 3) + (k % 30 === 0 ? 1e6 : 0));
     const few = distinctComponents(fromGroups(homes, 1, 'pairs'));

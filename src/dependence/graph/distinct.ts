@@ -10,28 +10,33 @@ const mostShapes = 50_000;
 export interface Distinct {
   readonly graph: FactorGraph;
   readonly used?: Uint8Array;
+  readonly values?: Float64Array;
 }
 
 /**
  * One component of each shape: a million households of five shapes are five households. Two components have one shape when numbering their nodes in order gives the same
- * factors in the same order with the same D and the same used records, so whatever is worked out for one of them is, to the last bit, what the other would
+ * factors in the same order with the same D, the same used records and the same values of records (NaN is one), so whatever is worked out for one of them is, to the last bit, what the other would
  * have; only what asks for the worst record, or for one of each kind, may be asked of the result.
  */
-export function distinctComponents(graph: FactorGraph, used?: Uint8Array): Distinct {
-  if (2 * graph.factors >= manyTies && graph.pairwise && graph.nodes === graph.records) {
+export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values?: Float64Array): Distinct {
+  if (!values && 2 * graph.factors >= manyTies && graph.pairwise && graph.nodes === graph.records) {
     const few = distinctPairs(graph, used);
     return { graph: few.graph, ...(used && { used: Uint8Array.from(few.nodes, (u) => used[u]!) }) };
   }
   const w = walk(graph);
-  const kept = keptNodes(graph, w, used);
-  if (2 * kept.count > graph.nodes) return { graph, ...(used && { used }) };
+  const kept = keptNodes(graph, w, { ...(used && { used }), ...(values && { values }) });
+  if (2 * kept.count > graph.nodes) return { graph, ...(used && { used }), ...(values && { values }) };
   const nodes = new Uint32Array(kept.count);
   let size = 0;
   for (let u = 0; u < graph.nodes; u++) if (kept.is[u]) nodes[size++] = u;
   const local = new Uint32Array(graph.nodes);
   for (let k = 0; k < size; k++) local[nodes[k]!] = k;
   const made = inOrder(graph, nodes, local, kept.is);
-  return { graph: made, ...(used && { used: Uint8Array.from({ length: made.records }, (_, k) => used[nodes[k]!]!) }) };
+  return {
+    graph: made,
+    ...(used && { used: Uint8Array.from({ length: made.records }, (_, k) => used[nodes[k]!]!) }),
+    ...(values && { values: Float64Array.from({ length: made.records }, (_, k) => values[nodes[k]!]!) }),
+  };
 }
 
 /** From so many incidences on. */
@@ -63,37 +68,48 @@ function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kep
 }
 
 /** The nodes of the first component of each shape, and of all that are too large to compare. */
-function keptNodes(graph: FactorGraph, w: Walk, used: Uint8Array | undefined) {
+function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
   const is = new Uint8Array(graph.nodes);
   const shapes = new Shapes();
   const local = new Uint32Array(graph.nodes);
-  /** Whether one without ties was kept: unused, used, hidden. */
-  const alone = new Uint8Array(3);
+  /** What those without ties that were kept are: unused, used, hidden, and their value. */
+  const alone = new Set<string>();
   let count = 0;
   for (let c = 0; c < w.components; c++) {
     const [from, to] = [w.componentStart[c]!, w.componentStart[c + 1]!];
     if (to === from + 1) {
       const u = w.order[from]!;
-      const kind = u >= graph.records ? 2 : (used?.[u] ?? 1);
-      if (alone[kind]) continue;
-      alone[kind] = is[u] = 1;
+      const kind = `${kindOf(graph, u, told)} ${told.values?.[u] ?? 0}`;
+      if (alone.has(kind)) continue;
+      alone.add(kind);
+      is[u] = 1;
       count++;
       continue;
     }
     const nodes = w.order.subarray(from, to);
-    if (nodes.length <= largest && !shapes.add(shapeOf(graph, nodes.slice().sort(), used, local))) continue;
+    if (nodes.length <= largest && !shapes.add(shapeOf(graph, nodes.slice().sort(), told, local))) continue;
     for (const u of nodes) is[u] = 1;
     count += nodes.length;
   }
   return { is, count };
 }
 
+/** What is told of records besides their ties. */
+interface ToldOf {
+  readonly used?: Uint8Array;
+  readonly values?: Float64Array;
+}
+const kindOf = ({ records }: FactorGraph, u: number, { used }: ToldOf): number => (u >= records ? 2 : (used?.[u] ?? 1));
+/** As a number that equals itself. */
+const comparable = (x: number | undefined): number => (x === undefined || Number.isNaN(x) ? Number.NEGATIVE_INFINITY : x);
+
 /** All there is to know about a component, its nodes numbered in order. */
-function shapeOf(graph: FactorGraph, nodes: Uint32Array, used: Uint8Array | undefined, local: Uint32Array): Float64Array {
-  const { nodeStart, incidence, factorOf, start, member, logOdds, records } = graph;
+function shapeOf(graph: FactorGraph, nodes: Uint32Array, told: ToldOf, local: Uint32Array): Float64Array {
+  const { nodeStart, incidence, factorOf, start, member, logOdds } = graph;
   for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;
   const factors: number[] = [];
-  let size = nodes.length + 1;
+  const each = told.values ? 2 : 1;
+  let size = each * nodes.length + 1;
   for (const u of nodes)
     for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) {
       const f = factorOf[incidence[x]!]!;
@@ -104,8 +120,9 @@ function shapeOf(graph: FactorGraph, nodes: Uint32Array, used: Uint8Array | unde
   factors.sort((a, b) => a - b);
   const shape = new Float64Array(size);
   shape[0] = nodes.length;
-  for (let k = 0; k < nodes.length; k++) shape[k + 1] = nodes[k]! >= records ? 2 : (used?.[nodes[k]!] ?? 1);
-  let at = nodes.length + 1;
+  for (let k = 0; k < nodes.length; k++) shape[k + 1] = kindOf(graph, nodes[k]!, told);
+  if (told.values) for (let k = 0; k < nodes.length; k++) shape[nodes.length + k + 1] = comparable(told.values[nodes[k]!]);
+  let at = each * nodes.length + 1;
   for (const f of factors) {
     shape[at++] = start[f + 1]! - start[f]!;
     for (let p = start[f]!; p < start[f + 1]!; p++) {

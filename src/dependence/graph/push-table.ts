@@ -18,19 +18,26 @@ export const pushTable = (effect: number, conditionals: Conditionals): number =>
 
 /** The same, prepared once for many effects: a set that another beats in both probabilities is never the best. */
 export function frontOf({ rows, relative, radius }: Conditionals): (effect: number) => number {
-  const reached: { low: number; high: number }[] = [];
-  for (const a of rows)
-    for (const b of rows) {
-      if (a === b) continue;
-      for (const [below, above] of corners(a, b, radius)) {
-        const high = Math.min(1, addUp(mulUp(above, 1 + relative), radius));
-        const low = Math.max(0, subDown(below * (1 - relative) * (1 - 2 ** -52), radius));
-        if (high > low) reached.push({ low, high });
-      }
+  const reached: Point[] = [];
+  // What is beaten already, by one with a smaller probability in steps of a thousandth, need not be kept.
+  const best = new Float64Array(parts + 1);
+  const reach = (below: number, above: number) => {
+    const high = Math.min(1, addUp(mulUp(above, 1 + relative), radius));
+    const low = Math.max(0, subDown(below * (1 - relative) * (1 - 2 ** -52), radius));
+    const at = Math.floor(low * parts);
+    if (!(high > low) || (at > 0 && best[at - 1]! >= high)) return;
+    for (let k = at; k <= parts && best[k]! < high; k++) best[k] = high;
+    reached.push({ low, high });
+  };
+  for (let i = 0; i < rows.length; i++)
+    for (let j = 0; j < i; j++) {
+      const [a, b] = [rows[i]!, rows[j]!];
+      const order = byOdds(a, b);
+      eachCorner(a, b, order, radius, reach);
+      order.reverse();
+      eachCorner(b, a, order, radius, reach);
     }
-  reached.sort((x, y) => x.low - y.low || y.high - x.high);
-  const front: typeof reached = [];
-  for (const point of reached) if (point.high > (front.at(-1)?.high ?? 0)) front.push(point);
+  const front = frontier(reached);
   return (effect) => {
     if (!(effect > 0)) return 0;
     const quiet = expDown(-effect);
@@ -39,6 +46,39 @@ export function frontOf({ rows, relative, radius }: Conditionals): (effect: numb
     for (const { low, high } of front) worst = Math.max(worst, odds(high, low, quiet, loud));
     return Math.min(worst === Number.POSITIVE_INFINITY ? worst : log1pUp(worst), effect);
   };
+}
+
+/** Parts of the unit in which points are compared before they are sorted. */
+const parts = 1024;
+
+/** The possible values by P(v|a)/P(v|b), largest first. */
+const byOdds = (a: Float64Array, b: Float64Array): number[] =>
+  [...a.keys()].filter((v) => a[v]! > 0 || b[v]! > 0).sort((v, w) => a[w]! * b[v]! - a[v]! * b[w]!);
+
+interface Point {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Of all points only those that may be the best for some effect. One that another beats in both probabilities never is; nor is one that lies under the line between two others, because for a given
+ * effect the odds are a ratio of linear functions of the two.
+ */
+function frontier(reached: readonly Point[]): readonly Point[] {
+  const few = [...reached].sort((x, y) => x.low - y.low || y.high - x.high);
+  const front: Point[] = [];
+  for (const point of few) {
+    if (!(point.high > (front.at(-1)?.high ?? 0))) continue;
+    while (front.length > 1 && isUnder(front.at(-2)!, front.at(-1)!, point)) front.pop();
+    front.push(point);
+  }
+  return front;
+}
+
+/** Whether b lies under the line from a to c for sure: in the numbers, and by more than they can be off. */
+function isUnder(a: Point, b: Point, c: Point): boolean {
+  const [rise, line] = [(b.high - a.high) * (c.low - a.low), (c.high - a.high) * (b.low - a.low)];
+  return rise < line - 2 ** -48 * (Math.abs(rise) + Math.abs(line)) - 2 ** -60 * (c.low - a.low + b.low - a.low);
 }
 
 /** e^g - 1 for g = log[ (y + p (1-y)) / (y + q (1-y)) ], p > q, with y = e^(-B): no overflow for any B and no cancellation for small ones. */
@@ -52,19 +92,24 @@ function odds(p: number, q: number, quiet: number, loud: number): number {
  * The corners (P(V|b), P(V|a)) of the boundary of what sets can reach. With a radius the objective is a ratio of linear functions between corners and
  * changes its form where P(V|b) = radius and where P(V|a) = 1 - radius, so the boundary's own points there belong to the list.
  */
-function* corners(a: Float64Array, b: Float64Array, radius: number): Iterable<readonly [number, number]> {
-  const order = [...a.keys()].filter((v) => a[v]! > 0 || b[v]! > 0).sort((v, w) => a[w]! * b[v]! - a[v]! * b[w]!);
+function eachCorner(
+  a: Float64Array,
+  b: Float64Array,
+  order: readonly number[],
+  radius: number,
+  reach: (below: number, above: number) => void,
+): void {
   let below = 0;
   let above = 0;
-  yield [0, 0];
+  reach(0, 0);
   for (const v of order) {
     const nextBelow = below + b[v]!;
     const nextAbove = above + a[v]!;
     if (radius > 0) {
       for (const share of [(radius - below) / b[v]!, (1 - radius - above) / a[v]!])
-        if (share > 0 && share < 1) yield [below + share * b[v]! * (1 - 2 ** -50), above + share * a[v]! * (1 + 2 ** -50)];
+        if (share > 0 && share < 1) reach(below + share * b[v]! * (1 - 2 ** -50), above + share * a[v]! * (1 + 2 ** -50));
     }
-    yield [nextBelow, nextAbove];
+    reach(nextBelow, nextAbove);
     below = nextBelow;
     above = nextAbove;
   }

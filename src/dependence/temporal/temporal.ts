@@ -9,11 +9,12 @@ import { largestBelow } from '../largest-below.js';
  */
 export type Carried = (leakage: number) => number;
 
-export function carriedBy(transition: readonly (readonly number[])[] | undefined): Carried {
+/** `relative`: every entry is right to this relative error. */
+export function carriedBy(transition: readonly ArrayLike<number>[] | undefined, relative = 0): Carried {
   if (!transition) return () => 0;
   // Sums of n entries are off by n roundings at most.
   const rows = transition.map((row) => Float64Array.from(row));
-  return frontOf({ rows, relative: (rows.length + 2) * 2 ** -52, radius: 0 });
+  return frontOf({ rows, relative: relative + (rows.length + 2) * 2 ** -52, radius: 0 });
 }
 
 export interface Over {

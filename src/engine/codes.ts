@@ -1,6 +1,6 @@
-import type { Cell } from '../engine/engine.js';
 import { trimCode } from '../policy/code.js';
 import { numberFromText } from '../policy/number-text.js';
+import type { Cell } from './engine.js';
 
 /**
  * How a cell of each stored type is matched with declared codes (which are text): text by trimmed text, integers and reals by number,

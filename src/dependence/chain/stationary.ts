@@ -1,0 +1,38 @@
+/** A law with every entry right to a relative error. */
+export interface Stationary {
+  readonly law: Float64Array;
+  readonly relative: number;
+}
+
+/**
+ * The stationary law of a chain by elimination without subtraction (Grassmann, Taksar and Heyman), so that every entry is right to a relative error; undefined where states cannot all reach one
+ * another (chain.proof.md).
+ */
+export function stationaryOf(transition: readonly (readonly number[])[]): Stationary | undefined {
+  const n = transition.length;
+  const p = transition.map((row) => Float64Array.from(row));
+  for (let k = n - 1; k > 0; k--) {
+    let out = 0;
+    for (let j = 0; j < k; j++) out += p[k]![j]!;
+    if (!(out > 0)) return undefined;
+    for (let i = 0; i < k; i++) {
+      p[i]![k]! /= out;
+      for (let j = 0; j < k; j++) if (j !== i) p[i]![j]! += p[i]![k]! * p[k]![j]!;
+    }
+  }
+  const law = new Float64Array(n);
+  law[0] = 1;
+  for (let k = 1; k < n; k++) for (let i = 0; i < k; i++) law[k]! += law[i]! * p[i]![k]!;
+  const total = law.reduce((a, b) => a + b, 0);
+  if (!(total > 0) || !Number.isFinite(total) || law.some((x) => !(x > 0))) return undefined;
+  return { law: law.map((x) => x / total), relative: 4 * n * n * (n + 6) * 2 ** -53 };
+}
+
+/** P(state before | state now) of the chain that has been going on for ever. */
+export function backwardOf(transition: readonly ArrayLike<number>[], { law }: Stationary): readonly Float64Array[] {
+  return transition.map((_, now) => {
+    const weights = Float64Array.from(transition, (row, before) => law[before]! * row[now]!);
+    const total = weights.reduce((a, b) => a + b, 0);
+    return weights.map((x) => x / total);
+  });
+}

@@ -1,0 +1,22 @@
+import { addsRemoves } from '../policy/neighbours.js';
+import type { Policy } from '../policy/policy.js';
+import { kindOf, type TieKinds, tieKinds } from './kinds.js';
+import { type SlicingColumn, slicingsBy } from './slicing-column.js';
+
+/**
+ * The columns of a policy by which costs are booked: those declared public, and the one that puts the steps of a sequence in order. Only where one row is the secret: a person may
+ * have rows of several values, an answer is booked by its column. And only where records are replaced: what a record adds to or takes from the data has no value to keep.
+ */
+export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly SlicingColumn[] {
+  const known = found.get(policy);
+  if (known) return known;
+  const { secret } = policy.protect;
+  const orders = new Set(policy.dependence.flatMap((d) => kindOf(d, kinds).order?.(d) ?? []));
+  const made =
+    (secret === 'row' || secret === 'step') && !addsRemoves(policy)
+      ? [...policy.columns.values()].filter((c) => c.public || orders.has(c.name)).flatMap(slicingsBy)
+      : [];
+  found.set(policy, made);
+  return made;
+}
+const found = new WeakMap<Policy, readonly SlicingColumn[]>();

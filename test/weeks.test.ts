@@ -1,0 +1,321 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerLedger } from '../src/cli/ledger.js';
+import { register as registerPlan } from '../src/cli/plan.js';
+import { register as registerRelease } from '../src/cli/release.js';
+import { runCommand } from './command.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const weeks = 12;
+const people = 20;
+const rows = Array.from({ length: people * weeks }, (_, i) => {
+  const [person, week] = [Math.floor(i / weeks), i % weeks];
+  return `${person},${week},${person % 2 ? 'north' : 'south'},${(person + week * 7) % 5 < 2 ? 'yes' : 'no'},${person}`;
+});
+interface Told {
+  readonly secret?: string;
+  readonly dependence?: string;
+  readonly budget?: string;
+  readonly week?: string;
+}
+const open = ({
+  secret = 'row',
+  dependence = 'none',
+  budget = '{ epsilon: 1 }',
+  week = 'bounds: [0, 11], public: true',
+}: Told = {}) => {
+  shop = openWorkshop(`data: { source: panel.csv }
+protect: { secret: ${secret} }
+budget: ${budget}
+population: panel
+ledger: ledger.db
+columns:
+  week: { type: integer, ${week} }
+  region: { type: category, values: [north, south], public: true }
+  ill: { type: category, values: [yes, no] }
+  age: { type: integer, bounds: [0, 20] }
+dependence: ${dependence}
+`);
+  shop.write('panel.csv', `person,week,region,ill,age\n${rows.join('\n')}\n`);
+  return shop;
+};
+const about = (week: number | readonly [number, number]) => ({
+  kind: 'histogram',
+  column: 'ill',
+  where:
+    typeof week === 'number'
+      ? [{ column: 'week', op: '=', value: week }]
+      : [
+          { column: 'week', op: '>=', value: week[0] },
+          { column: 'week', op: '<=', value: week[1] },
+        ],
+});
+const everybody = { kind: 'histogram', column: 'ill' };
+const refused = { code: 'BUDGET_EXCEEDED' };
+
+describe('releases about different weeks that know nothing of one another', () => {
+  it('cost together what one costs', async () => {
+    const session = await open().session();
+    for (let w = 0; w < weeks; w++) {
+      const plan = await session.plan(about(w), { epsilon: '1' });
+      expect(plan).toMatchObject({ fits: true, epsilon: 1, parts: [{ column: 'week', from: w, to: w, spent: 0, remaining: 1 }] });
+      await session.release(about(w), { epsilon: '1' });
+      expect(await session.gained()).toBe(1);
+    }
+    for (const query of [about(3), about([2, 5]), everybody])
+      await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
+    await session.close();
+  });
+
+  it('leave to each week what was not spent on it nor on everybody', async () => {
+    const session = await open().session();
+    const left = async (query: object) => (await session.plan(query, { all: true })).epsilon;
+    await session.release(everybody, { epsilon: '0.2' });
+    await session.release(about([3, 5]), { epsilon: '0.5' });
+    await session.release(about(5), { epsilon: '0.25' });
+    const where = (column: string, value: unknown) => [{ column, op: '=', value }];
+    expect([
+      await left(about(2)),
+      await left(about(4)),
+      await left(about(5)),
+      await left(about([2, 4])),
+      await left(everybody),
+    ]).toEqual([0.8, 0.3, 0.05, 0.3, 0.05].map((x) => expect.closeTo(x, 12)));
+    // By regions nothing was told apart, so all that was spent counts there.
+    const north = { ...everybody, where: where('region', 'north') };
+    expect((await session.plan(north, { epsilon: '0.05' })).parts).toEqual([
+      {
+        part: 'region north',
+        column: 'region',
+        values: ['north'],
+        spent: expect.closeTo(0.95, 12),
+        remaining: expect.closeTo(0.05, 12),
+      },
+    ]);
+    // What is left of week 2 is all of what is taken by default where that is a tenth; one column that is told apart is enough.
+    const both = { ...everybody, where: [...where('region', 'north'), ...where('week', 2)] };
+    expect(await left(both)).toBeCloseTo(0.8, 12);
+    await session.release(both, { all: true });
+    await expect(session.release(about(2), { epsilon: '0.01' })).rejects.toMatchObject(refused);
+    expect(await session.gained()).toBeCloseTo(1, 12);
+    await session.close();
+  });
+
+  it('share one budget between the questions of a batch only where they are about the same week', async () => {
+    const session = await open().session();
+    const scale = async (...queries: object[]) =>
+      (await session.plan({ queries }, { epsilon: '1' })).measures.map((m) => m.noise);
+    const [alone] = await scale(about(0));
+    expect(await scale(about(0), about(1))).toEqual([alone, alone]);
+    expect(await scale(about(0), about([0, 1]), about(7))).toEqual([
+      { kind: 'laplace', scale: '4' },
+      { kind: 'laplace', scale: '4' },
+      alone,
+    ]);
+    expect(await scale(about(0), everybody)).toEqual([
+      { kind: 'laplace', scale: '4' },
+      { kind: 'laplace', scale: '4' },
+    ]);
+    await session.release({ queries: [about(0), about(1), about(2)] }, { epsilon: '1' });
+    expect(await session.gained()).toBe(1);
+    await session.close();
+  });
+
+  it('add up within a week under Gaussian noise too', async () => {
+    const session = await open({ budget: '{ epsilon: 1, delta: 1e-6 }' }).session();
+    // Many questions at once, which Gaussian noise answers best.
+    const many = (w: number) => ({
+      queries: Array.from({ length: 12 }, (_, k) => ({
+        kind: 'count',
+        where: [...about(w).where, { column: 'ill', op: k % 2 ? '=' : '!=', value: 'yes' }, { column: 'age', op: '>', value: k }],
+      })),
+    });
+    for (let w = 0; w < 4; w++) expect((await session.release(many(w), { epsilon: '1' })).receipt.mechanism).toBe('gaussian');
+    expect(await session.gained()).toBeLessThanOrEqual(1);
+    await expect(session.release(about(2), { epsilon: '0.1' })).rejects.toMatchObject(refused);
+    await session.release(about(7), { epsilon: '0.9' });
+    await session.release(about([7, 8]), { epsilon: '0.05' });
+    expect((await session.plan(about(8), { epsilon: '0.1' })).parts).toEqual([
+      { part: 'week 8', column: 'week', from: 8, to: 8, spent: expect.closeTo(0.05, 12), remaining: expect.closeTo(0.95, 12) },
+    ]);
+    await session.close();
+  });
+
+  it('of one region each leave the weeks what they had', async () => {
+    const session = await open().session();
+    const byRegion = (w: number) => ({
+      queries: ['north', 'south'].map((value) => ({
+        ...about(w),
+        where: [...about(w).where, { column: 'region', op: '=', value }],
+      })),
+    });
+    for (let w = 0; w < weeks; w++) await session.release(byRegion(w), { epsilon: '1' });
+    expect(await session.gained()).toBe(1);
+    await session.close();
+  });
+
+  it('add up where the column is no public one, or the secret is a person', async () => {
+    const session = await open({ week: 'bounds: [0, 11]' }).session();
+    await session.release(about(0), { epsilon: '0.75' });
+    await expect(session.release(about(1), { epsilon: '0.5' })).rejects.toMatchObject(refused);
+    await session.close();
+    shop.remove();
+    const persons = await open({ secret: 'person, unit: person, maxRows: 12' }).session();
+    await persons.release(about(0), { epsilon: '0.75' });
+    await expect(persons.release(about(1), { epsilon: '0.5' })).rejects.toMatchObject(refused);
+    await persons.close();
+  });
+
+  it('say by which neighbours they are promised', async () => {
+    const session = await open().session();
+    const { sentences } = (await session.plan(everybody)).guarantee;
+    expect(sentences.join(' ')).toContain(
+      'replace one record by any other with the same "week", "region", which everybody knows',
+    );
+    await session.close();
+  });
+
+  it('are told apart on the command line', { timeout: 30_000 }, async () => {
+    open();
+    const sql = (w: number) => ['--sql', `SELECT ill, COUNT(*) FROM data WHERE week = ${w} GROUP BY ill`, '--epsilon', '1'];
+    for (let w = 0; w < weeks; w++) {
+      expect(await runCommand(registerPlan, 'plan', shop.policyFile, ...sql(w))).toContain(
+        `about week ${w} only: 1 of 1 left there`,
+      );
+      await runCommand(registerRelease, 'release', shop.policyFile, ...sql(w), '--yes', '--json');
+      if (w !== 4) continue;
+      const shown = await runCommand(registerLedger, 'ledger', shop.policyFile);
+      expect(shown).toMatch(/0 \[█████ {7}\] 11/);
+      expect(JSON.parse(await runCommand(registerLedger, 'ledger', shop.policyFile, '--json'))).toMatchObject({
+        gained: 1,
+        budget: { spent: 1, remaining: 0 },
+        parts: [
+          { column: 'week', from: 0, to: 4, spent: 1, remaining: 0 },
+          { column: 'week', from: 5, to: 11, spent: 0, remaining: 1 },
+        ],
+      });
+    }
+    await expect(
+      runCommand(registerRelease, 'release', shop.policyFile, ...sql(4), '--fresh', '--yes', '--json'),
+    ).rejects.toMatchObject(refused);
+    expect(JSON.parse(await runCommand(registerLedger, 'ledger', shop.policyFile, 'verify', '--json'))).toMatchObject({
+      ok: true,
+      entries: weeks,
+    });
+  });
+});
+
+describe('releases about the weeks of people who live together', () => {
+  it('are shared by the home as far as its ties carry over, read from the data', { timeout: 30_000 }, async () => {
+    // Person 0 answered in week 0, person 1 of the same home in week 1, person 2 alone in weeks 0 and 1.
+    open({ dependence: '[{ kind: groups, by: region, column: ill, oddsRatio: 9 }]' });
+    shop.write('panel.csv', 'person,week,region,ill,age\n0,0,north,yes,1\n1,1,north,no,2\n2,0,,yes,3\n2,1,,no,4\n');
+    const session = await shop.session();
+    const push = (b: number) => 4 * Math.atanh(Math.tanh(b / 4) * Math.tanh(Math.log(9) / 4));
+    await session.release(about(0), { epsilon: '0.5' });
+    expect(await session.gained()).toBeCloseTo(0.5, 9);
+    await session.release(about(1), { epsilon: '0.25' });
+    expect(await session.gained()).toBeCloseTo(0.5 + push(0.25), 9);
+    // Nobody answered in week 5, and everybody knows that.
+    await session.release(about(5), { epsilon: '1' });
+    expect(await session.gained()).toBeCloseTo(0.5 + push(0.25), 9);
+    await session.close();
+  });
+});
+
+describe('releases about the weeks of a chain', () => {
+  const stay = 0.9;
+  const chain = '[{ kind: sequence, by: person, order: week, state: ill, transition: weekly.json }]';
+  const d = 2 * Math.log(stay / (1 - stay));
+  const push = (b: number) => 4 * Math.atanh(Math.tanh(b / 4) * Math.tanh(d / 4));
+  /** The calculus, step by step: what flows in from the left and from the right. */
+  const worst = (costs: readonly number[]): number => {
+    const from = (list: readonly number[]) => {
+      let flow = 0;
+      return list.map((e) => {
+        const now = flow;
+        flow = push(flow + e);
+        return now;
+      });
+    };
+    const [left, right] = [from(costs), from(costs.toReversed()).reverse()];
+    return Math.max(...costs.map((e, t) => left[t]! + e + right[t]!));
+  };
+  const roomIn = (costs: readonly number[], week: number): number => {
+    let [low, high] = [0, 1];
+    for (let k = 0; k < 60; k++) {
+      const middle = (low + high) / 2;
+      if (worst(costs.map((e, t) => (t === week ? e + middle : e))) <= 1) low = middle;
+      else high = middle;
+    }
+    return low;
+  };
+  const opened = () => {
+    open({ secret: 'step', dependence: chain, week: 'bounds: [0, 11]' });
+    shop.write(
+      'weekly.json',
+      JSON.stringify([
+        [stay, 1 - stay],
+        [1 - stay, stay],
+      ]),
+    );
+    return shop.session();
+  };
+
+  it('are charged what the whole chain leaks, no more and no less', { timeout: 30_000 }, async () => {
+    const session = await opened();
+    const costs = new Array<number>(weeks).fill(0);
+    for (const [week, epsilon] of [
+      [3, 0.25],
+      [4, 0.125],
+      [9, 0.5],
+      [0, 0.25],
+      [10, 0.03125],
+    ] as const) {
+      const plan = await session.plan(about(week), { epsilon: `${epsilon}` });
+      const room = roomIn(costs, week);
+      expect(plan.parts).toEqual([
+        {
+          part: `week ${week}`,
+          column: 'week',
+          from: week,
+          to: week,
+          spent: expect.closeTo(1 - room, 9),
+          remaining: expect.closeTo(room, 9),
+        },
+      ]);
+      await session.release(about(week), { epsilon: `${epsilon}` });
+      // Alone, a step may spend all of the budget: its neighbours learn less.
+      costs[week]! += epsilon;
+      expect(await session.gained()).toBeCloseTo(worst(costs), 9);
+    }
+    const most = (await session.plan(about(6), { all: true })).epsilon;
+    expect(most).toBeCloseTo(roomIn(costs, 6), 9);
+    await session.release(about(6), { all: true });
+    await expect(session.release(about(6), { epsilon: '0.001' })).rejects.toMatchObject(refused);
+    await session.close();
+  });
+
+  it('leave to everybody what the dearest week leaves', { timeout: 30_000 }, async () => {
+    const session = await opened();
+    await session.release(about(3), { epsilon: '0.5' });
+    const costs = new Array<number>(weeks).fill(0).map((e, t) => (t === 3 ? e + 0.5 : e));
+    const uniform = (base: number[]) => {
+      let [low, high] = [0, 1];
+      for (let k = 0; k < 60; k++) {
+        const middle = (low + high) / 2;
+        if (worst(base.map((e) => e + middle)) <= 1) low = middle;
+        else high = middle;
+      }
+      return low;
+    };
+    const share = uniform(costs) / uniform(new Array<number>(weeks).fill(0));
+    expect((await session.plan(everybody, { all: true })).epsilon).toBeCloseTo(share, 9);
+    await session.release(everybody, { all: true });
+    expect(await session.gained()).toBeLessThanOrEqual(1);
+    expect(await session.gained()).toBeGreaterThan(0.999_999);
+    await session.close();
+  });
+});
