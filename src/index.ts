@@ -59,6 +59,7 @@ export {
 } from './ask/posterior.js';
 export { type PredictRow, predict } from './ask/predict.js';
 export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
+export { type StreamedStep, type StreamOptions, stream } from './ask/stream.js';
 export { type Temporal, type TemporalOptions, temporal } from './ask/temporal.js';
 export type { AttackerResult, ExposedRecord, PolicyAttack } from './attack/policy/attack.js';
 export type { BeliefChange, Believer } from './attack/policy/beliefs.js';
@@ -106,6 +107,7 @@ export type { Amended } from './release/amend.js';
 export type { Plan, PlannedMeasure } from './release/plan.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';
+export type { TotalOfCell } from './release/running.js';
 export type { WayOut } from './release/ways-out.js';
 export type { SurveyCandidate, SurveyChoice } from './survey/choice.js';
 export type { ReleaseError } from './survey/error.js';

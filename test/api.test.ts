@@ -35,6 +35,14 @@ columns:
   age: { type: integer, bounds: [18, 90] }
   vote: { type: category, values: ["yes", "no"] }
 `,
+  'visits.csv': table('day', 12, (i) => `${1 + (i % 4)}`),
+  'visits.yaml': `data: { source: visits.csv }
+protect: { secret: row }
+budget: { epsilon: 2 }
+ledger: visits.db
+dependence: none
+columns: { day: { type: integer, bounds: [1, 365], public: true } }
+`,
   'ties.csv': 'a,b\np1,p2\n',
   'forward.json': '[[0.9, 0.1], [0.2, 0.8]]',
   'backward.json': '[[0.9, 0.1], [0.2, 0.8]]',

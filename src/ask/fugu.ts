@@ -105,7 +105,7 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   return fugu as unknown as Fugu;
 }
 
-function refuseNoProtection({ budget, places, file }: Policy): void {
+export function refuseNoProtection({ budget, places, file }: Policy): void {
   const why = protectsNothing(budget);
   if (why === undefined) return;
   throw new Fault(

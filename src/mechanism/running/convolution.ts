@@ -12,7 +12,7 @@ interface Fading {
 }
 
 /**
- * Each step's number is that step plus a fading memory of those before it, near the square root of summing (Henzinger, Upadhyay and Upadhyay 2023), by a few
+ * Each step's number is that step plus a fading memory of those before it, near the square root of summing (Henzinger et al. 2023), by a few
  * exponentials (Dvijotham et al. 2024): as many numbers are remembered as there are exponentials, whatever the horizon.
  */
 export function convolutionOf(horizon: number): Way {
@@ -51,7 +51,7 @@ function* variancesOf(memories: readonly Fading[], horizon: number): Iterable<nu
   const decode = decoderOf(memories);
   let variance = 0;
   for (let step = 1; step <= horizon; step++) {
-    variance += (decode([step === 1 ? 1n : 0n])) ** 2;
+    variance += decode([step === 1 ? 1n : 0n]) ** 2;
     yield variance;
   }
 }
@@ -64,7 +64,10 @@ function decoderOf(memories: readonly Fading[]): (noisy: readonly bigint[]) => n
   let total = 0;
   return ([number]) => {
     let step = Number(number) / 2 ** Number(unit);
-    for (let i = 0; i < state.length; i++) step -= weights[i]! * (state[i]! *= decays[i]!);
+    for (let i = 0; i < state.length; i++) {
+      state[i]! *= decays[i]!;
+      step -= weights[i]! * state[i]!;
+    }
     for (let i = 0; i < state.length; i++) state[i]! += step;
     total += step;
     return total;

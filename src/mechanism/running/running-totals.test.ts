@@ -33,7 +33,10 @@ const ways = horizons.flatMap((horizon) => [...treesOver(horizon), convolutionOf
 function* streams(horizon: number): Iterable<bigint[]> {
   let seed = 7;
   for (let k = 0; k < 12; k++)
-    yield Array.from({ length: horizon }, () => BigInt((seed = (seed * 48271) % 2147483647) % [3, 1000, 1_000_003][k % 3]!));
+    yield Array.from({ length: horizon }, () => {
+      seed = (seed * 48271) % 2147483647;
+      return BigInt(seed % [3, 1000, 1_000_003][k % 3]!);
+    });
 }
 
 /** The largest move of what is noised, over every place of the change: by trying. */
@@ -73,10 +76,12 @@ describe('running totals', () => {
   });
 
   it('and a bound that forgets a level, the rounding or the second step is caught', () => {
-    const part = (factor: bigint): Bound => (way, moves) => {
-      const { l1, l2squared } = stated(way, moves);
-      return { l1: (l1 * factor) / 10n, l2squared: (l2squared * factor) / 10n };
-    };
+    const part =
+      (factor: bigint): Bound =>
+      (way, moves) => {
+        const { l1, l2squared } = stated(way, moves);
+        return { l1: (l1 * factor) / 10n, l2squared: (l2squared * factor) / 10n };
+      };
     expect(violations(part(9n))).toBeGreaterThan(10);
     expect(violations((way, moves) => stated({ ...way, slack: 0n }, moves))).toBeGreaterThan(0);
     expect(violations((way) => stated(way, 'within a step'))).toBeGreaterThan(10);

@@ -1,6 +1,6 @@
 import { type Additive, additive } from '../additive.js';
 import type { Allotment } from '../allotment.js';
-import type { Effects, Scope } from '../effect.js';
+import { type Effects, largest, type Scope } from '../effect.js';
 import { inDoubles } from '../law.js';
 import { deviation } from '../law-width.js';
 import { convolutionOf } from './convolution.js';
@@ -26,6 +26,8 @@ export interface RunningTotals {
   variances(): Iterable<number>;
   /** Over all steps. */
   readonly meanVariance: number;
+  /** No record moves the numbers that are noised by more, all together. */
+  readonly most: bigint;
 }
 
 /**
@@ -50,11 +52,12 @@ export function runningTotals(counted: Counted, allotment: Allotment, scope?: Sc
 export function by(way: Way, counted: Counted, allotment: Allotment, scope?: Scope): RunningTotals {
   const { name, cells, horizon, unit = 1 } = counted;
   const mean = way.meanVariance();
+  const effects = effectsThrough(way, counted.effects, counted.moves);
   const mechanism = additive(
     {
       name,
       cells: cells * way.numbers(1, horizon),
-      effects: effectsThrough(way, counted.effects, counted.moves),
+      effects,
       unit: unit * Math.sqrt(mean),
     },
     allotment,
@@ -68,5 +71,6 @@ export function by(way: Way, counted: Counted, allotment: Allotment, scope?: Sco
       for (const variance of way.variances()) yield variance * noise;
     },
     meanVariance: mean * noise,
+    most: largest(effects, 'l1'),
   };
 }

@@ -1,8 +1,8 @@
 import type { Way } from './way.js';
 
 /**
- * Sums of blocks of 1, k, k^2, … steps, each noised when its block is over. A total adds the largest blocks up to its step, at most k - 1 of a size; a block is
- * read off its own noisy sum and off those inside it, each as far as its variance deserves.
+ * Sums of blocks of 1, k, k^2, … steps, each noised when its block is over (Chan et al. 2011). A total adds the largest blocks up to its step, at most k - 1 of a size; a block is
+ * read off its own noisy sum and off those inside it, each as far as its variance deserves (Honaker 2015).
  */
 export function treeOf(horizon: number, arity: number): Way {
   const widths = [1];
@@ -10,11 +10,11 @@ export function treeOf(horizon: number, arity: number): Way {
   const { weights, variances } = blockReadings(widths.length, arity);
   return {
     name: widths.length === 1 ? 'each step' : 'tree',
-    how: widths.length === 1 ? 'a noise for each step' : `a tree of ${widths.length} levels, ${arity} blocks in the next larger one`,
+    how:
+      widths.length === 1 ? 'a noise for each step' : `a tree of ${widths.length} levels, ${arity} blocks in the next larger one`,
     horizon,
     slack: 0n,
-    numbers: (from, to) =>
-      widths.reduce((sum, width) => sum + Math.floor(to / width) - Math.floor((from - 1) / width), 0),
+    numbers: (from, to) => widths.reduce((sum, width) => sum + Math.floor(to / width) - Math.floor((from - 1) / width), 0),
     encoder: () => {
       /** Of the blocks of each size that are over and in no larger one that is. */
       const sums = widths.map(() => 0n);
@@ -85,7 +85,10 @@ function leastArity(horizon: number, levels: number): number {
 }
 
 /** Own noisy sum and the k readings inside a block: weighted by the inverse of their variances, which is the least-squares reading from below. */
-function blockReadings(levels: number, arity: number): { readonly weights: readonly number[]; readonly variances: readonly number[] } {
+function blockReadings(
+  levels: number,
+  arity: number,
+): { readonly weights: readonly number[]; readonly variances: readonly number[] } {
   const weights = [1];
   const variances = [1];
   for (let level = 1; level < levels; level++) {
