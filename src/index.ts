@@ -3,6 +3,7 @@
 export type { TradeOff } from './accounting/accuracy.js';
 export type { Guarantee } from './accounting/guarantee.js';
 export { type AttackOptions, attack } from './ask/attack.js';
+export { attackStream, type StreamAttackOptions } from './ask/attack-stream.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './ask/audit.js';
 export { type BeliefBudgetOptions, type BeliefGoal, beliefAfter, budgetForBelief } from './ask/belief.js';
 export type { BeliefAfter, BudgetForBelief } from './ask/belief-figures.js';
@@ -65,6 +66,7 @@ export type { AttackerResult, ExposedRecord, PolicyAttack } from './attack/polic
 export type { BeliefChange, Believer } from './attack/policy/beliefs.js';
 export type { ReleasedTable } from './attack/policy/table.js';
 export type { Belief, ModelPosterior } from './attack/posterior.js';
+export type { StreamAttack, StreamAttacker, Trajectory, TrajectoryStep } from './attack/stream/attack.js';
 export type { PublishedFigure } from './attack/survey/published.js';
 export type { Audit, Calibrated } from './audit/audit.js';
 export type { HiddenCells, PrivateFigures, Sizes } from './count/hidden-cells.js';
