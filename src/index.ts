@@ -41,6 +41,7 @@ export {
   type VerifiedLedger,
   verifyLedger,
 } from './ask/ledger.js';
+export { type Location, type LocationOptions, location, type ToldMoment } from './ask/location.js';
 export {
   type AffinityOptions,
   type DistanceOptions,

@@ -53,6 +53,7 @@ columns:
   day: { type: integer, bounds: [1, 365], public: true }
   place: { type: category, values: [home, away] }
 `,
+  'place.json': '{"cells": [[0,0],[1,0],[0,1],[2,2]], "belief": [0.3,0.3,0.2,0.2]}',
   'ties.csv': 'a,b\np1,p2\n',
   'forward.json': '[[0.9, 0.1], [0.2, 0.8]]',
   'backward.json': '[[0.9, 0.1], [0.2, 0.8]]',

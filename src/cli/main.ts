@@ -33,6 +33,7 @@ const groups: Record<string, Record<string, Load>> = {
     compare: () => import('./compare.js'),
     pattern: () => import('./pattern.js'),
     attack: () => import('./attack.js'),
+    location: () => import('./location.js'),
   },
 };
 const asksVersion = new Set(['--version', '-V']);

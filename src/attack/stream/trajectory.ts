@@ -49,7 +49,8 @@ export function gainOf(before: readonly number[], now: readonly number[]): numbe
     low = Math.min(low, moved);
     high = Math.max(high, moved);
   });
-  return high > low ? high - low : 0;
+  // Roundings are no gain.
+  return high - low > 1e-12 ? high - low : 0;
 }
 
 /** Where the chain is after a long time. */
