@@ -9,6 +9,7 @@ const experiments: Record<string, () => Promise<{ run(out: string): Promise<void
   ndss16: () => import('./ndss16/run.js'),
   relationships: () => import('./relationships/run.js'),
   tabular: () => import('./tabular/run.js'),
+  time: () => import('./time/run.js'),
 };
 
 const [name = '', out = join('out', name)] = process.argv.slice(2);
