@@ -39,7 +39,7 @@ const style = `
 `;
 
 /** The belief in what was true, step by step: before, by each step alone, along the sequence, and where the promise would let it go. */
-export const trajectoryChart = ({ name, steps }: Trajectory, width = 860) =>
+const trajectoryChart = ({ name, steps }: Trajectory, width = 860) =>
   lineChart({
     series: [
       { name: 'where the promise lets it go', points: steps.map(({ at, limit }) => ({ x: at, y: limit })), dashed: true },
