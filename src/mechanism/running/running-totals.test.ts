@@ -52,8 +52,12 @@ function tried(way: Way, moves: Moves): Effect {
       if (moves === 'within a step') see(apart(before, encoded(way, stream.with(s, stream[s]! + 1n))));
       else
         for (let to = 0; to < way.horizon; to += 3) {
-          const moved = stream.with(s, stream[s]! - 1n);
-          see(apart(before, encoded(way, moved.with(to, moved[to]! + 1n))));
+          if (to === s) continue;
+          // A count leaves and enters; a number below 0 leaves as one above 0 enters.
+          for (const leaves of [-1n, 1n]) {
+            const moved = stream.with(s, stream[s]! + leaves);
+            see(apart(before, encoded(way, moved.with(to, moved[to]! + 1n))));
+          }
         }
     }
   }
