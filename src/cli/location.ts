@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Location } from '../ask/location.js';
 import { Fault } from '../errors.js';
-import { dim, emit, figure, table, warn } from './output.js';
+import { dim, figure, table, warn } from '../report/terminal-text.js';
+import { emit } from './output.js';
 
 interface Words {
   readonly model: string;
