@@ -61,7 +61,7 @@ export {
 } from './ask/posterior.js';
 export { type PredictRow, predict } from './ask/predict.js';
 export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
-export { type StreamedStep, type StreamOptions, stream } from './ask/stream.js';
+export { planStream, type StreamedStep, type StreamOptions, type StreamPlan, stream } from './ask/stream.js';
 export { type Temporal, type TemporalOptions, temporal } from './ask/temporal.js';
 export type { AttackerResult, ExposedRecord, PolicyAttack } from './attack/policy/attack.js';
 export type { BeliefChange, Believer } from './attack/policy/beliefs.js';

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type StreamOptions, stream } from '../src/ask/stream.js';
+import { planStream, type StreamOptions, stream } from '../src/ask/stream.js';
 import { parseRational } from '../src/exact/rational.js';
 import { additive } from '../src/mechanism/additive.js';
 import { pure } from '../src/mechanism/allotment.js';
@@ -145,6 +145,20 @@ describe('a stream', () => {
     expect(next[3]!.totals![0]!.standardError).toBeGreaterThan(next[0]!.totals![0]!.standardError);
     await all(shop.policy, { ...asked, fresh: true });
     expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(2);
+  });
+
+  it('is planned for nothing, with the error of every total, and tells those very errors', async () => {
+    const shop = shopWith(until(6));
+    const asked = { query: ill, order: 'day', totals: true, horizon: 40, epsilon: 1 } as const;
+    const plan = await planStream(shop.policy, asked);
+    expect(plan).toMatchObject({ epsilon: 1, fits: true, totals: { way: 'a noise for each step' } });
+    expect(plan.totals!.standardErrors).toHaveLength(40);
+    expect(await entriesOf(shop)).toEqual([]);
+    const told = await all(shop.policy, asked);
+    expect(told.map(({ totals }) => totals![0]!.standardError)).toEqual(plan.totals!.standardErrors.slice(0, 5));
+    const step = await planStream(shop.policy, { query: ill, order: 'day', epsilon: 1 });
+    expect(step.totals).toBeUndefined();
+    expect(step).toMatchObject({ epsilon: 1, budget: { spent: 1 } });
   });
 
   it('pays more for totals where a person may come at any step', async () => {

@@ -7,14 +7,16 @@ import type { AnswerTable } from '../query/bound.js';
 import { batchForms, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
 import { parseSql } from '../query/sql/sql.js';
+import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import { openTotals, type TotalOfCell } from '../release/running.js';
+import { prepareTotals } from '../release/running-plan.js';
 import type { Session } from '../release/session.js';
 import { readPolicy } from '../terms/read.js';
 import { tieColumns } from '../ties/kinds.js';
 import { amount, type FileName, faulting, fileNamed, type Given, readOptions, whole } from './door.js';
 import { refuseNoProtection } from './fugu.js';
-import { type Opener, openAll } from './opened.js';
+import { closing, type Opener, openAll } from './opened.js';
 import { type StepsSeen, seeSteps } from './stream-steps.js';
 
 const options = z.strictObject({
@@ -83,7 +85,43 @@ export async function stream(policy: FileName, given: StreamOptions): Promise<As
   });
 }
 
-/** The same for whoever is told of bookings and is asked before the first. */
+/**
+ * What a stream would cost and how wrong it would be, for nothing: one step of it, or all totals together with the error of each.
+ *
+ * @example
+ * const { epsilon, why, totals } = await planStream('visits.yaml', { order: 'day', query: { kind: 'count' }, totals: true, epsilon: 0.5 });
+ * console.log(epsilon, why, totals.standardErrors.at(-1));
+ */
+export async function planStream(policy: FileName, given: StreamOptions): Promise<StreamPlan> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const asked = checked(readOptions(options, given));
+    const opened = await openAll(file, { ...(asked.analyst !== undefined && { analyst: asked.analyst }) });
+    return closing(opened, async () => {
+      const { session } = opened;
+      const { steps, batch } = askedOf(session.policy, asked);
+      const { epsilon, tidy, fresh, horizon = steps.count } = asked;
+      const share = { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) };
+      if (!asked.totals) return session.plan(within(batch, steps.column, steps.unitsOf(1)), { ...share, ...(tidy && { tidy }) });
+      const { plan, totals } = await prepareTotals(session, { query: batch, steps, horizon }, share);
+      return { ...plan, totals: { way: totals.way.how, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
+    });
+  });
+}
+
+/** The plan of one step, or of all totals. */
+export interface StreamPlan extends Plan {
+  /** How noise would be added, and the standard error of the total at each step of the horizon, in the answer's unit. */
+  readonly totals?: { readonly way: string; readonly standardErrors: readonly number[] };
+}
+
+/** What is asked of which steps. */
+const askedOf = (policy: Policy, asked: Asked): { readonly steps: Steps; readonly batch: Batch } => ({
+  steps: stepsOf(policy, countedColumn(policy, asked), asked.every ?? 1),
+  batch: asked.sql !== undefined ? parseSql(asked.sql, policy) : parseBatch(asked.query),
+});
+
+/** A stream for whoever is told of bookings and is asked before the first. */
 export async function* streamWith(
   file: string,
   given: StreamOptions,
@@ -96,8 +134,7 @@ export async function* streamWith(
     const { session, policy } = opened;
     const { batch, steps, seen } = await faulting(async () => {
       if (!acceptNoProtection) refuseNoProtection(policy);
-      const steps = stepsOf(policy, countedColumn(policy, asked), asked.every ?? 1);
-      const batch = asked.sql !== undefined ? parseSql(asked.sql, policy) : parseBatch(asked.query);
+      const { steps, batch } = askedOf(policy, asked);
       return { batch, steps, seen: await seeSteps(session, steps, { ...asked, order: orderOf(policy, asked) }) };
     });
     const told = asked.totals ? eachTotal(session, batch, steps, seen, asked) : eachStep(session, batch, steps, seen, asked);

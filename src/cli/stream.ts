@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { readJson } from '../ask/named-text.js';
-import type { StreamedStep, StreamOptions } from '../ask/stream.js';
+import type { StreamedStep, StreamOptions, StreamPlan } from '../ask/stream.js';
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
 import { dim, figure } from '../report/terminal-text.js';
-import { caution, progress, say, sayJsonLine } from './output.js';
+import { caution, emit, progress, say, sayJsonLine } from './output.js';
 import { outcomes } from './paid.js';
 import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
 
@@ -24,6 +24,7 @@ interface Words {
   readonly tidy?: boolean;
   readonly fresh?: boolean;
   readonly follow?: string;
+  readonly plan?: boolean;
   readonly acceptNoProtection?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
@@ -48,11 +49,18 @@ export function register(program: Command): void {
     .option('--epsilon <part>', "part of the policy's epsilon: for each step, or for all totals together (default: a tenth)")
     .option('--fresh', 'with --totals: pay for a new horizon')
     .option('--tidy', 'no negative counts, totals that agree (post-processing)')
+    .option('--plan', 'say what it would cost and how wrong it would be; spends nothing')
     .option('--follow <seconds>', 'look again after so many seconds, until stopped')
     .option(...acceptOption)
     .option(...yesOption)
     .option('--json', 'one JSON document per step, each on a line of its own')
     .action(async (file: string, words: Words) => {
+      if (words.plan) {
+        const { planStream } = await import('../ask/stream.js');
+        const plan = await planStream(file, { ...optionsOf(words), ...(words.fresh && { fresh: true }) });
+        emit(words.json, plan, () => planText(plan));
+        return;
+      }
       outcomes.arise();
       const { streamWith } = await import('../ask/stream.js');
       const { decide, acceptNoProtection } = spendingBy(words);
@@ -99,6 +107,19 @@ function optionsOf(words: Words): StreamOptions {
     ...(late !== undefined && { late: oneOf(late, 'late', ['refuse', 'next'] as const) }),
     ...(gaps !== undefined && { gaps: oneOf(gaps, 'gaps', ['refuse', 'empty'] as const) }),
   };
+}
+
+function planText({ label, epsilon, budget, fits, refusal, why, errors, totals }: StreamPlan): string {
+  const at = (step: number) => `${figure(1.96 * totals!.standardErrors[step - 1]!)} at step ${step}`;
+  const last = totals?.standardErrors.length ?? 0;
+  return [
+    `${label}: epsilon ${figure(epsilon)} of ${figure(budget.total)}${totals ? ', once for all steps' : ' for each step'}.`,
+    why,
+    ...(totals
+      ? [`95 % error of a total: ${[...new Set([1, Math.ceil(last / 2), last])].map(at).join(', ')}.`]
+      : errors.map(({ name, halfWidth }) => `95 % error: ±${figure(halfWidth)}  ${name}`)),
+    fits ? 'Fits in the budget.' : (refusal ?? 'Does not fit in the budget.'),
+  ].join('\n');
 }
 
 function number(text: string, flag: string): number {
