@@ -10,6 +10,7 @@ const experiments: Record<string, () => Promise<{ run(out: string): Promise<void
   'reference-ties': () => import('./reference-ties/run.js'),
   relationships: () => import('./relationships/run.js'),
   tabular: () => import('./tabular/run.js'),
+  time: () => import('./time/run.js'),
 };
 
 const [name = '', out = join('out', name)] = process.argv.slice(2).filter((word) => !word.startsWith('--'));

@@ -595,4 +595,28 @@ const parts = [
   mutant('steps-share-a-time', 'src/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
 ];
 
-export const mutants = [...found, ...large, ...cost, ...scale, ...sensitivity, ...admission, ...routing, ...decided, ...parts];
+/** Running totals, and what is drawn of what was paid for before. */
+const running = 'src/mechanism/running/running-totals.test.ts';
+const streamed = 'test/stream.test.ts';
+const overTime = [
+  mutant('totals-step-moves-once', 'src/mechanism/running/way.ts', "moves === 'within a step' ? 1n : 2n", '1n', running),
+  mutant('totals-no-slack', 'src/mechanism/running/convolution.ts', 'return 2n;', 'return 0n;', running),
+  mutant('totals-column-short', 'src/mechanism/running/way.ts', 't <= way.horizon', 't < way.horizon', running),
+  mutant('totals-person-stays', 'src/release/running-plan.ts', "secret === 'person' ? 'between steps'", "secret === 'person' ? 'within a step'", streamed),
+  mutant('parts-unpaid', 'src/release/charge.ts', 'if (paid && sameProfile(paid.entry.profile, booked))', 'if (paid)', streamed),
+  mutant('parts-twice', 'src/release/charge.ts', 'onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)', 'costTogether([])', streamed),
+  mutant('steps-not-public', 'src/count/public-steps.ts', 'if (column.public !== true)', 'if (false)', streamed),
+];
+
+export const mutants = [
+  ...found,
+  ...large,
+  ...cost,
+  ...scale,
+  ...sensitivity,
+  ...admission,
+  ...routing,
+  ...decided,
+  ...parts,
+  ...overTime,
+];

@@ -3,6 +3,7 @@
 export type { TradeOff } from './accounting/accuracy.js';
 export type { Guarantee } from './accounting/guarantee.js';
 export { type AttackOptions, attack } from './ask/attack.js';
+export { attackStream, type StreamAttackOptions } from './ask/attack-stream.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './ask/audit.js';
 export { type BeliefBudgetOptions, type BeliefGoal, beliefAfter, budgetForBelief } from './ask/belief.js';
 export type { BeliefAfter, BudgetForBelief } from './ask/belief-figures.js';
@@ -40,6 +41,7 @@ export {
   type VerifiedLedger,
   verifyLedger,
 } from './ask/ledger.js';
+export { type Location, type LocationOptions, location, type ToldMoment } from './ask/location.js';
 export {
   type AffinityOptions,
   type DistanceOptions,
@@ -59,11 +61,13 @@ export {
 } from './ask/posterior.js';
 export { type PredictRow, predict } from './ask/predict.js';
 export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
+export { planStream, type StreamedStep, type StreamOptions, type StreamPlan, stream } from './ask/stream.js';
 export { type Temporal, type TemporalOptions, temporal } from './ask/temporal.js';
 export type { AttackerResult, ExposedRecord, PolicyAttack } from './attack/policy/attack.js';
 export type { BeliefChange, Believer } from './attack/policy/beliefs.js';
 export type { ReleasedTable } from './attack/policy/table.js';
 export type { Belief, ModelPosterior } from './attack/posterior.js';
+export type { StreamAttack, StreamAttacker, Trajectory, TrajectoryStep } from './attack/stream/attack.js';
 export type { PublishedFigure } from './attack/survey/published.js';
 export type { Audit, Calibrated } from './audit/audit.js';
 export type { HiddenCells, PrivateFigures, Sizes } from './count/hidden-cells.js';
@@ -107,6 +111,7 @@ export type { PartUse } from './release/parts.js';
 export type { Plan, PlannedMeasure } from './release/plan.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';
+export type { TotalOfCell } from './release/running.js';
 export type { WayOut } from './release/ways-out.js';
 export type { SurveyCandidate, SurveyChoice } from './survey/choice.js';
 export type { ReleaseError } from './survey/error.js';

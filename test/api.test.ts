@@ -35,6 +35,25 @@ columns:
   age: { type: integer, bounds: [18, 90] }
   vote: { type: category, values: ["yes", "no"] }
 `,
+  'visits.csv': table('day', 12, (i) => `${1 + (i % 4)}`),
+  'visits.yaml': `data: { source: visits.csv }
+protect: { secret: row }
+budget: { epsilon: 2 }
+ledger: visits.db
+dependence: none
+columns: { day: { type: integer, bounds: [1, 365], public: true } }
+`,
+  'moves.csv': table('person,day,place', 12, (i) => `p${i % 3},${1 + Math.floor(i / 3)},${['home', 'away'][i % 2]}`),
+  'moves.yaml': `data: { source: moves.csv }
+protect: { secret: row }
+budget: { epsilon: 4 }
+ledger: moves.db
+dependence: [{ kind: sequence, by: person, order: day, state: place, transition: forward.json }]
+columns:
+  day: { type: integer, bounds: [1, 365], public: true }
+  place: { type: category, values: [home, away] }
+`,
+  'place.json': '{"cells": [[0,0],[1,0],[0,1],[2,2]], "belief": [0.3,0.3,0.2,0.2]}',
   'ties.csv': 'a,b\np1,p2\n',
   'forward.json': '[[0.9, 0.1], [0.2, 0.8]]',
   'backward.json': '[[0.9, 0.1], [0.2, 0.8]]',
@@ -77,6 +96,18 @@ beforeAll(async () => {
     'out',
   );
   expect(told.err).toBe('');
+  const moves = await fugu(
+    { cwd: before },
+    'stream',
+    'moves.yaml',
+    '--every',
+    'day',
+    '--query',
+    '{"kind":"histogram","column":"place"}',
+    '--json',
+  );
+  expect(moves.err).toBe('');
+  writeFileSync(join(before, 'moves.jsonl'), moves.out);
   expect((await fugu({ cwd: before }, 'ledger', 'policy.yaml', 'backup', 'ledger.backup')).err).toBe('');
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

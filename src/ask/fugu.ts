@@ -106,7 +106,7 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   return fugu as unknown as Fugu;
 }
 
-function refuseNoProtection({ budget, protect, places, file }: Policy): void {
+export function refuseNoProtection({ budget, protect, places, file }: Policy): void {
   const why = protectsNothing({ ...budget, epsilon: betweenValues(neighboursOf({ protect }), budget.epsilon) });
   if (why === undefined) return;
   throw new Fault(

@@ -126,7 +126,7 @@ describe('fugu compare on chains too long to enumerate', () => {
       expect(found.get('calculus-informed')!.scale).toBeCloseTo(informed, 2);
       expect(found.get('calculus')!.scale).toBeCloseTo(uninformed, 2);
       expect(found.get('exact')!.scale).toBeLessThanOrEqual(found.get('calculus')!.scale * (1 + 1e-8));
-      for (const m of found.values()) expect(m.holds, m.name).toBe(m.certified);
+      for (const m of found.values()) expect(m.holds, m.name).toBe(m.certified || m.name === 'inferential');
     }
   });
 

@@ -1,13 +1,15 @@
 import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { PolicyAttack } from '../attack/policy/attack.js';
+import type { StreamAttack } from '../attack/stream/attack.js';
 import { Fault } from '../errors.js';
 import { writeFolder, writeWhole } from '../files/write-file.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { emit, progress } from './output.js';
 
 interface Words {
-  readonly release: string;
+  readonly release?: string;
+  readonly stream?: string;
   readonly column?: string;
   readonly show: string;
   readonly out?: string;
@@ -21,22 +23,55 @@ export function register(program: Command): void {
       'what a Bayesian attacker with and without the ties believes about each record after a release (private: for the steward)',
     )
     .argument('<policy>', 'policy file: its ties are what the attacker knows')
-    .requiredOption('--release <dir>', 'folder written by "fugu release --out"')
+    .option('--release <dir>', 'folder written by "fugu release --out"')
+    .option('--stream <file>', 'what "fugu stream --json" wrote: where people were, step by step, along the declared sequence')
     .option('--column <name>', 'which histogram to attack (default: the tied column)')
     .option('--show <n>', 'how many of the most exposed records to show', '6')
     .option('--out <file>', 'where to write the page (default: private/attack-COLUMN.html beside the policy)')
     .option('--json', 'one JSON document on stdout')
-    .action(async (file: string, { release, column, show, out, json }: Words) => {
-      const options = { release, column, show: shownFrom(show), progress: progress('attacking') };
+    .action(async (file: string, { release, stream, column, show, out, json }: Words) => {
+      if ((release === undefined) === (stream === undefined))
+        throw new Fault('USAGE', 'Say what to attack: a release or a stream.', 'Give --release DIR, or --stream FILE.');
+      if (stream !== undefined) {
+        const { attackStream } = await import('../ask/attack-stream.js');
+        const { streamAttackPage } = await import('../report/stream-attack-page.js');
+        const found = await attackStream(file, { stream, show: shownFrom(show) });
+        const page = writePage(file, out, `attack-stream-${plainName(found.column)}.html`, streamAttackPage(found));
+        emit(json, { ...found, page }, () => streamText(found, page));
+        return;
+      }
+      const options = { release: release!, column, show: shownFrom(show), progress: progress('attacking') };
       const { attack } = await import('../ask/attack.js');
       const { attackPage } = await import('../report/attack-page.js');
       const found = await attack(file, options);
-      const page = out ?? join(dirname(file), 'private', `attack-${plainName(found.column)}.html`);
-      const writing = { mode: 0o600, hint: 'Say where with --out FILE.' };
-      if (out !== undefined) writeWhole(page, attackPage(found), writing);
-      else writeFolder(dirname(page), [[basename(page), attackPage(found)]], writing);
+      const page = writePage(file, out, `attack-${plainName(found.column)}.html`, attackPage(found));
       emit(json, { ...found, page }, () => attackText(found, page));
     });
+}
+
+/** Beside the policy unless somebody says where; readable to its owner only. */
+function writePage(policy: string, out: string | undefined, name: string, text: string): string {
+  const page = out ?? join(dirname(policy), 'private', name);
+  const writing = { mode: 0o600, hint: 'Say where with --out FILE.' };
+  if (out !== undefined) writeWhole(page, text, writing);
+  else writeFolder(dirname(page), [[basename(page), text]], writing);
+  return page;
+}
+
+function streamText({ column, attacked, promised, attackers, notes }: StreamAttack, page: string): string {
+  const kept = attackers.every((a) => a.beyond === 0);
+  return [
+    `${bold(`Attack on "${column}" over time`)}: ${attacked} persons; promised: log-odds move by at most ${figure(promised.epsilon)}`,
+    table(
+      ['attacker', 'median', 'largest', 'steps beyond the promise', 'guessed right'],
+      attackers.map((a) => [a.name, figure(a.median), figure(a.most), `${a.beyond}`, `${figure(100 * a.right)} %`]),
+    ),
+    kept
+      ? good('The promise was kept against these attackers.')
+      : warn('The promise was broken: this sequence was not paid for.'),
+    ...notes.map((n) => dim(n)),
+    `Written: ${page} ${warn('(private: not for publication)')}`,
+  ].join('\n');
 }
 
 /** A column's name as a part of a file's name. */

@@ -26,6 +26,7 @@ export function register(program: Command): void {
 }
 
 const verdict = (m: Compared) => {
+  if (Number.isNaN(m.ratio)) return m.certified ? good('proven') : 'not known';
   if (!m.holds) return warn(`broken: ${figure(m.ratio)} x epsilon`);
   return m.certified ? good('kept') : 'kept here';
 };
@@ -35,7 +36,7 @@ function comparisonText(found: Comparison): string {
     m.name,
     figure(m.scale),
     m.certified ? `certified, ${m.against}` : 'as published',
-    figure(m.lossUninformed),
+    Number.isNaN(m.lossUninformed) ? '-' : figure(m.lossUninformed),
     m.lossInformed === null ? '-' : figure(m.lossInformed),
     verdict(m),
     m.composes ? 'yes' : 'no',

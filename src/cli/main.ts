@@ -18,6 +18,7 @@ const groups: Record<string, Record<string, Load>> = {
   'Release:': {
     plan: () => import('./plan.js'),
     release: () => import('./release.js'),
+    stream: () => import('./stream.js'),
     ledger: () => import('./ledger.js'),
   },
   'Decide:': {
@@ -32,6 +33,7 @@ const groups: Record<string, Record<string, Load>> = {
     compare: () => import('./compare.js'),
     pattern: () => import('./pattern.js'),
     attack: () => import('./attack.js'),
+    location: () => import('./location.js'),
   },
 };
 const asksVersion = new Set(['--version', '-V']);

@@ -14,6 +14,11 @@ export function sayJson(document: unknown): void {
   process.stdout.write(`${jsonLines(JSON.stringify(document, replacer, 2))}\n`);
 }
 
+/** One of several JSON documents on stdout, each on a line. */
+export function sayJsonLine(document: unknown): void {
+  process.stdout.write(`${jsonLines(JSON.stringify(document, replacer))}\n`);
+}
+
 /** What stands beside the answer: for whoever is being asked something. */
 export function tell(text: string): void {
   process.stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);

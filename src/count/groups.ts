@@ -99,7 +99,7 @@ function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number): (r: numbe
 }
 
 /** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
-function integerOf(cell: Cell): bigint {
+export function integerOf(cell: Cell): bigint {
   if (typeof cell === 'bigint') return cell;
   if (typeof cell === 'number' && Number.isSafeInteger(cell)) return BigInt(cell);
   throw new Fault('INTERNAL', 'A sum of integers is no integer.', 'Please report this; the answer was not given.');

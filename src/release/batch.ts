@@ -6,9 +6,8 @@ import type { MechanismOf } from '../count/measure.js';
 import { type NoisyAnswer, type NoisyVector, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
-import type { Entry } from '../ledger/ledger.js';
 import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
-import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { nothingSpent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
@@ -17,12 +16,13 @@ import { withSampling } from '../query/sampling.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, looseDelta, mostlyNoise, type Plan } from './plan.js';
-import { quotaOf, spentBy } from './quota.js';
 import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
 import { requestKey } from './request-key.js';
+import { sameProfile } from './same-profile.js';
 import type { AskOptions, Session } from './session.js';
 import { tidy, withErrorsOf } from './tidy.js';
+import { type Unanswered, unansweredFor } from './unanswered.js';
 import { waysOut } from './ways-out.js';
 
 /** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */
@@ -133,25 +133,6 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
   return { ...common, ...now, best };
 }
 
-/** An entry that nobody was answered for, and how things stood when it was booked: a request that takes it up is planned as it was then. */
-interface Unanswered {
-  readonly entry: Entry;
-  readonly before: Standing;
-}
-
-/** What a request would take up, unless it is told from the record. */
-async function unansweredFor({ ledger, policy }: Desk, key: string, fresh: boolean): Promise<Unanswered | undefined> {
-  const { population, budget } = policy;
-  const entry = await ledger.unanswered?.(population, key);
-  if (!entry || (!fresh && (await ledger.replay(population, key)))) return undefined;
-  const earlier = (await ledger.entries(population)).filter(({ sequence }) => sequence < entry.sequence);
-  const quota = quotaOf(budget, entry.analyst);
-  return {
-    entry,
-    before: { ...spentBy(earlier), ...(quota && { own: { spent: spentBy(earlier, entry.analyst), quota } }) },
-  };
-}
-
 /** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
 function* asBooked(
   session: Session,
@@ -187,8 +168,6 @@ function describe(session: Session, { bound, plans, best, share, standing, label
     candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),
   });
 }
-
-const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
 
 /** Turns stored noisy integers into tables; public arithmetic only. */
 export function finishBatch(bound: BoundBatch, answer: NoisyAnswer, tidied: boolean): readonly AnswerTable[] {

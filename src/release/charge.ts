@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Account, admission } from '../accounting/account.js';
 import type { Reading } from '../accounting/reading.js';
 import type { Engine } from '../engine/engine.js';
@@ -5,11 +6,13 @@ import { Fault, type FaultCode, type Outcome } from '../errors.js';
 import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import { Paid } from '../mechanism/paid.js';
+import { onceOnly } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
 import { presentAccount } from './present-account.js';
 import { quotaFor } from './quota.js';
+import { sameProfile } from './same-profile.js';
 
 /** What every release needs, whatever is being asked. */
 export interface Desk {
@@ -42,6 +45,8 @@ export interface Request<T> {
   /** As it was told; what has none is decided by whoever made the request. */
   readonly plan?: Plan;
   readonly reading: Reading;
+  /** The request that paid for what is drawn, of which this is one part; `mechanisms` is empty then. */
+  readonly prepaid?: Prepaid;
   /** What it takes for known to everybody, and so pays nothing for; in the words of release/relied.ts. */
   readonly relied?: readonly string[];
   /** Ask the data as it is now and pay, whatever is recorded. */
@@ -53,6 +58,14 @@ export interface Request<T> {
   readonly resumable?: { readonly length: number };
   /** Reads the data and adds the noise; runs only after the cost is durably booked. */
   readonly execute: (engine: Engine, paid: Paid) => Promise<T>;
+}
+
+/** What a recorded request paid for and did not draw. Each part may be drawn once: that, and nothing else, is booked for it. */
+export interface Prepaid {
+  /** Of the request that paid. */
+  readonly key: string;
+  readonly mechanisms: readonly Mechanism[];
+  readonly part: number;
 }
 
 export interface Charged<T> {
@@ -78,7 +91,8 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
 
 async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation | Charged<T>> {
   const { policy, ledger, as } = desk;
-  const { key } = request;
+  const payer = request.prepaid && (await payerOf(desk, request, request.prepaid));
+  const key = payer ? partKey(request, payer) : request.key;
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
   // What will be refused, or was paid for already, is nobody's decision any more.
@@ -91,13 +105,37 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation 
     ...(as !== undefined && { as }),
     key,
     label: request.label,
-    profile: account.book(costTogether(request.mechanisms), request.reading),
+    profile: payer
+      ? onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)
+      : account.book(costTogether(request.mechanisms), request.reading),
     relied: request.relied ?? [],
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
     admit: admission(account, quotaFor(desk)),
     opening: desk.opening,
   };
+}
+
+/** Parts of one payment are no parts of another. */
+const partKey = ({ key }: Request<unknown>, { sequence, hash }: Entry): string =>
+  createHash('sha256')
+    .update(JSON.stringify([key, sequence, hash]))
+    .digest('hex');
+
+/** The entry that paid, and that it paid for these very mechanisms under the present ties. */
+async function payerOf(desk: Desk, request: Request<unknown>, prepaid: Prepaid): Promise<Entry> {
+  const { policy, ledger } = desk;
+  const { population } = policy;
+  if (request.fresh || request.mechanisms.length > 0)
+    throw new RangeError('a part of what was paid for is drawn once, and pays nothing');
+  const paid = await ledger.replay(population, prepaid.key);
+  const booked = (await presentAccount(desk)).book(costTogether(prepaid.mechanisms), request.reading);
+  if (paid && sameProfile(paid.entry.profile, booked)) return paid.entry;
+  throw new Fault(
+    'LEDGER_MISMATCH',
+    'What was paid for in advance is not what would be drawn now: the terms, the ties or the program have changed since.',
+    'Pay for it again with --fresh.',
+  );
 }
 
 const fromRecord = <T>({ entry, answer }: { readonly entry: Entry; readonly answer: string }): Charged<T> => ({
@@ -112,7 +150,7 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation)
   if (entry.settled) return sayingOutcome(notSpent, () => meanwhile<T>(desk, entry));
   const spent = spentOn(entry, reservation);
   const made = await paidFor(spent, async () => {
-    const answer = await request.execute(desk.engine, new Paid(request.mechanisms));
+    const answer = await request.execute(desk.engine, new Paid(request.prepaid?.mechanisms ?? request.mechanisms));
     // Another session on the same engine may have had newer data read meanwhile: what was answered must be bounded by its ties, too.
     if (desk.tiesOf !== undefined) await presentAccount(desk);
     return { answer, text: JSON.stringify(answer).padEnd(request.resumable?.length ?? 0) };

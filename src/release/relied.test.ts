@@ -5,7 +5,7 @@ import { isOfRecords } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import type { Query } from '../query/query.js';
-import { column, nowSecret, type Relied, reliedOn, rowsThemselves } from './relied.js';
+import { column, nowSecret, type Relied, reliedOn, rowsThemselves, stepIn } from './relied.js';
 
 const names = ['form', 'party', 'age'] as const;
 const policyOf = (secret: 'answer' | 'row' | 'step', open: readonly string[]): Policy =>
@@ -81,5 +81,12 @@ describe('what a batch takes for known', () => {
     const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'form' }] }, policy);
     expect(reliedOn(measures, policy)).toEqual([]);
     expect(reliedOn(measures, policyOf('answer', ['form']))).toContain(column('form'));
+  });
+
+  it('a step that totals took for known may not become a secret, whatever else is', () => {
+    for (const secret of ['answer', 'row', 'step'] as const) {
+      expect(nowSecret([stepIn('age')], policyOf(secret, ['age']))).toEqual([]);
+      expect(nowSecret([stepIn('age')], policyOf(secret, ['form']))).toEqual([stepIn('age')]);
+    }
   });
 });

@@ -5,12 +5,14 @@ import type { Policy } from '../policy/policy.js';
 /**
  * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
  * are refused later (relied.proof.md).
+ * `step in X`: none for a record's place in X, whatever the secret is.
  * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
  */
 export type Relied = string;
 
 export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
+export const stepIn = (name: string): Relied => `step in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
 
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
@@ -27,6 +29,8 @@ export const nowSecret = (relied: Iterable<Relied>, policy: Policy): readonly Re
 
 function isSecret(what: Relied, { protect: { secret }, columns, relations }: Policy): boolean {
   if (what === rowsThemselves) return secret !== 'answer';
+  const step = what.startsWith(stepIn('')) ? what.slice(stepIn('').length) : undefined;
+  if (step !== undefined) return columns.get(step)?.public !== true;
   const name = what.slice(what.indexOf(' ') + 1);
   if (what === column(name)) return secret === 'answer' && columns.get(name)?.public !== true;
   return (secret === 'edge' || secret === 'person') && relations.get(name)?.private !== false;

@@ -5,6 +5,7 @@ import type { Reading } from '../accounting/reading.js';
 import { type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
 import { type Asked, askedText, chooseShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
 import { publicRecords } from '../count/kept-rows.js';
+import { rowsBefore, rowsOfSteps, rowsWithoutStep, type Steps } from '../count/public-steps.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
@@ -153,6 +154,17 @@ export class Session {
     return this.#records;
   }
 
+  /** What a public column tells of the steps in it: how many rows each has, how many stand at none, how many come before another column's. */
+  rowsOfSteps(steps: Steps): Promise<Float64Array> {
+    return rowsOfSteps(this.#desk.engine, this.policy, steps);
+  }
+  rowsWithoutStep(steps: Steps): Promise<number> {
+    return rowsWithoutStep(this.#desk.engine, this.policy, steps);
+  }
+  rowsBefore(column: string, other: string): Promise<number> {
+    return rowsBefore(this.#desk.engine, column, other);
+  }
+
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
   frame(own: OwnPlan): Plan {
     const { account } = this;
@@ -198,14 +210,19 @@ export class Session {
    * What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. What it
    * reads decides which routes speak about it.
    */
-  async allowance(options: AskOptions, record: RecordClass = everyRecord, reading: Reading = {}): Promise<Allowance> {
+  async allowance(
+    options: AskOptions,
+    record: RecordClass = everyRecord,
+    reading: Reading = {},
+    standing?: Standing,
+  ): Promise<Allowance> {
     if (addsRemoves(this.policy))
       throw new Fault(
         'QUERY_UNSUPPORTED',
         'This analysis is proven for records that are replaced; this policy adds and removes them.',
         'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave protect.neighbours out.',
       );
-    const spent = await this.standing();
+    const spent = standing ?? (await this.standing());
     const quota = quotaFor(this.#desk);
     const share = this.share(options, spent);
     return {

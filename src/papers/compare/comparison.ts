@@ -4,6 +4,7 @@ import type { ReadTable } from '../../audit/workload.js';
 import type { Model } from '../../dependence/model/model.js';
 import { Fault } from '../../errors.js';
 import { leakageScale } from './calculus.js';
+import { compareHistograms } from './histograms.js';
 import { type Compared, type Comparison, judge } from './judge.js';
 import type { Setting } from './mechanism.js';
 import { mechanisms } from './mechanisms.js';
@@ -14,7 +15,10 @@ export function compareMechanisms(model: Model, query: string, epsilon: number, 
   try {
     return compareByEnumeration(model, query, epsilon, readTable);
   } catch (error) {
-    const large = error instanceof Fault && error.code === 'MODEL_TOO_LARGE' ? compareSums(model, query, epsilon) : undefined;
+    const large =
+      error instanceof Fault && error.code === 'MODEL_TOO_LARGE'
+        ? (compareSums(model, query, epsilon) ?? compareHistograms(model, query, epsilon))
+        : undefined;
     if (!large) throw error;
     return { ...large, left: [(error as Fault).message, ...large.left] };
   }

@@ -2,11 +2,13 @@ import type { Calibration } from './mechanism.js';
 
 /** One mechanism beside the others: what it adds and what is then truly lost. */
 export interface Compared extends Calibration {
+  /** NaN (null in JSON) where it is not worked out. */
   readonly lossUninformed: number;
   /** Null where no enumeration is possible. */
   readonly lossInformed: number | null;
   /** Loss over the promised epsilon, against the adversary the promise is about: above one the promise is broken. */
   readonly ratio: number;
+  /** Where no loss is worked out: whether it is proven. */
   readonly holds: boolean;
 }
 
@@ -27,3 +29,12 @@ export function judge(calibration: Calibration, lossUninformed: number, lossInfo
   const ratio = (calibration.against === 'informed' ? (lossInformed ?? lossUninformed) : lossUninformed) / epsilon;
   return { ...calibration, lossUninformed, lossInformed, ratio, holds: ratio <= 1 + rounding };
 }
+
+/** Where no loss can be worked out nothing is known but what is proven. */
+export const judgeUnknown = (calibration: Calibration): Compared => ({
+  ...calibration,
+  lossUninformed: Number.NaN,
+  lossInformed: null,
+  ratio: Number.NaN,
+  holds: calibration.certified,
+});

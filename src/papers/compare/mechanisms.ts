@@ -4,6 +4,7 @@ import { zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18 } from '../dependent-tuples/dpm.js';
 import { kappa } from '../dependent-tuples/kappa.js';
 import { componentGroup, independentLaplace, pairwiseGroup } from '../group-dp/group.js';
+import { inferential } from '../pufferfish/inferential.js';
 import { markovQuilt } from '../pufferfish/quilt-network.js';
 import { wasserstein } from '../pufferfish/wasserstein.js';
 import type { Calibration, Setting } from './mechanism.js';
@@ -27,6 +28,7 @@ export const mechanisms: readonly ((setting: Setting) => Calibration)[] = [
   dpm18,
   (setting) => dpm18(setting, 'all'),
   markovQuilt,
+  inferential,
   componentGroup,
   kappa,
   (setting) => wasserstein(setting, 'uninformed'),

@@ -3,6 +3,7 @@ import { componentsOf } from '../../dependence/model/joint.js';
 import type { Model } from '../../dependence/model/model.js';
 import { Fault } from '../../errors.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
+import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
 import { type Chain, quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { approximateQuilt, mixing } from '../pufferfish/markov-quilt-approx.js';
 import { matrix, stationary } from '../pufferfish/matrix.js';
@@ -14,7 +15,7 @@ import { SumLaws } from './sum-law.js';
 import { SumLoss } from './sum-loss.js';
 
 /** Laws of sums are kept exactly; beyond this their digits cost more than anyone waits. */
-const longest = 400;
+export const longest = 400;
 
 /** Sums and counts on forests too large to enumerate. Undefined for other queries; the informed loss stays open. */
 export function compareSums(model: Model, query: string, epsilon: number): Comparison | undefined {
@@ -67,6 +68,8 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
     if (approximate !== undefined)
       found.splice(2, 0, { name: 'markov-quilt-approximate', scale: approximate * unit, ...declared, composes: true });
     else left.push('The approximate Markov quilt needs a chain that forgets where it began.');
+    if (inferentialBase(chain, epsilon) !== undefined) found.splice(3, 0, inferentialOnChain(chain, unit, epsilon));
+    else left.push(notApplicable().message);
   } else left.push('Markov quilts are computed on chains and on models small enough to enumerate.');
   const assumptions = (model.anyPrior ?? []).map(
     (r) => `The own weights of ${model.ids[r]} are left open: equal weights stand for the class in the losses.`,
@@ -76,7 +79,7 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
 }
 
 /** From how fast the chain forgets alone, whatever its start. */
-const approximately = ({ transition, length }: Chain, epsilon: number): number | undefined =>
+export const approximately = ({ transition, length }: Chain, epsilon: number): number | undefined =>
   stationary(matrix(transition)) && approximateQuilt(length, mixing([transition], 'general'), epsilon).scale;
 
 const nothingToNoise = () => new Fault('QUERY_INVALID', 'No record moves this query.', 'Ask for something the records decide.');

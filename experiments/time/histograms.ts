@@ -1,0 +1,55 @@
+import { readModel } from '../../src/dependence/model/model-file.js';
+import { leakageScale } from '../../src/papers/compare/calculus.js';
+import { robustScale } from '../../src/papers/dependent-dp/robust-quilt.js';
+import { inferentialBase } from '../../src/papers/pufferfish/inferential.js';
+import { quiltOnChain } from '../../src/papers/pufferfish/markov-quilt.js';
+import { approximateQuilt, mixing } from '../../src/papers/pufferfish/markov-quilt-approx.js';
+import { type Chains, transitionsOf } from './chains.js';
+
+export interface Row {
+  readonly data: string;
+  readonly epsilon: number;
+  /** Laplace scale of one count, by mechanism; undefined where it is not applicable. */
+  readonly scales: Readonly<Record<string, number | undefined>>;
+  /** States times scale over the number of records: the expected L1 error of relative frequencies is that. */
+  readonly perScale: number;
+}
+
+/** One record moves two counts by one. */
+const effect = 2;
+/** Beyond so many steps of a chain that forgets, nothing changes but the time it takes: what is left out is checked by doubling. */
+const longest = 1500;
+
+/** Noise for how often each state occurs in all chains together: the longest of them decides. */
+export function histogramNoise(data: Chains, epsilons: readonly number[]): readonly Row[] {
+  const transition = transitionsOf(data);
+  const length = Math.max(...data.chains.map((c) => c.length));
+  const records = data.chains.reduce((n, c) => n + c.length, 0);
+  const chain = { transition, initial: 'stationary' as const, length };
+  const model = (steps: number) =>
+    readModel(JSON.stringify({ chain: { length: steps, transition, initial: 'stationary' } }), 'chain.json');
+  return epsilons.map((epsilon) => {
+    const base = inferentialBase(chain, epsilon);
+    const ours = (adversary: 'informed' | 'uninformed'): number => {
+      const at = (steps: number) => leakageScale(model(steps), new Array<number>(steps).fill(effect), epsilon, adversary).scale;
+      if (length <= longest) return at(length);
+      const [short, long] = [at(longest / 2), at(longest)];
+      // Still growing with the chain: no bound is read off a part of it.
+      return long > short * 1.001 ? (effect * length) / epsilon : long;
+    };
+    return {
+      data: data.name,
+      epsilon,
+      scales: {
+        group: (effect * length) / epsilon,
+        inferential: base && effect / base,
+        'quilt, approximate': effect * approximateQuilt(length, mixing([transition], 'general'), epsilon).scale,
+        quilt: effect * quiltOnChain(chain, epsilon).scale,
+        ours: ours('uninformed'),
+        'robust quilt (informed)': effect * robustScale(chain, epsilon).value,
+        'ours (informed)': ours('informed'),
+      },
+      perScale: data.states / records,
+    };
+  });
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { type Steps, stepsOf } from '../count/public-steps.js';
+import { Fault } from '../errors.js';
+import { writeWhole } from '../files/write-file.js';
+import { parseJson } from '../input/json.js';
+import { readNamedText } from '../input/named-file.js';
+import { canonicalPath } from '../policy/population.js';
+import type { Session } from '../release/session.js';
+
+/** Which steps of the data are over, and that those told before are as they were. */
+export interface StepsSeen {
+  /** All steps up to this one. */
+  readonly over: number;
+  /** Remembers how many rows the steps up to this one have, before anything is told about it. */
+  note(step: number): void;
+}
+
+export interface StepRules {
+  readonly order: string;
+  readonly arrived?: string;
+  readonly gaps?: 'refuse' | 'empty';
+  readonly through?: number;
+}
+
+/**
+ * Looks at nothing but the public column: how many rows each step has. Rows that came in for steps that were told would be in no answer, so they are
+ * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows.
+ */
+export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {
+  await refuseStray(session, steps, rules);
+  const rows = await session.rowsOfSteps(steps);
+  const last = rows.findLastIndex((n) => n > 0) + 1;
+  const gap = rows.indexOf(0) + 1;
+  if (gap > 0 && gap < last && rules.gaps !== 'empty')
+    throw new Fault(
+      'DATA_MALFORMED',
+      `Step ${gap} (${steps.column} ${steps.unitsOf(gap)[0]}) has no rows, and a later one has.`,
+      'Wait for them, or write --gaps empty if a step may have none. Steps are counted from the lower bound of the column.',
+    );
+  const file = await journalOf(session, steps);
+  const before = readJournal(file);
+  const digest = createHash('sha256');
+  let noted = 0;
+  const upTo = (step: number): string => {
+    while (noted < step) digest.update(`${rows[noted++] ?? 0};`);
+    return digest.copy().digest('hex');
+  };
+  if (before && upTo(before.through) !== before.rows)
+    throw new Fault(
+      'DATA_MALFORMED',
+      'Rows came in for steps that were told already, or are gone from them.',
+      `No step is counted twice. Take them out, or say when each row came in and count it then: --late next --arrived COLUMN. What is compared stands in ${file}.`,
+    );
+  const over = rules.through === undefined ? last - 1 : stepsThrough(steps, rules.through);
+  return {
+    over: Math.max(0, over),
+    note: (step) => {
+      if (step <= noted) return;
+      const journal: Journal = { through: step, rows: upTo(step) };
+      writeWhole(file, `${JSON.stringify(journal)}\n`, { hint: 'The folder of the ledger must be writable.' });
+    },
+  };
+}
+
+function stepsThrough(steps: Steps, unit: number): number {
+  let [low, high] = [0, steps.count];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (steps.unitsOf(middle)[1] <= unit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+async function refuseStray(session: Session, steps: Steps, { order, arrived }: StepRules): Promise<void> {
+  if ((await session.rowsWithoutStep(steps)) > 0)
+    throw new Fault(
+      'DATA_MALFORMED',
+      `Some rows stand at no step: their "${steps.column}" is missing, no whole number, or beyond its bounds.`,
+      'Every row of a stream needs one; widen the bounds or mend the rows.',
+    );
+  if (arrived === undefined) return;
+  stepsOf(session.policy, order, steps.width);
+  if ((await session.rowsBefore(arrived, order)) > 0)
+    throw new Fault(
+      'DATA_MALFORMED',
+      `Some rows came in before what they are about: their "${arrived}" is smaller than their "${order}".`,
+      'Both count in the same units; mend the rows.',
+    );
+}
+
+const journal = z.strictObject({ through: z.number().int().min(0), rows: z.string() });
+type Journal = z.output<typeof journal>;
+
+/** Beside the ledger: one for each way to cut the data into steps. */
+async function journalOf({ policy }: Session, { column, width, unitsOf }: Steps): Promise<string> {
+  const { source, table = null } = policy.data;
+  const cut = JSON.stringify([canonicalPath(source), table, column, width, unitsOf(1)]);
+  return join(dirname(policy.ledger), `steps-${createHash('sha256').update(cut).digest('hex').slice(0, 16)}.json`);
+}
+
+function readJournal(file: string): Journal | undefined {
+  if (!existsSync(file)) return undefined;
+  const broken = () =>
+    new Fault(
+      'DATA_MALFORMED',
+      'What was remembered of the steps that were told cannot be read.',
+      `Remove ${file}: answers on record stay as they are.`,
+    );
+  const found = journal.safeParse(parseJson(readNamedText(file, 'policyBytes', broken), { file }));
+  if (!found.success) throw broken();
+  return found.data;
+}

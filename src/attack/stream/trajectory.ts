@@ -1,0 +1,84 @@
+/** How one person's states follow one another, as an attacker knows it: where they start, and where they go from each. */
+export interface Chain {
+  readonly start: readonly number[];
+  readonly transition: readonly (readonly number[])[];
+}
+
+/** What is believed about each step, one probability per state. */
+export type Beliefs = readonly (readonly number[])[];
+
+/** Before anything was released. */
+export function beliefsBefore({ start, transition }: Chain, steps: number): Beliefs {
+  const beliefs = [start];
+  while (beliefs.length < steps) beliefs.push(after(beliefs.at(-1)!, transition));
+  return beliefs.slice(0, steps);
+}
+
+/** By Bayes' rule at each step by itself: an attacker who takes the steps for strangers. */
+export const beliefsApart = (chain: Chain, logLikelihood: readonly (readonly number[])[]): Beliefs =>
+  beliefsBefore(chain, logLikelihood.length).map((prior, t) => normalised(weighed(prior, logLikelihood[t]!)));
+
+/**
+ * Of all releases about each step, by passing what is known forward and backward along the chain: exact for an attacker who knows how states follow one
+ * another, and what was released about every step but for one person's part.
+ */
+export function beliefsAlong({ start, transition }: Chain, logLikelihood: readonly (readonly number[])[]): Beliefs {
+  const forward: number[][] = [];
+  let prior: readonly number[] = start;
+  for (const seen of logLikelihood) {
+    const now = normalised(weighed(prior, seen));
+    forward.push(now);
+    prior = after(now, transition);
+  }
+  let later = start.map(() => 1);
+  const beliefs: number[][] = [];
+  for (let t = logLikelihood.length - 1; t >= 0; t--) {
+    beliefs.unshift(normalised(forward[t]!.map((p, state) => p * later[state]!)));
+    const seen = weighed(later, logLikelihood[t]!);
+    later = normalised(transition.map((row) => row.reduce((sum, p, next) => sum + p * seen[next]!, 0)));
+  }
+  return beliefs;
+}
+
+/** How far the odds between two states moved at most, as a logarithm. */
+export function gainOf(before: readonly number[], now: readonly number[]): number {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  before.forEach((prior, state) => {
+    if (prior <= 0) return;
+    const moved = Math.log(now[state]!) - Math.log(prior);
+    low = Math.min(low, moved);
+    high = Math.max(high, moved);
+  });
+  // Roundings are no gain.
+  return high - low > 1e-12 ? high - low : 0;
+}
+
+/** Where the chain is after a long time. */
+export function stationary(transition: Chain['transition']): readonly number[] {
+  let now: readonly number[] = transition.map(() => 1 / transition.length);
+  for (let k = 0; k < 100_000; k++) {
+    // Half a step at a time, so that a chain that goes in circles comes to rest too.
+    const next = after(now, transition).map((p, state) => (p + now[state]!) / 2);
+    const moved = next.reduce((most, p, state) => Math.max(most, Math.abs(p - now[state]!)), 0);
+    now = next;
+    if (moved < 1e-15) break;
+  }
+  return now;
+}
+
+/** The chain backwards in time: P(state before | state now), where it is at rest. */
+export function reversed(transition: Chain['transition'], rest: readonly number[]): readonly (readonly number[])[] {
+  return transition.map((_, now) => normalised(transition.map((row, before) => rest[before]! * row[now]!)));
+}
+
+const after = (belief: readonly number[], transition: Chain['transition']): readonly number[] =>
+  transition.map((_, next) => belief.reduce((sum, p, state) => sum + p * transition[state]![next]!, 0));
+
+function weighed(belief: readonly number[], logs: readonly number[]): number[] {
+  const most = logs.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return belief.map((p, state) => p * Math.exp(logs[state]! - most));
+}
+const normalised = (weights: readonly number[]): number[] => {
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return weights.map((w) => w / sum);
+};

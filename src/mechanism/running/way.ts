@@ -1,0 +1,65 @@
+import { integerRoot } from '../../noise/discrete-gaussian.js';
+import type { Effect, Effects } from '../effect.js';
+
+/**
+ * One way to let running totals out over a horizon: what is noised is a vector of whole numbers that grows with the steps, what is told is a function of the
+ * noisy vector alone (running.proof.md). So nothing but what was published has to be remembered.
+ */
+export interface Way {
+  readonly name: 'each step' | 'tree' | 'convolution';
+  /** In words, for plans. */
+  readonly how: string;
+  readonly horizon: number;
+  /** How far one of the noised numbers may lie below the linear function of the steps that it stands for; 0 where it is one. */
+  readonly slack: bigint;
+  /** How many numbers are noised from step `from` to step `to`, counted from 1. */
+  numbers(from: number, to: number): number;
+  encoder(): Encoder;
+  decoder(): Decoder;
+  /** Variance of the total told at each step, for noise of variance 1; from the first step on. */
+  variances(): Iterable<number>;
+  /** Over all steps of the horizon. */
+  meanVariance(): number;
+}
+/** The numbers that are noised at the next step, given what is counted there. */
+export type Encoder = (count: bigint) => readonly bigint[];
+/** The running total at the next step, from the noisy numbers of that step. */
+export type Decoder = (noisy: readonly bigint[]) => number;
+
+/**
+ * How far replacing one record moves the noised numbers, from how far it moves what is counted at the steps: read off the first column of the very encoder
+ * that is run on the data, which is the largest column (running.proof.md).
+ */
+export function effectsThrough(way: Way, counted: Effects, moves: Moves): Effects {
+  const { l1, l2squared, numbers } = firstColumn(way);
+  const through = (effect: Effect): Effect => {
+    const turns = moves === 'within a step' ? 1n : 2n;
+    const linear = turns * l2squared * effect.l2squared;
+    const loose = way.slack * way.slack * numbers * effect.l1;
+    return {
+      l1: effect.l1 * (l1 + way.slack * numbers),
+      l2squared: loose === 0n ? linear : (rootUp(linear) + rootUp(loose)) ** 2n,
+    };
+  };
+  return new Map([...counted].map(([name, effect]) => [name, through(effect)]));
+}
+/** Whether a record's step is known to everybody, so that replacing it changes what is counted there, or may change too. */
+export type Moves = 'within a step' | 'between steps';
+
+function firstColumn(way: Way): { readonly l1: bigint; readonly l2squared: bigint; readonly numbers: bigint } {
+  const encode = way.encoder();
+  let [l1, l2squared, numbers] = [0n, 0n, 0n];
+  for (let t = 1; t <= way.horizon; t++)
+    for (const number of encode(t === 1 ? 1n : 0n)) {
+      const most = (number < 0n ? -number : number) + way.slack;
+      l1 += most;
+      l2squared += most * most;
+      numbers++;
+    }
+  return { l1, l2squared, numbers };
+}
+
+const rootUp = (n: bigint): bigint => {
+  const root = integerRoot(n);
+  return root * root === n ? root : root + 1n;
+};

@@ -1,0 +1,166 @@
+import { askedText, type Standing } from '../accounting/share.js';
+import type { CountedMeasure, Measure } from '../count/measure.js';
+import type { Steps } from '../count/public-steps.js';
+import { effectsOverSteps } from '../count/running-count.js';
+import { Fault } from '../errors.js';
+import { toNumber } from '../exact/rational.js';
+import type { Allotment } from '../mechanism/allotment.js';
+import type { Scope } from '../mechanism/effect.js';
+import { lawWords } from '../mechanism/law.js';
+import { costTogether } from '../mechanism/mechanism.js';
+import { everyRecord } from '../mechanism/record-class.js';
+import { type Counted, type RunningTotals, runningTotals } from '../mechanism/running/running-totals.js';
+import type { Moves } from '../mechanism/running/way.js';
+import { bindBatch, identityOf } from '../query/bind.js';
+import { parseBatch } from '../query/parse.js';
+import type { Query } from '../query/query.js';
+import type { Plan } from './plan.js';
+import { requestKey } from './request-key.js';
+import { sameProfile } from './same-profile.js';
+import { type Allowance, type AskOptions, deskOf, type Session } from './session.js';
+import { unansweredFor } from './unanswered.js';
+
+/**
+ * Running totals over a horizon of steps: paid for once, before the first step, and told as the steps come (charge.proof.md, "Parts of what was paid for").
+ */
+export interface TotalsAsked {
+  readonly query: unknown;
+  readonly steps: Steps;
+  readonly horizon: number;
+}
+
+export interface PreparedTotals {
+  readonly measure: CountedMeasure;
+  readonly query: Query;
+  readonly text: string;
+  readonly key: string;
+  readonly totals: RunningTotals;
+  readonly allotment: Allotment;
+  readonly plan: Plan;
+}
+
+export const wholeRecords: Scope = (record) => record === everyRecord;
+
+/** Where everybody knows a record's step, replacing it changes what is counted there; of a person nobody knows which rows are kept. */
+const movesOf = ({ policy }: Session): Moves => (policy.protect.secret === 'person' ? 'between steps' : 'within a step');
+
+export function countedOf(session: Session, measure: CountedMeasure, { steps, horizon }: TotalsAsked): Counted {
+  const moves = movesOf(session);
+  return {
+    name: measure.name,
+    cells: measure.cells.length,
+    horizon,
+    effects: moves === 'within a step' ? measure.effects : effectsOverSteps(session.policy, measure, steps),
+    moves,
+    unit: toNumber(measure.grid),
+  };
+}
+
+/** Spends nothing and reads nothing: how wrong each total will be, whatever the data. */
+export async function prepareTotals(session: Session, asked: TotalsAsked, options: AskOptions): Promise<PreparedTotals> {
+  const { policy, account } = session;
+  const { steps, horizon } = asked;
+  const bound = bindBatch(parseBatch(asked.query), policy);
+  const [query] = bound.queries;
+  const measure = addedUp(bound.measures);
+  if (horizon > steps.count)
+    throw new Fault(
+      'QUERY_INVALID',
+      `The column "${steps.column}" has room for ${steps.count} steps only.`,
+      'Declare wider bounds, or a shorter --horizon.',
+    );
+  const text = JSON.stringify([
+    'totals',
+    askedText(options),
+    ...identityOf(bound, policy),
+    [steps.column, steps.unitsOf(1), steps.width, horizon, movesOf(session)],
+  ]);
+  const key = requestKey(policy, text);
+  const counted = countedOf(session, measure, asked);
+  const reading = { measures: [measure] };
+  const by = async (standing?: Standing) => {
+    const allowance = await session.allowance(options, everyRecord, reading, standing);
+    const each = [allowance.pure, allowance.rho].filter((x) => x !== undefined);
+    return each.map((allotment) => ({ allowance, allotment, totals: runningTotals(counted, allotment, wholeRecords) }));
+  };
+  const frame = ({ allowance, totals, allotment }: Candidate, completes?: number): PreparedTotals => ({
+    measure,
+    query: query!,
+    text,
+    key,
+    totals,
+    allotment,
+    plan: planOf(session, {
+      allowance,
+      totals,
+      measure,
+      query: query!,
+      asked,
+      options,
+      ...(completes !== undefined && { completes }),
+    }),
+  });
+  const open = await unansweredFor(deskOf(session), key, options.fresh === true);
+  for (const was of open ? await by(open.before) : [])
+    if (sameProfile(account.book(costTogether([was.totals.mechanism]), reading), open!.entry.profile))
+      return frame(was, open!.entry.sequence);
+  const [first, ...others] = await by();
+  if (!first)
+    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  return frame(others.reduce((best, next) => (next.totals.meanVariance < best.totals.meanVariance ? next : best), first));
+}
+
+interface Candidate {
+  readonly allowance: Allowance;
+  readonly allotment: Allotment;
+  readonly totals: RunningTotals;
+}
+
+interface ToPlan extends Omit<Candidate, 'allotment'> {
+  readonly measure: CountedMeasure;
+  readonly query: Query;
+  readonly asked: TotalsAsked;
+  readonly options: AskOptions;
+  readonly completes?: number;
+}
+
+function planOf(session: Session, { allowance, totals, measure, query, asked, options, completes }: ToPlan): Plan {
+  const { steps, horizon } = asked;
+  const standardError = Math.sqrt(totals.meanVariance);
+  const plan = session.frame({
+    label: options.label ?? `totals of ${query.name ?? query.kind} over ${horizon} steps of ${steps.column}`.slice(0, 120),
+    share: allowance.share,
+    spent: allowance.spent,
+    ...(completes !== undefined && { completes }),
+    route: allowance.route,
+    mechanisms: [totals.mechanism],
+    reading: allowance.reading,
+    mechanism: totals.mechanism.law.kind,
+    why: `${lawWords(totals.mechanism.law.kind)} noise by ${totals.way.how}: the least mean squared error over ${horizon} steps.`,
+    // Of a total, over all steps: sums of many noises, near a normal law.
+    errors: [
+      {
+        name: measure.name,
+        query,
+        cells: measure.cells.length,
+        error: 'combined',
+        standardError,
+        halfWidth: 1.96 * standardError,
+        perRow: false,
+      },
+    ],
+    candidates: [],
+  });
+  const known = `Everybody knows at which ${steps.column} a record stands.`;
+  return { ...plan, guarantee: { ...plan.guarantee, assumptions: [...plan.guarantee.assumptions, known] } };
+}
+
+function addedUp(measures: readonly Measure[]): CountedMeasure {
+  const [measure, ...others] = measures;
+  if (measure?.mechanism === 'additive' && others.length === 0) return measure;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    'Totals are made of one thing that adds up from step to step.',
+    'Ask for a count, a sum or a histogram; a mean is a sum divided by a count.',
+  );
+}

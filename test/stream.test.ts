@@ -1,0 +1,314 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { planStream, type StreamOptions, stream } from '../src/ask/stream.js';
+import { parseRational } from '../src/exact/rational.js';
+import { additive } from '../src/mechanism/additive.js';
+import { pure } from '../src/mechanism/allotment.js';
+import { effectOn } from '../src/mechanism/effect.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
+import { requestKey } from '../src/release/request-key.js';
+import { builtOnce, fugu, mainFile } from './fugu.js';
+import { createSession, Fault, openEngine, openLedger, readPolicy } from './inside.js';
+
+let folder: string;
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Shop {
+  readonly policy: string;
+  readonly data: string;
+}
+const people = 6;
+const rowsOf = (day: number, who = people): string =>
+  Array.from({ length: who }, (_, p) => `p${p},${day},${(p + day) % 3 === 0 ? 'ill' : 'well'},${day}\n`).join('');
+function shopWith(
+  days: readonly number[],
+  more: { budget?: string; day?: string; protect?: string; dependence?: string } = {},
+): Shop {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-stream-'));
+  const data = join(folder, 'visits.csv');
+  writeFileSync(data, `person,day,state,came\n${days.map((day) => rowsOf(day)).join('')}`);
+  const policy = join(folder, 'visits.yaml');
+  writeFileSync(
+    policy,
+    `data: { source: visits.csv }
+protect: ${more.protect ?? '{ secret: row }'}
+budget: ${more.budget ?? '{ epsilon: 4 }'}
+population: ward
+ledger: ledger.db
+dependence: ${more.dependence ?? 'none'}
+columns:
+  day: ${more.day ?? '{ type: integer, bounds: [1, 60], public: true }'}
+  came: { type: integer, bounds: [1, 60], public: true }
+  state: { type: category, values: [ill, well] }
+`,
+  );
+  return { policy, data };
+}
+const until = (last: number): number[] => Array.from({ length: last }, (_, k) => k + 1);
+const ill = { kind: 'count', where: [{ column: 'state', op: '=', value: 'ill' }] } as const;
+const illOn = (day: number): number => Array.from({ length: people }, (_, p) => (p + day) % 3 === 0).filter(Boolean).length;
+
+const all = async (policy: string, asked: StreamOptions) => {
+  const told = [];
+  for await (const step of await stream(policy, { order: 'day', ...asked })) told.push(step);
+  return told;
+};
+const faultOf = async (work: Promise<unknown>): Promise<Fault> => {
+  const error = await work.then(
+    () => undefined,
+    (e: unknown) => e,
+  );
+  expect(error).toBeInstanceOf(Fault);
+  return error as Fault;
+};
+const entriesOf = async ({ policy }: Shop) => {
+  const ledger = await openLedger((await readPolicy(policy)).ledger);
+  const entries = await ledger.entries('ward');
+  await ledger.close();
+  return entries;
+};
+const exact = { budget: '{ epsilon: 4000000 }' };
+
+describe('a stream', () => {
+  it('tells each step that is over, once, and goes on as rows come in', async () => {
+    const shop = shopWith(until(3), exact);
+    const first = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
+    expect(first.map(({ step, tables, replayed }) => [step, tables![0]!.rows[0]!.value, replayed])).toEqual([
+      [1, illOn(1), false],
+      [2, illOn(2), false],
+    ]);
+    appendFileSync(shop.data, rowsOf(4));
+    const next = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
+    expect(next.map(({ replayed }) => replayed)).toEqual([true, true, false]);
+    expect(next.slice(0, 2).map(({ tables }) => tables)).toEqual(first.map(({ tables }) => tables));
+    const last = await all(shop.policy, { query: ill, epsilon: 100000, through: 4, since: 4, acceptNoProtection: true });
+    expect(last.map(({ step, tables }) => [step, tables![0]!.rows[0]!.value])).toEqual([[4, illOn(4)]]);
+    expect(await entriesOf(shop)).toHaveLength(4);
+  });
+
+  it('is asked in SQL too, over steps of several units', async () => {
+    const shop = shopWith(until(9), exact);
+    const sql = "SELECT COUNT(*) FROM visits WHERE state = 'ill'";
+    const told = await all(shop.policy, { sql, every: 4, epsilon: 100000, acceptNoProtection: true });
+    const sum = (from: number, to: number) =>
+      until(to)
+        .slice(from - 1)
+        .reduce((n, day) => n + illOn(day), 0);
+    expect(told.map(({ units, tables }) => [...units, tables![0]!.rows[0]!.value])).toEqual([
+      [1, 4, sum(1, 4)],
+      [5, 8, sum(5, 8)],
+    ]);
+  });
+
+  it.each([
+    ['rows', '{ secret: row }'],
+    ['persons of many rows', '{ secret: person, unit: person, maxRows: 60 }'],
+    ['answers', '{ secret: answer, unit: person }'],
+  ])('tells totals that are the totals where there is next to no noise: %s', async (_, protect) => {
+    const shop = shopWith(until(13), { budget: '{ epsilon: 4e9 }', protect });
+    const asked = {
+      query: { kind: 'count', by: ['state'] },
+      totals: true,
+      every: 2,
+      epsilon: 4e9,
+      acceptNoProtection: true,
+    } as const;
+    const told = await all(shop.policy, asked);
+    let total = 0;
+    for (const { step, units, totals } of told) {
+      total += illOn(units[0]) + illOn(units[1]);
+      expect(totals![0]!.total).toBeCloseTo(total, 3);
+      expect(totals![1]!.total).toBeCloseTo(2 * people * step - total, 3);
+    }
+    expect(told.map(({ step }) => step)).toEqual(until(6));
+  });
+
+  it('pays for totals once: what comes later is drawn for nothing more, and told again as it was', async () => {
+    const shop = shopWith(until(5));
+    const asked = { query: ill, totals: true, horizon: 40, epsilon: 1 } as const;
+    const first = await all(shop.policy, asked);
+    appendFileSync(shop.data, rowsOf(6) + rowsOf(7));
+    const next = await all(shop.policy, asked);
+    expect(next).toHaveLength(6);
+    expect(next.slice(0, 4).map(({ totals }) => totals)).toEqual(first.map(({ totals }) => totals));
+    expect(next.map(({ replayed }) => replayed)).toEqual([true, true, true, true, false, false]);
+    const entries = await entriesOf(shop);
+    expect(entries.map(({ profile }) => [...profile.perRecord.keys()][0])).toEqual([
+      '*',
+      expect.stringMatching(/^once:/),
+      expect.stringMatching(/^once:/),
+    ]);
+    expect(next[0]!.receipt!.guarantee.assumptions.join(' ')).toContain('Everybody knows at which day a record stands.');
+    expect(next[3]!.totals![0]!.standardError).toBeGreaterThan(next[0]!.totals![0]!.standardError);
+    await all(shop.policy, { ...asked, fresh: true });
+    expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(2);
+  });
+
+  it('is planned for nothing, with the error of every total, and tells those very errors', async () => {
+    const shop = shopWith(until(6));
+    const asked = { query: ill, order: 'day', totals: true, horizon: 40, epsilon: 1 } as const;
+    const plan = await planStream(shop.policy, asked);
+    expect(plan).toMatchObject({ epsilon: 1, fits: true, totals: { way: 'a noise for each step' } });
+    expect(plan.totals!.standardErrors).toHaveLength(40);
+    expect(await entriesOf(shop)).toEqual([]);
+    const told = await all(shop.policy, asked);
+    expect(told.map(({ totals }) => totals![0]!.standardError)).toEqual(plan.totals!.standardErrors.slice(0, 5));
+    const step = await planStream(shop.policy, { query: ill, order: 'day', epsilon: 1 });
+    expect(step.totals).toBeUndefined();
+    expect(step).toMatchObject({ epsilon: 1, budget: { spent: 1 } });
+  });
+
+  it('pays more for totals where a person may come at any step', async () => {
+    const scaleOf = async (protect: string) => {
+      const shop = shopWith(until(3), { protect });
+      const [first] = await all(shop.policy, { query: ill, totals: true, horizon: 3, epsilon: 1 });
+      const noise = first!.receipt!.measures[0]!.noise;
+      return noise.kind === 'laplace' ? noise.scale : '';
+    };
+    // A row changes one count by one; two rows of a person leave two steps and enter two others.
+    expect(await scaleOf('{ secret: row }')).toBe('1');
+    expect(await scaleOf('{ secret: person, unit: person, maxRows: 2 }')).toBe('4');
+  });
+
+  it('tells totals with Gaussian noise where there is a delta, and under ties', async () => {
+    const shop = shopWith(until(5), {
+      budget: '{ epsilon: 1, delta: 1e-6 }',
+      dependence: '[{ kind: groups, by: person, column: state, oddsRatio: 1.1 }]',
+      day: '{ type: integer, bounds: [1, 9000], public: true }',
+    });
+    const [first] = await all(shop.policy, { query: ill, totals: true, epsilon: 1 });
+    // Also when all the budget is gone with it.
+    expect((await all(shop.policy, { query: ill, totals: true, epsilon: 1 }))[0]!.totals).toEqual(first!.totals);
+    expect(first!.receipt!.why).toContain('fading memories');
+    expect(first!.receipt!.profile.noise).toBe('zcdp');
+  });
+
+  it('draws nothing in advance that was not paid for, not at another price, and no part twice', async () => {
+    const shop = shopWith(until(5));
+    const policy = await readPolicy(shop.policy);
+    const [engine, ledger] = [await openEngine(policy), await openLedger(policy.ledger)];
+    const session = await createSession({ policy, engine, ledger });
+    const noise = (epsilon: string) =>
+      additive(
+        { name: 'n', cells: 9, effects: effectOn([everyRecord], { l1: 1n, l2squared: 1n }) },
+        pure(parseRational(epsilon)),
+      );
+    const mechanism = noise('1/4');
+    const part = (canonical: string, over: object = {}) =>
+      session.charge<string[]>({
+        canonical: 'part',
+        label: 'part',
+        mechanisms: [],
+        reading: {},
+        prepaid: { key: requestKey(policy, canonical), mechanisms: [mechanism], part: 0 },
+        execute: async (_, paid) => mechanism.ready(paid, 1)([0n]).map(String),
+        ...over,
+      });
+    expect((await faultOf(part('paid'))).code).toBe('LEDGER_MISMATCH');
+    await session.charge({
+      canonical: 'paid',
+      label: 'paid',
+      mechanisms: [mechanism],
+      reading: {},
+      execute: async () => 'nothing yet',
+    });
+    const { answer } = await part('paid');
+    expect((await part('paid')).answer).toEqual(answer);
+    const cheaper = noise('1/2');
+    expect(
+      (await faultOf(part('paid', { prepaid: { key: requestKey(policy, 'paid'), mechanisms: [cheaper], part: 1 } }))).code,
+    ).toBe('LEDGER_MISMATCH');
+    // The same part under other words: as if its record had been lost.
+    expect((await faultOf(part('paid', { canonical: 'part again' }))).code).toBe('BUDGET_EXCEEDED');
+    await expect(part('paid', { fresh: true })).rejects.toThrow();
+    expect((await ledger.entries('ward')).length).toBe(2);
+    await ledger.close();
+    await engine.close();
+  });
+
+  const wrong: readonly [string, readonly number[], StreamOptions, RegExp, { day?: string }?][] = [
+    ['a step without rows', [1, 2, 4], { query: ill }, /Step 3 .* has no rows/],
+    ['rows beyond the bounds', [1, 2, 61], { query: ill }, /stand at no step/],
+    ['a column that is not public', [1, 2], { query: ill }, /not declared public/, { day: '{ type: integer, bounds: [1, 60] }' }],
+    ['no order', [1, 2], { query: ill, order: undefined }, /which column puts the rows in order/],
+    ['totals of a mean', [1, 2], { query: { kind: 'mean', column: 'day' }, totals: true }, /adds up/],
+    ['a horizon beyond the bounds', [1, 2], { query: ill, totals: true, horizon: 61 }, /room for 60 steps/],
+    ['a step told anew', [1, 2], { query: ill, fresh: true }, /not counted again/],
+    ['late rows without saying when they came', [1, 2], { query: ill, late: 'next' }, /when that was/],
+  ];
+  it.each(wrong)('refuses %s, and spends nothing', async (_, days, asked, words, more = {}) => {
+    const shop = shopWith(days, more);
+    const { message, outcome } = await faultOf(all(shop.policy, asked));
+    expect(message).toMatch(words);
+    expect(outcome?.state ?? 'not spent').toBe('not spent');
+    expect(await entriesOf(shop)).toEqual([]);
+  });
+
+  it('takes steps without rows as empty when told to', async () => {
+    const shop = shopWith([1, 3, 4], exact);
+    const told = await all(shop.policy, { query: ill, gaps: 'empty', epsilon: 100000, acceptNoProtection: true });
+    expect(told.map(({ tables }) => tables![0]!.rows[0]!.value)).toEqual([illOn(1), 0, illOn(3)]);
+  });
+
+  it('refuses rows that come in for a step that was told, or counts them when they came in', async () => {
+    const shop = shopWith(until(4), exact);
+    const asked = { query: ill, epsilon: 100000, acceptNoProtection: true } as const;
+    await all(shop.policy, asked);
+    const before = (await entriesOf(shop)).length;
+    appendFileSync(shop.data, `p9,2,ill,4\n${rowsOf(5)}`);
+    expect((await faultOf(all(shop.policy, asked))).message).toContain('told already');
+    expect(await entriesOf(shop)).toHaveLength(before);
+    const next = await all(shop.policy, { ...asked, late: 'next', arrived: 'came' });
+    expect(next.map(({ tables }) => tables![0]!.rows[0]!.value)).toEqual([illOn(1), illOn(2), illOn(3), illOn(4) + 1]);
+    appendFileSync(shop.data, 'p9,5,ill,4\n');
+    expect((await faultOf(all(shop.policy, { ...asked, late: 'next', arrived: 'came' }))).message).toContain('came in before');
+  });
+});
+
+describe('a stream that is killed', () => {
+  beforeAll(() => builtOnce());
+  const kills = Number(process.env.FUGU_STREAM_KILLS ?? 2);
+
+  /** What it said before it was killed after so many milliseconds; all there is where it was quicker. */
+  const killedAfter = (wait: number, words: readonly string[]): Promise<string[]> =>
+    new Promise((done) => {
+      const child = spawn(process.execPath, [mainFile, 'stream', 'visits.yaml', ...words], {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      let out = '';
+      child.stdout.on('data', (text) => {
+        out += text;
+        // From the first line on it is in the middle of its work.
+        setTimeout(() => child.kill('SIGKILL'), wait);
+      });
+      child.on('exit', () => done(out.split('\n').slice(0, -1)));
+    });
+  const toldIn = (lines: readonly string[]) =>
+    new Map(lines.map((line) => JSON.parse(line)).map(({ step, totals, tables }) => [step, JSON.stringify(totals ?? tables)]));
+
+  it.each([
+    ['steps', ['--epsilon', '1/16'], 16],
+    ['totals', ['--epsilon', '1', '--totals', '--horizon', '40'], 1],
+  ] as const)('goes on without paying or drawing twice: %s', async (_, how, paying) => {
+    const shop = shopWith(until(5));
+    const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', ...how];
+    const told = new Map<number, string>();
+    for (let k = 0; k < kills; k++) {
+      for (const [step, text] of toldIn(await killedAfter((k * 37) % 90, words))) {
+        expect(told.get(step) ?? text).toBe(text);
+        told.set(step, text);
+      }
+      appendFileSync(shop.data, rowsOf(6 + 2 * k) + rowsOf(7 + 2 * k));
+    }
+    const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...words, '--through', '16', '--gaps', 'empty');
+    expect(whole.code).toBe(0);
+    const undisturbed = toldIn(whole.out.trim().split('\n'));
+    expect(undisturbed.size).toBe(16);
+    for (const [step, text] of told) expect(undisturbed.get(step)).toBe(text);
+    expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(paying);
+  });
+});
