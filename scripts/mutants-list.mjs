@@ -555,7 +555,7 @@ const large = [
   mutant(
     'worst-forgets-the-others',
     'src/dependence/informed/common-base.ts',
-    'Math.max(looped, others?.(base) ?? 0)',
+    'Math.max(looped, others ? worstOf(others, used?.subarray(graph.nodes), base) : 0)',
     'looped',
     line,
   ),
