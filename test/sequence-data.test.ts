@@ -77,6 +77,7 @@ function scales(m: Matrix, length: number, epsilon: string) {
         window: 1,
         assumptions: [],
         how: '',
+        alone: true,
       }).largestBase(parseRational(epsilon)),
     );
   return {

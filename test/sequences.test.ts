@@ -68,6 +68,13 @@ describe('a sequence', () => {
     expect(chain).toBeLessThan(2 * 30);
   });
 
+  it('needs no more than its records where nobody goes through half of the declared steps', { timeout: 30_000 }, async () => {
+    const few = everyStep.filter((_, i) => i % weeks < 5);
+    const wide = '  week: { type: integer, bounds: [0, 99] }\n';
+    expect((await scaleOf({ week: wide, rows: few })) / (await scaleOf({ week: '', rows: few }))).toBeCloseTo(1, 9);
+    expect(await scaleOf({ week: wide, rows: few })).toBeLessThan(2 * 5);
+  });
+
   it('needs less for whoever knows no steps: by its tables, as far as they are told', { timeout: 30_000 }, async () => {
     const scale = (more: Told) => scaleOf({ transition: skewed, ...more });
     const informed = await scale({});

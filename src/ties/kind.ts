@@ -61,7 +61,7 @@ export interface TieColumn {
 
 export interface BetweenRecords<D> {
   /** Where it is all that is declared: a bound that needs no records, if the data is such. */
-  chain?(d: D, given: Alone): Promise<Amplifier | undefined>;
+  chain?(d: D, given: Alone): Promise<OneChain | undefined>;
   graph(d: D, source: Source): FactorGraph | Promise<FactorGraph>;
   /** Ties reach no further than their ends: holds against an uninformed attacker only. */
   reach?(d: D): 'any' | 'direct';
@@ -75,6 +75,12 @@ export interface BetweenRecords<D> {
   alone?(d: D): { readonly message: string; readonly hint: string } | undefined;
   /** Who is really tied to whom, for an attack on the data at hand. */
   actual?(d: D): D;
+}
+
+export interface OneChain {
+  readonly amplifier: Amplifier;
+  /** Somebody goes through about all of it: the records themselves would say no less. */
+  readonly whole: boolean;
 }
 
 export interface Alone {

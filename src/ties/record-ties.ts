@@ -56,7 +56,7 @@ export async function recordTies(
   const [only] = tied;
   const alone = { policy, engine, assumptions: shared.assumptions };
   const chain = tied.length === 1 && secret !== 'person' ? await only!.ties.chain?.(only!.d, alone) : undefined;
-  if (chain) return { amplifiers: [chain] };
+  if (chain?.whole) return { amplifiers: [chain.amplifier] };
   if (window > 1) throw noWindow();
   const room = roomOf(engine.room);
   const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
@@ -103,7 +103,7 @@ export async function recordTies(
       : undefined;
   return used?.includes(0)
     ? leaveOut(everyone, used, { limits, groups }, policy, records)
-    : { amplifiers: [graphAmplifier(everyone)] };
+    : { amplifiers: [graphAmplifier(everyone), ...(chain ? [chain.amplifier] : [])] };
 }
 
 /** A number for each row, by record: costs are booked by values only where a row is a record. */

@@ -1,6 +1,5 @@
 import { basename, resolve } from 'node:path';
 import * as z from 'zod';
-import type { Amplifier } from '../dependence/amplifier.js';
 import { chainAmplifier } from '../dependence/chain/chain-amplifier.js';
 import { informedLaw, uninformedLaw } from '../dependence/chain/chain-law.js';
 import type { ChainLaw } from '../dependence/chain/chain-leakage.js';
@@ -10,12 +9,12 @@ import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
 import { logOddsRatio } from '../dependence/model/odds.js';
 import type { Cell, Engine, SourceColumn } from '../engine/engine.js';
 import { nameReader } from '../engine/name.js';
-import { countStructure, quoteName } from '../engine/structure.js';
+import { countStructure, quoteName, readStructure } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } from '../exact/rational.js';
 import type { Adversary, Column, Policy } from '../policy/policy.js';
 import { section, word } from '../policy/schema.js';
-import type { Alone, TieKind } from './kind.js';
+import type { Alone, OneChain, TieKind } from './kind.js';
 import { noName } from './name-list.js';
 import { missingColumn, type RecordTable } from './records.js';
 import { type SlicingColumn, slicingBy } from './slicing-column.js';
@@ -117,7 +116,7 @@ const oneStep = (m: Transition): number => logOddsRatio(Float64Array.from(m.flat
  * One chain of all declared steps for everybody, where the order is a declared integer and the steps of the data are steps of it: then no record need be read
  * (dependence/chain/chain.proof.md). Undefined where they are not.
  */
-async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: Alone): Promise<Amplifier | undefined> {
+async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: Alone): Promise<OneChain | undefined> {
   const by = slicingBy(d.order, policy);
   if (!by) return undefined;
   const transitions = transitionsOf(d, policy);
@@ -125,7 +124,8 @@ async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: A
   if (steps.repeated > 0) throw noOrder(d);
   if (steps.elsewhere > 0) return undefined;
   const gaps = steps.skipped > 0;
-  return chainAmplifier({
+  const whole = (policy.protect.window ?? 1) > 1 || 2 * steps.longest > by.last - by.first;
+  const amplifier = chainAmplifier({
     name: 'chain',
     first: by.first,
     last: by.last,
@@ -136,7 +136,9 @@ async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: A
     window: policy.protect.window ?? 1,
     assumptions: [...assumptions, ...(gaps ? [skipping(d)] : [])],
     how: 'Dependence calculus along the declared chain, by what was spent on each step.',
+    alone: whole,
   });
+  return { amplifier, whole };
 }
 
 const skipping = (d: SequenceDependence): string =>
@@ -177,7 +179,7 @@ async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColu
   const name = nameReader(engine.dialect)(quoteName(owner), types.get(owner)!);
   const time = wholeNumber(quoteName(order), types.get(order)!);
   // Any other type is left to the records themselves, and so are times that are no whole numbers.
-  if (time === undefined) return { repeated: 0, elsewhere: 1, skipped: 0 };
+  if (time === undefined) return { repeated: 0, elsewhere: 1, skipped: 0, longest: 0 };
   const steps = `(SELECT ${name} AS owner, ${time} AS moment FROM fugu_data)`;
   const off = [`moment < ${by.first}`, `moment > ${by.last}`, ...by.missing.map((x) => `moment = ${x}`)];
   const count = async (sql: string): Promise<number> => countStructure(engine, { sql, values: [] });
@@ -185,11 +187,14 @@ async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColu
     `SELECT 1 FROM ${steps} WHERE owner IS NOT NULL AND moment IS NOT NULL GROUP BY owner, moment HAVING count(*) > 1`,
   );
   const elsewhere = await count(`SELECT 1 FROM ${steps} WHERE moment IS NULL OR ${off.join(' OR ')}`);
-  if (elsewhere > 0) return { repeated, elsewhere, skipped: 0 };
+  if (elsewhere > 0) return { repeated, elsewhere, skipped: 0, longest: 0 };
   const skipped = await count(
     `SELECT 1 FROM ${steps} WHERE owner IS NOT NULL GROUP BY owner HAVING max(moment) - min(moment) + 1 > count(*)`,
   );
-  return { repeated, elsewhere, skipped };
+  let longest = 0;
+  const most = `SELECT max(steps) FROM (SELECT count(*) AS steps FROM ${steps} WHERE owner IS NOT NULL GROUP BY owner)`;
+  for await (const [found] of readStructure(engine, { sql: most, values: [] })) longest = Number(found ?? 0);
+  return { repeated, elsewhere, skipped, longest };
 }
 
 /** Of two states, whichever holds now is more likely to hold next: the matrix shows it, to the last bit. */

@@ -20,6 +20,8 @@ export interface ChainRoute extends Chain {
   readonly logOdds: number;
   readonly assumptions: readonly string[];
   readonly how: string;
+  /** No other bound speaks about Gaussian noise; each that does takes a part of delta. */
+  readonly alone: boolean;
 }
 
 const scope = (record: RecordClass): boolean => record === everyRecord;
@@ -62,7 +64,7 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
     largestBase: (epsilon, parts) => (parts ? divide(largest(epsilon), commonBase(parts, scope)) : largest(epsilon)),
     // One chain of all the steps stands for everybody's: one with fewer of them is a part of it, or has those between summed out.
     get gaussian() {
-      return window > 1 ? [] : wholeChain(route).gaussian;
+      return window > 1 || !route.alone ? [] : wholeChain(route).gaussian;
     },
     whatIf: (base) => tooWeak(route, toNumberUp(base)),
     factoredOnly: false,

@@ -390,6 +390,7 @@ const amplifier = (m: Matrix, steps: number, laws: 'informed' | 'uninformed', wi
     window,
     assumptions: [],
     how: '',
+    alone: true,
   });
 };
 
