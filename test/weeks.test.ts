@@ -56,6 +56,13 @@ const everybody = { kind: 'histogram', column: 'ill' };
 const refused = { code: 'BUDGET_EXCEEDED' };
 
 describe('releases about different weeks that know nothing of one another', () => {
+  it('cost together what one costs also where records are added or removed: each stands at one week', async () => {
+    const session = await open({ secret: 'row, neighbours: add-remove' }).session();
+    for (const week of [0, 1, 2]) await session.release(about(week), { epsilon: '1' });
+    await expect(session.release(about(2), { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
+    await session.close();
+  });
+
   it('cost together what one costs', async () => {
     const session = await open().session();
     for (let w = 0; w < weeks; w++) {

@@ -1,11 +1,10 @@
-import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 import { type SlicingColumn, slicingsBy } from './slicing-column.js';
 
 /**
  * The columns of a policy by which costs are booked: those declared public, and the one that puts the steps of a sequence in order. Only where one row is the secret: a person may
- * have rows of several values, an answer is booked by its column. And only where records are replaced: what a record adds to or takes from the data has no value to keep.
+ * have rows of several values, an answer is booked by its column.
  */
 export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly SlicingColumn[] {
   const known = found.get(policy);
@@ -13,7 +12,7 @@ export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly
   const { secret } = policy.protect;
   const orders = new Set(policy.dependence.flatMap((d) => kindOf(d, kinds).order?.(d) ?? []));
   const made =
-    (secret === 'row' || secret === 'step') && !addsRemoves(policy)
+    secret === 'row' || secret === 'step'
       ? [...policy.columns.values()].filter((c) => c.public || orders.has(c.name)).flatMap(slicingsBy)
       : [];
   found.set(policy, made);
