@@ -582,6 +582,10 @@ const chains = 'src/dependence/chain/chain-leakage.test.ts';
 const parts = [
   mutant('slice-open-end', 'src/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
   mutant('slice-of-missing', 'src/count/effects.ts', '...(missing ? [slice(by.slicing, Number.NaN, Number.NaN)] : []),', '', effects),
+  mutant('beyond-the-end-for-nothing', 'src/ties/slicing-column.ts', 'positionOf(endless, numberOf(cell))', 'positionOf(grid, numberOf(cell))', weeks),
+  mutant('chain-ends-as-declared', 'src/dependence/chain/chain-amplifier.ts', 'lastOf(base.costs, last)', 'last', 'test/sequences.test.ts'),
+  mutant('public-is-no-term', 'src/terms/digest.ts', "protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'", "protect.secret === 'answer'", weeks),
+  mutant('places-for-values', 'src/ties/slicing-column.ts', ' || compare(column.step, one) !== 0', '', weeks),
   mutant('slices-for-persons', 'src/ties/slicings.ts', "secret === 'row' || secret === 'step'", "secret !== 'edge'", effects, weeks),
   mutant('everybody-for-nothing', 'src/mechanism/profile.ts', 'isPositive(rest) ? addSlices(own, costOn(everyValue, rest)) : own', 'own', slices, weeks),
   mutant('runs-joined-across', 'src/mechanism/slices.ts', 'run.from === last.to + 1 && equal(', 'run.from <= last.to + 2 && equal(', slices),

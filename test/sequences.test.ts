@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkshop, type Workshop } from './workshop.js';
 
@@ -130,6 +131,19 @@ describe('a sequence', () => {
     expect([whole.words.includes('skips'), skipped.words.includes('skips')]).toEqual([false, true]);
   });
 
+  it('keeps what was spent on steps beyond an end that is moved in', { timeout: 30_000 }, async () => {
+    const about = (week: number) => ({ ...histogram, where: [{ column: 'week', op: '=', value: week }] });
+    const session = await opened();
+    await session.release(about(29), { epsilon: '1' });
+    await session.close();
+    const { policyFile } = shop;
+    shop.write('policy.yaml', readFileSync(policyFile, 'utf8').replace('[0, 29]', '[0, 28]'));
+    shop.write('panel.csv', `person,week,ill\n${everyStep.filter((_, i) => i % weeks < 29).join('\n')}\n`);
+    const later = await shop.session();
+    await expect(later.release(about(28), { epsilon: '1' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await later.close();
+  });
+
   it('is refused, and nothing is spent, where it is no sequence', { timeout: 30_000 }, async () => {
     const refused = async (told: Told, fault: object) => expect(opened(told).then((s) => s.close())).rejects.toMatchObject(fault);
     await refused({ rows: [...everyStep, '3,7,yes'] }, { code: 'DATA_MALFORMED' });
@@ -155,7 +169,10 @@ describe('a sequence', () => {
       },
       { code: 'MODEL_INVALID', message: expect.stringContaining('stationary') },
     );
+    await refused({ transition: { forward: stay(0.99), backward: stay(0.5) } }, { code: 'MODEL_INVALID' });
     await refused({ protect: 'secret: row, window: 3' }, { code: 'POLICY_INVALID' });
+    const skipping = everyStep.filter((_, i) => i !== 35);
+    await refused({ protect: 'secret: step, window: 2', rows: skipping }, { code: 'POLICY_INVALID' });
     await refused({ protect: 'secret: step, window: 3', week: '' }, { code: 'POLICY_INVALID' });
     // A step beyond the declared ones is read with the others, as before.
     expect(await scaleOf({ rows: [...everyStep, '3,30,yes'] })).toBeGreaterThan(await scaleOf({}));

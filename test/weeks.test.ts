@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { register as registerLedger } from '../src/cli/ledger.js';
 import { register as registerPlan } from '../src/cli/plan.js';
@@ -54,6 +55,45 @@ const about = (week: number | readonly [number, number]) => ({
 });
 const everybody = { kind: 'histogram', column: 'ill' };
 const refused = { code: 'BUDGET_EXCEEDED' };
+
+describe('a column whose reading changes', () => {
+  /** The same policy with one part of it written otherwise. */
+  const edited = (from: string, to: string) => {
+    const text = readFileSync(shop.policyFile, 'utf8');
+    expect(text).toContain(from);
+    return shop.write('edited.yaml', text.replace(from, to));
+  };
+
+  it('is told apart by its values in steps of one only: other steps would be booked by their places', async () => {
+    const session = await open({ week: 'bounds: [0, 10], step: 2, public: true' }).session();
+    await session.release(about(0), { epsilon: '0.75' });
+    await expect(session.release(about(4), { epsilon: '0.5' })).rejects.toMatchObject(refused);
+    await session.close();
+  });
+
+  it('has other terms when it becomes public, or is so no more', async () => {
+    const session = await open({ week: 'bounds: [0, 11]' }).session();
+    await session.release(about(0), { epsilon: '0.5' });
+    await session.close();
+    const later = await shop.session(edited('bounds: [0, 11]', 'bounds: [0, 11], public: true'));
+    await expect(later.release(about(1), { epsilon: '0.5' })).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+    await later.close();
+  });
+
+  it('keeps what was spent beyond an end that is moved in: by groups', async () => {
+    const told = { week: 'bounds: [0, 20], public: true', dependence: '[{ kind: groups, by: person, oddsRatio: 4 }]' };
+    const session = await open(told).session();
+    await session.release(about(11), { all: true });
+    await session.close();
+    const before = await shop.session();
+    const left = (await before.plan(about(10), { all: true })).epsilon;
+    await before.close();
+    const later = await shop.session(edited('bounds: [0, 20]', 'bounds: [0, 10]'));
+    // Whoever lies beyond the tenth week is counted in it, and has paid for the eleventh.
+    await expect(later.release(about(10), { epsilon: String(left) })).rejects.toMatchObject(refused);
+    await later.close();
+  });
+});
 
 describe('releases about different weeks that know nothing of one another', () => {
   it('cost together what one costs also where records are added or removed: each stands at one week', async () => {

@@ -59,6 +59,7 @@ function planned(graph: FactorGraph): number {
     protect: { secret: 'row', adversary: 'informed' },
     columns: new Map(),
     relations: new Map(),
+    dependence: [],
   } as unknown as Policy;
   const plans = chooseNoise([tables], openAccount(policy, [amplifier]), one, nothingSpent);
   return Math.min(...plans.filter((p) => p.kind === 'gaussian').map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));

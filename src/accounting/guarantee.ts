@@ -46,7 +46,7 @@ function neighboursIn(policy: Policy): string {
     return ' Neighbours: add or remove one record; how many records there are is protected, too.';
   const columns = slicingsOf(policy).map(({ column }) => column.name);
   if (columns.length === 0) return ' Neighbours: replace one record by any other; how many records there are is public.';
-  return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows; how many records there are is public.`;
+  return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced; how many records there are is public.`;
 }
 
 /** What is promised under an account, whichever of its routes a release takes: worked out once. */

@@ -151,7 +151,7 @@ describe('releasing a pattern', () => {
     ] as const) {
       const { value, mechanism } = await release(s, text, { epsilon: '450', occurrences });
       expect(mechanism).toBe('r2t');
-      expect(Math.abs(value - each * Number(visits))).toBeLessThanOrEqual(10);
+      expect(Math.abs(value - each * Number(visits))).toBeLessThanOrEqual(30);
     }
   });
 

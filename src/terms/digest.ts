@@ -79,7 +79,9 @@ function termsIn(
     return relation ? { ...d, relation: { name: relation.name, columns: relation.columns, symmetric: relation.symmetric } } : d;
   });
   const open = [
-    ...(protect.secret === 'answer' ? [...columns.values()].filter((c) => c.public).map((c) => `column ${c.name}`) : []),
+    ...(protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'
+      ? [...columns.values()].filter((c) => c.public).map((c) => `column ${c.name}`)
+      : []),
     ...(protect.secret === 'edge' || protect.secret === 'person'
       ? [...relations.values()].filter((r) => !r.private).map((r) => `relation ${r.name}`)
       : []),

@@ -124,6 +124,12 @@ async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: A
   if (steps.repeated > 0) throw noOrder(d);
   if (steps.elsewhere > 0) return undefined;
   const gaps = steps.skipped > 0;
+  if (gaps && (policy.protect.window ?? 1) > 1)
+    throw new Fault(
+      'POLICY_INVALID',
+      `A window of steps in a row needs every step, and some "${d.by}" skips steps of "${d.order}".`,
+      'Leave window out, or fill in the steps that are missing (the state may be missing there).',
+    );
   const whole = (policy.protect.window ?? 1) > 1 || 2 * steps.longest > by.last - by.first;
   const amplifier = chainAmplifier({
     name: 'chain',

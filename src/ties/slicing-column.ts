@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { codeIndex, codeTables, numberOf } from '../engine/codes.js';
 import type { Cell } from '../engine/engine.js';
-import { toText } from '../exact/rational.js';
+import { add, compare, one, rational, toText } from '../exact/rational.js';
 import { type Slicing, slicingOf } from '../mechanism/record-class.js';
 import { codesOf } from '../policy/code.js';
 import { gridOf, positionOf } from '../policy/grid.js';
@@ -37,19 +37,34 @@ export function slicingsBy(column: Column): readonly SlicingColumn[] {
       const index = codeIndex(tables, cell);
       return index < 0 ? Number.NaN : index;
     };
-    return [{ slicing: slicingOf(column.name, digest(codes)), column, first: 0, last: codes.length - 1, missing: [], read }];
+    return [
+      {
+        slicing: slicingOf(column.name, digest(['category', ...codes])),
+        column,
+        first: 0,
+        last: codes.length - 1,
+        missing: [],
+        read,
+      },
+    ];
   }
-  if (column.type !== 'integer' || column.bounds[0].den !== 1n) return [];
+  // Steps that are not ones would be numbered by their places, and times by themselves.
+  if (column.type !== 'integer' || column.bounds[0].den !== 1n || compare(column.step, one) !== 0) return [];
   const grid = gridOf(column);
   const low = Number(column.bounds[0].num);
+  // The end may be moved: who lies beyond it is booked as lying beyond it (effects.ts), and is looked up where he lies. The beginning decides how halves are rounded.
+  const endless = gridOf({ ...column, bounds: [column.bounds[0], add(column.bounds[0], rational(beyond))] });
   const read = (cell: Cell) => {
-    const position = positionOf(grid, numberOf(cell));
+    const position = positionOf(endless, numberOf(cell));
     return position < 0 ? Number.NaN : low + position;
   };
-  // The end may be moved: who lies beyond it is booked as lying beyond it (effects.ts). The beginning decides how halves are rounded.
-  const slicing = slicingOf(column.name, digest([toText(column.bounds[0]), ...grid.missing]));
+  const slicing = slicingOf(column.name, digest(['integer', toText(column.bounds[0]), column.decimal ?? '.', ...grid.missing]));
   return [{ slicing, column, first: low, last: low + grid.last, missing: grid.missing, read }];
 }
 
+/** No declared end lies further from its beginning. */
+const beyond = 2 ** 39;
+
+/** Of all that a reading of the column depends on but its end: costs that were booked by another reading count for everybody. */
 const digest = (reading: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(reading)).digest('hex').slice(0, 12);

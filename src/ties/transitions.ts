@@ -39,7 +39,37 @@ export function readTransitions(file: string): Transitions {
     if (m.some((row) => Math.abs(row.reduce((a, b) => a + b, 0) - 1) > 1e-9)) throw wrong('has a row that does not sum to 1');
   }
   if (backward && backward.length !== forward.length) throw wrong('has not as many backward as forward matrices');
+  if (backward?.some((back, k) => !lookBack(back, forward[k]!)))
+    throw wrong('has a backward matrix that no chain with the forward one has');
   return parsed.data;
+}
+
+/**
+ * Looking back from state x one sees y with P(y) forward[y][x] / P(x): the quotients of both are products of a number for each x and one for each y. Found along
+ * the entries that are not zero, which are the same in both.
+ */
+function lookBack(back: Transition, forward: Transition): boolean {
+  const size = back.length;
+  const ratio = (x: number, y: number): number => Math.log(back[x]![y]! / forward[y]![x]!);
+  const [own, other] = [new Array<number>(size), new Array<number>(size)];
+  for (let start = 0; start < size; start++) {
+    if (own[start] !== undefined) continue;
+    own[start] = 0;
+    for (const queue = [start]; queue.length > 0; ) {
+      const x = queue.pop()!;
+      for (let y = 0; y < size; y++) {
+        if (back[x]![y]! > 0 !== forward[y]![x]! > 0) return false;
+        if (!(back[x]![y]! > 0) || other[y] !== undefined) continue;
+        other[y] = ratio(x, y) - own[x]!;
+        for (let z = 0; z < size; z++)
+          if (own[z] === undefined && back[z]![y]! > 0 && forward[y]![z]! > 0) {
+            own[z] = ratio(z, y) - other[y]!;
+            queue.push(z);
+          }
+      }
+    }
+  }
+  return back.every((row, x) => row.every((p, y) => !(p > 0) || Math.abs(ratio(x, y) - own[x]! - other[y]!) < 1e-4));
 }
 
 /** Whichever way they look. */

@@ -6,7 +6,7 @@ import { widthOf } from '../../mechanism/law-width.js';
 import type { CategoryColumn, Policy } from '../../policy/policy.js';
 import { noName } from '../../ties/name-list.js';
 import { readRecords } from '../../ties/records.js';
-import type { SequenceDependence } from '../../ties/sequence.js';
+import { type SequenceDependence, sequence } from '../../ties/sequence.js';
 import { readTransitions } from '../../ties/transitions.js';
 import type { ToldStep } from './told-steps.js';
 import {
@@ -60,7 +60,7 @@ export interface TrajectoryStep {
 }
 
 export const sequenceOf = (policy: Policy): SequenceDependence => {
-  const found = policy.dependence.filter((d) => d.kind === 'sequence') as unknown as readonly SequenceDependence[];
+  const found = policy.dependence.filter((d) => d.kind === sequence.kind) as unknown as readonly SequenceDependence[];
   if (found.length === 1) return found[0]!;
   throw new Fault(
     'QUERY_UNSUPPORTED',

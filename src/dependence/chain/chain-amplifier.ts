@@ -41,7 +41,7 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
     const common = commonBase(base, scope);
     if (isZero(common)) return 0;
     const apart = isSlicedBase(base) && base.slicing === order;
-    return leak(route, apart ? spellsOf(base.costs, first, last) : level(toNumberUp(common)));
+    return leak(route, apart ? spellsOf(base.costs, first, lastOf(base.costs, last)) : level(toNumberUp(common)));
   };
   const largest = (epsilon: Rational): Rational => {
     const limit = toNumberDown(epsilon);
@@ -73,6 +73,10 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
     how: route.how,
   };
 }
+
+/** Steps that something was spent on are steps of the chain, also where the declared end has been moved in since. */
+const lastOf = ({ runs }: Slices, last: number): number =>
+  runs.flatMap(({ from, to }) => [from, to]).reduce((most, step) => (Number.isFinite(step) ? Math.max(most, step) : most), last);
 
 /** The declared steps with what was spent on each, those on which nothing was in between. */
 function spellsOf({ runs }: Slices, first: number, last: number): readonly Spell[] {
