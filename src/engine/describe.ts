@@ -21,7 +21,7 @@ export async function describeColumns(
   const summaries: ColumnSummary[] = [];
   for (let from = 0; from < columns.length; from += atOnce) {
     const part = columns.slice(from, from + atOnce);
-    const tallies = part.map(() => new ColumnTally(mark));
+    const tallies = part.map(({ type }) => new ColumnTally(type === 'text' ? mark : '.'));
     const sql = `SELECT ${part.map((c) => quoteName(c.name)).join(', ')} FROM fugu_data`;
     let seen = 0;
     for await (const block of engine.stream({ sql, values: [], everyRow: true })) {

@@ -18,10 +18,10 @@ export const isTimingName = (name: string): boolean => timing.test(name);
 export const isIdName = (name: string): boolean => identifier.test(name);
 
 const group =
-  /^home$|home_?id|hous|^hh|_hh|hhid|^fam|famil|serialno|pedigree|ward$|ward_|school|class_?(id|nr|no)$|couple|dwelling|compound|kinship/i;
+  /^home$|home_?id|hous|^hh|_hh|hhid|^fam|famil|serialno|pedigree|ward$|ward_|school|class_?(id|nr|no)$|couple|dwelling|compound|kinship|^haushalt|(^|[_.\s-])(m(e\u0301?|é)nage|foyer)([_.\s-]|id|n[ro]|$)|^(schul)?klasse([_.\s-]?(id|nr|no|code))?$/i;
 /** How large a household is, or what it earns, is an answer and no key. */
 const aboutGroup =
-  /size|inc|income|type|status|rent|number|num_|_num|count|members|persons|adults|children|kids|share|weight|wt/i;
+  /size|inc|income|type|status|rent|number|num_|_num|count|members|persons|adults|children|kids|share|weight|wt|gr(ö|o\u0308|oe)(ß|ss)e|einkommen|netto|brutto|typ|anzahl|zahl|mitglieder|kinder|miete|taille|revenu|nombre|loyer|enfants|gewicht|poids/i;
 
 /** People who share a value of such a column are likely to live or learn together. */
 export const isGroupName = (name: string): boolean => group.test(name) && !aboutGroup.test(name);

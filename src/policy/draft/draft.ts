@@ -2,9 +2,9 @@ import { codeText } from '../code.js';
 import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
 import { isDeviceName, isTimingName } from '../column-name.js';
 import { type FoundGroups, foundGroups } from './groups.js';
-import { type ColumnSummary, type Guess, guess, type Known, type LeftOut } from './guess.js';
+import { type ColumnSummary, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
 import { labelsMissing } from './missing-word.js';
-import { line, list, render, scalar, shape } from './policy-text.js';
+import { line, list, render, scalar, shape, unlistedLine } from './policy-text.js';
 
 export interface DraftOptions {
   /** As written into the policy: relative to it. */
@@ -55,8 +55,9 @@ export interface Found {
 }
 
 export function findColumns(columns: readonly ColumnSummary[], book: Codebook = new Map()): Found {
+  const commas = hasCommas(columns);
   const found = columns.map((column): FoundColumn => {
-    const told = toldOf(column, book.get(column.name));
+    const told = toldOf(column, book.get(column.name), { commas });
     const { name } = column;
     if (told.type === 'out' && !isListed(book.get(name), column, told)) return { name, is: told.is, why: told.why, missing: [] };
     return { name, is: told.type === 'weight' ? 'weight' : 'question', why: '', missing: 'missing' in told ? told.missing : [] };
@@ -128,11 +129,12 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
   const lines: string[] = [];
   const unconfirmed: string[] = [];
   const leftOut: { name: string; why: string; is: LeftOut }[] = [];
+  const commas = hasCommas(columns);
   let declared = 0;
   for (const column of columns) {
     const listed = book.get(column.name);
     const entry = listed && withMissing(listed);
-    const told = toldOf(column, entry, options.known);
+    const told = toldOf(column, entry, { ...options.known, commas });
     if (column.name === key) {
       leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
       continue;
@@ -177,6 +179,7 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     unconfirmed.push(column.name);
     const missing = [...new Set([...(entry?.missing ?? []), ...told.missing])];
     const label = entry?.label === undefined ? [] : [`label: ${scalar(entry.label)}`];
+    if ('unlisted' in told && told.unlisted !== undefined) lines.push(unlistedLine(told.unlisted));
     lines.push(line(column.name, [...shape(told), ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []), ...label]));
   }
   const groups = groupsIn(columns);

@@ -31,6 +31,9 @@ export interface ColumnSummary {
   readonly mark?: DecimalMark;
   /** Cells that are numbers with a comma for a point. */
   readonly commas: number;
+  /** Those whose comma cannot stand between thousands; and cells whose point can. */
+  readonly plainCommas: number;
+  readonly thousands: number;
   /** Every value, when there are few (`distinct` is then exact; for a column of many values it is an estimate). */
   readonly codes?: readonly string[];
   readonly texts?: Texts;
@@ -44,12 +47,19 @@ export interface ColumnSummary {
 
 /** What a column seems to be. `out` says why it is left out. */
 export type Guess =
-  | { readonly type: 'category'; readonly values: readonly string[]; readonly missing: readonly string[] }
+  | {
+      readonly type: 'category';
+      readonly values: readonly string[];
+      readonly missing: readonly string[];
+      readonly unlisted?: number;
+    }
   | {
       readonly type: 'multi';
       readonly values: readonly string[];
       readonly separator: string;
       readonly missing: readonly string[];
+      /** Values that are somebody's own words, and not among these. */
+      readonly unlisted?: number;
     }
   | {
       readonly type: 'integer' | 'number' | 'weight';
@@ -79,11 +89,15 @@ export interface Known {
   readonly wanted?: ReadonlySet<string>;
   /** Numbers that look like survey weights and are none. */
   readonly noWeights?: ReadonlySet<string>;
+  /** Other columns have decimal commas, so that a point may stand between thousands. */
+  readonly commas?: boolean;
 }
 
 const mostNumericCodes = 12;
 const mostTextCodes = 60;
 const mostOptions = 40;
+/** A policy has no more steps between bounds (columns.ts). */
+const mostSteps = 2 ** 31;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
 const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050)$/i;
 /** "None" is an answer to many questions, but no number. */
@@ -92,10 +106,18 @@ const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|66
 
 const out = (is: LeftOut, why: string): Guess => ({ type: 'out', is, why });
 
-/** Whether the data writes fractions with commas: some column does, and none with points, so that nothing would be read as another number. */
+/**
+ * Whether the data writes fractions with commas: some column does, and none with points that cannot stand between thousands, so that nothing would be read
+ * as another number. Where points may stand between thousands, a comma that may do so too says nothing.
+ */
 export const hasDecimalCommas = (columns: readonly ColumnSummary[]): boolean =>
-  columns.some((column) => isCommas(guess(column))) &&
-  columns.every(({ stored, fractions }) => stored !== 'text' || fractions === 0);
+  hasCommas(columns) &&
+  columns.every(({ stored, fractions, thousands }) => stored !== 'text' || fractions <= thousands) &&
+  (columns.every(({ thousands }) => thousands === 0) ||
+    columns.some((column) => column.plainCommas > 0 && isCommas(guess(column))));
+/** Whether some column is numbers with decimal commas, read or not. */
+export const hasCommas = (columns: readonly ColumnSummary[]): boolean =>
+  columns.some((column) => (column.mark === ',' && column.fractions > 0) || isCommas(guess(column)));
 const isCommas = (told: Guess): boolean => told.type === 'out' && told.is === 'commas';
 
 export function guess(column: ColumnSummary, known: Known = {}): Guess {
@@ -113,7 +135,11 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
   if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
-  if (!wanted && foundGroups(column)?.sure) return out('group', 'names a group of rows');
+  const groups = wanted ? undefined : foundGroups(column);
+  if (groups?.sure) return out('group', 'names a group of rows');
+  if (isBetweenThousands(column, known))
+    return out('commas', 'points that may stand between thousands, where others have decimal commas');
+  if (groups && numeric && !isMeasure(column)) return out('group', 'may name a group of rows');
   const names = out('id', 'names a person or a row');
   if (idName.test(name) && distinct > filled / 2) return names;
   if (isIdName(name) && distinct > mostTextCodes) return names;
@@ -138,33 +164,59 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     !numeric &&
     distinct > column.options.length
   )
-    return { type: 'multi', separator: column.separator, values: column.options.map(codeText), missing: [] };
+    return { type: 'multi', separator: column.separator, missing: [], ...listed(column.options, column.optionTexts!) };
   if (column.dates > 0.9 * filled) return out('date', 'a date or time');
   if (codes && codes.length <= mostTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
-    return guessCategory(codes, known);
+    return guessCategory(codes, known, column.mark, numeric ? undefined : column.texts);
   return out('free text', distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text');
 }
 
 const saysNumber = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
-const isNumber = (code: string) => code !== '' && Number.isFinite(Number(code));
 
-function guessCategory(codes: readonly string[], known: Known): Guess {
-  const spelled = [...new Set(codes.map(codeText))];
+/** The codes of which a list can be made, without what is somebody's own. */
+function listed(
+  codes: readonly string[],
+  { own = [] }: Texts,
+): { readonly values: readonly string[]; readonly unlisted?: number } {
+  const values = [...new Set(codes.map(codeText))].filter((code) => !own.includes(code));
+  return { values, ...(own.length > 0 && { unlisted: own.length }) };
+}
+
+/** `1.234` in a file with decimal commas is most likely a thousand, and never to be read as one and a bit. */
+const isBetweenThousands = ({ mark, thousands, fractions, filled, numbers }: ColumnSummary, { commas }: Known): boolean =>
+  thousands > 0 && (mark === ',' ? 2 * thousands >= filled - numbers : commas === true && thousands >= fractions);
+
+const measureName =
+  /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|calor|dist|km$/i;
+/** By its name, or because it is counted in tens. */
+const isMeasure = ({ name, extremes }: ColumnSummary): boolean =>
+  measureName.test(name) || extremes.filter((x) => !sentinel.test(String(x))).every((x) => x % 10 === 0);
+
+function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark = '.', texts: Texts | undefined): Guess {
+  const { values: spelled, unlisted } = texts ? listed(codes, texts) : { values: [...new Set(codes.map(codeText))] };
+  const inOrder = orderBy(mark);
   // 77, 88 or 99 behind answers that end at 7.
-  const top = Math.max(...spelled.filter((c) => isNumber(c) && !sentinel.test(c)).map(Number));
+  const top = Math.max(...spelled.filter((c) => saysNumber(c, mark) && !sentinel.test(c)).map((c) => numberFromText(c, mark)));
   const apart = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
   const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || apart(c));
   const values = spelled.filter((c) => !isMissing(c));
   if (values.length === 0) return { type: 'category', values: inOrder(spelled), missing: [] };
-  return { type: 'category', values: inOrder(values), missing: inOrder(spelled.filter(isMissing)) };
+  return {
+    type: 'category',
+    values: inOrder(values),
+    missing: inOrder(spelled.filter(isMissing)),
+    ...(unlisted !== undefined && { unlisted }),
+  };
 }
 
-const inOrder = (codes: readonly string[]) =>
-  codes.every(isNumber) ? [...codes].sort((a, b) => Number(a) - Number(b)) : [...codes].sort((a, b) => (a < b ? -1 : 1));
+const orderBy = (mark: DecimalMark) => (codes: readonly string[]) =>
+  codes.every((code) => saysNumber(code, mark))
+    ? [...codes].sort((a, b) => numberFromText(a, mark) - numberFromText(b, mark))
+    : [...codes].sort((a, b) => (a < b ? -1 : 1));
 
 /** Codes for "no answer" stand apart from the numbers: negative where the rest is not, or far above the rest. */
 function guessNumber(column: ColumnSummary, known: Known): Guess {
-  const ends = column.codes ? column.codes.filter(isNumber).map(Number) : column.extremes;
+  const ends = column.codes?.map((code) => numberFromText(code, column.mark)).filter(Number.isFinite) ?? column.extremes;
   const plain = ends.filter((x) => !sentinel.test(String(x)));
   const top = Math.max(...plain);
   const negativeOnlyCodes = ends.every((x) => x >= 0 || sentinel.test(String(x))) && ends.filter((x) => x < 0).length <= 9;
@@ -176,6 +228,8 @@ function guessNumber(column: ColumnSummary, known: Known): Guess {
   const rest = kept.length > 0 ? kept : ends;
   const words = column.codes?.filter(noNumber) ?? [];
   const bounds = rounded([Math.min(...rest), Math.max(...rest)], whole);
+  // Telephones, articles, accounts: no integer of a policy is that wide.
+  if (whole && bounds[1] - bounds[0] > mostSteps) return out('id', 'names a person or a thing');
   return {
     type: whole ? 'integer' : 'number',
     bounds,

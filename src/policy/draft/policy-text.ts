@@ -19,6 +19,9 @@ export const scalar = (text: string): string =>
 export const list = (codes: readonly string[]): string => `[${codes.map(scalar).join(', ')}]`;
 export const line = (name: string, parts: readonly string[]): string => `  ${scalar(name)}: {${parts.join(', ')}}`;
 
+export const unlistedLine = (n: number): string =>
+  `  # ${n === 1 ? 'One value that reads' : `${n} values that read`} like what somebody wrote, held by a few rows, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
+
 /** What the comments name. */
 export interface Hints {
   readonly groups: readonly FoundGroups[];

@@ -1,5 +1,6 @@
+import { codeText } from '../code.js';
 import { type DecimalMark, numberFromText } from '../number-text.js';
-import { fewRows, type Texts, wordsIn } from './free-text.js';
+import { fewRows, ownWords, type Texts, wordsIn } from './free-text.js';
 import type { ColumnSummary } from './guess.js';
 import { isMissingWord } from './missing-word.js';
 import { repeatsOf, ValueSample } from './value-sample.js';
@@ -13,6 +14,9 @@ const separators = [';', '|'] as const;
 const date = /^\d{4}-\d{1,2}-\d{1,2}([T ]|$)|^\d{1,2}([/.])\d{1,2}\2\d{2,4}( |$)|^\d{1,2}:\d{2}(:\d{2})?$/;
 /** A number as much of the world writes it, and the database does not read it. */
 const commaNumber = /^[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+$/;
+/** A number with points between thousands, or a fraction of three digits; and the same with commas. */
+const thousands = /^[+-]?[1-9]\d{0,2}(\.\d{3})+$/;
+const commaThousands = /^[+-]?[1-9]\d{0,2}(,\d{3})+$/;
 
 const address =
   /^(\d{1,3}\.){3}\d{1,3}$|^[\da-f]{0,4}(:[\da-f]{0,4}){2,7}$|^[^\s@]+@[^\s@]+\.[^\s@]+$|^https?:\/\/|^(Mozilla|Opera)\/\d|^(Android|iOS|iPhone|iPad|Windows|Mac ?OS X?|Macintosh|CrOS|Linux|Ubuntu)( (NT|Phone|OS))?( [\d.x_]+)*$/i;
@@ -29,6 +33,8 @@ export class ColumnTally {
   #fractions = 0;
   #dates = 0;
   #commas = 0;
+  #plainCommas = 0;
+  #thousands = 0;
   #addresses = 0;
   #longest = 0;
   #wordiest = 0;
@@ -72,6 +78,7 @@ export class ColumnTally {
     this.#filled += times;
     if (text.length > this.#longest) this.#longest = text.length;
     const x = numberFromText(text, this.#mark);
+    if (!Number.isInteger(x) && thousands.test(text)) this.#thousands += times;
     if (Number.isFinite(x)) {
       this.#numbers += times;
       if (!Number.isInteger(x)) this.#fractions += times;
@@ -81,7 +88,10 @@ export class ColumnTally {
     const words = wordsIn(text);
     if (words > this.#wordiest) this.#wordiest = words;
     if (date.test(text)) this.#dates += times;
-    if (commaNumber.test(text)) this.#commas += times;
+    if (commaNumber.test(text)) {
+      this.#commas += times;
+      if (!commaThousands.test(text)) this.#plainCommas += times;
+    }
     if (address.test(text)) this.#addresses += times;
     for (const s of separators) {
       if (!text.includes(s)) continue;
@@ -124,6 +134,8 @@ export class ColumnTally {
       wordiest: this.#wordiest,
       dates: this.#dates,
       commas: this.#commas,
+      plainCommas: this.#plainCommas,
+      thousands: this.#thousands,
       addresses: this.#addresses,
       mark: this.#mark,
       // In the order of the codes, never of their frequency or of the rows.
@@ -141,11 +153,15 @@ function textsOf(counts: ReadonlyMap<string, number>, mark: DecimalMark): Texts 
   const rare = [...texts].filter(([, times]) => times < fewRows).map(([text]) => text);
   const longestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map((text) => text.length));
   const wordiestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map(wordsIn));
+  const spelled = new Map<string, number>();
+  for (const [text, times] of counts)
+    if (!isMissingWord(text)) spelled.set(codeText(text), (spelled.get(codeText(text)) ?? 0) + times);
   return {
     ...repeatsOf(texts),
     longest: longestOf(texts.keys()),
     wordiest: wordiestOf(texts.keys()),
     rareLength: longestOf(rare),
     rareWords: wordiestOf(rare),
+    own: ownWords(spelled),
   };
 }

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { draftPolicy } from './draft.js';
+import { readsLikeFreeText } from './free-text.js';
+import { guess, hasDecimalCommas } from './guess.js';
+import { ColumnTally } from './tally.js';
+
+type Cell = string | null;
+const column = (name: string, cell: (i: number) => Cell, mark: '.' | ',' = '.', rows = 300) => {
+  const tally = new ColumnTally(mark);
+  for (let i = 0; i < rows; i++) tally.see(cell(i));
+  return tally.summary(name, 'text', rows);
+};
+const drafted = (...columns: ReturnType<typeof column>[]) => draftPolicy(columns, { source: 'a.csv' });
+const shuffled = (i: number, n: number) => (i * 7919 + 13) % n;
+
+describe('what a few wrote behind "other, please specify"', () => {
+  const parties = ['CDU', 'SPD', 'FDP', 'Gruene', 'Linke', 'keine'];
+  const wrote = ['my son has HIV', 'ich bin Anna Bauer, 0171 33445', 'Chef in Halle 3 stiehlt', 'Anna Bauer', '017133445'];
+
+  it('is no answer of a category, and how many there are is said without showing them', () => {
+    const { text, unconfirmed } = drafted(column('party', (i) => wrote[i - 100] ?? parties[i % 6]!));
+    for (const words of wrote) expect(text).not.toContain(words);
+    expect(text).toContain('party: {type: category, values: [CDU, FDP, Gruene, Linke, SPD, keine]}');
+    expect(text).toMatch(/# 5 values that read like what somebody wrote.* not listed/);
+    expect(unconfirmed).toEqual(['party']);
+  });
+
+  it('nor is it where up to four rows say the same, with or without blanks around, or where each wrote one word', () => {
+    const twice = drafted(column('party', (i) => (i < 4 ? ['my son', ' my son'][i % 2]! : parties[i % 6]!)));
+    expect(twice.text).not.toContain('my son');
+    expect(twice.text).toContain('# One value');
+    const words = drafted(column('party', (i) => ['Krebs', 'Depression'][i] ?? parties[i % 6]!));
+    expect(words.text).not.toMatch(/Krebs|Depression/);
+    const many = guess(column('party', (i) => (i % 50 === 0 ? 'none of these' : parties[i % 6]!)));
+    expect(many).toMatchObject({ type: 'category', values: expect.arrayContaining(['none of these']) as string[] });
+    expect(many).not.toHaveProperty('unlisted');
+  });
+
+  it('is no option of several answers either', () => {
+    const media = ['tv;web', 'web;radio', 'radio', 'tv;radio;web', 'tv;paper', 'paper;web', 'paper'];
+    const { text } = drafted(column('media', (i) => (i === 7 ? 'tv;web;mein Sohn hat HIV' : media[i % 7]!)));
+    expect(text).toContain('media: {type: multi, values: [paper, radio, tv, web], separator: ";"}');
+    expect(text).not.toContain('Sohn');
+  });
+
+  it('leaves a column out that has little else', () => {
+    expect(guess(column('other', (i) => (i === 3 ? 'my son has HIV' : 'no')))).toMatchObject({ is: 'free text' });
+  });
+
+  it('is seen in a list that was drafted without this', () => {
+    expect(readsLikeFreeText([...parties, 'my son has HIV'])).toBe(true);
+    expect(readsLikeFreeText([...parties, 'Anna 0171 33445'])).toBe(true);
+    expect(readsLikeFreeText([...parties, "don't know", 'no answer'])).toBe(false);
+    expect(readsLikeFreeText(['very satisfied', 'rather satisfied', 'not at all satisfied'])).toBe(false);
+  });
+});
+
+describe('numbers with decimal commas', () => {
+  it('have bounds of all that they hold, also where there are few different ones', () => {
+    const hours = column('hours', (i) => ['7,5', '31,25', '12', '38,5'][i % 4] ?? '', ',');
+    expect(guess(column('grade', (i) => `${1 + (i % 20)},5`, ','))).toMatchObject({ type: 'number', bounds: [0, 25] });
+    expect(guess(column('grade', (i) => (i % 20 === 0 ? '3' : `${i % 20},5`), ','))).toMatchObject({ bounds: [0, 20] });
+    expect(guess(hours)).toMatchObject({ type: 'category', values: ['7,5', '12', '31,25', '38,5'] });
+  });
+
+  const size = (mark: '.' | ',') => column('size', (i) => `1,${50 + (i % 49)}`, mark);
+  const income = (mark: '.' | ',') => column('income', (i) => `${1 + (i % 9)}.${100 + ((i * 37) % 900)}`, mark);
+  it('are so beside points between thousands, and those are left out', () => {
+    expect(hasDecimalCommas([size('.'), income('.')])).toBe(true);
+    const { leftOut, text } = drafted(size(','), income(','));
+    expect(leftOut.map(({ name }) => name)).toEqual(['income']);
+    expect(text).toContain('size: {type: number');
+    // A fraction that is no thousand decides that points are decimal; what may be thousands is left out all the same.
+    const rate = column('rate', (i) => `0.${10 + (i % 89)}`);
+    expect(hasDecimalCommas([size('.'), income('.'), rate])).toBe(false);
+    expect(drafted(size('.'), income('.'), rate).leftOut.map(({ name }) => name)).toEqual(['size', 'income']);
+    expect(drafted(income('.'), rate).leftOut).toEqual([]);
+    // Three digits behind every comma and every point say nothing about which is which.
+    expect(hasDecimalCommas([income('.'), column('cost', (i) => `${1 + (i % 9)},${100 + ((i * 37) % 900)}`)])).toBe(false);
+  });
+});
+
+it('whole numbers that are wider than a policy can be are left out, and stop no draft', () => {
+  const phone = column('mobile', (i) => `${4_915_000_000_000 + ((i * 7919) % 90) * 10_000_000_003}`);
+  expect(guess(phone)).toMatchObject({ type: 'out', is: 'id' });
+  expect(guess(phone, { wanted: new Set(['mobile']) })).toMatchObject({ type: 'out', is: 'id' });
+});
+
+describe('what may be groups', () => {
+  it('is no measure, unless its name or its round numbers say so, or it is asked for', () => {
+    const cell = (i: number) => `${7001 + 13 * (shuffled(i, 900) % 271)}`;
+    const perhaps = (name: string, of = cell) => column(name, of, '.', 900);
+    expect(drafted(perhaps('nummer'))).toMatchObject({ groups: [{ sure: false }], leftOut: [{ name: 'nummer' }] });
+    for (const summary of [perhaps('einkommen'), perhaps('q7', (i) => `${cell(i)}0`)])
+      expect(guess(summary).type).toBe('integer');
+    expect(guess(perhaps('nummer'), { wanted: new Set(['nummer']) }).type).toBe('integer');
+  });
+
+  it.each(['Haushalt', 'haushaltsnummer', 'ménage', 'id_menage', 'foyer', 'Klasse', 'klasse_nr'])('%s names groups', (name) => {
+    expect(guess(column(name, (i) => `${shuffled(i, 300) % 31}`))).toMatchObject({ is: 'group' });
+  });
+  it.each(['Haushaltsgröße', 'haushaltseinkommen', 'taille_menage', 'déménagement', 'Altersklasse'])('%s does not', (name) => {
+    expect(guess(column(name, (i) => `${shuffled(i, 300) % 31}`)).type).toBe('integer');
+  });
+});
