@@ -1,10 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { register as registerCheck } from '../src/cli/check.js';
+import { register as registerLedger } from '../src/cli/ledger.js';
 import { register as registerRelease } from '../src/cli/release.js';
-import { amendTerms, open } from '../src/index.js';
+import { register as registerStream } from '../src/cli/stream.js';
+import { rowsBefore, rowsOfSteps, rowsWithoutStep, stepsOf } from '../src/count/public-steps.js';
+import { amendTerms, attackStream, open, planStream, stream } from '../src/index.js';
 import { runCommand } from './command.js';
+import { openEngine, readPolicy } from './inside.js';
 import { openWorkshop, peopleCsv, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -96,5 +100,66 @@ describe('neighbours: add-remove', () => {
       });
       shop.remove();
     }
+  });
+
+  it('tells no stream, of steps or of totals: which steps have rows is presence', async () => {
+    const age = (more: string) => policyYaml({ protect: more }).replace('bounds: [17, 90]', 'bounds: [20, 90], public: true');
+    const count = { order: 'age', query: { kind: 'count' }, gaps: 'empty', epsilon: 0.01 } as const;
+    shop = openWorkshop(age(protect), 60);
+    const policy = await readPolicy(shop.policyFile);
+    const engine = await openEngine(policy);
+    const steps = stepsOf(await readPolicy(shop.write('other.yaml', age('{ secret: row, unit: id }'))), 'age', 1);
+    expect((await rowsOfSteps(engine, await readPolicy(join(shop.folder, 'other.yaml')), steps))[0]).toBe(1);
+    await expect(rowsOfSteps(engine, policy, steps)).rejects.toThrow(/is protected/);
+    await expect(rowsWithoutStep(engine, policy, steps)).rejects.toThrow(/is protected/);
+    await expect(rowsBefore(engine, policy, 'age', 'age')).rejects.toThrow(/is protected/);
+    await engine.close();
+    // Nothing is read: there is nothing to read.
+    rmSync(join(shop.folder, 'people.csv'));
+    const told = { code: 'QUERY_UNSUPPORTED', message: expect.stringMatching(/which steps have rows/), hint: expect.anything() };
+    const cli = (...more: string[]) =>
+      runCommand(
+        registerStream,
+        'stream',
+        shop.policyFile,
+        '--every',
+        '1',
+        '--order',
+        'age',
+        '--query',
+        '{"kind":"count"}',
+        ...more,
+      );
+    for (const work of [
+      () => stream(shop.policyFile, count),
+      () => stream(shop.policyFile, { ...count, totals: true }),
+      () => planStream(shop.policyFile, count),
+      () => planStream(shop.policyFile, { ...count, totals: true }),
+      () => attackStream(shop.policyFile, { stream: join(shop.folder, 'none.jsonl') }),
+      () => cli('--yes'),
+      () => cli('--totals', '--yes'),
+      () => cli('--plan'),
+    ])
+      expect(await refused(work())).toMatchObject(told);
+    expect(readdirSync(shop.folder).sort()).toEqual(['other.yaml', 'policy.yaml']);
+  });
+
+  it('says what was gained about presence, and twice that about values', async () => {
+    const shown = async (how: string) => {
+      shop = openWorkshop(policyYaml({ protect: how }), 60);
+      await using fugu = await open(shop.policyFile);
+      await fugu.release({ kind: 'count' }, { epsilon: 0.35 });
+      const { gained, gainedBetweenValues } = await fugu.spent();
+      const text = await runCommand(registerLedger, 'ledger', shop.policyFile);
+      shop.remove();
+      return { gained, gainedBetweenValues, text };
+    };
+    const added = await shown(protect);
+    expect(added.gained).toBeCloseTo(0.35, 9);
+    expect(added.gainedBetweenValues).toBe(2 * added.gained);
+    expect(added.text).toMatch(/gained at most 0\.35 about whether one record is there and 0\.7 about its values so far/);
+    const replaced = await shown('{ secret: row, unit: id }');
+    expect(replaced.gainedBetweenValues).toBeUndefined();
+    expect(replaced.text).toMatch(/gained at most 0\.35 about one record so far/);
   });
 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -87,6 +88,25 @@ describe('a stream', () => {
     const last = await all(shop.policy, { query: ill, epsilon: 100000, through: 4, since: 4, acceptNoProtection: true });
     expect(last.map(({ step, tables }) => [step, tables![0]!.rows[0]!.value])).toEqual([[4, illOn(4)]]);
     expect(await entriesOf(shop)).toHaveLength(4);
+  });
+
+  it('remembers the rows of its steps in a file of its owner, by a digest with a salt of its own', async () => {
+    const journal = async () => {
+      const shop = shopWith(until(3));
+      await all(shop.policy, { query: ill, epsilon: 0.1 });
+      const [name, ...others] = readdirSync(folder).filter((file) => file.startsWith('steps-'));
+      expect(others).toEqual([]);
+      const file = join(folder, name!);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const { rows, salt } = JSON.parse(readFileSync(file, 'utf8'));
+      await all(shop.policy, { query: ill, epsilon: 0.1, through: 3 });
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ through: 3, salt });
+      rmSync(folder, { recursive: true });
+      return rows;
+    };
+    const [first, second] = [await journal(), await journal()];
+    expect(first).not.toBe(second);
+    expect(first).not.toBe(createHash('sha256').update(`${people};${people};`).digest('hex'));
   });
 
   it('is asked in SQL too, over steps of several units', async () => {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { attackStream as attackWith, type StreamAttack, sequenceOf } from '../attack/stream/attack.js';
 import { toldSteps } from '../attack/stream/told-steps.js';
+import { refuseSecretSteps } from '../count/public-steps.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
@@ -27,6 +28,7 @@ export async function attackStream(policy: FileName, given: StreamAttackOptions)
     const file = fileNamed(policy, 'The policy');
     const { stream, show } = readOptions(options, given);
     const read = await readPolicy(file);
+    refuseSecretSteps(read);
     const told = toldSteps(readText(stream), sequenceOf(read).state);
     const engine = await openEngine(read);
     return closing(engine, () => attackWith(read, engine, told, { show }));

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import * as z from 'zod';
 import { gained, termsOf, usedShare } from '../accounting/account.js';
 import { Fault } from '../errors.js';
-import { parseRational, toNumber } from '../exact/rational.js';
+import { fromNumber, parseRational, toNumber } from '../exact/rational.js';
 import type { Entry, Verification } from '../ledger/ledger.js';
 import { openLedger, witnessOf } from '../ledger/open.js';
 import type { Backup, Restored } from '../ledger/rescue/backup.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
 import { type StoredProfile, toStored } from '../mechanism/profile.js';
 import { isOfRecords, storedClass } from '../mechanism/record-class.js';
+import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { type Amended, amendTerms as amendWith } from '../release/amend.js';
 import { type PartUse, partsSpent } from '../release/parts.js';
@@ -76,8 +77,10 @@ export interface Spending {
   readonly agrees: boolean;
   readonly policyTerms: string;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
-  /** What an attacker may have gained at most about one record so far. */
+  /** What an attacker may have gained at most about one record so far: with `neighbours: add-remove`, about whether it is there. */
   readonly gained: number;
+  /** The same about its values, where that is more. */
+  readonly gainedBetweenValues?: number;
   /** Where something was released about values of a public column only: what is spent and left there. */
   readonly parts?: readonly PartUse[];
   readonly quotas?: readonly QuotaUse[];
@@ -97,12 +100,18 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     agrees: known === undefined || known.terms.digest === policy.digest,
     policyTerms: termsOf(policy).summary,
     budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
-    gained: gained(session.account, spent),
+    ...gainedOf(policy, gained(session.account, spent)),
     ...(parts.length > 0 && { parts }),
     ...(policy.budget.analysts && {
       quotas: quotaUses(policy, session.account, await ledger.entries(policy.population)),
     }),
   };
+}
+
+function gainedOf(policy: Policy, gained: number): Pick<Spending, 'gained' | 'gainedBetweenValues'> {
+  if (!addsRemoves(policy)) return { gained };
+  const values = Number.isFinite(gained) ? toNumber(betweenValues(neighboursOf(policy), fromNumber(gained))) : gained;
+  return { gained, gainedBetweenValues: values };
 }
 
 const witness = z.string().optional();

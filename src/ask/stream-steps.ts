@@ -7,6 +7,8 @@ import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
 import { parseJson } from '../input/json.js';
 import { readNamedText } from '../input/named-file.js';
+import { modeBeside } from '../ledger/ledger-file.js';
+import { cryptoBits } from '../noise/bits.js';
 import { canonicalPath } from '../policy/population.js';
 import type { Session } from '../release/session.js';
 
@@ -27,7 +29,7 @@ export interface StepRules {
 
 /**
  * Looks at nothing but the public column: how many rows each step has. Rows that came in for steps that were told would be in no answer, so they are
- * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows.
+ * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows, salted, beside the ledger.
  */
 export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {
   await refuseStray(session, steps, rules);
@@ -42,7 +44,8 @@ export async function seeSteps(session: Session, steps: Steps, rules: StepRules)
     );
   const file = await journalOf(session, steps);
   const before = readJournal(file);
-  const digest = createHash('sha256');
+  const salt = before?.salt ?? Array.from({ length: 4 }, () => cryptoBits.word().toString(36)).join('-');
+  const digest = createHash('sha256').update(`${salt};`);
   let noted = 0;
   const upTo = (step: number): string => {
     while (noted < step) digest.update(`${rows[noted++] ?? 0};`);
@@ -59,8 +62,11 @@ export async function seeSteps(session: Session, steps: Steps, rules: StepRules)
     over: Math.max(0, over),
     note: (step) => {
       if (step <= noted) return;
-      const journal: Journal = { through: step, rows: upTo(step) };
-      writeWhole(file, `${JSON.stringify(journal)}\n`, { hint: 'The folder of the ledger must be writable.' });
+      const journal: Journal = { through: step, salt, rows: upTo(step) };
+      writeWhole(file, `${JSON.stringify(journal)}\n`, {
+        hint: 'The folder of the ledger must be writable.',
+        mode: modeBeside(session.policy.ledger),
+      });
     },
   };
 }
@@ -92,7 +98,7 @@ async function refuseStray(session: Session, steps: Steps, { order, arrived }: S
     );
 }
 
-const journal = z.strictObject({ through: z.number().int().min(0), rows: z.string() });
+const journal = z.strictObject({ through: z.number().int().min(0), salt: z.string(), rows: z.string() });
 type Journal = z.output<typeof journal>;
 
 /** Beside the ledger: one for each way to cut the data into steps. */

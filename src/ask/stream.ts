@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Steps } from '../count/public-steps.js';
-import { stepsOf } from '../count/public-steps.js';
+import { refuseSecretSteps, stepsOf } from '../count/public-steps.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
@@ -80,7 +80,7 @@ export async function stream(policy: FileName, given: StreamOptions): Promise<As
   return faulting(async () => {
     const file = fileNamed(policy, 'The policy');
     checked(readOptions(options, given));
-    await readPolicy(file);
+    refuseSecretSteps(await readPolicy(file));
     return streamWith(file, given, {});
   });
 }
@@ -96,6 +96,7 @@ export async function planStream(policy: FileName, given: StreamOptions): Promis
   return faulting(async () => {
     const file = fileNamed(policy, 'The policy');
     const asked = checked(readOptions(options, given));
+    refuseSecretSteps(await readPolicy(file));
     const opened = await openAll(file, { ...(asked.analyst !== undefined && { analyst: asked.analyst }) });
     return closing(opened, async () => {
       const { session } = opened;
@@ -129,7 +130,10 @@ export async function* streamWith(
 ): AsyncGenerator<StreamedStep, void, undefined> {
   const asked = await faulting(() => checked(readOptions(options, given)));
   const { analyst, acceptNoProtection = opener.acceptNoProtection } = asked;
-  const opened = await faulting(() => openAll(file, { ...opener, ...(analyst !== undefined && { analyst }) }));
+  const opened = await faulting(async () => {
+    refuseSecretSteps(await readPolicy(file));
+    return openAll(file, { ...opener, ...(analyst !== undefined && { analyst }) });
+  });
   try {
     const { session, policy } = opened;
     const { batch, steps, seen } = await faulting(async () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { EntryCost } from '../ask/ledger.js';
+import type { EntryCost, Spending } from '../ask/ledger.js';
 import { Fault } from '../errors.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
 import type { PartUse } from '../release/parts.js';
@@ -83,7 +83,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
           ]
         : []),
       `Spent ${figure(budget.spent)} of ${figure(budget.total)}, remaining ${bold(figure(budget.remaining))} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
-      `An attacker may have gained at most ${figure(found.gained)} about one record so far.`,
+      gainedText(found),
       ...byParts,
       ...(found.quotas ?? []).map(
         (q) => `Quota of ${q.analyst}: spent ${figure(q.spent)} of ${figure(q.total)}, remaining ${figure(q.remaining)}.`,
@@ -108,6 +108,11 @@ async function show(file: string, { json, all }: Words): Promise<void> {
     ].join('\n');
   });
 }
+
+const gainedText = ({ gained, gainedBetweenValues: values }: Spending): string =>
+  values === undefined
+    ? `An attacker may have gained at most ${figure(gained)} about one record so far.`
+    : `An attacker may have gained at most ${figure(gained)} about whether one record is there and ${figure(values)} about its values so far.`;
 
 /** What is left by the values of public columns: a line along whole numbers, and a table. */
 async function partsText(parts: readonly PartUse[], total: number): Promise<readonly string[]> {

@@ -4,6 +4,7 @@ import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import { columnNamed } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import type { NumberColumn, Policy } from '../policy/policy.js';
 import { Binder, dialectNamed } from './dialect.js';
 import { numberExpression, sourceColumn } from './read-column.js';
@@ -20,6 +21,16 @@ export interface Steps {
 
 /** Steps that are looked at. */
 const mostUnits = 10_000_000;
+
+/** Before anything is read: where records are added and removed, a step that has rows, or none, tells who is there. */
+export function refuseSecretSteps(policy: Policy): void {
+  if (addsRemoves(policy))
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A stream tells which steps have rows, and this policy protects whether a record is there.',
+      'Ask for the steps you want with release and a condition on the column, or leave protect.neighbours out.',
+    );
+}
 
 /** Which rows belong to which step is told and relied on, so the column must be declared to be known to everybody. */
 export function stepsOf(policy: Policy, name: string, width: number): Steps {
@@ -51,6 +62,7 @@ const form = (name: string): string => `${name}: { type: integer, bounds: [1, 36
 
 /** How many rows each step has, from the first on: as public as the column. */
 export async function rowsOfSteps(engine: Engine, policy: Policy, steps: Steps): Promise<Float64Array> {
+  refuseCounting(policy);
   const { x, real } = await read(engine, steps.column);
   const sql = `SELECT CAST(floor((${x} - ${real(steps.unitsOf(1)[0])}) / ${steps.width}) AS BIGINT) AS step, count(*) FROM fugu_data WHERE ${inside(policy, steps, x, real)} GROUP BY 1`;
   const rows = new Float64Array(steps.count);
@@ -60,14 +72,20 @@ export async function rowsOfSteps(engine: Engine, policy: Policy, steps: Steps):
 
 /** How many rows stand at no step: no whole number, or one beyond the declared bounds. */
 export async function rowsWithoutStep(engine: Engine, policy: Policy, steps: Steps): Promise<number> {
+  refuseCounting(policy);
   const { x, real } = await read(engine, steps.column);
   return counted(engine, `NOT coalesce(${inside(policy, steps, x, real)}, false)`);
 }
 
 /** How many rows hold a smaller number in one public column than in another. */
-export async function rowsBefore(engine: Engine, column: string, other: string): Promise<number> {
+export async function rowsBefore(engine: Engine, policy: Policy, column: string, other: string): Promise<number> {
+  refuseCounting(policy);
   const [{ x }, { x: y }] = [await read(engine, column), await read(engine, other)];
   return counted(engine, `NOT coalesce(${x} >= ${y}, false)`);
+}
+
+function refuseCounting(policy: Policy): void {
+  if (addsRemoves(policy)) throw new Error('the number of rows of a step is protected');
 }
 
 async function counted(engine: Engine, test: string): Promise<number> {

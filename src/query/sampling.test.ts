@@ -14,6 +14,8 @@ const policy = samplePolicy([category('vote', ['red', 'blue', 'green'])]);
 const tableOf = (counts: readonly bigint[], query: object = { kind: 'histogram', column: 'vote' }) =>
   bindBatch(parseBatch([query]), policy).finish([{ noise: { kind: 'laplace', scale: 8 }, values: counts }])[0]!;
 
+const designed = (effect: number, protect: object = {}) => ({ design: { effect }, protect: { ...policy.protect, ...protect } });
+
 /** Clusters of which half lean one way and half the other: the design effect is 1 + (size - 1) lean^2 / (p (1 - p)) for red. */
 const [clusters, size, red, lean] = [40, 20, 0.3, 0.12];
 const effect = 1 + ((size - 1) * lean ** 2) / (red * (1 - red));
@@ -46,27 +48,44 @@ function covered(interval: (table: ReturnType<typeof tableOf>) => { readonly low
 
 describe('shares with sampling error', () => {
   it('hold the share of the population 95 times in 100 where the design effect is declared as it is', () => {
-    const share = covered((table) => withSampling(table, { effect }).rows[0]!.share!.withSampling!);
+    const share = covered((table) => withSampling(table, designed(effect)).rows[0]!.share!.withSampling!);
     expect(share).toBeGreaterThan(0.935);
     expect(share).toBeLessThan(0.995);
   });
 
   it('would not without the effect, nor from the noise alone: the trial can fail', () => {
-    expect(covered((table) => withSampling(table, { effect: 1 }).rows[0]!.share!.withSampling!)).toBeLessThan(0.92);
+    expect(covered((table) => withSampling(table, designed(1)).rows[0]!.share!.withSampling!)).toBeLessThan(0.92);
     expect(covered((table) => table.rows[0]!.share!)).toBeLessThan(0.85);
   });
 
   it('stay within 0 and 1, hold the interval of the noise, and are none for weights or without a design', () => {
     const plain = tableOf([0n, 2n, 500n, 3n]);
-    for (const { share } of withSampling(plain, { effect: 2 }).rows.slice(0, 3)) {
+    for (const { share } of withSampling(plain, designed(2)).rows.slice(0, 3)) {
       expect(share!.withSampling!.low).toBeGreaterThanOrEqual(0);
       expect(share!.withSampling!.high).toBeLessThanOrEqual(1);
       expect(share!.withSampling!.low).toBeLessThanOrEqual(share!.low);
       expect(share!.withSampling!.high).toBeGreaterThanOrEqual(share!.high);
     }
-    expect(withSampling(plain, undefined)).toBe(plain);
+    expect(withSampling(plain, policy)).toBe(plain);
     const weighted = { ...plain, query: { ...plain.query, weight: 'w' } as typeof plain.query };
-    expect(withSampling(weighted, { effect: 2 })).toBe(weighted);
+    expect(withSampling(weighted, designed(2))).toBe(weighted);
+  });
+
+  it('are none where one person may be several rows: how many people a count stands for is not published', () => {
+    const plain = tableOf([120n, 80n, 40n, 3n]);
+    expect(withSampling(plain, designed(1, { secret: 'person', maxRows: 4 }))).toBe(plain);
+    expect(withSampling(plain, designed(1, { secret: 'person', maxRows: 1 })).rows[0]!.share!.withSampling).toBeDefined();
+    // What it would be if rows were people: four rows of everybody.
+    const draw = laplaceSampler(rational(8));
+    let held = 0;
+    for (let k = 0; k < 600; k++) {
+      let said = 0n;
+      for (let person = 0; person < 300; person++) if (random() < red) said += 4n;
+      const table = tableOf([said + draw(), 1200n - said + draw(), draw(), draw()]);
+      const { low, high } = withSampling(table, designed(1)).rows[0]!.share!.withSampling!;
+      if (low <= red && red <= high) held++;
+    }
+    expect(held / 600).toBeLessThan(0.9);
   });
 });
 

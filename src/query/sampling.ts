@@ -1,4 +1,4 @@
-import type { Design } from '../policy/policy.js';
+import type { Policy } from '../policy/policy.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
 
 type Share = NonNullable<AnswerRow['share']>;
@@ -6,10 +6,12 @@ const z = 1.959964;
 
 /**
  * Shares with the error of having asked some people and not all, beside that of the noise (sampling.proof.md): from published numbers and the declared design
- * effect, so it costs nothing and tells nothing. Shares of weights get none: how many people they are is not published.
+ * effect, so it costs nothing and tells nothing. Shares of weights get none, nor those of persons with
+ * several rows: how many people they are is not published.
  */
-export function withSampling(table: AnswerTable, design: Design | undefined): AnswerTable {
+export function withSampling(table: AnswerTable, { design, protect }: Pick<Policy, 'design' | 'protect'>): AnswerTable {
   if (!design || ('weight' in table.query && table.query.weight !== undefined)) return table;
+  if (protect.secret === 'person' && protect.maxRows > 1) return table;
   const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
   const people = new Map<string, number>();
   for (const row of table.rows) if (row.share) people.set(group(row), (people.get(group(row)) ?? 0) + (row.value ?? 0));

@@ -55,7 +55,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
   return sayingOutcome(outcomeOf(paid), () => ({
-    tables: finishBatch(bound, answer.noisy, options.tidy === true).map((table) => withSampling(table, policy.design)),
+    tables: finishBatch(bound, answer.noisy, options.tidy === true).map((table) => withSampling(table, policy)),
     // A replayed answer is told with the plan it was made under, not with today's.
     receipt: receiptOf({ policy, ...paid, ...answer }),
   }));

@@ -162,7 +162,7 @@ export class Session {
     return rowsWithoutStep(this.#desk.engine, this.policy, steps);
   }
   rowsBefore(column: string, other: string): Promise<number> {
-    return rowsBefore(this.#desk.engine, column, other);
+    return rowsBefore(this.#desk.engine, this.policy, column, other);
   }
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
@@ -258,7 +258,7 @@ export class Session {
     }));
   }
 
-  /** What an attacker may have gained so far about one record, ties included. */
+  /** What an attacker may have gained so far about one record, ties included; where records are added and removed, about its presence. */
   async gained(): Promise<number> {
     return gained(this.account, await this.spent());
   }

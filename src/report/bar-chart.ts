@@ -36,7 +36,7 @@ export const halfWidth = ({ low, high }: Bar): number | null => (low === null ||
 export function barChart({ bars, label, width = 520, domain = barDomain(bars), unit = '' }: BarChart): Drawing {
   const rowHeight = bars.length > 10 ? 20 : 26;
   const thickness = rowHeight - 9;
-  const numbers = bars.map((b) => withUnit(shownOf(b), unit));
+  const numbers = bars.map((b) => withUnit(shownOf(b), b.value === null ? '' : unit));
   const errors = bars.map((b, k) => b.note ?? numbers[k]!.error);
   const gutter = Math.min(width * 0.38, Math.max(40, ...bars.map((b) => textWidth(b.label) + 4)));
   const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);

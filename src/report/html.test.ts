@@ -149,6 +149,65 @@ describe('the HTML report', () => {
     expect(html.match(/<h4>/g)!.length).toBe(2);
   });
 
+  it('draws no share that has no value, and no group of such shares', () => {
+    const none = { value: null, low: 0, high: 1 };
+    const some = { value: 0.5, low: 0.4, high: 0.6 };
+    const cross: AnswerTable = {
+      ...histogram,
+      query: { kind: 'crosstab', columns: ['sex', 'party'] },
+      columns: ['sex', 'party', 'count'],
+      rows: ['f', '(missing)'].flatMap((s) => ['d', 'r'].map((p) => ({ ...row([s, p], 10), share: s === 'f' ? some : none }))),
+    };
+    const html = page([cross]);
+    expect(html.match(/<h4>/g)!.length).toBe(1);
+    expect(html).not.toMatch(/0–100|no answer %/);
+    // Where none has one, the counts are what there is.
+    const counts = page([{ ...cross, rows: cross.rows.map((r) => ({ ...r, share: none })) }]);
+    expect(counts.match(/<h4>/g)!.length).toBe(2);
+    expect(counts).not.toMatch(/percent of those|0–100|no answer %/);
+  });
+
+  it('shows ends of intervals without what arithmetic added to them', () => {
+    const odd: AnswerTable = {
+      ...histogram,
+      rows: [
+        {
+          ...row(['d'], 37),
+          low: -6.39e-14,
+          high: 74 + 7e-14,
+          share: { value: 0.5, low: 0.25 - 2 ** -52, high: 0.75 + 2 ** -50 },
+        },
+      ],
+    };
+    const html = page([odd]);
+    expect(html).toContain('0 to 74');
+    expect(html).toContain('25 to 75 %');
+    expect(html).not.toMatch(/e-1\d/);
+    expect(answerCsv(odd)).toContain('d,37,6,0,74,50,25,75,');
+    // A small number that is one stays.
+    expect(answerCsv({ ...histogram, rows: [{ ...row(['d'], 0), low: -2e-7, high: 2e-7 }] })).toContain('d,0,6,-2e-7,2e-7');
+  });
+
+  it('says which table is weighted, and by what', () => {
+    const weighted: AnswerTable = { ...histogram, query: { kind: 'histogram', column: 'party', weight: 'w' } };
+    const html = page([histogram, weighted]);
+    expect(html).toContain('<h3>party</h3>');
+    expect(html).toContain('<h3>party, weighted by w</h3>');
+    expect(publishedTable(weighted, policy).name).toBe('party, weighted by w');
+    expect(answerCsv(weighted)).toMatch(/^party,weighted_count,/);
+    expect(answerCsv(histogram)).toMatch(/^party,count,/);
+  });
+
+  it('is called what the policy calls it, or after its population, not after the kinds of its tables', () => {
+    const kinds = release([histogram, histogram]);
+    const several = { ...kinds, receipt: { ...kinds.receipt, label: 'histogram, histogram' } };
+    expect(htmlReport(reportOf(several, policy))).toContain('<h1>Tables of town</h1>');
+    expect(page([histogram, histogram])).toContain('<h1>Everything</h1>');
+    const titled = htmlReport(reportOf(several, { ...policy, title: 'The town survey' }));
+    expect(titled).toContain('<h1>The town survey</h1>');
+    expect(page([histogram])).toContain('<h1>Party</h1>');
+  });
+
   it('stays small and has an index with 150 tables', () => {
     const html = page(Array.from({ length: 150 }, (_, k) => ({ ...histogram, name: `q${k}` })));
     expect(html).toContain('href="#a149"');

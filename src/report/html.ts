@@ -116,14 +116,15 @@ const manyLevels = 24;
 
 function picture({ panels, title, measure, drawing, unit = '' }: AnswerSection, wide: boolean): string {
   if (drawing) return inline(drawing);
-  const [only] = panels;
-  if (panels.length === 1 && only!.bars.length === 1) {
-    const bar = only!.bars[0]!;
+  // The only group that is left to draw still says which it is.
+  const only = panels.length === 1 && panels[0]!.caption === undefined ? panels[0]! : undefined;
+  if (only?.bars.length === 1) {
+    const bar = only.bars[0]!;
     const { value, error } = estimate(bar.value, halfWidth(bar));
     return `<p class="tile">${safe(value)} <small>${safe(bar.note ?? error)}</small></p><p class="small">${safe(measure)}</p>`;
   }
-  if (panels.length === 1) {
-    const { bars } = only!;
+  if (only) {
+    const { bars } = only;
     const label = `${measure} by ${title}, with 95 percent error bars; the numbers are in the table below`;
     const width = wide ? 1016 : 476;
     return inline(bars.length > manyLevels ? columnChart({ bars, label, width }) : barChart({ bars, label, width, unit }));

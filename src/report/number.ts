@@ -23,6 +23,13 @@ export function estimate(value: number | null, halfWidth: number | null): { valu
   return { value: grouped(value, digits), error: `± ${grouped(halfWidth, digits)}` };
 }
 
+/** Ends of an interval as they are shown: they were moved outwards by parts in 2^50, which makes -6e-14 of 0. */
+export function shownEnds<End extends number | null>(low: End, high: End): { readonly low: End; readonly high: End } {
+  const least = 1e-12 * Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0));
+  const shown = (end: End): End => (end !== null && Math.abs(end) < least ? (0 as End) : end);
+  return { low: shown(low), high: shown(high) };
+}
+
 /** About four significant digits. */
 export function brief(x: number): string {
   if (!Number.isFinite(x)) return x > 0 ? '∞' : x < 0 ? '−∞' : '–';

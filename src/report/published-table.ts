@@ -1,6 +1,8 @@
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import { keyColumns, keyLabels } from './key-labels.js';
+import { shownEnds } from './number.js';
+import { tableTitle, weightOf } from './table-title.js';
 
 /** A table as it is published, whatever the file: codes for programs, labels and percentages for people. */
 export interface PublishedTable {
@@ -25,9 +27,15 @@ const rounded = (x: number | null | undefined): number | null =>
 
 const inPercent = (x: number | null | undefined): number | null => rounded(typeof x === 'number' ? 100 * x : null);
 
+const ends = (of?: { readonly low: number | null; readonly high: number | null }): readonly (number | null)[] => {
+  const { low, high } = shownEnds(of?.low ?? null, of?.high ?? null);
+  return [low, high];
+};
+
 export function publishedTable(table: AnswerTable, policy: Policy): PublishedTable {
   const keys = table.columns.slice(0, -1);
   const value = table.columns.at(-1)!;
+  const weight = weightOf(table);
   const rank = table.error === 'rank';
   const shares = table.rows.some(({ share }) => share);
   const sampled = table.rows.some(({ share }) => share?.withSampling);
@@ -38,7 +46,9 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   const question = 'column' in table.query ? policy.columns.get(table.query.column)?.label : undefined;
   const fields = [
     ...keys.map((name, k) => text(name, asked[k]?.label ?? `code of ${name}`)),
-    figure(value, 'noisy value'),
+    weight === undefined
+      ? figure(value, 'noisy value')
+      : figure(value === 'count' ? 'weighted_count' : value, `noisy value, weighted by ${weight}`),
     ...(rank
       ? [figure('rank_error', 'with 95 % the answer is off by at most this many rows')]
       : [
@@ -64,10 +74,10 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   const rows = table.rows.map((r) => [
     ...r.keys,
     r.value,
-    ...(rank ? [r.rankError ?? null] : [r.standardError, r.low, r.high].map(rounded)),
-    ...(shares ? [r.share?.value, r.share?.low, r.share?.high].map(inPercent) : []),
-    ...(sampled ? [r.share?.withSampling?.low, r.share?.withSampling?.high].map(inPercent) : []),
+    ...(rank ? [r.rankError ?? null] : [r.standardError, ...ends(r)].map(rounded)),
+    ...(shares ? [r.share?.value, ...ends(r.share)].map(inPercent) : []),
+    ...(sampled ? ends(r.share?.withSampling).map(inPercent) : []),
     ...labels(r.keys).filter((_, k) => labelled[k]),
   ]);
-  return { name: table.name, ...(question !== undefined && { question }), fields, rows };
+  return { name: tableTitle(table), ...(question !== undefined && { question }), fields, rows };
 }

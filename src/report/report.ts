@@ -7,9 +7,10 @@ import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { keyLabels, missing } from './key-labels.js';
-import { brief, estimate } from './number.js';
+import { brief, estimate, shownEnds } from './number.js';
 import { rankText } from './rank-text.js';
 import type { Drawing } from './svg.js';
+import { tableTitle } from './table-title.js';
 
 /** Everything a report shows, as plain data. HTML is one way to show it. */
 export interface ReleaseReport {
@@ -58,13 +59,19 @@ const errorWords: Record<AnswerTable['error'], string> = {
 
 export function reportOf(release: Release, policy: Policy): ReleaseReport {
   const { receipt, tables } = release;
-  const title = tables.length === 1 ? tables[0]!.name : receipt.label;
+  const title = tables.length === 1 ? tableTitle(tables[0]!) : titleOfSeveral(release, policy);
   return framed(
     receipt,
     policy,
     title,
     tables.map((table) => answerSection(table, policy)),
   );
+}
+
+/** What whoever asked calls it; a list of kinds, which stands there when they do not, is no title. */
+function titleOfSeveral({ receipt: { label, population }, tables }: Release, { title }: Policy): string {
+  const kinds = tables.map(({ query }) => query.name ?? query.kind).join(', ');
+  return label === kinds.slice(0, 120) ? (title ?? `Tables of ${population}`) : label;
 }
 
 /** A result that is not a table of counts: its sections are given. */
@@ -125,19 +132,24 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
 function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const labels = keyLabels(table, policy);
   const sampled = table.rows.some(({ share }) => share?.withSampling);
-  const rows = table.rows.map((row) => ({ ...row, ...(row.share && { share: widest(row.share) }), labels: labels(row.keys) }));
-  const parts = rows.some(({ share }) => share);
+  const rows = table.rows.map((row) => ({
+    ...row,
+    ...shownEnds(row.low, row.high),
+    ...(row.share && { share: widest(row.share) }),
+    labels: labels(row.keys),
+  }));
+  const parts = rows.some(hasShare);
   const digits = percentDigits(rows.flatMap(({ share }) => share ?? []));
   const bar = (row: (typeof rows)[number], label: string): Bar => ({
     label,
     ...(parts ? inPercent(row.share) : { value: row.value, low: row.low, high: row.high }),
     quiet: row.keys.includes(missing),
     ...(row.rankError !== undefined && { note: rankText(row, brief) }),
-    ...(row.share && { text: percentOf(row.share, digits), note: percents(row.share, digits) }),
+    ...(hasShare(row) && { text: percentOf(row.share, digits), note: percents(row.share, digits) }),
   });
   const value = table.columns.at(-1)!;
   const measure = parts ? 'percent of those who answered' : value;
-  const drawn = parts ? rows.filter(({ share }) => share) : rows;
+  const drawn = parts ? rows.filter(hasShare) : rows;
   const keys = table.columns.slice(0, -1);
   const groups = keys.length >= 2 ? [...new Set(drawn.map((r) => r.labels.slice(0, -1).join(' · ')))] : [];
   const panels =
@@ -149,7 +161,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
       : [{ bars: drawn.map((r) => bar(r, r.labels[0] ?? measure)) }];
   const asked = 'column' in table.query ? policy.columns.get(table.query.column) : undefined;
   return {
-    title: table.name,
+    title: tableTitle(table),
     ...(asked?.label && asked.label !== table.name && { note: asked.label }),
     measure,
     panels,
@@ -175,6 +187,10 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
 
 type Share = NonNullable<AnswerTable['rows'][number]['share']>;
 
+/** Where nobody seems to have answered, there is a share without a value: nothing to draw. */
+const hasShare = <R extends { readonly share?: Share }>(row: R): row is R & { readonly share: Share } =>
+  row.share !== undefined && row.share.value !== null;
+
 /** The widest interval that is known is what a reader needs. */
 const widest = (share: Share): Share => ({ ...share, ...share.withSampling });
 
@@ -197,8 +213,8 @@ function percentDigits(shares: readonly Share[]): number {
 
 const percentOf = ({ value }: Share, digits: number): string => (value === null ? '–' : (100 * value).toFixed(digits));
 
-/** An interval in percent, rounded outwards. */
+/** An interval in percent, rounded outwards, but not for what arithmetic moved its ends. */
 function percents({ low, high }: Share, digits: number): string {
   const by = 100 * 10 ** digits;
-  return `${(Math.floor(by * low) / 10 ** digits).toFixed(digits)}–${(Math.ceil(by * high) / 10 ** digits).toFixed(digits)}`;
+  return `${(Math.floor(by * low + 1e-9) / 10 ** digits).toFixed(digits)}–${(Math.ceil(by * high - 1e-9) / 10 ** digits).toFixed(digits)}`;
 }

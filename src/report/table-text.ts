@@ -1,7 +1,9 @@
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import { keyLabels, missing } from './key-labels.js';
+import { shownEnds } from './number.js';
 import { rankText } from './rank-text.js';
+import { tableTitle } from './table-title.js';
 import { bold, dim, figure, table } from './terminal-text.js';
 
 /** A released table for people: keys with their labels, the number, and how far off it may be. */
@@ -23,7 +25,7 @@ function tableText(answer: AnswerTable, policy: Policy): string {
         label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : isBin(r.keys[k]!) ? label : `${r.keys[k]} ${label}`,
       ),
       r.value === null ? '-' : figure(r.value),
-      rank ? rankText(r, figure) : r.low === null || r.high === null ? '-' : `${figure(r.low)} … ${figure(r.high)}`,
+      rank ? rankText(r, figure) : intervalText(r),
       ...(shares ? [r.share ? percentText({ ...r.share, ...r.share.withSampling }) : ''] : []),
     ]),
   );
@@ -33,11 +35,16 @@ function tableText(answer: AnswerTable, policy: Policy): string {
 export function tablesText(tables: readonly AnswerTable[], policy: Policy, whereAll: string): string[] {
   const more = tables.length - mostShown;
   return [
-    ...tables.slice(0, mostShown).map((t) => `${bold(t.name)}\n${tableText(t, policy)}\n`),
+    ...tables.slice(0, mostShown).map((t) => `${bold(tableTitle(t))}\n${tableText(t, policy)}\n`),
     ...(more > 0 ? [`${dim(`… and ${more} more ${more === 1 ? 'table' : 'tables'}${whereAll}`)}\n`] : []),
   ];
 }
 const mostShown = 12;
+
+function intervalText(row: AnswerTable['rows'][number]): string {
+  const { low, high } = shownEnds(row.low, row.high);
+  return low === null || high === null ? '-' : `${figure(low)} … ${figure(high)}`;
+}
 
 const isBin = (key: string): boolean => / to /.test(key);
 const percentText = ({ value, low, high }: NonNullable<AnswerTable['rows'][number]['share']>): string =>
