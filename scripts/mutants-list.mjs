@@ -24,7 +24,7 @@ const found = [
   mutant('presence-half', 'src/count/effects.ts', 'l1: touched * most,', 'l1: (touched * most) / 2n,', effects, every),
   mutant(
     'presence-carries-over',
-    'src/accounting/account.ts',
+    'src/accounting/open-account.ts',
     'addsRemoves(policy) ? `presence of ${whose}` : whose',
     'whose',
     'test/add-remove.test.ts',
@@ -359,10 +359,10 @@ const admission = [
     'if ((compare(total.pure',
     account,
   ),
-  mutant('delta-not-shared', 'src/accounting/account.ts', 'const parts = firsts + worth.size;', 'const parts = 1;', account),
+  mutant('delta-not-shared', 'src/accounting/open-account.ts', 'const parts = firsts + worth.size;', 'const parts = 1;', account),
   mutant(
     'answers-not-booked',
-    'src/accounting/account.ts',
+    'src/accounting/open-account.ts',
     'const more = profile.perRecord.size === 1 ? columns : [];',
     'const more = [];',
     account,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Account, openAccount } from '../src/accounting/account.js';
+import type { Account } from '../src/accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../src/accounting/choose.js';
+import { openAccount } from '../src/accounting/open-account.js';
 import type { Measure } from '../src/count/measure.js';
 import { rowCounter } from '../src/count/rows.js';
 import { fromPairs, untied } from '../src/dependence/graph/factor-graph.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAccount } from '../src/accounting/account.js';
 import { chooseNoise } from '../src/accounting/choose.js';
+import { openAccount } from '../src/accounting/open-account.js';
 import { register as registerLearn } from '../src/cli/learn.js';
 import { register as registerPlan } from '../src/cli/plan.js';
 import { one, parseRational, toNumber } from '../src/exact/rational.js';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAccount } from '../src/accounting/account.js';
 import { chooseNoise } from '../src/accounting/choose.js';
+import { openAccount } from '../src/accounting/open-account.js';
 import { fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { leakage } from '../src/dependence/leakage.js';
 import { compare, multiply, rational, toNumber } from '../src/exact/rational.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openAccount } from '../src/accounting/account.js';
 import { chooseNoise } from '../src/accounting/choose.js';
 import { promiseOf } from '../src/accounting/guarantee.js';
+import { openAccount } from '../src/accounting/open-account.js';
 import { fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { rational } from '../src/exact/rational.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openAccount } from '../src/accounting/account.js';
+import { openAccount } from '../src/accounting/open-account.js';
 import { type FactorGraph, fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import { toText } from '../src/exact/rational.js';

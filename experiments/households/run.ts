@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openAccount } from '../../src/accounting/account.js';
 import { chooseNoise } from '../../src/accounting/choose.js';
+import { openAccount } from '../../src/accounting/open-account.js';
 import type { CountedMeasure } from '../../src/count/measure.js';
 import { gaussianSums } from '../../src/dependence/gaussian/sums.js';
 import { type FactorGraph, untied } from '../../src/dependence/graph/factor-graph.js';

@@ -13,10 +13,11 @@ import type { Scope } from '../mechanism/effect.js';
 import { roundUp } from '../mechanism/law.js';
 import { nothingSpent, type Profile, pureProfile, spend, zcdpProfile } from '../mechanism/profile.js';
 import { answersTo, everyRecord, type RecordClass, tuplesOf, usedMark } from '../mechanism/record-class.js';
-import { type Account, admission, gained, isKept, openAccount, speaksAbout, spentUnder, usedShare } from './account.js';
+import { type Account, admission, gained, isKept, speaksAbout, spentUnder, usedShare } from './account.js';
 import { allocate } from './allocate.js';
 import { chooseNoise } from './choose.js';
 import { promiseOf } from './guarantee.js';
+import { openAccount } from './open-account.js';
 
 const [a, b] = [answersTo('a'), answersTo('b')];
 const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));

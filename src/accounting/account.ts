@@ -16,37 +16,15 @@ import {
   subtract,
   toNumber,
   toNumberDown,
-  toNumberUp,
   zero,
 } from '../exact/rational.js';
 import type { Allotment } from '../mechanism/allotment.js';
 import type { Scope } from '../mechanism/effect.js';
-import {
-  addProfiles,
-  type Profile,
-  type PureProfile,
-  pureProfile,
-  type Spent,
-  type ZcdpProfile,
-  zcdpProfile,
-} from '../mechanism/profile.js';
-import {
-  answersTo,
-  everyRecord,
-  isOfRecords,
-  isOnce,
-  markedBy,
-  type RecordClass,
-  type Slicing,
-} from '../mechanism/record-class.js';
+import { type Profile, type PureProfile, pureProfile, type Spent, type ZcdpProfile, zcdpProfile } from '../mechanism/profile.js';
+import { everyRecord, isOfRecords, isOnce, type RecordClass, type Slicing } from '../mechanism/record-class.js';
 import { everyValue } from '../mechanism/slices.js';
-import { addsRemoves } from '../policy/neighbours.js';
-import type { Policy, Protect } from '../policy/policy.js';
-import { refuseReserved } from '../policy/reserved.js';
-import { slicingsOf } from '../ties/slicings.js';
-import { failureProbability, surelyRho } from './belief-delta.js';
 import { type About, aboutEverybody, gainedBySlice, keepsBySlice, usedBySlice } from './by-slice.js';
-import { binds, meets, type Reading } from './reading.js';
+import { binds, type Reading } from './reading.js';
 
 /**
  * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
@@ -101,130 +79,6 @@ export interface GaussianRoute {
   readonly epsilon: Rational;
   /** With what probability the odds may move by more than e^epsilon of the account when the whole capacity is spent. */
   readonly failure: number;
-}
-
-/** `told` hears how many of the amplifiers were asked. */
-export function openAccount(
-  policy: Policy,
-  amplifiers: readonly Amplifier[],
-  told: (done: number) => void = () => undefined,
-): Account {
-  refuseReserved([...policy.columns.keys(), ...policy.relations.keys()], policy.file);
-  const { epsilon, delta } = policy.budget;
-  const routes = amplifiers.map((amplifier, k): Route => {
-    const { how, conditions } = amplifier;
-    const slicings = amplifier.scope(everyRecord) ? slicingsOf(policy).map(({ slicing }) => slicing) : [];
-    const route = { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), slicings, how };
-    told(k + 1);
-    return route;
-  });
-  const withGaussian = isZero(delta) ? routes : addGaussian(policy, routes);
-  if (!withGaussian.some((r) => isPositive(r.pureCapacity) || (r.gaussian && isPositive(r.gaussian.capacity))))
-    throw new Fault(
-      'BUDGET_INVALID',
-      'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
-      'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
-    );
-  const steady = policy.budget.per === 'step' ? { steady: steadyOf(withGaussian, epsilon) } : {};
-  return { terms: termsOf(policy), epsilon, delta, routes: withGaussian, ...steady, book: booking(policy, withGaussian) };
-}
-
-/** What every step may spend for as long as there are steps: only a chain that forgets has such a number. */
-function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
-  const [found] = routes.flatMap(({ amplifier: { steady } }) => (steady ? [steady] : []));
-  if (!found)
-    throw new Fault(
-      'BUDGET_INVALID',
-      'A budget per step needs a sequence that is the only tie, in the order of a declared integer whose bounds hold every step: otherwise nobody knows what is forgotten.',
-      'Declare the order column, such as week: {type: integer, bounds: [0, 51]}, or leave per out.',
-    );
-  const each = found.base(epsilon);
-  if (!isPositive(each))
-    throw new Fault(
-      'BUDGET_INVALID',
-      'No budget per step lasts for ever: from some state another is certain, so what is said about one step is said about all.',
-      'Leave per out: all steps then share one budget. Or declare transitions that forget.',
-    );
-  return { slicing: found.slicing, each };
-}
-
-/**
- * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own where it allows more at its part of delta than
- * the first would with all of it; otherwise it would cost delta and bring nothing.
- */
-function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Route[] {
-  const { epsilon, delta, belief } = budget;
-  const under = (bound: GaussianBound, parts: number): GaussianRoute => {
-    const part = divide(delta, rational(parts));
-    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
-    const sure = belief ? surelyRho(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
-    const failure = belief ? toNumberUp(part) : failureProbability(bound, sure.rho, epsilon);
-    return { bound, capacity: sure.rho, delta: part, epsilon: sure.epsilon, failure };
-  };
-  const most = (bound: GaussianBound, parts: number): Rational => {
-    const part = divide(delta, rational(parts));
-    return belief ? surelyRho(bound, epsilon, part).rho : bound.largestRho(epsilon, part);
-  };
-  const firsts = routes.filter((r) => r.amplifier.gaussian.length > 0).length;
-  const further = routes.flatMap((r) => r.amplifier.gaussian.slice(1)).length;
-  const worth = new Set(
-    routes.flatMap(({ amplifier: { gaussian } }) =>
-      gaussian.slice(1).filter((bound) => compare(most(bound, firsts + further), most(gaussian[0]!, firsts)) > 0),
-    ),
-  );
-  const parts = firsts + worth.size;
-  return routes.flatMap((route) => {
-    const [first, ...others] = route.amplifier.gaussian;
-    if (!first) return [route];
-    return [
-      { ...route, gaussian: under(first, parts) },
-      ...others
-        .filter((bound) => worth.has(bound))
-        .map((bound) => ({
-          ...route,
-          conditions: [...route.conditions, ...bound.conditions.map((c) => ofSecret(c, protect))],
-          gaussian: under(bound, parts),
-          how: bound.how,
-        })),
-    ];
-  });
-}
-
-/** What adds up over one kind of record need not over another: which rows of a person are kept depends on all of that person's. */
-const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
-  ...condition,
-  mark: markedBy(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),
-});
-
-export function termsOf(policy: Policy): Account['terms'] {
-  const { budget, protect } = policy;
-  const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
-  // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
-  const secret = addsRemoves(policy) ? `presence of ${whose}` : whose;
-  const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
-  if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
-  return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };
-}
-
-/**
- * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
- * meets a condition is booked once more under the condition's mark.
- */
-function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
-  const columns =
-    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => answersTo(c.name)) : [];
-  const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
-  return (profile, reading) => {
-    const whole = profile.perRecord.get(everyRecord);
-    if (whole === undefined) return profile;
-    const more = profile.perRecord.size === 1 ? columns : [];
-    const met = conditions.filter((c) => binds(c, profile.noise) && meets(c, profile.noise, reading)).map((c) => c.mark);
-    if (more.length + met.length === 0) return profile;
-    const entries = [...more, ...met].map((name): [RecordClass, Rational] => [name, whole]);
-    return profile.noise === 'pure'
-      ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
-      : addProfiles(profile, zcdpProfile(entries));
-  };
 }
 
 /** What an allotment costs when a record of this class spends all of it. */

@@ -7,10 +7,10 @@ import { nothingSpent } from '../mechanism/profile.js';
 import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { BoundBatch, Foreseen } from '../query/bound.js';
-import { openAccount } from './account.js';
 import { posteriorAtMost } from './belief.js';
 import { percent } from './belief-words.js';
 import { chooseNoise } from './choose.js';
+import { openAccount } from './open-account.js';
 
 /** A workload on a policy whose budget is still open: what accuracy would a total epsilon buy, if all of it went into this workload? */
 export interface Bench {

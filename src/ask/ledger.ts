@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import * as z from 'zod';
-import { gained, termsOf, usedShare } from '../accounting/account.js';
+import { gained, usedShare } from '../accounting/account.js';
+import { termsOf } from '../accounting/open-account.js';
 import { Fault } from '../errors.js';
 import { fromNumber, parseRational, toNumber } from '../exact/rational.js';
 import type { Entry, Verification } from '../ledger/ledger.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { samplePolicy } from '../../test/sample-policy.js';
-import { openAccount } from '../accounting/account.js';
 import { chooseNoise } from '../accounting/choose.js';
+import { openAccount } from '../accounting/open-account.js';
 import type { CountedMeasure } from '../count/measure.js';
 import { one, parseRational, rational, toNumber } from '../exact/rational.js';
 import { varianceOf } from '../mechanism/law.js';

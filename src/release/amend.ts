@@ -1,4 +1,4 @@
-import { termsOf } from '../accounting/account.js';
+import { termsOf } from '../accounting/open-account.js';
 import { Fault } from '../errors.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import type { Spent } from '../mechanism/profile.js';

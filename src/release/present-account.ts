@@ -1,4 +1,5 @@
-import { type Account, openAccount } from '../accounting/account.js';
+import type { Account } from '../accounting/account.js';
+import { openAccount } from '../accounting/open-account.js';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
 import { declaredAmplifiers } from '../ties/declared.js';

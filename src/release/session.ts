@@ -1,6 +1,7 @@
-import { type Account, gained, openAccount, type Route, usedShare } from '../accounting/account.js';
+import { type Account, gained, type Route, usedShare } from '../accounting/account.js';
 import { type About, aboutOf } from '../accounting/by-slice.js';
 import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
+import { openAccount } from '../accounting/open-account.js';
 import type { Reading } from '../accounting/reading.js';
 import { type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
 import { type Asked, askedText, chooseShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';

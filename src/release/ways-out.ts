@@ -1,6 +1,7 @@
-import { type Account, openAccount, usedShare } from '../accounting/account.js';
+import { type Account, usedShare } from '../accounting/account.js';
 import { aboutOf } from '../accounting/by-slice.js';
 import { chooseNoise } from '../accounting/choose.js';
+import { openAccount } from '../accounting/open-account.js';
 import { remembered } from '../dependence/kept-bounds.js';
 import {
   compare,

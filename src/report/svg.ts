@@ -41,10 +41,10 @@ export const line = (x1: number, y1: number, x2: number, y2: number, more: Attri
 export const path = (points: readonly (readonly [number, number])[]): string =>
   points.map(([x, y], k) => `${k === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('');
 
-/** A guess good enough to lay out labels: average width of a sans-serif glyph. */
+/** A guess good enough to lay out labels: the width of a wide sans-serif's glyphs (DejaVu, Verdana), so that no font cuts a label off. */
 export const textWidth = (text: string, size = 12): number => {
   let em = 0;
-  for (const c of text) em += /[ilj.,:;|'!()[\]]/.test(c) ? 0.3 : /[mwMW%@]/.test(c) ? 0.9 : /[A-Z]/.test(c) ? 0.68 : 0.56;
+  for (const c of text) em += /[ilj.,:;|'!()[\]]/.test(c) ? 0.36 : /[mwMW%@]/.test(c) ? 0.97 : /[A-Z]/.test(c) ? 0.72 : 0.62;
   return em * size;
 };
 export function clip(text: string, room: number, size = 12): string {

@@ -3,8 +3,8 @@ import { anesFolder, type CodedSurvey, pooled, readAnes } from '../../experiment
 import { gaussianSplit } from '../../experiments/tabular/mechanisms.js';
 import { largestRho } from '../../experiments/tabular/rho.js';
 import { category, multi, samplePolicy } from '../../test/sample-policy.js';
-import { openAccount } from '../accounting/account.js';
 import { chooseNoise } from '../accounting/choose.js';
+import { openAccount } from '../accounting/open-account.js';
 import type { Amplifier } from '../dependence/amplifier.js';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';

@@ -1,5 +1,6 @@
 import type { Model } from '../../dependence/model/model.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
+import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
 import { quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { leakageScale } from './calculus.js';
@@ -17,12 +18,6 @@ export function compareHistograms(model: Model, query: string, epsilon: number):
   const { length } = chain;
   const effect = 2;
   const left: string[] = [];
-  const published = {
-    certified: false,
-    against: null,
-    composes: true,
-    assumption: 'The records are independent of one another.',
-  } as const;
   const declared = {
     certified: true,
     against: 'uninformed',
@@ -31,7 +26,7 @@ export function compareHistograms(model: Model, query: string, epsilon: number):
   } as const;
   const known = { certified: true, against: 'informed', composes: true } as const;
   const found: Calibration[] = [
-    { name: 'laplace', scale: effect / epsilon, ...published },
+    laplaceFor(effect, epsilon),
     { name: 'markov-quilt', scale: effect * quiltOnChain(chain, epsilon).scale, ...declared },
   ];
   const approximate = approximately(chain, epsilon);

@@ -3,6 +3,7 @@ import { componentsOf } from '../../dependence/model/joint.js';
 import type { Model } from '../../dependence/model/model.js';
 import { Fault } from '../../errors.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
+import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
 import { type Chain, quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { approximateQuilt, mixing } from '../pufferfish/markov-quilt-approx.js';
@@ -30,12 +31,6 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
   const loss = new SumLoss(laws, model.ids.length);
   const chain = chainOf(model);
   const left = ['Losses to an informed adversary are not known here; certified bounds cover them where they say so.'];
-  const published = {
-    certified: false,
-    against: null,
-    composes: true,
-    assumption: 'The records are independent of one another.',
-  } as const;
   const group = {
     certified: true,
     against: 'informed',
@@ -48,7 +43,7 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
     assumption: 'The declared distribution is the true one, and the adversary knows no record.',
   } as const;
   const found: Calibration[] = [
-    { name: 'laplace', scale: unit / epsilon, ...published },
+    laplaceFor(unit, epsilon),
     { name: 'group', scale: largest(componentsOf(model).map((c) => total(c.map((j) => effects[j]!)))) / epsilon, ...group },
     { name: 'wasserstein', scale: largest(model.ids.map((_, j) => laws.distance(j))) / epsilon, ...declared, composes: false },
     { name: 'exact', scale: loss.least(epsilon), ...declared, composes: false },

@@ -1,15 +1,16 @@
 import { conditional, type Joint } from '../../dependence/model/joint.js';
 import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
 
-/** Ordinary Laplace noise, as if the records were strangers. */
-export const independentLaplace = ({ answers, epsilon }: Setting): Calibration => ({
+/** Ordinary Laplace noise for what one record moves, as if the records were strangers. */
+export const laplaceFor = (effect: number, epsilon: number): Calibration => ({
   name: 'laplace',
-  scale: largest(answers.effects) / epsilon,
+  scale: effect / epsilon,
   certified: false,
   against: null,
   composes: true,
   assumption: 'The records are independent of one another.',
 });
+export const independentLaplace = ({ answers, epsilon }: Setting): Calibration => laplaceFor(largest(answers.effects), epsilon);
 
 /** Noise for a whole dependent component at once (Chen et al. 2014, with k read as the component). See group.proof.md. */
 export const componentGroup = ({ joint, answers, epsilon }: Setting): Calibration => ({
