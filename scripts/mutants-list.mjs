@@ -362,7 +362,7 @@ const admission = [
   mutant('delta-not-shared', 'src/accounting/open-account.ts', 'const parts = firsts + worth.size;', 'const parts = 1;', account),
   mutant(
     'answers-not-booked',
-    'src/accounting/open-account.ts',
+    'src/accounting/account.ts',
     'const more = profile.perRecord.size === 1 ? columns : [];',
     'const more = [];',
     account,

@@ -20,11 +20,20 @@ import {
 } from '../exact/rational.js';
 import type { Allotment } from '../mechanism/allotment.js';
 import type { Scope } from '../mechanism/effect.js';
-import { type Profile, type PureProfile, pureProfile, type Spent, type ZcdpProfile, zcdpProfile } from '../mechanism/profile.js';
-import { everyRecord, isOfRecords, isOnce, type RecordClass, type Slicing } from '../mechanism/record-class.js';
+import {
+  addProfiles,
+  type Profile,
+  type PureProfile,
+  pureProfile,
+  type Spent,
+  type ZcdpProfile,
+  zcdpProfile,
+} from '../mechanism/profile.js';
+import { answersTo, everyRecord, isOfRecords, isOnce, type RecordClass, type Slicing } from '../mechanism/record-class.js';
 import { everyValue } from '../mechanism/slices.js';
+import type { Policy } from '../policy/policy.js';
 import { type About, aboutEverybody, gainedBySlice, keepsBySlice, usedBySlice } from './by-slice.js';
-import { binds, type Reading } from './reading.js';
+import { binds, meets, type Reading } from './reading.js';
 
 /**
  * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
@@ -79,6 +88,27 @@ export interface GaussianRoute {
   readonly epsilon: Rational;
   /** With what probability the odds may move by more than e^epsilon of the account when the whole capacity is spent. */
   readonly failure: number;
+}
+
+/**
+ * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
+ * meets a condition is booked once more under the condition's mark.
+ */
+export function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
+  const columns =
+    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => answersTo(c.name)) : [];
+  const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
+  return (profile, reading) => {
+    const whole = profile.perRecord.get(everyRecord);
+    if (whole === undefined) return profile;
+    const more = profile.perRecord.size === 1 ? columns : [];
+    const met = conditions.filter((c) => binds(c, profile.noise) && meets(c, profile.noise, reading)).map((c) => c.mark);
+    if (more.length + met.length === 0) return profile;
+    const entries = [...more, ...met].map((name): [RecordClass, Rational] => [name, whole]);
+    return profile.noise === 'pure'
+      ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
+      : addProfiles(profile, zcdpProfile(entries));
+  };
 }
 
 /** What an allotment costs when a record of this class spends all of it. */

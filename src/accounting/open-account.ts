@@ -2,15 +2,13 @@ import type { Amplifier, GaussianBound } from '../dependence/amplifier.js';
 import type { Condition } from '../dependence/condition.js';
 import { Fault } from '../errors.js';
 import { compare, divide, isPositive, isZero, type Rational, rational, toNumber, toNumberUp } from '../exact/rational.js';
-import { addProfiles, pureProfile, zcdpProfile } from '../mechanism/profile.js';
-import { answersTo, everyRecord, markedBy, type RecordClass } from '../mechanism/record-class.js';
+import { everyRecord, markedBy } from '../mechanism/record-class.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy, Protect } from '../policy/policy.js';
 import { refuseReserved } from '../policy/reserved.js';
 import { slicingsOf } from '../ties/slicings.js';
-import type { Account, GaussianRoute, Route, SteadySpending } from './account.js';
+import { type Account, booking, type GaussianRoute, type Route, type SteadySpending } from './account.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
-import { binds, meets } from './reading.js';
 
 /** An account before anything is spent: every way that is proven, with its capacities. `told` hears how many of the amplifiers were asked. */
 export function openAccount(
@@ -113,25 +111,4 @@ export function termsOf(policy: Policy): Account['terms'] {
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
   return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };
-}
-
-/**
- * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
- * meets a condition is booked once more under the condition's mark.
- */
-function booking(policy: Policy, routes: readonly Route[]): Account['book'] {
-  const columns =
-    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => answersTo(c.name)) : [];
-  const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
-  return (profile, reading) => {
-    const whole = profile.perRecord.get(everyRecord);
-    if (whole === undefined) return profile;
-    const more = profile.perRecord.size === 1 ? columns : [];
-    const met = conditions.filter((c) => binds(c, profile.noise) && meets(c, profile.noise, reading)).map((c) => c.mark);
-    if (more.length + met.length === 0) return profile;
-    const entries = [...more, ...met].map((name): [RecordClass, Rational] => [name, whole]);
-    return profile.noise === 'pure'
-      ? addProfiles(profile, pureProfile(entries, profile.factored && more.length === 0))
-      : addProfiles(profile, zcdpProfile(entries));
-  };
 }
