@@ -23,7 +23,10 @@ export type Spread = readonly [low: number, high: number];
 
 export interface Skipped {
   readonly skipped: string;
+  /** It should have been measured. */
+  readonly failed?: boolean;
 }
+export type Failed = Skipped & { readonly failed: true };
 
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
 

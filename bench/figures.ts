@@ -30,11 +30,11 @@ export const rowOf = (bench: Bench, measured: Measured, at: string): Row => ({
   at,
 });
 
-export const skippedRow = ({ name }: Bench, { skipped }: Skipped): Row => ({
+export const skippedRow = ({ name }: Bench, { skipped, failed }: Skipped): Row => ({
   ...(Object.fromEntries(keys.map((k) => [k, ''])) as unknown as Row),
   work: name,
-  peer: `skipped: ${skipped}`,
-  met: '-',
+  peer: failed ? skipped : `skipped: ${skipped}`,
+  met: failed ? 'FAILED' : '-',
 });
 
 /** Aligned, for a terminal. */
@@ -56,7 +56,7 @@ export function withRows(page: string, rows: readonly Row[]): string {
   const [start, end] = [page.indexOf(from), page.indexOf(to)];
   if (start < 0 || end < start) throw new Error('the page has no place for the table');
   const line = (row: Row) => `| ${keys.map((k) => row[k]).join(' | ')} |`;
-  const fresh = new Map(rows.filter(({ met }) => met !== '-').map((row) => [row.work, line(row)]));
+  const fresh = new Map(rows.filter(({ met }) => met !== '-' && met !== 'FAILED').map((row) => [row.work, line(row)]));
   const kept = page
     .slice(start + from.length, end)
     .split('\n')

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Fault, type FaultCode } from '../../errors.js';
 
@@ -19,7 +20,9 @@ export interface Told {
  */
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   const beside = fileURLToPath(new URL('./child-main.js', import.meta.url));
-  const program = beside.replace(/src(.)ledger.rescue.child-main\.js$/, 'dist$1ledger$1rescue$1child-main.js');
+  const built = beside.replace(/src(.)ledger.rescue.child-main\.js$/, 'dist$1ledger$1rescue$1child-main.js');
+  const program = [beside, built].find((file) => existsSync(file));
+  if (program === undefined) throw new Error('the program that walks over a ledger is not built: npm run build');
   const { status, signal, error, stdout } = spawnSync(process.execPath, [program, task, ...words], {
     encoding: 'utf8',
     timeout: deadline,
