@@ -33,7 +33,10 @@ const chosen = (await Promise.all(files.map((load) => load())))
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
 /** One line that cannot be measured must not cost the others theirs. */
-const failed = (error: unknown): Failed => ({ skipped: `FAILED: ${error instanceof Error ? error.message : error}`, failed: true });
+const failed = (error: unknown): Failed => ({
+  skipped: `FAILED: ${error instanceof Error ? error.message : error}`,
+  failed: true,
+});
 
 const rows: Row[] = [];
 const results: object[] = [];
