@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { planStream, type StreamOptions, stream } from '../src/ask/stream.js';
-import { parseRational } from '../src/exact/rational.js';
+import { parseRational, toNumber } from '../src/exact/rational.js';
 import { additive } from '../src/mechanism/additive.js';
 import { pure } from '../src/mechanism/allotment.js';
 import { effectOn } from '../src/mechanism/effect.js';
@@ -179,6 +179,40 @@ describe('a stream', () => {
     const step = await planStream(shop.policy, { query: ill, order: 'day', epsilon: 1 });
     expect(step.totals).toBeUndefined();
     expect(step).toMatchObject({ epsilon: 1, budget: { spent: 1 } });
+  });
+
+  it('pays for totals by the steps of the horizon: later steps keep their budget, and whoever could change steps would pay for both', async () => {
+    const shop = shopWith(until(13));
+    const [first] = await all(shop.policy, { query: ill, totals: true, horizon: 10, epsilon: 4 });
+    const { perRecord } = first!.receipt!.profile;
+    const costOf = (part: RegExp) => Object.entries(perRecord).find(([name]) => part.test(name))?.[1];
+    expect([costOf(/^\*$/), costOf(/^sliced:day#/), costOf(/^slice:day#[^:]*:1\.\.10$/)]).toEqual(['8', '8', '4']);
+    const policy = await readPolicy(shop.policy);
+    const [engine, ledger] = [await openEngine(policy), await openLedger(policy.ledger)];
+    const session = await createSession({ policy, engine, ledger });
+    const on = (day: number) => ({ ...ill, where: [...ill.where, { column: 'day', op: '=', value: day }] });
+    await session.release(on(11), { epsilon: '4' });
+    await session.release({ ...ill, where: [...ill.where, { column: 'day', op: '>', value: 11 }] }, { epsilon: '4' });
+    for (const day of [1, 10, 11]) await expect(session.release(on(day), { epsilon: '0.01' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' }); // biome-ignore format: one line
+    expect(await session.gained()).toBe(4);
+    await ledger.close();
+    await engine.close();
+    // A new horizon over the same steps has nothing left.
+    expect((await faultOf(all(shop.policy, { query: ill, totals: true, horizon: 12, epsilon: 0.1 }))).code).toBe(
+      'BUDGET_EXCEEDED',
+    );
+  });
+
+  it('charges totals along a chain what their steps leak, and gives them by default what every step may spend for ever', async () => {
+    const dependence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
+    const shop = shopWith(until(13), { protect: '{ secret: step }', budget: '{ epsilon: 1, per: step }', dependence });
+    writeFileSync(join(folder, 'daily.json'), '[[0.8, 0.2], [0.2, 0.8]]');
+    const asked = { query: ill, order: 'day', totals: true, horizon: 20 } as const;
+    const plan = await planStream(shop.policy, asked);
+    const [first] = await all(shop.policy, asked);
+    const steps = Object.entries(first!.receipt!.profile.perRecord).find(([name]) => /^slice:day#[^:]*:1\.\.20$/.test(name));
+    expect(toNumber(parseRational(steps![1]))).toBeCloseTo(plan.steady!.each, 9);
+    expect(plan).toMatchObject({ fits: true, parts: [{ column: 'day', from: 1, to: 20 }] });
   });
 
   it('pays more for totals where a person may come at any step', async () => {
