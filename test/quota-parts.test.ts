@@ -85,7 +85,7 @@ describe('a plan under quotas that change, about parts of the data that are tied
             if (plan.fits && !('epsilon' in options) && !('all' in options) && plan.epsilon < 0.1) fitted++;
           }
         }),
-        { numRuns: Number(process.env.FUGU_QUOTAS ?? 25) },
+        { numRuns: Number(process.env.FUGU_QUOTAS ?? 5) },
       );
       expect(fitted).toBeGreaterThan(0);
       await engine.close();
