@@ -301,6 +301,50 @@ describe('a stream', () => {
     expect(await entriesOf(shop)).toEqual([]);
   });
 
+  const sequence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
+  const mixing = '[[0.8, 0.2], [0.2, 0.8]]';
+  const badSequences: readonly [string, string, Parameters<typeof shopWith>[1], string, RegExp][] = [
+    ['rows that do not sum to 1', '[[0.8, 0.3], [0.2, 0.8]]', {}, '', /sum to 1/],
+    ['two rows of one person at one step', mixing, {}, 'p0,2,ill,2\n', /order|same|twice|one time/],
+    ['a row without a step', mixing, {}, 'p0,,ill,2\n', /step|order/i],
+    ['a gap', mixing, {}, rowsOf(5), /Step 4 .* has no rows/],
+    [
+      'states that are never left, with a budget per step',
+      '[[1, 0], [0.2, 0.8]]',
+      { budget: '{ epsilon: 1, per: step }' },
+      '',
+      /for ever/,
+    ],
+    [
+      'a window and steps that are skipped',
+      mixing,
+      { protect: '{ secret: step, window: 2 }' },
+      'q,1,ill,1\nq,3,ill,3\n',
+      /skips steps/,
+    ],
+  ];
+  it.each(badSequences)(
+    'along a sequence refuses %s, steps and totals, and spends nothing',
+    async (_, transition, more, rows, words) => {
+      for (const totals of [false, true]) {
+        const shop = shopWith(until(3), { protect: '{ secret: step }', dependence: sequence, ...more });
+        writeFileSync(join(folder, 'daily.json'), transition);
+        appendFileSync(shop.data, rows);
+        const { message, outcome } = await faultOf(all(shop.policy, { query: ill, totals, ...(totals && { horizon: 10 }) }));
+        expect(message).toMatch(words);
+        expect(outcome?.state ?? 'not spent').toBe('not spent');
+        expect(await entriesOf(shop)).toEqual([]);
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
+
+  it('is the same whatever order the rows stand in', async () => {
+    const shop = shopWith([3, 1, 4, 2], exact);
+    const told = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
+    expect(told.map(({ step, tables }) => [step, tables![0]!.rows[0]!.value])).toEqual([1, 2, 3].map((day) => [day, illOn(day)]));
+  });
+
   it('takes steps without rows as empty when told to', async () => {
     const shop = shopWith([1, 3, 4], exact);
     const told = await all(shop.policy, { query: ill, gaps: 'empty', epsilon: 100000, acceptNoProtection: true });
@@ -347,6 +391,7 @@ describe('a stream that is killed', () => {
   it.each([
     ['steps', ['--epsilon', '1/16'], 16],
     ['totals', ['--epsilon', '1', '--totals', '--horizon', '40'], 1],
+    ['totals of late rows', ['--epsilon', '1', '--totals', '--horizon', '40', '--late', 'next', '--arrived', 'came'], 1],
   ] as const)('goes on without paying or drawing twice: %s', async (_, how, paying) => {
     const shop = shopWith(until(5));
     const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', ...how];

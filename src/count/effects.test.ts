@@ -11,8 +11,10 @@ import type { Column, Policy, Protect } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
-import type { Measure } from './measure.js';
+import type { CountedMeasure, Measure } from './measure.js';
+import { stepsOf } from './public-steps.js';
 import { rowCounter } from './rows.js';
+import { effectsOverSteps } from './running-count.js';
 
 type Row = readonly Cell[];
 type Vector = readonly bigint[];
@@ -462,6 +464,31 @@ describe('the stated effect on rows with one value of a public column', () => {
     const halved = ({ l1, l2squared }: Effect): Effect => ({ l1: l1 / 2n, l2squared: l2squared / 2n });
     for (const query of [tables[0]!, tables[7]!, { kind: 'count', where: [{ column: 'week', op: '=', value: 3 }] }])
       expect(measuresOf(query).every((m) => covers(m, everybody, halved))).toBe(false);
+  });
+
+  it('covers what is counted step by step up to a horizon, by steps and for whoever changes them, and would be caught were it shorter', () => {
+    const steps = stepsOf(wider, 'week', 1);
+    const overTwo = (query: object, stated: number): Measure => {
+      const [measure] = measuresOf(query) as [CountedMeasure];
+      const { filter, keys, value } = measure.counting;
+      const inside = { kind: 'range', column: 'week', from: 0, to: 1, negate: false } as const;
+      return {
+        ...measure,
+        effects: effectsOverSteps(wider, measure, steps, stated),
+        counting: { filter: [...filter, inside], keys: [{ kind: 'grid', column: 'week', width: 1, size: 2 }, ...keys], value },
+      };
+    };
+    for (const query of [{ kind: 'count' }, { kind: 'histogram', column: 'party' }, { kind: 'sum', column: 'x', by: ['form'] }]) {
+      const measure = overTwo(query, 2);
+      expect(covers(measure, some)).toBe(true);
+      expect(
+        within(
+          exactEffect(wider, measure, some, () => true, true),
+          measure.effects.get(everyRecord)!,
+        ),
+      ).toBe(true);
+      expect(covers(overTwo(query, 1), some)).toBe(false);
+    }
   });
 
   it('is booked by values of the columns that the filter asks about, and for rows and steps only', () => {
