@@ -205,6 +205,21 @@ const scale = [
 
 const sensitivity = [
   mutant('options-as-one-cell', 'src/count/effects.ts', '? k * BigInt(Math.max(1, key.codes.length)) : k)', '? k : k)', effects),
+  mutant(
+    'secret-keys-stay',
+    'src/count/effects.ts',
+    'slicings.some(({ column }) => column.name === key.column)',
+    'slicings.length > 0',
+    effects,
+  ),
+  mutant('totals-a-step-short', 'src/count/running-count.ts', 'to: horizon * width - 1,', 'to: horizon * width - 2,', effects),
+  mutant(
+    'combinations-forget-everybody',
+    'src/mechanism/profile.ts',
+    'if (!isPositive(rest)) return own;',
+    'if (rest) return own;',
+    'src/mechanism/together.test.ts',
+  ),
   mutant('max-rows-not-squared', 'src/count/effects.ts', 'm * m * row.l2squared', 'm * row.l2squared', effects),
   mutant(
     'rows-leave-only',
