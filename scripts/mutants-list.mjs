@@ -549,7 +549,7 @@ const decided = [
   mutant(
     'room-not-admitted',
     'src/accounting/room-to-spend.ts',
-    '...(admitted.pure || admitted.rho ? admitted : possible)',
+    '...(fits ? admitted : possible)',
     '...possible',
     spending,
   ),
