@@ -9,6 +9,7 @@ const experiments: Record<string, () => Promise<{ run(out: string): Promise<void
   ndss16: () => import('./ndss16/run.js'),
   'reference-ties': () => import('./reference-ties/run.js'),
   relationships: () => import('./relationships/run.js'),
+  'stream-scale': () => import('./stream-scale/run.js'),
   tabular: () => import('./tabular/run.js'),
   time: () => import('./time/run.js'),
 };

@@ -205,6 +205,14 @@ const scale = [
 
 const sensitivity = [
   mutant('options-as-one-cell', 'src/count/effects.ts', '? k * BigInt(Math.max(1, key.codes.length)) : k)', '? k : k)', effects),
+  mutant(
+    'secret-keys-stay',
+    'src/count/effects.ts',
+    'slicings.some(({ column }) => column.name === key.column)',
+    'slicings.length > 0',
+    effects,
+  ),
+  mutant('totals-a-step-short', 'src/count/running-count.ts', 'to: horizon * width - 1,', 'to: horizon * width - 2,', effects),
   mutant('max-rows-not-squared', 'src/count/effects.ts', 'm * m * row.l2squared', 'm * row.l2squared', effects),
   mutant(
     'rows-leave-only',
@@ -534,7 +542,7 @@ const decided = [
   mutant(
     'room-not-admitted',
     'src/accounting/room-to-spend.ts',
-    '...(admitted.pure || admitted.rho ? admitted : possible)',
+    '...(fits ? admitted : possible)',
     '...possible',
     spending,
   ),
@@ -581,15 +589,15 @@ const weeks = 'test/weeks.test.ts';
 const chains = 'src/dependence/chain/chain-leakage.test.ts';
 const parts = [
   mutant('slice-open-end', 'src/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
-  mutant('slice-of-missing', 'src/count/effects.ts', '...(missing ? [slice(by.slicing, Number.NaN, Number.NaN)] : []),', '', effects),
+  mutant('slice-of-missing', 'src/count/effects.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
   mutant('beyond-the-end-for-nothing', 'src/ties/slicing-column.ts', 'positionOf(endless, numberOf(cell))', 'positionOf(grid, numberOf(cell))', weeks),
   mutant('chain-ends-as-declared', 'src/dependence/chain/chain-amplifier.ts', 'lastOf(base.costs, last)', 'last', 'test/sequences.test.ts'),
   mutant('public-is-no-term', 'src/terms/digest.ts', "protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'", "protect.secret === 'answer'", weeks),
   mutant('places-for-values', 'src/ties/slicing-column.ts', ' || compare(column.step, one) !== 0', '', weeks),
   mutant('slices-for-persons', 'src/ties/slicings.ts', "secret === 'row' || secret === 'step'", "secret !== 'edge'", effects, weeks),
-  mutant('everybody-for-nothing', 'src/mechanism/profile.ts', 'isPositive(rest) ? addSlices(own, costOn(everyValue, rest)) : own', 'own', slices, weeks),
+  mutant('everybody-for-nothing', 'src/mechanism/profile.ts', 'if (!isPositive(rest)) return own;', 'if (rest) return own;', slices, 'src/mechanism/together.test.ts', weeks),
   mutant('runs-joined-across', 'src/mechanism/slices.ts', 'run.from === last.to + 1 && equal(', 'run.from <= last.to + 2 && equal(', slices),
-  mutant('neighbouring-weeks-for-nothing', 'src/accounting/by-slice.ts', 'amplifier.slicings?.has(base.slicing) === true && amplifier.leakage(base) <=', 'toNumberDown(largestOn(base.costs)) <=', weeks),
+  mutant('neighbouring-weeks-for-nothing', 'src/accounting/by-slice.ts', 'knows(route, slicing) && leakageOf(route, slicing, costs) <=', 'toNumberDown(largestOf(costs, columnsIn(slicing).length)) <=', weeks),
   mutant('shape-without-values', 'src/dependence/graph/distinct.ts', 'shape[nodes.length + k + 1] = comparable(told.values[nodes[k]!])', 'shape[nodes.length + k + 1] = 0', 'src/dependence/graph/distinct.test.ts'),
   mutant('window-of-one', 'src/dependence/chain/chain-leakage.ts', 'const width = Math.min(window, end - start + 1);', 'const width = 1;', chains),
   mutant('future-for-nothing', 'src/dependence/chain/chain-leakage.ts', "along(mirrored(spells), leapsOf(law, 'forward', gaps), gaps)", "along(mirrored(spells).map((s) => ({ ...s, cost: 0 })), leapsOf(law, 'forward', gaps), gaps)", chains),
@@ -603,10 +611,10 @@ const parts = [
 const running = 'src/mechanism/running/running-totals.test.ts';
 const streamed = 'test/stream.test.ts';
 const overTime = [
-  mutant('totals-step-moves-once', 'src/mechanism/running/way.ts', "moves === 'within a step' ? 1n : 2n", '1n', running),
+  mutant('totals-step-moves-once', 'src/mechanism/running/way.ts', "'within a step' ? 1n : 2n", "'within a step' ? 1n : 1n", running),
   mutant('totals-no-slack', 'src/mechanism/running/convolution.ts', 'return 2n;', 'return 0n;', running),
   mutant('totals-column-short', 'src/mechanism/running/way.ts', 't <= way.horizon', 't < way.horizon', running),
-  mutant('totals-person-stays', 'src/release/running-plan.ts', "secret === 'person' ? 'between steps'", "secret === 'person' ? 'within a step'", streamed),
+  mutant('totals-person-stays', 'src/release/running-plan.ts', "if (policy.protect.secret === 'answer') return measure;", "if (policy.protect.secret !== 'row') return measure;", streamed),
   mutant('parts-unpaid', 'src/release/charge.ts', 'if (paid && sameProfile(paid.entry.profile, booked))', 'if (paid)', streamed),
   mutant('parts-twice', 'src/release/charge.ts', 'onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)', 'costTogether([])', streamed),
   mutant('steps-not-public', 'src/count/public-steps.ts', 'if (column.public !== true)', 'if (false)', streamed),

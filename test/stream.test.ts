@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { planStream, type StreamOptions, stream } from '../src/ask/stream.js';
-import { parseRational } from '../src/exact/rational.js';
+import { parseRational, toNumber } from '../src/exact/rational.js';
 import { additive } from '../src/mechanism/additive.js';
 import { pure } from '../src/mechanism/allotment.js';
 import { effectOn } from '../src/mechanism/effect.js';
@@ -181,6 +181,40 @@ describe('a stream', () => {
     expect(step).toMatchObject({ epsilon: 1, budget: { spent: 1 } });
   });
 
+  it('pays for totals by the steps of the horizon: later steps keep their budget, and whoever could change steps would pay for both', async () => {
+    const shop = shopWith(until(13));
+    const [first] = await all(shop.policy, { query: ill, totals: true, horizon: 10, epsilon: 4 });
+    const { perRecord } = first!.receipt!.profile;
+    const costOf = (part: RegExp) => Object.entries(perRecord).find(([name]) => part.test(name))?.[1];
+    expect([costOf(/^\*$/), costOf(/^sliced:day#/), costOf(/^slice:day#[^:]*:1\.\.10$/)]).toEqual(['8', '8', '4']);
+    const policy = await readPolicy(shop.policy);
+    const [engine, ledger] = [await openEngine(policy), await openLedger(policy.ledger)];
+    const session = await createSession({ policy, engine, ledger });
+    const on = (day: number) => ({ ...ill, where: [...ill.where, { column: 'day', op: '=', value: day }] });
+    await session.release(on(11), { epsilon: '4' });
+    await session.release({ ...ill, where: [...ill.where, { column: 'day', op: '>', value: 11 }] }, { epsilon: '4' });
+    for (const day of [1, 10, 11]) await expect(session.release(on(day), { epsilon: '0.01' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' }); // biome-ignore format: one line
+    expect(await session.gained()).toBe(4);
+    await ledger.close();
+    await engine.close();
+    // A new horizon over the same steps has nothing left.
+    expect((await faultOf(all(shop.policy, { query: ill, totals: true, horizon: 12, epsilon: 0.1 }))).code).toBe(
+      'BUDGET_EXCEEDED',
+    );
+  });
+
+  it('charges totals along a chain what their steps leak, and gives them by default what every step may spend for ever', async () => {
+    const dependence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
+    const shop = shopWith(until(13), { protect: '{ secret: step }', budget: '{ epsilon: 1, per: step }', dependence });
+    writeFileSync(join(folder, 'daily.json'), '[[0.8, 0.2], [0.2, 0.8]]');
+    const asked = { query: ill, order: 'day', totals: true, horizon: 20 } as const;
+    const plan = await planStream(shop.policy, asked);
+    const [first] = await all(shop.policy, asked);
+    const steps = Object.entries(first!.receipt!.profile.perRecord).find(([name]) => /^slice:day#[^:]*:1\.\.20$/.test(name));
+    expect(toNumber(parseRational(steps![1]))).toBeCloseTo(plan.steady!.each, 9);
+    expect(plan).toMatchObject({ fits: true, parts: [{ column: 'day', from: 1, to: 20 }] });
+  });
+
   it('pays more for totals where a person may come at any step', async () => {
     const scaleOf = async (protect: string) => {
       const shop = shopWith(until(3), { protect });
@@ -267,6 +301,50 @@ describe('a stream', () => {
     expect(await entriesOf(shop)).toEqual([]);
   });
 
+  const sequence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
+  const mixing = '[[0.8, 0.2], [0.2, 0.8]]';
+  const badSequences: readonly [string, string, Parameters<typeof shopWith>[1], string, RegExp][] = [
+    ['rows that do not sum to 1', '[[0.8, 0.3], [0.2, 0.8]]', {}, '', /sum to 1/],
+    ['two rows of one person at one step', mixing, {}, 'p0,2,ill,2\n', /order|same|twice|one time/],
+    ['a row without a step', mixing, {}, 'p0,,ill,2\n', /step|order/i],
+    ['a gap', mixing, {}, rowsOf(5), /Step 4 .* has no rows/],
+    [
+      'states that are never left, with a budget per step',
+      '[[1, 0], [0.2, 0.8]]',
+      { budget: '{ epsilon: 1, per: step }' },
+      '',
+      /for ever/,
+    ],
+    [
+      'a window and steps that are skipped',
+      mixing,
+      { protect: '{ secret: step, window: 2 }' },
+      'q,1,ill,1\nq,3,ill,3\n',
+      /skips steps/,
+    ],
+  ];
+  it.each(badSequences)(
+    'along a sequence refuses %s, steps and totals, and spends nothing',
+    async (_, transition, more, rows, words) => {
+      for (const totals of [false, true]) {
+        const shop = shopWith(until(3), { protect: '{ secret: step }', dependence: sequence, ...more });
+        writeFileSync(join(folder, 'daily.json'), transition);
+        appendFileSync(shop.data, rows);
+        const { message, outcome } = await faultOf(all(shop.policy, { query: ill, totals, ...(totals && { horizon: 10 }) }));
+        expect(message).toMatch(words);
+        expect(outcome?.state ?? 'not spent').toBe('not spent');
+        expect(await entriesOf(shop)).toEqual([]);
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
+
+  it('is the same whatever order the rows stand in', async () => {
+    const shop = shopWith([3, 1, 4, 2], exact);
+    const told = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
+    expect(told.map(({ step, tables }) => [step, tables![0]!.rows[0]!.value])).toEqual([1, 2, 3].map((day) => [day, illOn(day)]));
+  });
+
   it('takes steps without rows as empty when told to', async () => {
     const shop = shopWith([1, 3, 4], exact);
     const told = await all(shop.policy, { query: ill, gaps: 'empty', epsilon: 100000, acceptNoProtection: true });
@@ -313,6 +391,7 @@ describe('a stream that is killed', () => {
   it.each([
     ['steps', ['--epsilon', '1/16'], 16],
     ['totals', ['--epsilon', '1', '--totals', '--horizon', '40'], 1],
+    ['totals of late rows', ['--epsilon', '1', '--totals', '--horizon', '40', '--late', 'next', '--arrived', 'came'], 1],
   ] as const)('goes on without paying or drawing twice: %s', async (_, how, paying) => {
     const shop = shopWith(until(5));
     const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', ...how];

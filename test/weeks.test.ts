@@ -170,6 +170,62 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
+  it('come in one table with the noise that one of them needs, and are paid by their weeks', async () => {
+    const session = await open().session();
+    const table = { kind: 'count', by: ['week'], where: [{ column: 'ill', op: '=', value: 'yes' }] };
+    // Nobody changes weeks: a row moves one count by one, not two.
+    expect((await session.plan(table, { epsilon: '0.5' })).measures[0]!.noise).toEqual({ kind: 'laplace', scale: '2' });
+    await session.release(table, { epsilon: '0.5' });
+    expect(await session.gained()).toBe(0.5);
+    for (let w = 0; w < weeks; w++) await session.release(about(w), { epsilon: '0.5' });
+    expect(await session.gained()).toBe(1);
+    for (const query of [about(3), table, { kind: 'count', where: [{ column: 'region', op: '=', value: 'north' }] }])
+      await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
+    await session.close();
+    shop.remove();
+    // By regions nothing was told apart: what they pay for a table by weeks is no more than what the weeks pay.
+    const regions = await open().session();
+    await regions.release(table, { epsilon: '0.5' });
+    await regions.release({ kind: 'histogram', column: 'ill', by: ['region'] }, { epsilon: '0.25' });
+    expect(await regions.gained()).toBe(0.75);
+    await regions.release({ kind: 'count', where: [{ column: 'region', op: '=', value: 'north' }] }, { epsilon: '0.25' });
+    expect(await regions.gained()).toBe(1);
+    await regions.close();
+  });
+
+  it('and one region each cost only those who have both: every week and region may be asked with all of the budget', async () => {
+    for (const [budget, noise] of [
+      ['{ epsilon: 1 }', 'laplace'],
+      ['{ epsilon: 1, delta: 1e-6 }', undefined],
+    ] as const) {
+      const session = await open({ budget }).session();
+      const of = (w: number, region: string) => ({
+        ...about(w),
+        where: [...about(w).where, { column: 'region', op: '=', value: region }],
+      });
+      for (const w of [0, 1, 2])
+        for (const region of ['north', 'south']) {
+          const plan = await session.plan(of(w, region), { epsilon: '1' });
+          expect(plan.parts!.at(-1)).toMatchObject({ part: `week ${w}, region ${region}`, spent: 0, remaining: 1 });
+          const { receipt } = await session.release(of(w, region), { epsilon: '1' });
+          if (noise) expect(receipt.mechanism).toBe(noise);
+        }
+      expect(await session.gained()).toBeLessThanOrEqual(1 + 1e-12);
+      for (const query of [
+        of(1, 'north'),
+        about(2),
+        everybody,
+        { ...everybody, where: [{ column: 'region', op: '=', value: 'south' }] },
+      ])
+        await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
+      // Nothing was asked about who has no region, nor about other weeks.
+      await session.release({ ...about(0), where: [...about(0).where, { column: 'region', op: 'missing' }] }, { epsilon: '1' });
+      await session.release(about([3, 11]), { epsilon: '0.5' });
+      await session.close();
+      shop.remove();
+    }
+  });
+
   it('add up within a week under Gaussian noise too', async () => {
     const session = await open({ budget: '{ epsilon: 1, delta: 1e-6 }' }).session();
     // Many questions at once, which Gaussian noise answers best.
@@ -268,6 +324,46 @@ describe('releases about the weeks of people who live together', () => {
     // Nobody answered in week 5, and everybody knows that.
     await session.release(about(5), { epsilon: '1' });
     expect(await session.gained()).toBeCloseTo(0.5 + push(0.25), 9);
+    await session.close();
+  });
+});
+
+describe('releases about weeks and regions of people who are tied', () => {
+  const push = (b: number, ratio: number) => 4 * Math.atanh(Math.tanh(b / 4) * Math.tanh(Math.log(ratio) / 4));
+  const of = (week: number, region: string) => ({
+    ...about(week),
+    where: [...about(week).where, { column: 'region', op: '=', value: region }],
+  });
+
+  it('are shared as far as the ties carry over from one combination to another', { timeout: 30_000 }, async () => {
+    open({ dependence: '[{ kind: groups, by: age, column: ill, oddsRatio: 9 }]' });
+    shop.write('panel.csv', 'person,week,region,ill,age\n0,0,north,yes,1\n1,1,south,no,1\n2,0,south,yes,2\n2,1,north,no,3\n');
+    const session = await shop.session();
+    await session.release(of(0, 'north'), { epsilon: '0.5' });
+    await session.release(of(1, 'south'), { epsilon: '0.25' });
+    expect(await session.gained()).toBeCloseTo(0.5 + push(0.25, 9), 9);
+    // They live alone: by weeks or by regions these would have been added to what the others paid.
+    await session.release(of(0, 'south'), { epsilon: '0.625' });
+    await session.release(of(1, 'north'), { epsilon: '0.5' });
+    expect(await session.gained()).toBeCloseTo(Math.max(0.625, 0.5 + push(0.25, 9)), 9);
+    await session.close();
+  });
+
+  it('are charged along a chain what the dearer region pays at each step', { timeout: 30_000 }, async () => {
+    open({
+      secret: 'step',
+      dependence: '[{ kind: sequence, by: person, order: week, state: ill, transition: weekly.json }]',
+      week: 'bounds: [0, 11]',
+    });
+    shop.write('weekly.json', '[[0.9, 0.1], [0.1, 0.9]]');
+    const session = await shop.session();
+    for (const [week, region, epsilon] of [
+      [3, 'north', '0.25'],
+      [3, 'south', '0.125'],
+      [4, 'south', '0.25'],
+    ] as const)
+      await session.release(of(week, region), { epsilon });
+    expect(await session.gained()).toBeCloseTo(0.25 + push(0.25, 81), 9);
     await session.close();
   });
 });

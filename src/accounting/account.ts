@@ -30,9 +30,8 @@ import {
   zcdpProfile,
 } from '../mechanism/profile.js';
 import { answersTo, everyRecord, isOfRecords, isOnce, type RecordClass, type Slicing } from '../mechanism/record-class.js';
-import { everyValue } from '../mechanism/slices.js';
 import type { Policy } from '../policy/policy.js';
-import { type About, aboutEverybody, gainedBySlice, keepsBySlice, usedBySlice } from './by-slice.js';
+import { type About, aboutEverybody, gainedBySlice, keepsBySlice, mostParts, partsTogether, usedBySlice } from './by-slice.js';
 import { binds, meets, type Reading } from './reading.js';
 
 /**
@@ -111,9 +110,11 @@ export function booking(policy: Policy, routes: readonly Route[]): Account['book
   };
 }
 
-/** What an allotment costs when a record of this class spends all of it. */
-export const costOf = ({ noise, amount }: Allotment, record: RecordClass): Profile =>
-  noise === 'pure' ? pureProfile([[record, amount]]) : zcdpProfile([[record, amount]]);
+/** What an allotment costs when a record of each of these classes spends all of it. */
+export function costOf({ noise, amount }: Allotment, classes: readonly RecordClass[]): Profile {
+  const entries = classes.map((record) => [record, amount] as const);
+  return noise === 'pure' ? pureProfile(entries) : zcdpProfile(entries);
+}
 
 const within = (profile: PureProfile | ZcdpProfile, scope: Scope): Rational => {
   let most = zero;
@@ -190,7 +191,7 @@ export function usedShares(account: Account, spent: Spent, about: About = aboutE
     return [
       ...(pure ? [divide(total.pure, route.pureCapacity)] : []),
       ...(route.gaussian && isPositive(route.gaussian.capacity) ? [divide(total.rho, route.gaussian.capacity)] : []),
-      ...route.slicings.flatMap((slicing) => usedBySlice(route, spent, slicing, about.get(slicing) ?? everyValue)),
+      ...route.slicings.flatMap((slicing) => usedBySlice(route, spent, slicing, about)),
     ];
   });
 }
@@ -227,6 +228,12 @@ export const admission =
         'BUDGET_EXCEEDED',
         'This population has already been given what it may be given once.',
         'Its guarantee does not compose: only the very same request is answered again, from the record.',
+      );
+    if (partsTogether(after) > mostParts && partsTogether(after) > partsTogether(before))
+      throw new Fault(
+        'BUDGET_EXCEEDED',
+        `What was spent would differ between more than ${mostParts} parts of the data, by combinations of public columns.`,
+        'Ask about all values of one of the public columns, or about several at once: a table by them is one request.',
       );
     if (isKept(account, after)) {
       if (quota) admitQuota(account, quota, after, before, byAnalyst);

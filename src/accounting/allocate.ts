@@ -1,14 +1,14 @@
 import type { Measure } from '../count/measure.js';
 import { floor, fromNumber, minimum, multiply, one, type Rational, rational } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
-import { everyRecord, type Slicing } from '../mechanism/record-class.js';
+import { columnsIn, everyRecord, type Slicing } from '../mechanism/record-class.js';
 import { isAmong, kinds, valuesIn } from './by-slice.js';
 
 const grain = 1_000_000_000_000n;
 
 /**
  * Splits one unit of budget among measures in proportion to their weights, so that for every record class in scope the shares of the measures
- * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit. With a slicing, for every value of that public column.
+ * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit. With a slicing, for every value of that public column, or combination of values.
  */
 export function allocate(
   measures: readonly Measure[],
@@ -42,12 +42,25 @@ export function allocate(
   );
 }
 
-/** Values of the column that every measure treats alike are one class. */
-function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly (readonly number[])[] {
-  const own = measures.map(({ effects }) => valuesIn(effects, slicing));
-  const values = kinds(own.map(({ ranges }) => ranges));
-  return own.map((among, k) => (measures[k]!.effects.has(everyRecord) ? values.filter((v) => isAmong(among, v)) : []));
+/** Values of the column that every measure treats alike are one class; of several columns, combinations of them. */
+function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly (readonly unknown[])[] {
+  const columns = columnsIn(slicing).map((column) => {
+    const own = measures.map(({ effects }) => valuesIn(effects, column));
+    const values = kinds(own.map(({ ranges }) => ranges));
+    return own.map((among) => values.filter((v) => isAmong(among, v)));
+  });
+  if (columns.length === 1) return measures.map(({ effects }, k) => (effects.has(everyRecord) ? columns[0]![k]! : []));
+  const combined = (k: number): readonly string[] =>
+    columns.reduce<readonly string[]>(
+      (places, touched) => places.flatMap((place) => touched[k]!.map((v) => `${place};${v}`)),
+      [''],
+    );
+  return measures.map(({ effects }, k) => (effects.has(everyRecord) ? combined(k) : []));
 }
+
+/** How many combinations there would be. */
+export const combinationsOf = (measures: readonly Measure[], slicing: Slicing): number =>
+  columnsIn(slicing).reduce((n, column) => n * kinds(measures.map(({ effects }) => valuesIn(effects, column).ranges)).length, 1);
 
 /** Floored to the grain, after taking off what double rounding could have added: the shares of a class never add up to more than one. */
 const floorTo = (share: number): Rational => {

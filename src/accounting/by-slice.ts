@@ -1,4 +1,3 @@
-import type { SlicedBase } from '../dependence/base.js';
 import { largestBelow } from '../dependence/largest-below.js';
 import {
   compare,
@@ -14,22 +13,31 @@ import {
   zero,
 } from '../exact/rational.js';
 import type { Effects } from '../mechanism/effect.js';
-import { isBySlice, paidBySlice, type Spent } from '../mechanism/profile.js';
-import { everyRecord, isSlice, isSliced, type Slicing, sliced, sliceIn, slicingIn } from '../mechanism/record-class.js';
+import { isBySlice, paidBySlice, paidTogether, type Spent } from '../mechanism/profile.js';
 import {
-  addSlices,
-  costAt,
-  costOn,
-  either,
-  everyValue,
-  isEverything,
-  isLevel,
-  largestOn,
-  noSlices,
-  type Range,
-  type Slices,
-  type Values,
-} from '../mechanism/slices.js';
+  boxIn,
+  columnsIn,
+  everyRecord,
+  isSlice,
+  isSliced,
+  type Slice,
+  type Slicing,
+  sliced,
+  sliceOfAll,
+  slicingIn,
+} from '../mechanism/record-class.js';
+import { costAt, either, everyValue, isEverything, type Range, type Slices, type Values } from '../mechanism/slices.js';
+import {
+  addCosts,
+  type Costs,
+  costOnAll,
+  isLevelIn,
+  largestBy,
+  largestOf,
+  largestOnAll,
+  noCosts,
+  partsOf,
+} from '../mechanism/together.js';
 import type { Route } from './account.js';
 
 /**
@@ -43,19 +51,21 @@ export const aboutEverybody: About = new Map();
 
 export function aboutOf(measures: readonly { readonly effects: Effects }[]): About {
   const touching = measures.filter(({ effects }) => effects.has(everyRecord));
-  const columns = new Set(touching.flatMap(({ effects }) => [...effects.keys()].filter(isSliced).map(slicingIn)));
+  const columns = new Set(touching.flatMap(({ effects }) => [...effects.keys()].filter(isSliced).map(slicingIn).filter(isOne)));
   return new Map(
     [...columns].map((slicing) => [slicing, touching.map(({ effects }) => valuesIn(effects, slicing)).reduce(either)]),
   );
 }
+const isOne = (slicing: Slicing): boolean => columnsIn(slicing).length === 1;
 
 /** The values that the records which move something have. */
 export function valuesIn(effects: Effects, slicing: Slicing): Values {
   if (!effects.has(sliced(slicing))) return everyValue;
   const own = [...effects.keys()]
     .filter(isSlice)
-    .map(sliceIn)
-    .filter(({ of }) => of === slicing);
+    .map(boxIn)
+    .filter(({ of }) => of === slicing)
+    .map(({ box }) => box[0]!);
   return { ranges: own.filter(({ from }) => !Number.isNaN(from)), missing: own.some(({ from }) => Number.isNaN(from)) };
 }
 
@@ -67,63 +77,112 @@ export function kinds(lists: readonly (readonly Range[])[]): readonly number[] {
 export const isAmong = ({ ranges, missing }: Values, value: number): boolean =>
   Number.isNaN(value) ? missing : ranges.some(({ from, to }) => from <= value && value <= to);
 
+/** What a request is about, for each of the columns of a reading; nothing where it asks about none of them. */
+export function valuesAbout(about: About, slicing: Slicing): readonly Values[] | undefined {
+  const columns = columnsIn(slicing);
+  return columns.some((column) => about.has(column)) ? columns.map((column) => about.get(column) ?? everyValue) : undefined;
+}
+const everywhere = (slicing: Slicing): readonly Values[] => columnsIn(slicing).map(() => everyValue);
+
 const spentBySlice = ({ pure, zcdp }: Spent, slicing: Slicing): boolean => isBySlice(pure, slicing) || isBySlice(zcdp, slicing);
+/** Whether combinations say more than one of their columns does: where two of them were asked about, or are. */
+function tells(spent: Spent, slicing: Slicing, values: readonly Values[] = []): boolean {
+  const columns = columnsIn(slicing).length;
+  if (columns === 1) return true;
+  const boxes = [spent.pure, spent.zcdp].flatMap((profile) => partsOf(paidTogether(profile, slicing), columns));
+  const asked = (k: number) =>
+    (values[k] !== undefined && !isEverything(values[k])) || boxes.some(({ box }) => box[k] !== undefined);
+  return Array.from({ length: columns }, (_, k) => k).filter(asked).length > 1;
+}
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 
-/** One rho that stands for what the dearest of these values has spent. */
-function rhoOn({ gaussian }: Route, { pure, zcdp }: Spent, slicing: Slicing, values: Values): Rational {
+/** One rho that stands for what the dearest of these values has spent; of combinations of columns, for what the dearest have spent on each kind of noise. */
+function rhoOn({ gaussian }: Route, { pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[]): Rational {
+  const counted = (rho: Rational, epsilon: Rational) =>
+    gaussian!.bound.counted({ rho, pure: epsilon }, gaussian!.capacity, gaussian!.epsilon);
+  const [first, ...others] = values;
+  if (others.length > 0)
+    return counted(largestOnAll(paidTogether(zcdp, slicing), values), largestOnAll(paidTogether(pure, slicing), values));
   const [e, rho] = [paidBySlice(pure, slicing), paidBySlice(zcdp, slicing)];
-  return kinds([e.runs, rho.runs, values.ranges])
-    .filter((v) => isAmong(values, v))
-    .map((v) => gaussian!.bound.counted({ rho: costAt(rho, v), pure: costAt(e, v) }, gaussian!.capacity, gaussian!.epsilon))
+  return kinds([e.runs, rho.runs, first!.ranges])
+    .filter((v) => isAmong(first!, v))
+    .map((v) => counted(costAt(rho, v), costAt(e, v)))
     .reduce(maximum, zero);
 }
 
 /** Does the route prove, by the values of some public column, that the total stays within the budget? */
 export const keepsBySlice = (route: Route, spent: Spent): boolean =>
-  route.slicings.some((slicing) => spentBySlice(spent, slicing) && keepsBy(route, spent, slicing));
+  route.slicings.some((slicing) => spentBySlice(spent, slicing) && tells(spent, slicing) && keepsBy(route, spent, slicing));
 
 function keepsBy(route: Route, spent: Spent, slicing: Slicing): boolean {
-  if (isPure(spent) && within(route, { slicing, costs: paidBySlice(spent.pure, slicing) })) return true;
-  return route.gaussian !== undefined && compare(rhoOn(route, spent, slicing, everyValue), route.gaussian.capacity) <= 0;
+  if (isPure(spent) && within(route, slicing, paidTogether(spent.pure, slicing))) return true;
+  return route.gaussian !== undefined && compare(rhoOn(route, spent, slicing, everywhere(slicing)), route.gaussian.capacity) <= 0;
 }
 
 /** By the dearest value without asking the ties, or by what they carry over. */
-function within({ amplifier, epsilon, pureCapacity }: Route, base: SlicedBase): boolean {
-  if (compare(largestOn(base.costs), pureCapacity) <= 0) return true;
-  return amplifier.slicings?.has(base.slicing) === true && amplifier.leakage(base) <= toNumberDown(epsilon);
+function within(route: Route, slicing: Slicing, costs: Costs): boolean {
+  if (compare(largestOf(costs, columnsIn(slicing).length), route.pureCapacity) <= 0) return true;
+  return knows(route, slicing) && leakageOf(route, slicing, costs) <= toNumberDown(route.epsilon);
+}
+
+/** Whether ties say more about costs by these columns than their largest does. */
+const knows = ({ amplifier }: Route, slicing: Slicing): boolean =>
+  columnsIn(slicing).some((column) => amplifier.slicings?.has(column) === true);
+
+/**
+ * What the ties let through. Where they do not know every column of a combination, each that they do know by the dearest combination with its value: bounds grow with every record's cost.
+ */
+function leakageOf({ amplifier }: Route, slicing: Slicing, costs: Costs): number {
+  const columns = columnsIn(slicing);
+  const known = columns.flatMap((column, k) => (amplifier.slicings?.has(column) ? [{ column, k }] : []));
+  if (columns.length === 1) return amplifier.leakage({ slicing, costs: costs as Slices });
+  if (known.length === columns.length) return amplifier.leakage({ together: slicing, costs });
+  if (known.length === 0) return amplifier.leakage(largestOf(costs, columns.length));
+  return Math.min(
+    ...known.map(({ column, k }) => amplifier.leakage({ slicing: column, costs: largestBy(costs, k, columns.length) })),
+  );
 }
 
 /** What the total tells an attacker, by the public column that shows the least; undefined where nothing was booked by one. */
 export function gainedBySlice(route: Route, spent: Spent): number | undefined {
   const found = route.slicings
-    .filter((slicing) => spentBySlice(spent, slicing))
+    .filter((slicing) => spentBySlice(spent, slicing) && tells(spent, slicing))
     .flatMap((slicing) => {
-      const [e, rho] = [paidBySlice(spent.pure, slicing), paidBySlice(spent.zcdp, slicing)];
-      const pure = isPure(spent) ? [route.amplifier.leakage({ slicing, costs: e })] : [];
+      const pure = isPure(spent) ? [leakageOf(route, slicing, paidTogether(spent.pure, slicing))] : [];
       if (!route.gaussian) return pure;
       const { bound, delta } = route.gaussian;
-      const mixed = kinds([e.runs, rho.runs]).map((v) => ({ rho: costAt(rho, v), pure: costAt(e, v) }));
-      const told = mixed.filter((m) => isPositive(m.rho) || isPositive(m.pure));
-      return isPositive(largestOn(rho)) ? [...pure, Math.max(...told.map((m) => bound.epsilon(m, delta)))] : pure;
+      const told = mixedOf(spent, slicing).filter((m) => isPositive(m.rho) || isPositive(m.pure));
+      const gaussian = told.some((m) => isPositive(m.rho));
+      return gaussian ? [...pure, Math.max(...told.map((m) => bound.epsilon(m, delta)))] : pure;
     });
   return found.length > 0 ? Math.min(...found) : undefined;
 }
 
+function mixedOf({ pure, zcdp }: Spent, slicing: Slicing): readonly { readonly rho: Rational; readonly pure: Rational }[] {
+  const columns = columnsIn(slicing).length;
+  if (columns > 1)
+    return [{ rho: largestOf(paidTogether(zcdp, slicing), columns), pure: largestOf(paidTogether(pure, slicing), columns) }];
+  const [e, rho] = [paidBySlice(pure, slicing), paidBySlice(zcdp, slicing)];
+  return kinds([e.runs, rho.runs]).map((v) => ({ rho: costAt(rho, v), pure: costAt(e, v) }));
+}
+
 /** The most that records of these values may still spend on pure noise, all of them as much; rounded down, and itself tested. */
-export function roomOn(route: Route, slicing: Slicing, values: Values, spent: Slices = noSlices): Rational {
-  const { amplifier, pureCapacity } = route;
-  const common = compare(largestOn(spent), pureCapacity) <= 0 ? subtract(pureCapacity, largestOn(spent, values)) : zero;
-  if (!amplifier.slicings?.has(slicing) || (isEverything(values) && isLevel(spent))) return common;
+export function roomOn(route: Route, slicing: Slicing, values: readonly Values[], spent?: Costs): Rational {
+  const { pureCapacity } = route;
+  const columns = values.length;
+  const costs = spent ?? noCosts(columns);
+  const common =
+    compare(largestOf(costs, columns), pureCapacity) <= 0 ? subtract(pureCapacity, largestOnAll(costs, values)) : zero;
+  if (!knows(route, slicing) || (values.every(isEverything) && isLevelIn(costs, columns))) return common;
   return maximum(
     common,
-    remembered(route, keyOf(slicing, values, spent), () => byTies(route, { slicing, costs: spent }, values)),
+    remembered(route, keyOf(slicing, values, costs), () => byTies(route, slicing, costs, values)),
   );
 }
 
-function byTies({ amplifier, epsilon }: Route, { slicing, costs }: SlicedBase, values: Values): Rational {
-  const limit = toNumberDown(epsilon);
-  const leakage = (x: number) => amplifier.leakage({ slicing, costs: addSlices(costs, costOn(values, fromNumber(x))) });
+function byTies(route: Route, slicing: Slicing, costs: Costs, values: readonly Values[]): Rational {
+  const limit = toNumberDown(route.epsilon);
+  const leakage = (x: number) => leakageOf(route, slicing, addCosts(costs, costOnAll(values, fromNumber(x)), values.length));
   // Less than this is nothing that anybody could spend.
   if (leakage(limit * 2 ** -30) > limit) return zero;
   return largestBelow(leakage, limit, limit);
@@ -139,26 +198,25 @@ function remembered(route: Route, key: string, make: () => Rational): Rational {
   known.set(key, found);
   return found;
 }
-const keyOf = (slicing: Slicing, { ranges, missing }: Values, spent: Slices): string =>
+const keyOf = (slicing: Slicing, values: readonly Values[], spent: Costs): string =>
   JSON.stringify([
     slicing,
-    ranges.map(({ from, to }) => `${from}..${to}`),
-    missing,
-    spent.runs.map(({ from, to, cost }) => `${from}..${to} ${toText(cost)}`),
-    toText(spent.missing),
+    values.map(({ ranges, missing }) => [ranges.map(({ from, to }) => `${from}..${to}`), missing]),
+    partsOf(spent, values.length).map(({ box, cost }) => [sliceOfAll(slicing, box), toText(cost)]),
   ]);
 
 /** What part of all that these values could spend is used, by pure and by Gaussian noise; nothing where it is the part that everybody has used. */
-export function usedBySlice(route: Route, spent: Spent, slicing: Slicing, values: Values): readonly Rational[] {
+export function usedBySlice(route: Route, spent: Spent, slicing: Slicing, about: About): readonly Rational[] {
+  const values = valuesAbout(about, slicing) ?? everywhere(slicing);
   const apart = spentBySlice(spent, slicing);
-  const reached = route.amplifier.slicings?.has(slicing) === true && !isEverything(values);
-  if (!apart && !reached) return [];
+  const reached = knows(route, slicing) && !values.every(isEverything);
+  if ((!apart && !reached) || !tells(spent, slicing, values)) return [];
   const most = isPure(spent) ? roomOn(route, slicing, values) : zero;
-  const left = isPositive(most) ? roomOn(route, slicing, values, paidBySlice(spent.pure, slicing)) : zero;
+  const left = isPositive(most) ? roomOn(route, slicing, values, paidTogether(spent.pure, slicing)) : zero;
   const pure = isPositive(most) ? [subtract(one, divide(left, most))] : [];
   if (!apart || !route.gaussian || !isPositive(route.gaussian.capacity)) return pure;
   const { capacity } = route.gaussian;
-  const kept = compare(rhoOn(route, spent, slicing, everyValue), capacity) <= 0;
+  const kept = compare(rhoOn(route, spent, slicing, everywhere(slicing)), capacity) <= 0;
   return [...pure, kept ? divide(rhoOn(route, spent, slicing, values), capacity) : one];
 }
 
@@ -170,8 +228,17 @@ export const bookedShares = (
 ): readonly Rational[] =>
   routes.flatMap((route) =>
     route.slicings.flatMap((slicing) => {
-      const values = about.get(slicing);
+      const values = valuesAbout(about, slicing);
       const most = values ? roomOn(route, slicing, values) : zero;
-      return isPositive(most) ? [divide(largestOn(paidBySlice(pure, slicing)), most)] : [];
+      return isPositive(most) ? [divide(largestOf(paidTogether(pure, slicing), columnsIn(slicing).length), most)] : [];
     }),
   );
+
+/** So many parts at most that have spent unlike amounts. */
+export const mostParts = 4096;
+/** How many parts of the data, by combinations of public columns, have spent unlike amounts. */
+export const partsTogether = ({ pure, zcdp }: Spent): number =>
+  Math.max(
+    ...[pure, zcdp].map(({ perRecord }) => [...perRecord.keys()].filter((name) => isSlice(name) && isTogether(name)).length),
+  );
+const isTogether = (name: Slice): boolean => boxIn(name).box.length > 1;

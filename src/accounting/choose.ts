@@ -6,12 +6,12 @@ import { largest, type Scope } from '../mechanism/effect.js';
 import { varianceOf } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import { type Profile, paidBySlice, type Spent, spend } from '../mechanism/profile.js';
-import { isPart, type Slicing } from '../mechanism/record-class.js';
+import { boxIn, columnsIn, isPart, isSlice, type Slicing } from '../mechanism/record-class.js';
 import { type Selection, selection } from '../mechanism/select.js';
 import { largestOn } from '../mechanism/slices.js';
 import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
-import { allocate } from './allocate.js';
-import { aboutOf, roomOn } from './by-slice.js';
+import { allocate, combinationsOf } from './allocate.js';
+import { type About, aboutOf, roomOn, valuesAbout } from './by-slice.js';
 import { meets } from './reading.js';
 
 /** One way to answer a batch within its share of the account. */
@@ -43,8 +43,8 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     const onlyPure = spent.zcdp.perRecord.size === 0;
     // What another route of the same amplifier says about pure noise need not be said twice.
     const plain = isPlain(route);
-    for (const slicing of [undefined, ...route.slicings.filter((s) => about.has(s))]) {
-      const capacity = slicing === undefined ? route.pureCapacity : roomOn(route, slicing, about.get(slicing)!);
+    for (const slicing of [undefined, ...route.slicings.filter((s) => isWorth(s, measures, about))]) {
+      const capacity = slicing === undefined ? route.pureCapacity : roomOn(route, slicing, valuesAbout(about, slicing)!);
       if (onlyPure && plain && isPositive(capacity) && speaksOf('pure'))
         plans.push(under(laplace, measures, route, multiply(capacity, share), slicing));
       if (factoredOnly || !route.gaussian || !isPositive(route.gaussian.capacity)) continue;
@@ -55,9 +55,10 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
   }
   const gains = (plan: (typeof plans)[number]) =>
     plan.slicing === undefined ||
-    // By the values of a column nothing is gained where one number says as much, nor where those of another would pay for it.
+    // By the values of a column nothing is gained where one number says as much, nor where those of another would pay for it. Combinations pay for nothing that their columns do not.
     (!plans.some((p) => p.slicing === undefined && p.route === plan.route && p.kind === plan.kind && p.error <= plan.error) &&
-      [...about.keys()].every((other) => compare(dearest(plan.profile, other), dearest(plan.profile, plan.slicing!)) <= 0));
+      (columnsIn(plan.slicing).length > 1 ||
+        [...about.keys()].every((other) => compare(dearest(plan.profile, other), dearest(plan.profile, plan.slicing!)) <= 0)));
   return (
     plans
       .filter(gains)
@@ -68,6 +69,13 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
 }
 
 const dearest = (profile: Profile, slicing: Slicing): Rational => largestOn(paidBySlice(profile, slicing));
+
+/** Combinations of columns are looked at where two of them are asked about, and where there are not too many. */
+const mostCombinations = 10_000;
+const isWorth = (slicing: Slicing, measures: readonly Measure[], about: About): boolean => {
+  const asked = columnsIn(slicing).filter((column) => about.has(column)).length;
+  return columnsIn(slicing).length === 1 ? asked === 1 : asked > 1 && combinationsOf(measures, slicing) <= mostCombinations;
+};
 
 /** The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own effect. */
 interface Kind {
@@ -87,10 +95,17 @@ function under(
 ): Omit<NoisePlan, 'fits'> {
   const { scope } = route.amplifier;
   const mechanisms = allocate(measures, scope, (m) => weight(entering(m)), slicing).map((share, k) =>
-    noised(measures[k]!, { noise, amount: multiply(budget, share) }, scope),
+    noised(measures[k]!, { noise, amount: multiply(budget, share) }, payingFor(measures[k]!, scope, slicing)),
   );
   const error = expectedError(measures, mechanisms, scope);
   return { route, kind: name, mechanisms, profile: costTogether(mechanisms), error, ...(slicing && { slicing }) };
+}
+
+/** Noise is fitted to what the values of a public column move, where the budget was found by them: less, for a table by that column, than a record that could change its value would. */
+function payingFor({ effects }: Measure, scope: Scope, slicing: Slicing | undefined): Scope {
+  if (slicing === undefined) return scope;
+  const own: Scope = (record) => isSlice(record) && boxIn(record).of === slicing;
+  return [...effects.keys()].some(own) ? own : scope;
 }
 
 /** A measure is its own factor when only one column's answers can move it. */

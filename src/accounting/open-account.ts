@@ -6,7 +6,7 @@ import { everyRecord, markedBy } from '../mechanism/record-class.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy, Protect } from '../policy/policy.js';
 import { refuseReserved } from '../policy/reserved.js';
-import { slicingsOf } from '../ties/slicings.js';
+import { readingsOf } from '../ties/slicings.js';
 import { type Account, booking, type GaussianRoute, type Route, type SteadySpending } from './account.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
 
@@ -20,7 +20,7 @@ export function openAccount(
   const { epsilon, delta } = policy.budget;
   const routes = amplifiers.map((amplifier, k): Route => {
     const { how, conditions } = amplifier;
-    const slicings = amplifier.scope(everyRecord) ? slicingsOf(policy).map(({ slicing }) => slicing) : [];
+    const slicings = amplifier.scope(everyRecord) ? readingsOf(policy) : [];
     const route = { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), slicings, how };
     told(k + 1);
     return route;

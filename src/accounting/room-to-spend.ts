@@ -1,8 +1,10 @@
 import { Fault } from '../errors.js';
 import { compare, isPositive, multiply, type Rational, zero } from '../exact/rational.js';
 import { type Allotment, pureInside, pure as pureOf, zcdp } from '../mechanism/allotment.js';
-import type { RecordClass } from '../mechanism/record-class.js';
+import type { RecordClass, Slicing } from '../mechanism/record-class.js';
+import type { Values } from '../mechanism/slices.js';
 import { type Account, costOf, isPlain, type Quota, type Route, spentUnder } from './account.js';
+import { roomOn } from './by-slice.js';
 import { meets, type Reading } from './reading.js';
 import { refusalOf, type Standing } from './share.js';
 
@@ -13,6 +15,8 @@ export interface RoomToSpend {
   readonly pure?: Allotment;
   /** rho one record may spend on Gaussian noise. */
   readonly rho?: Allotment;
+  /** Whether the ledger would take either. */
+  readonly admitted: boolean;
 }
 
 export interface Sharing {
@@ -24,9 +28,18 @@ export interface Sharing {
   readonly reading: Reading;
   /** What whoever asks may spend. */
   readonly quota: Quota | undefined;
+  /** The values of a public column that it touches, where it is booked by them. */
+  readonly part?: PartTouched;
 }
 
-export function roomFor(account: Account, { spent, share, record, reading, quota }: Sharing): RoomToSpend {
+export interface PartTouched {
+  readonly slicing: Slicing;
+  readonly values: Values;
+  /** What it is booked under: the same for each, where the noise is fitted to these values. */
+  readonly classes: readonly RecordClass[];
+}
+
+export function roomFor(account: Account, { spent, share, record, reading, quota, part }: Sharing): RoomToSpend {
   const speaking = account.routes.filter(
     (r) =>
       r.amplifier.scope(record) &&
@@ -47,14 +60,17 @@ export function roomFor(account: Account, { spent, share, record, reading, quota
     );
   const onlyPure = spent.zcdp.perRecord.size === 0;
   const rho = route.gaussian && multiply(route.gaussian.capacity, share);
-  const pure = onlyPure ? multiply(route.pureCapacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
+  const capacity = part ? roomOn(route, part.slicing, [part.values]) : route.pureCapacity;
+  const pure = onlyPure ? multiply(capacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
   const possible = { ...(pure && isPositive(pure) && { pure: pureOf(pure) }), ...(rho && isPositive(rho) && { rho: zcdp(rho) }) };
   // A kind of noise that the ledger would not take, beside what was spent, is no room where another kind is.
-  const admits = (allotment: Allotment) => !refusalOf(account, quota, spent, costOf(allotment, record), reading);
+  const admits = (allotment: Allotment) =>
+    !refusalOf(account, quota, spent, costOf(allotment, part?.classes ?? [record]), reading);
   const admitted = {
     ...(possible.pure && admits(possible.pure) && { pure: possible.pure }),
     ...(possible.rho && admits(possible.rho) && { rho: possible.rho }),
   };
   // What fits nowhere is planned all the same, and refused with its reason.
-  return { route, ...(admitted.pure || admitted.rho ? admitted : possible) };
+  const fits = admitted.pure !== undefined || admitted.rho !== undefined;
+  return { route, admitted: fits, ...(fits ? admitted : possible) };
 }

@@ -4,6 +4,7 @@ import {
   divide,
   isPositive,
   minimum,
+  multiply,
   one,
   parseRational,
   type Rational,
@@ -71,13 +72,32 @@ export function chooseShare(account: Account, asked: Asked, standing: Standing, 
   return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
 }
 
+/** How finely a share is cut down that does not fit. */
+const finest = 1 << 16;
+
+/**
+ * The largest part of a share that is admitted; nothing where that is a crumb. What is left of one part of the data and of a quota is told by different sums: ties may carry over to an
+ * analyst's other parts what those have no room for. Only the admission itself knows.
+ */
+export function fittingShare(share: Rational, admits: (share: Rational) => boolean): Rational | undefined {
+  if (compare(share, crumbs) <= 0 || !admits(crumbs)) return undefined;
+  const part = (k: number) => multiply(share, rational(k, finest));
+  let [low, high] = [0, finest];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (admits(part(middle))) low = middle;
+    else high = middle;
+  }
+  return compare(part(low), crumbs) < 0 ? undefined : part(low);
+}
+
 /** What a release about some steps takes by itself where every step has a budget of its own: what all of them may spend, for ever. */
 function steadyShare({ steady, routes }: Account, about: About | undefined): Rational | undefined {
   const values = steady && about?.get(steady.slicing);
   if (!values || isEverything(values)) return undefined;
   const [most] = routes
     .filter(({ slicings }) => slicings.includes(steady.slicing))
-    .map((route) => roomOn(route, steady.slicing, values))
+    .map((route) => roomOn(route, steady.slicing, [values]))
     .sort((a, b) => compare(b, a));
   return most && isPositive(most) ? divide(steady.each, most) : undefined;
 }

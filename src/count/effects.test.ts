@@ -5,14 +5,16 @@ import { isAmong, valuesIn } from '../accounting/by-slice.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Effect } from '../mechanism/effect.js';
-import { answersTo, everyRecord, kindOf, type Slicing } from '../mechanism/record-class.js';
+import { answersTo, boxIn, columnsIn, everyRecord, isSlice, kindOf, type Slicing, sliced } from '../mechanism/record-class.js';
 import type { Values } from '../mechanism/slices.js';
 import type { Column, Policy, Protect } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
-import { slicingsOf } from '../ties/slicings.js';
-import type { Measure } from './measure.js';
+import { readingsOf, slicingsOf } from '../ties/slicings.js';
+import type { CountedMeasure, Measure } from './measure.js';
+import { stepsOf } from './public-steps.js';
 import { rowCounter } from './rows.js';
+import { effectsOverSteps } from './running-count.js';
 
 type Row = readonly Cell[];
 type Vector = readonly bigint[];
@@ -387,14 +389,116 @@ describe('the stated effect on rows with one value of a public column', () => {
       ).toThrow();
   });
 
+  const tables = [
+    { kind: 'count', by: ['week'] },
+    { kind: 'histogram', column: 'form' },
+    { kind: 'histogram', column: 'party', by: ['week'] },
+    { kind: 'histogram', column: 'party' },
+    { kind: 'crosstab', columns: ['form', 'week'] },
+    { kind: 'count', by: ['form'], where: [{ column: 'week', op: '>', value: 2 }] },
+    { kind: 'count', by: ['week'], where: [{ column: 'party', op: '=', value: 'a' }] },
+    { kind: 'sum', column: 'x', by: ['week'] },
+    { kind: 'sum', column: 'x', by: ['week', 'party'] },
+    { kind: 'mean', column: 'x', by: ['form'] },
+    { kind: 'sum', column: 'week', by: ['form'] },
+    { kind: 'share', column: 'form', values: ['x'] },
+    { kind: 'histogram', column: 'media', by: ['form'] },
+  ];
+  const wider = under([...columns, number('x', '-1', '2'), multi('media', ['p', 'q'])], {});
+  const known = slicingsOf(wider);
+  const all = rows.flatMap((row) => [-1, 2, null].flatMap((x) => ['', 'p', 'p;q'].map((media) => [...row, x, media])));
+  const [everybody, some] = [all, all.filter((_, k) => k % 7 === 0)];
+  const placeOf = (row: Row): readonly number[] =>
+    known.map(({ column, read }) => read(row[[...wider.columns.keys()].indexOf(column.name)]!));
+  /** What is booked for a row of these values, in the reading of one public column or of all together. */
+  const statedFor = ({ effects }: Measure, reading: Slicing, place: ReadonlyMap<Slicing, number>): Effect => {
+    if (!effects.has(sliced(reading))) return effects.get(everyRecord) ?? nothing;
+    const at = columnsIn(reading).map((column) => place.get(column)!);
+    const pays = (box: ReturnType<typeof boxIn>['box']) =>
+      box.every(
+        (ends, k) =>
+          ends === undefined || (Number.isNaN(at[k]!) ? Number.isNaN(ends.from) : ends.from <= at[k]! && at[k]! <= ends.to),
+      );
+    const own = [...effects].filter(([name]) => isSlice(name) && boxIn(name).of === reading && pays(boxIn(name).box));
+    expect(own.length).toBeLessThanOrEqual(1);
+    return own[0]?.[1] ?? nothing;
+  };
+  /** The farthest that replacing a row by one of the same values of all public columns, or by none, moves a measure, by those values. */
+  const farthest = (
+    measure: Measure,
+    rows: readonly Row[],
+  ): ReadonlyMap<string, { readonly place: readonly number[]; readonly exact: Effect }> => {
+    const groups = new Map<string, Row[]>();
+    for (const row of rows) groups.set(placeOf(row).join(), [...(groups.get(placeOf(row).join()) ?? []), row]);
+    return new Map(
+      [...groups].map(([key, own]) => [
+        key,
+        { place: placeOf(own[0]!), exact: exactEffect(wider, measure, own, () => true, true) },
+      ]),
+    );
+  };
+  const measuresOf = (query: object) => bindBatch(parseBatch(query), wider).measures;
+  const covers = (measure: Measure, rows: readonly Row[], times = (e: Effect) => e): boolean =>
+    [...farthest(measure, rows).values()].every(({ place, exact }) => {
+      const at = new Map(known.map(({ slicing }, k) => [slicing, place[k]!]));
+      return readingsOf(wider).every((reading) => within(exact, times(statedFor(measure, reading, at))));
+    });
+
+  it.each(tables.map((query) => [JSON.stringify(query), query] as const))(
+    'covers rows that keep their values of public columns: %s',
+    (_, query) => {
+      for (const measure of measuresOf(query)) expect(covers(measure, some)).toBe(true);
+    },
+  );
+
+  it('is half of what any row moves in a table by public columns alone, no more than that in others, and would be caught if it were less', () => {
+    const l1 = (query: object): readonly bigint[] => {
+      const [{ effects }] = measuresOf(query) as [Measure];
+      const own = [...effects].filter(([name]) => isSlice(name)).map(([, effect]) => effect.l1);
+      return [effects.get(everyRecord)!.l1, ...new Set(own)];
+    };
+    expect(l1(tables[0]!)).toEqual([2n, 1n]);
+    expect(l1(tables[4]!)).toEqual([2n, 1n]);
+    expect(l1(tables[2]!)).toEqual([2n]);
+    expect(l1({ kind: 'sum', column: 'x', by: ['week'] })).toEqual([4n, 3n]);
+    const halved = ({ l1, l2squared }: Effect): Effect => ({ l1: l1 / 2n, l2squared: l2squared / 2n });
+    for (const query of [tables[0]!, tables[7]!, { kind: 'count', where: [{ column: 'week', op: '=', value: 3 }] }])
+      expect(measuresOf(query).every((m) => covers(m, everybody, halved))).toBe(false);
+  });
+
+  it('covers what is counted step by step up to a horizon, by steps and for whoever changes them, and would be caught were it shorter', () => {
+    const steps = stepsOf(wider, 'week', 1);
+    const overTwo = (query: object, stated: number): Measure => {
+      const [measure] = measuresOf(query) as [CountedMeasure];
+      const { filter, keys, value } = measure.counting;
+      const inside = { kind: 'range', column: 'week', from: 0, to: 1, negate: false } as const;
+      return {
+        ...measure,
+        effects: effectsOverSteps(wider, measure, steps, stated),
+        counting: { filter: [...filter, inside], keys: [{ kind: 'grid', column: 'week', width: 1, size: 2 }, ...keys], value },
+      };
+    };
+    for (const query of [{ kind: 'count' }, { kind: 'histogram', column: 'party' }, { kind: 'sum', column: 'x', by: ['form'] }]) {
+      const measure = overTwo(query, 2);
+      expect(covers(measure, some)).toBe(true);
+      expect(
+        within(
+          exactEffect(wider, measure, some, () => true, true),
+          measure.effects.get(everyRecord)!,
+        ),
+      ).toBe(true);
+      expect(covers(overTwo(query, 1), some)).toBe(false);
+    }
+  });
+
   it('is booked by values of the columns that the filter asks about, and for rows and steps only', () => {
     const query = { kind: 'count', where: [{ column: 'week', op: '>=', value: 3 }] };
     const classes = (protect: Partial<Protect>) =>
       bindBatch(parseBatch(query), under(columns, protect)).measures.map((m) =>
         [...m.effects.keys()].map((name) => kindOf(name)),
       );
-    expect(classes({})).toEqual([['every', 'sliced', 'slice']]);
-    expect(classes({ secret: 'step' })).toEqual([['every', 'sliced', 'slice']]);
+    expect(classes({})).toEqual([['every', 'sliced', 'slice', 'sliced', 'slice']]);
+    expect(classes({ secret: 'step' })).toEqual([['every', 'sliced', 'slice', 'sliced', 'slice']]);
     expect(classes({ secret: 'person', unit: 'id', maxRows: 3 })).toEqual([['every']]);
     expect(classes({ secret: 'answer' })).toEqual([[]]);
   });

@@ -1,15 +1,24 @@
 import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
-import { answersTo, everyRecord, type RecordClass, slice, sliced } from '../mechanism/record-class.js';
-import { both, inOrder, type Range, type Values } from '../mechanism/slices.js';
+import {
+  answersTo,
+  columnsIn,
+  everyRecord,
+  type RecordClass,
+  type Slicing,
+  sliced,
+  sliceOfAll,
+} from '../mechanism/record-class.js';
+import { both, everyValue, inOrder, isEverything, type Range, type Values } from '../mechanism/slices.js';
+import type { Box } from '../mechanism/together.js';
 import { codesOf } from '../policy/code.js';
 import { numberNamed, weightNamed } from '../policy/domain.js';
 import { gridOf, unitsAt } from '../policy/grid.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { SlicingColumn } from '../ties/slicing-column.js';
-import { slicingsOf } from '../ties/slicings.js';
-import { type Counting, columnsOf, columnsOfKey, type RowTest, type RowValue } from './measure.js';
+import { readingsOf, slicingsOf } from '../ties/slicings.js';
+import { type Counting, columnsOf, columnsOfKey, type RowKey, type RowTest, type RowValue } from './measure.js';
 
 /** Closed interval of integers. */
 interface Interval {
@@ -131,7 +140,7 @@ function perClass(policy: Policy, shape: Shape): Effects {
       'This policy protects ties of a relation; the rows of the table are not its secret.',
       'Ask a pattern over the relation, or protect rows, persons or answers.',
     );
-  const entries: [RecordClass, Effect][] = [];
+  const entries: (readonly [RecordClass, Effect])[] = [];
   const touched = optionCount(shape.counting);
   const row = addsRemoves(policy) ? alone(touched, shape.row) : apart(touched, shape.cells, shape.row);
   if (secret === 'answer') {
@@ -141,27 +150,65 @@ function perClass(policy: Policy, shape: Shape): Effects {
     if (secrets.length > 0) entries.push([everyRecord, row]);
   } else {
     const m = secret === 'person' ? BigInt(policy.protect.maxRows) : 1n;
-    const effect = { l1: m * row.l1, l2squared: m * m * row.l2squared };
-    entries.push([everyRecord, effect]);
-    for (const name of slicesOf(policy, shape.counting)) entries.push([name, effect]);
+    entries.push([everyRecord, { l1: m * row.l1, l2squared: m * m * row.l2squared }]);
+    entries.push(...bySlice(policy, shape, row));
   }
   return new Map(entries.filter(([, effect]) => effect.l1 > 0n));
 }
 
-/** The slices that rows must lie in to be counted at all, for every public column that the filter asks about (effects.proof.md). */
-function slicesOf(policy: Policy, { filter }: Counting): readonly RecordClass[] {
-  if (filter.length === 0) return [];
-  return slicingsOf(policy).flatMap((by): readonly RecordClass[] => {
-    const tests = filter.filter(({ column }) => column === by.column.name);
-    if (tests.length === 0) return [];
-    const { ranges, missing } = tests.map((test) => passing(test, by)).reduce(both);
-    return [
-      sliced(by.slicing),
-      ...ranges.map(({ from, to }) => slice(by.slicing, from, to)),
-      ...(missing ? [slice(by.slicing, Number.NaN, Number.NaN)] : []),
-    ];
+/**
+ * The slices that rows must lie in to be counted at all, for every public column that the question asks about: with what a row moves that is replaced by one with the same values of
+ * all public columns, which keeps its place in every key made of them. Columns that are not asked about have all their values, where that is less than what any row moves (effects.proof.md).
+ */
+function bySlice(policy: Policy, shape: Shape, row: Effect): readonly (readonly [RecordClass, Effect])[] {
+  const slicings = slicingsOf(policy);
+  if (slicings.length === 0) return [];
+  const { filter, keys } = shape.counting;
+  const fixed = keys.filter((key) => isFixed(key, slicings));
+  const cells = shape.cells / fixed.reduce((n, { size }) => n * BigInt(size), 1n);
+  const own = addsRemoves(policy) ? row : apart(optionCount(shape.counting), cells, shape.row);
+  const less = own.l1 < row.l1 || own.l2squared < row.l2squared;
+  const asked = slicings.flatMap((by): readonly { readonly by: SlicingColumn; readonly values: Values }[] => {
+    const tests = filter.filter(({ column }) => column === by.column.name).map((test) => passing(test, by));
+    const dropped = fixed.filter((key) => columnsOfKey(key).includes(by.column.name) && dropsMissing(key)).map(() => present(by));
+    const told = [...tests, ...dropped];
+    if (told.length === 0 && !less) return [];
+    return [{ by, values: told.reduce(both, everyValue) }];
   });
+  if (asked.length === 0) return [];
+  const booked = (of: Slicing, values: readonly Values[]): readonly (readonly [RecordClass, Effect])[] => {
+    const boxes = boxesOf(values);
+    return boxes ? [[sliced(of), row], ...boxes.map((box) => [sliceOfAll(of, box), own] as const)] : [];
+  };
+  const [together] = readingsOf(policy).filter((of) => columnsIn(of).length > 1);
+  const valuesOf = (of: Slicing): Values => asked.find(({ by }) => by.slicing === of)?.values ?? everyValue;
+  return [
+    ...asked.flatMap(({ by, values }) => booked(by.slicing, [values])),
+    ...(together ? booked(together, columnsIn(together).map(valuesOf)) : []),
+  ];
 }
+
+/** Combinations of values of one request; where there are more, combinations are not told apart and it counts for all of them. */
+const mostBoxes = 256;
+
+function boxesOf(values: readonly Values[]): readonly Box[] | undefined {
+  const several = values.length > 1;
+  const pieces = values.map(({ ranges, missing }): readonly Box[number][] =>
+    several && isEverything({ ranges, missing }) ? [undefined] : [...ranges, ...(missing ? [none] : [])],
+  );
+  if (several && pieces.reduce((n, { length }) => n * length, 1) > mostBoxes) return undefined;
+  return pieces.reduce<readonly Box[]>((boxes, each) => boxes.flatMap((box) => each.map((piece) => [...box, piece])), [[]]);
+}
+const none: Range = { from: Number.NaN, to: Number.NaN };
+
+/** Whether the place of a row in a key is told by its value of a public column. */
+const isFixed = (key: RowKey, slicings: readonly SlicingColumn[]): boolean =>
+  key.kind !== 'options' && key.kind !== 'joint' && slicings.some(({ column }) => column.name === key.column);
+const dropsMissing = (key: RowKey): boolean => key.kind === 'grid' || (key.kind === 'code' && key.missing === 'drop');
+const present = ({ first }: SlicingColumn): Values => ({
+  ranges: [{ from: first, to: Number.POSITIVE_INFINITY }],
+  missing: false,
+});
 
 /** The values that pass a test. A number beyond the last declared one is read as that, so the last has no end. */
 function passing(test: RowTest, { column, first, last }: SlicingColumn): Values {

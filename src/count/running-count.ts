@@ -14,9 +14,16 @@ function perStep(measure: CountedMeasure, { column, width, count }: Steps): Coun
   return { ...measure, counting: { filter, keys: [{ kind: 'grid', column, width, size: count }, ...keys], value } };
 }
 
-/** Of replacing one record, on all steps together. A record that may change its step leaves one and enters another. */
-export const effectsOverSteps = (policy: Policy, measure: CountedMeasure, steps: Steps): Effects =>
-  sumEffects(policy, perStep(measure, steps).counting);
+/**
+ * Of replacing one record, on all steps up to the horizon together. Any record may change its step: it leaves one and enters another. Where everybody knows a record's step, those of a step
+ * stay there, and those beyond the horizon move nothing (effects.proof.md).
+ */
+export function effectsOverSteps(policy: Policy, measure: CountedMeasure, steps: Steps, horizon: number): Effects {
+  const { column, width } = steps;
+  const { filter, keys, value } = perStep(measure, { ...steps, count: horizon }).counting;
+  const inside = { kind: 'range', column, from: 0, to: horizon * width - 1, negate: false } as const;
+  return sumEffects(policy, { filter: [...filter, inside], keys, value });
+}
 
 /** Steps and cells that are held at once. */
 const heldCells = 1 << 16;

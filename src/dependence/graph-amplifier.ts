@@ -4,7 +4,7 @@ import type { Scope } from '../mechanism/effect.js';
 import { answersTo, type RecordClass, type Slicing } from '../mechanism/record-class.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
-import { type Base, type Bases, baseOf, commonBase, isSlicedBase } from './base.js';
+import { type Base, type Bases, baseOf, commonBase, isSlicedBase, isTogetherBase } from './base.js';
 import { type Condition, onlySums } from './condition.js';
 import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian/sums.js';
 import { distinctComponents } from './graph/distinct.js';
@@ -66,7 +66,7 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
   const leakage = (base: Base): number => {
     const common = commonBase(base, scope);
     if (isZero(common)) return 0;
-    if (isSlicedBase(base)) return bySlice(base) ?? leakage(common);
+    if (isSlicedBase(base) || isTogetherBase(base)) return bySlice(base) ?? leakage(common);
     if (classes) return asked().leakage(spentBy(classes, base)).worst.leakage;
     const spent = toNumberUp(common);
     return remembered(kept.leaks, spent, () => asked().worst(spent));

@@ -1,16 +1,18 @@
 import { add, isPositive, parseRational, type Rational, rational, subtract, toText, zero } from '../exact/rational.js';
 import {
+  boxIn,
+  columnsIn,
   everyRecord,
   isSlice,
   onceFor,
   type RecordClass,
   type Slicing,
-  slice,
   sliced,
-  sliceIn,
+  sliceOfAll,
   storedClass,
 } from './record-class.js';
-import { addSlices, costOn, everyValue, noSlices, type Run, type Slices, sumOf } from './slices.js';
+import { everyValue, type Slices } from './slices.js';
+import { addCosts, type Costs, costOnAll, costsOf, noCosts, type Part, partsOf } from './together.js';
 
 /**
  * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
@@ -54,27 +56,32 @@ function inRuns(costs: Map<RecordClass, Rational>): Map<RecordClass, Rational> {
   return costs;
 }
 
-function writeSlices(costs: Map<RecordClass, Rational>, slices: ReadonlyMap<Slicing, Slices>): void {
+function writeSlices(costs: Map<RecordClass, Rational>, slices: ReadonlyMap<Slicing, Costs>): void {
   if (slices.size === 0) return;
   for (const name of [...costs.keys()]) if (isSlice(name)) costs.delete(name);
-  for (const [of, { runs, missing }] of slices) {
-    for (const { from, to, cost } of runs) costs.set(slice(of, from, to), cost);
-    if (isPositive(missing)) costs.set(slice(of, Number.NaN, Number.NaN), missing);
+  for (const [of, own] of slices) {
+    const columns = columnsIn(of).length;
+    for (const { box, cost } of columns === 1 ? ofOne(own as Slices) : partsOf(own, columns))
+      costs.set(sliceOfAll(of, box), cost);
   }
 }
+/** Every value of one column and none are two classes, as they always were. */
+const ofOne = ({ runs, missing }: Slices): readonly Part[] => [
+  ...runs.map(({ from, to, cost }) => ({ box: [{ from, to }], cost })),
+  ...(isPositive(missing) ? [{ box: [{ from: Number.NaN, to: Number.NaN }], cost: missing }] : []),
+];
 
-/** What was booked under slices, by column. */
-function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Slices> {
-  const found = new Map<Slicing, { readonly runs: Run[]; missing: Rational }>();
+/** What was booked under slices, by column or by columns together. */
+function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Costs> {
+  const found = new Map<Slicing, Part[]>();
   for (const [name, cost] of costs) {
     if (!isSlice(name)) continue;
-    const { of, from, to } = sliceIn(name);
-    const own = found.get(of) ?? { runs: [], missing: zero };
+    const { of, box } = boxIn(name);
+    const own = found.get(of) ?? [];
     found.set(of, own);
-    if (Number.isNaN(from)) own.missing = add(own.missing, cost);
-    else own.runs.push({ from, to, cost });
+    own.push({ box, cost });
   }
-  return new Map([...found].map(([of, { runs, missing }]) => [of, { runs: sumOf(runs), missing }]));
+  return new Map([...found].map(([of, parts]) => [of, costsOf(parts, columnsIn(of).length)]));
 }
 
 /** Pure replace-one epsilon per class. */
@@ -89,7 +96,10 @@ export function addProfiles<P extends Profile>(a: P, b: P): P {
   const total = new Map(a.perRecord);
   for (const [name, cost] of b.perRecord) if (!isSlice(name)) total.set(name, add(total.get(name) ?? zero, cost));
   const slices = slicesIn(a.perRecord);
-  for (const [of, more] of slicesIn(b.perRecord)) slices.set(of, addSlices(slices.get(of) ?? noSlices, more));
+  for (const [of, more] of slicesIn(b.perRecord)) {
+    const known = slices.get(of);
+    slices.set(of, known ? addCosts(known, more, columnsIn(of).length) : more);
+  }
   writeSlices(total, slices);
   const factored = a.noise === 'pure' && b.noise === 'pure' && a.factored && b.factored;
   return (a.noise === 'pure'
@@ -97,12 +107,24 @@ export function addProfiles<P extends Profile>(a: P, b: P): P {
     : { noise: 'zcdp', perRecord: total }) as unknown as P;
 }
 
-/** What a record pays by its value of a public column: what was booked for its slice, and all that was not booked by slices (slices.proof.md). */
-export function paidBySlice({ perRecord }: Profile, slicing: Slicing): Slices {
-  const own = slicesIn(perRecord).get(slicing) ?? noSlices;
+/**
+ * What a record pays by its value of a public column, or by its values of several: what was booked for its slice, and all that was not booked by slices (slices.proof.md).
+ */
+export function paidTogether({ perRecord }: Profile, slicing: Slicing): Costs {
+  const columns = columnsIn(slicing);
+  const own = slicesIn(perRecord).get(slicing) ?? noCosts(columns.length);
   const rest = subtract(perRecord.get(everyRecord) ?? zero, perRecord.get(sliced(slicing)) ?? zero);
-  return isPositive(rest) ? addSlices(own, costOn(everyValue, rest)) : own;
+  if (!isPositive(rest)) return own;
+  return addCosts(
+    own,
+    costOnAll(
+      columns.map(() => everyValue),
+      rest,
+    ),
+    columns.length,
+  );
 }
+export const paidBySlice = (profile: Profile, slicing: Slicing): Slices => paidTogether(profile, slicing) as Slices;
 /** Whether anything was booked by slices of this column. */
 export const isBySlice = ({ perRecord }: Profile, slicing: Slicing): boolean => perRecord.has(sliced(slicing));
 

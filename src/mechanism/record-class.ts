@@ -29,6 +29,11 @@ export type Slicing = string & { readonly [slicing]: true };
 export const slicingOf = (column: string, digest: string): Slicing =>
   `${column.replace(/[%:#]/g, encodeURIComponent)}#${digest}` as Slicing;
 
+/** Several public columns at once: costs for combinations of their values. */
+export const slicingTogether = (slicings: readonly Slicing[]): Slicing => [...slicings].sort().join(':') as Slicing;
+/** The columns it is of, in the order of its values. */
+export const columnsIn = (of: Slicing): readonly Slicing[] => of.split(':') as Slicing[];
+
 export const everyRecord = '*' as EveryRecord;
 
 export const answersTo = (column: string): Part => part(column);
@@ -46,22 +51,53 @@ export const markedBy = (mark: Mark, words: readonly (string | number)[]): Mark 
 export const onceFor = (what: string): Once => `once:${what}` as Once;
 
 /** From one numbered value to another, without end where `to` is infinite; NaN for the records that have none. */
-export const slice = (of: Slicing, from: number, to: number): Slice =>
-  `slice:${of}:${Number.isNaN(from) ? 'none' : from === to ? from : `${end(from)}..${end(to)}`}` as Slice;
+export const slice = (of: Slicing, from: number, to: number): Slice => sliceOfAll(of, [{ from, to }]);
+/** Some values of each of several columns; undefined for all there are, and none. */
+export const sliceOfAll = (of: Slicing, box: readonly (Ends | undefined)[]): Slice =>
+  `slice:${of}:${box.map(endsText).join(';')}` as Slice;
 export const sliced = (of: Slicing): Sliced => `sliced:${of}` as Sliced;
-const end = (x: number): string => (Number.isFinite(x) ? `${x}` : '');
 
-/** What a slice is of. */
+interface Ends {
+  readonly from: number;
+  readonly to: number;
+}
+const end = (x: number): string => (Number.isFinite(x) ? `${x}` : '');
+const endsText = (ends: Ends | undefined): string => {
+  if (ends === undefined) return '*';
+  const { from, to } = ends;
+  return Number.isNaN(from) ? 'none' : from === to ? `${from}` : `${end(from)}..${end(to)}`;
+};
+function endsIn(text: string): Ends | undefined {
+  if (text === '*') return undefined;
+  const found = /^(?:(none)|(-?\d+)|(-?\d+)?\.\.(-?\d+)?)$/.exec(text);
+  if (!found) throw new RangeError(`no values are written ${text}`);
+  const [, none, one, from, to] = found;
+  if (none !== undefined) return { from: Number.NaN, to: Number.NaN };
+  if (one !== undefined) return { from: Number(one), to: Number(one) };
+  return {
+    from: from === undefined ? Number.NEGATIVE_INFINITY : Number(from),
+    to: to === undefined ? Number.POSITIVE_INFINITY : Number(to),
+  };
+}
+
+/** What a slice is of: one entry for each of its columns. */
+export function boxIn(text: Slice): { readonly of: Slicing; readonly box: readonly (Ends | undefined)[] } {
+  const at = text.lastIndexOf(':');
+  if (at <= 'slice:'.length) throw new RangeError(`no slice is written ${text}`);
+  return {
+    of: text.slice('slice:'.length, at) as Slicing,
+    box: text
+      .slice(at + 1)
+      .split(';')
+      .map(endsIn),
+  };
+}
+/** The same where it is of one column. */
 export function sliceIn(text: Slice): { readonly of: Slicing; readonly from: number; readonly to: number } {
-  const found = /^slice:(.*):(?:(none)|(-?\d+)|(-?\d+)?\.\.(-?\d+)?)$/.exec(text);
-  if (!found) throw new RangeError(`no slice is written ${text}`);
-  const [, of, none, one, from, to] = found;
-  const ends = (low: string | undefined, high: string | undefined) => ({
-    from: low === undefined ? Number.NEGATIVE_INFINITY : Number(low),
-    to: high === undefined ? Number.POSITIVE_INFINITY : Number(high),
-  });
-  const range = none !== undefined ? { from: Number.NaN, to: Number.NaN } : one !== undefined ? ends(one, one) : ends(from, to);
-  return { of: of as Slicing, ...range };
+  const { of, box } = boxIn(text);
+  const [ends, ...others] = box;
+  if (!ends || others.length > 0) throw new RangeError(`no slice of one column is written ${text}`);
+  return { of, ...ends };
 }
 export const slicingIn = (text: Sliced): Slicing => text.slice('sliced:'.length) as Slicing;
 

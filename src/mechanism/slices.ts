@@ -6,19 +6,27 @@ export interface Range {
   /** Infinity where it has no end. */
   readonly to: number;
 }
-export interface Run extends Range {
-  readonly cost: Rational;
+export interface Run<T = Rational> extends Range {
+  readonly cost: T;
 }
 
 /**
  * A cost for each value of a public column: the values are numbered, and those who have none are apart. Held in one way only, runs in order, none of them zero, neighbours
  * of one cost in one run: a million steps of one cost are one run, and equal costs have equal text.
  */
-export interface Slices {
-  readonly runs: readonly Run[];
+export interface Slices<T = Rational> {
+  readonly runs: readonly Run<T>[];
   /** Of the records that have no value. */
-  readonly missing: Rational;
+  readonly missing: T;
 }
+/** What costs may be: numbers, or costs by the values of further columns (together.ts). `join` adds them or takes the larger. */
+export interface Amounts<T> {
+  readonly zero: T;
+  isZero(x: T): boolean;
+  equal(a: T, b: T): boolean;
+  join(a: T, b: T): T;
+}
+const numbers: Amounts<Rational> = { zero, isZero, equal, join: add };
 /** Some of the values. */
 export interface Values {
   readonly ranges: readonly Range[];
@@ -30,12 +38,15 @@ export const everyValue: Values = { ranges: [{ from: Number.NEGATIVE_INFINITY, t
 
 /** So much for each of these values, nothing for the others. */
 export const costOn = ({ ranges, missing }: Values, cost: Rational): Slices => ({
-  runs: tidied(inOrder(ranges).map((range) => ({ ...range, cost }))),
+  runs: tidied(
+    inOrder(ranges).map((range) => ({ ...range, cost })),
+    numbers,
+  ),
   missing: missing ? cost : zero,
 });
 
 export const addSlices = (a: Slices, b: Slices): Slices => ({
-  runs: addRuns(a.runs, b.runs),
+  runs: joinRuns(a.runs, b.runs, numbers),
   missing: add(a.missing, b.missing),
 });
 
@@ -48,7 +59,8 @@ export const largestOn = ({ runs, missing }: Slices, values: Values = everyValue
 };
 
 /** What a value costs; NaN is none. */
-export function costAt({ runs, missing }: Slices, value: number): Rational {
+export const costAt = (slices: Slices, value: number): Rational => amountAt(slices, value) ?? zero;
+export function amountAt<T>({ runs, missing }: Slices<T>, value: number): T | undefined {
   if (Number.isNaN(value)) return missing;
   let [low, high] = [0, runs.length];
   while (low < high) {
@@ -57,7 +69,7 @@ export function costAt({ runs, missing }: Slices, value: number): Rational {
     else high = middle;
   }
   const run = runs[low];
-  return run !== undefined && run.from <= value ? run.cost : zero;
+  return run !== undefined && run.from <= value ? run.cost : undefined;
 }
 
 /** Whether everybody costs the same. */
@@ -95,16 +107,9 @@ export function inOrder(ranges: readonly Range[]): readonly Range[] {
   return joined;
 }
 
-/** The sum of runs in any order, which may lie across one another. */
-export function sumOf(runs: readonly Run[]): readonly Run[] {
-  const sorted = [...runs].sort((a, b) => a.from - b.from || 0);
-  if (sorted.every(({ from }, k) => k === 0 || sorted[k - 1]!.to < from)) return tidied(sorted);
-  return sorted.reduce<readonly Run[]>((sum, run) => addRuns(sum, tidied([run])), []);
-}
-
 /** Runs in order and apart, neighbours of one cost joined, those of no cost left out. */
-function tidied(runs: Iterable<Run>): readonly Run[] {
-  const out: Run[] = [];
+export function tidied<T>(runs: Iterable<Run<T>>, { isZero, equal }: Amounts<T>): readonly Run<T>[] {
+  const out: Run<T>[] = [];
   for (const run of runs) {
     if (run.from > run.to || isZero(run.cost)) continue;
     const last = out.at(-1);
@@ -115,15 +120,14 @@ function tidied(runs: Iterable<Run>): readonly Run[] {
   return out;
 }
 
-function addRuns(a: readonly Run[], b: readonly Run[]): readonly Run[] {
+export function joinRuns<T>(a: readonly Run<T>[], b: readonly Run<T>[], amounts: Amounts<T>): readonly Run<T>[] {
   if (a.length === 0) return b;
   if (b.length === 0) return a;
-  return tidied(summed(a, b));
+  return tidied(across(a, b, amounts), amounts);
 }
 
-const never: Run = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY, cost: zero };
-
-function* summed(a: readonly Run[], b: readonly Run[]): Iterable<Run> {
+function* across<T>(a: readonly Run<T>[], b: readonly Run<T>[], { zero, join }: Amounts<T>): Iterable<Run<T>> {
+  const never: Run<T> = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY, cost: zero };
   let [i, j] = [0, 0];
   let from = Math.min(a[0]!.from, b[0]!.from);
   while (i < a.length || j < b.length) {
@@ -131,7 +135,7 @@ function* summed(a: readonly Run[], b: readonly Run[]): Iterable<Run> {
     // Each is either on at `from`, or still to come.
     const [onX, onY] = [x.from <= from, y.from <= from];
     const to = Math.min(onX ? x.to : x.from - 1, onY ? y.to : y.from - 1);
-    yield { from, to, cost: add(onX ? x.cost : zero, onY ? y.cost : zero) };
+    yield { from, to, cost: join(onX ? x.cost : zero, onY ? y.cost : zero) };
     if (onX && x.to === to) i++;
     if (onY && y.to === to) j++;
     from = to + 1;

@@ -1,7 +1,7 @@
 import { usedShares } from '../accounting/account.js';
 import { type About, aboutOf, bookedShares } from '../accounting/by-slice.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
-import { askedText, type Standing } from '../accounting/share.js';
+import { askedText, fittingShare, type Standing } from '../accounting/share.js';
 import type { MechanismOf } from '../count/measure.js';
 import { type NoisyAnswer, type NoisyVector, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
@@ -117,34 +117,56 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
   const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);
   const about = aboutOf(bound.measures);
-  for (const was of open ? asBooked(session, open, options, about) : []) {
-    const plans = chooseNoise(bound.measures, account, was.share, was.basis);
-    const best = plans.find(({ profile }) =>
+  for (const was of open ? asBooked(session, open, bound, options, about) : []) {
+    const best = was.plans.find(({ profile }) =>
       sameProfile(account.book(profile, { measures: bound.measures }), open!.entry.profile),
     );
-    if (best) return { ...common, share: was.share, plans, best, completes: open!.entry.sequence };
+    if (best) return { ...common, share: was.share, plans: was.plans, best, completes: open!.entry.sequence };
   }
-  const share = session.share(options, standing, about);
-  const now = { share, plans: chooseNoise(bound.measures, account, share, standing) };
-  // A quota may have room for another noise than the best one.
-  const admitted = (p: NoisePlan) => p.fits && session.admits(p.profile, { measures: bound.measures }, standing);
-  const best = (standing.own && now.plans.find(admitted)) ?? now.plans[0];
+  const now = plansFor(session, bound, options, standing, about);
+  const best = now.best ?? now.plans[0];
   if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
   return { ...common, ...now, best };
+}
+
+interface PlansFor {
+  readonly share: Rational;
+  readonly plans: readonly NoisePlan[];
+  /** The first that would be admitted. */
+  readonly best?: NoisePlan;
+}
+
+/** With the share that was asked for; or with one that fits, where none was. */
+function plansFor(session: Session, bound: BoundBatch, options: AskOptions, standing: Standing, about: About): PlansFor {
+  const { measures } = bound;
+  // A quota may have room for another noise than the best one.
+  const admitted = (p: NoisePlan) => p.fits && (!standing.own || session.admits(p.profile, { measures }, standing));
+  const withShare = (share: Rational): PlansFor => {
+    const plans = chooseNoise(measures, session.account, share, standing);
+    const best = plans.find(admitted);
+    return { share, plans, ...(best && { best }) };
+  };
+  const asked = withShare(session.share(options, standing, about));
+  if (asked.best || options.epsilon !== undefined) return asked;
+  const less = fittingShare(asked.share, (share) => withShare(share).best !== undefined);
+  return less ? withShare(less) : asked;
 }
 
 /** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
 function* asBooked(
   session: Session,
   { entry, before }: Unanswered,
+  bound: BoundBatch,
   options: AskOptions,
   about: About,
-): Iterable<{ share: Rational; basis: Standing }> {
-  yield { share: session.share(options, before, about), basis: before };
+): Iterable<PlansFor> {
+  const { account } = session;
+  const withShare = (share: Rational): PlansFor => ({ share, plans: chooseNoise(bound.measures, account, share, before) });
+  yield withShare(session.share(options, before, about));
   if (options.epsilon !== undefined) return;
+  yield plansFor(session, bound, options, before, about);
   const alone = spend(nothingSpent, entry.profile);
-  for (const share of usedShares(session.account, alone)) yield { share, basis: before };
-  for (const share of bookedShares(session.account, alone, about)) yield { share, basis: before };
+  for (const share of [...usedShares(account, alone), ...bookedShares(account, alone, about)]) yield withShare(share);
 }
 
 function describe(session: Session, { bound, plans, best, share, standing, label, completes, records }: Prepared): Plan {

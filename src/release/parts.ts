@@ -24,10 +24,15 @@ export interface PartUse {
 
 /** The part of the data that a request is about, for every public column it asks about. */
 export function partsAsked(policy: Policy, account: Account, spent: Spent, about: About): readonly PartUse[] {
-  return slicingsOf(policy).flatMap((by) => {
+  const each = slicingsOf(policy).flatMap((by) => {
     const values = about.get(by.slicing);
     return values && !isEverything(values) ? [useOf(account, spent, by, values)] : [];
   });
+  if (each.length < 2) return each;
+  // Where two columns are asked about at once, those who have all of these values.
+  const part = each.map((own) => own.part).join(', ');
+  const column = each.map((own) => own.column).join(' and ');
+  return [...each, { part, column, values: [part], ...leftFor(account, spent, about) }];
 }
 
 export const steadyWords = (
@@ -68,10 +73,14 @@ function piecesOf({ pure, zcdp }: Spent, { slicing, column, first, last }: Slici
 }
 
 function useOf(account: Account, spent: Spent, by: SlicingColumn, values: Values): PartUse {
-  const total = toNumber(account.epsilon);
-  const used = Math.min(1, toNumber(usedShare(account, spent, new Map([[by.slicing, values]])))) * total;
   const part = { column: by.column.name, ...named(by, values) };
-  return { part: partWords(part), ...part, spent: used, remaining: total - used };
+  return { part: partWords(part), ...part, ...leftFor(account, spent, new Map([[by.slicing, values]])) };
+}
+
+function leftFor(account: Account, spent: Spent, about: About): Pick<PartUse, 'spent' | 'remaining'> {
+  const total = toNumber(account.epsilon);
+  const used = Math.min(1, toNumber(usedShare(account, spent, about))) * total;
+  return { spent: used, remaining: total - used };
 }
 
 function named({ column, first, last }: SlicingColumn, { ranges, missing }: Values): Pick<PartUse, 'from' | 'to' | 'values'> {

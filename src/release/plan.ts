@@ -98,7 +98,7 @@ export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, par
   if (!isPositive(left) || compare(share, left) !== 0) return undefined;
   const taken = short(toNumber(multiply(left, epsilon)));
   const few = compare(left, tenth) < 0 ? ' It is less than the tenth of the budget that a release usually takes.' : '';
-  const where = parts.length > 0 ? ` about ${parts.map(({ part }) => part).join(' and ')}` : '';
+  const where = parts.length > 0 ? ` about ${parts.at(-1)!.part}` : '';
   return `This takes all that is left to spend${where}, epsilon ${taken}: nothing new can be released${where && ' there'} afterwards.${few}`;
 }
 

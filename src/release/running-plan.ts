@@ -1,3 +1,5 @@
+import { valuesIn } from '../accounting/by-slice.js';
+import type { PartTouched } from '../accounting/room-to-spend.js';
 import { askedText, type Standing } from '../accounting/share.js';
 import type { CountedMeasure, Measure } from '../count/measure.js';
 import type { Steps } from '../count/public-steps.js';
@@ -8,12 +10,13 @@ import type { Allotment } from '../mechanism/allotment.js';
 import type { Scope } from '../mechanism/effect.js';
 import { lawWords } from '../mechanism/law.js';
 import { costTogether } from '../mechanism/mechanism.js';
-import { everyRecord } from '../mechanism/record-class.js';
+import { boxIn, everyRecord, isSlice, type RecordClass, sliced } from '../mechanism/record-class.js';
 import { type Counted, type RunningTotals, runningTotals } from '../mechanism/running/running-totals.js';
 import type { Moves } from '../mechanism/running/way.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import type { Query } from '../query/query.js';
+import { slicingsOf } from '../ties/slicings.js';
 import type { Plan } from './plan.js';
 import { requestKey } from './request-key.js';
 import { sameProfile } from './same-profile.js';
@@ -39,20 +42,46 @@ export interface PreparedTotals {
   readonly plan: Plan;
 }
 
-export const wholeRecords: Scope = (record) => record === everyRecord;
+/**
+ * A measure as it is counted over the steps of a horizon. A record may change its step, unless everybody knows it: those of a step stay there and are booked by it. Of a person nobody knows
+ * which rows are kept; and the answers of a row stay where the row is.
+ */
+function overSteps({ policy }: Session, measure: CountedMeasure, { steps, horizon }: TotalsAsked): CountedMeasure {
+  if (policy.protect.secret === 'answer') return measure;
+  return { ...measure, effects: effectsOverSteps(policy, measure, steps, horizon) };
+}
+const movesOf =
+  ({ policy }: Session) =>
+  (record: RecordClass): Moves =>
+    policy.protect.secret === 'answer' || isSlice(record) ? 'within a step' : 'between steps';
 
-/** Where everybody knows a record's step, replacing it changes what is counted there; of a person nobody knows which rows are kept. */
-const movesOf = ({ policy }: Session): Moves => (policy.protect.secret === 'person' ? 'between steps' : 'within a step');
+/** The steps of the horizon, where records are booked by them. */
+function stepsTouched({ policy }: Session, { effects }: CountedMeasure, { steps }: TotalsAsked): PartTouched | undefined {
+  const by = slicingsOf(policy).find(({ column }) => column.name === steps.column);
+  if (!by || !effects.has(sliced(by.slicing))) return undefined;
+  return { slicing: by.slicing, values: valuesIn(effects, by.slicing), classes: [...effects.keys()] };
+}
 
-export function countedOf(session: Session, measure: CountedMeasure, { steps, horizon }: TotalsAsked): Counted {
-  const moves = movesOf(session);
+/** What totals are made of, and the records that their noise is fitted to. */
+export function countedOf(
+  session: Session,
+  asked: TotalsAsked,
+  bound: CountedMeasure,
+): { readonly counted: Counted; readonly measure: CountedMeasure; readonly scope: Scope; readonly part?: PartTouched } {
+  const measure = overSteps(session, bound, asked);
+  const part = stepsTouched(session, measure, asked);
   return {
-    name: measure.name,
-    cells: measure.cells.length,
-    horizon,
-    effects: moves === 'within a step' ? measure.effects : effectsOverSteps(session.policy, measure, steps),
-    moves,
-    unit: toNumber(measure.grid),
+    counted: {
+      name: measure.name,
+      cells: measure.cells.length,
+      horizon: asked.horizon,
+      effects: measure.effects,
+      moves: movesOf(session),
+      unit: toNumber(measure.grid),
+    },
+    measure,
+    scope: part ? (record) => isSlice(record) && boxIn(record).of === part.slicing : (record) => record === everyRecord,
+    ...(part && { part }),
   };
 }
 
@@ -62,7 +91,7 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
   const { steps, horizon } = asked;
   const bound = bindBatch(parseBatch(asked.query), policy);
   const [query] = bound.queries;
-  const measure = addedUp(bound.measures);
+  const asOne = addedUp(bound.measures);
   if (horizon > steps.count)
     throw new Fault(
       'QUERY_INVALID',
@@ -73,15 +102,15 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
     'totals',
     askedText(options),
     ...identityOf(bound, policy),
-    [steps.column, steps.unitsOf(1), steps.width, horizon, movesOf(session)],
+    [steps.column, steps.unitsOf(1), steps.width, horizon, movesOf(session)(everyRecord)],
   ]);
   const key = requestKey(policy, text);
-  const counted = countedOf(session, measure, asked);
+  const { counted, measure, scope, part } = countedOf(session, asked, asOne);
   const reading = { measures: [measure] };
   const by = async (standing?: Standing) => {
-    const allowance = await session.allowance(options, everyRecord, reading, standing);
+    const allowance = await session.allowance(options, everyRecord, reading, standing, part);
     const each = [allowance.pure, allowance.rho].filter((x) => x !== undefined);
-    return each.map((allotment) => ({ allowance, allotment, totals: runningTotals(counted, allotment, wholeRecords) }));
+    return each.map((allotment) => ({ allowance, allotment, totals: runningTotals(counted, allotment, scope) }));
   };
   const frame = ({ allowance, totals, allotment }: Candidate, completes?: number): PreparedTotals => ({
     measure,

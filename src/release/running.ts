@@ -13,7 +13,7 @@ import { notSpent, sayingOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type Receipt, receiptOf } from './receipt.js';
 import { reliedOn, stepIn } from './relied.js';
-import { countedOf, type PreparedTotals, prepareTotals, type TotalsAsked, wholeRecords } from './running-plan.js';
+import { countedOf, type PreparedTotals, prepareTotals, type TotalsAsked } from './running-plan.js';
 import type { AskedFor, AskOptions, Session } from './session.js';
 
 /** The totals of one step: one per cell of the query. */
@@ -109,7 +109,8 @@ class OpenTotals {
     this.#asked = asked;
     this.#prepared = prepared;
     const amount = parseRational(booked.allotment.amount);
-    this.#totals = runningTotals(countedOf(session, measure, asked), { noise: booked.allotment.noise, amount }, wholeRecords);
+    const { counted, scope } = countedOf(session, asked, measure);
+    this.#totals = runningTotals(counted, { noise: booked.allotment.noise, amount }, scope);
     if (this.#totals.way.how !== booked.way)
       throw new Fault(
         'LEDGER_MISMATCH',

@@ -3,8 +3,8 @@ import { type About, aboutOf } from '../accounting/by-slice.js';
 import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import { openAccount } from '../accounting/open-account.js';
 import type { Reading } from '../accounting/reading.js';
-import { type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
-import { type Asked, askedText, chooseShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
+import { type PartTouched, type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
+import { type Asked, askedText, chooseShare, fittingShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
 import { publicRecords } from '../count/kept-rows.js';
 import { rowsBefore, rowsOfSteps, rowsWithoutStep, type Steps } from '../count/public-steps.js';
 import type { Engine } from '../engine/engine.js';
@@ -216,6 +216,7 @@ export class Session {
     record: RecordClass = everyRecord,
     reading: Reading = {},
     standing?: Standing,
+    part?: PartTouched,
   ): Promise<Allowance> {
     if (addsRemoves(this.policy))
       throw new Fault(
@@ -225,14 +226,20 @@ export class Session {
       );
     const spent = standing ?? (await this.standing());
     const quota = quotaFor(this.#desk);
-    const share = this.share(options, spent);
+    const roomWith = (share: Rational) => roomFor(this.account, { spent, share, record, reading, quota, ...(part && { part }) });
+    const asked = this.share(options, spent, part && new Map([[part.slicing, part.values]]));
+    const fitting =
+      options.epsilon === undefined && !roomWith(asked).admitted
+        ? fittingShare(asked, (share) => roomWith(share).admitted)
+        : undefined;
+    const share = fitting ?? asked;
     return {
       share,
       asked: askedText(options),
       fresh: options.fresh === true,
       spent,
       reading,
-      ...roomFor(this.account, { spent, share, record, reading, quota }),
+      ...roomWith(share),
     };
   }
 

@@ -1,3 +1,4 @@
+import { type Slicing, slicingTogether } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 import { type SlicingColumn, slicingsBy } from './slicing-column.js';
@@ -19,3 +20,9 @@ export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly
   return made;
 }
 const found = new WeakMap<Policy, readonly SlicingColumn[]>();
+
+/** What costs are looked at by: each of these columns, and where there are several all of them together. */
+export function readingsOf(policy: Policy): readonly Slicing[] {
+  const each = slicingsOf(policy).map(({ slicing }) => slicing);
+  return each.length > 1 ? [...each, slicingTogether(each)] : each;
+}

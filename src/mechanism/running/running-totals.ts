@@ -5,7 +5,7 @@ import { inDoubles } from '../law.js';
 import { deviation } from '../law-width.js';
 import { convolutionOf } from './convolution.js';
 import { treesOver } from './tree.js';
-import { effectsThrough, type Moves, type Way } from './way.js';
+import { effectsThrough, type MovesOf, type Way } from './way.js';
 
 /** What is counted at every step up to a horizon, and told as totals from the first step on. */
 export interface Counted {
@@ -15,7 +15,7 @@ export interface Counted {
   readonly horizon: number;
   /** Of replacing one record, on everything counted at all steps together. */
   readonly effects: Effects;
-  readonly moves: Moves;
+  readonly moves: MovesOf;
   readonly unit?: number;
 }
 

@@ -1,5 +1,6 @@
 import { integerRoot } from '../../noise/discrete-gaussian.js';
 import type { Effect, Effects } from '../effect.js';
+import type { RecordClass } from '../record-class.js';
 
 /**
  * One way to let running totals out over a horizon: what is noised is a vector of whole numbers that grows with the steps, what is told is a function of the
@@ -30,10 +31,10 @@ export type Decoder = (noisy: readonly bigint[]) => number;
  * How far replacing one record moves the noised numbers, from how far it moves what is counted at the steps: read off the first column of the very encoder
  * that is run on the data, which is the largest column (running.proof.md).
  */
-export function effectsThrough(way: Way, counted: Effects, moves: Moves): Effects {
+export function effectsThrough(way: Way, counted: Effects, moves: MovesOf): Effects {
   const { l1, l2squared, numbers } = firstColumn(way);
-  const through = (effect: Effect): Effect => {
-    const turns = moves === 'within a step' ? 1n : 2n;
+  const through = (effect: Effect, record: RecordClass): Effect => {
+    const turns = (typeof moves === 'string' ? moves : moves(record)) === 'within a step' ? 1n : 2n;
     const linear = turns * l2squared * effect.l2squared;
     const loose = way.slack * way.slack * numbers * effect.l1;
     return {
@@ -41,10 +42,12 @@ export function effectsThrough(way: Way, counted: Effects, moves: Moves): Effect
       l2squared: loose === 0n ? linear : (rootUp(linear) + rootUp(loose)) ** 2n,
     };
   };
-  return new Map([...counted].map(([name, effect]) => [name, through(effect)]));
+  return new Map([...counted].map(([name, effect]) => [name, through(effect, name)]));
 }
-/** Whether a record's step is known to everybody, so that replacing it changes what is counted there, or may change too. */
+/** Whether a record that is replaced keeps its step, so that it changes what is counted there, or may change that too. */
 export type Moves = 'within a step' | 'between steps';
+/** The same for all records, or by their class. */
+export type MovesOf = Moves | ((record: RecordClass) => Moves);
 
 function firstColumn(way: Way): { readonly l1: bigint; readonly l2squared: bigint; readonly numbers: bigint } {
   const encode = way.encoder();
