@@ -1,7 +1,7 @@
 import { codeText } from '../code.js';
-import { isDesignName, isDeviceName, isIdName, isTimingName } from '../column-name.js';
+import { isDesignName, isDeviceName, isIdName, isPersonalName, isTimingName } from '../column-name.js';
 import { type DecimalMark, numberFromText } from '../number-text.js';
-import { isFreeText, type Texts } from './free-text.js';
+import { isFreeText, isPeople, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { isMissingWord } from './missing-word.js';
 
@@ -27,6 +27,12 @@ export interface ColumnSummary {
   readonly dates: number;
   /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
   readonly addresses: number;
+  /** Cells with telephones, accounts, postcodes, streets: who somebody is, or where. */
+  readonly personal: number;
+  /** How its whole numbers are written: the one length that nearly all have, and how many begin with a nought. */
+  readonly numbering: { readonly length?: number; readonly noughts: number };
+  /** Cells that are numbers with four digits and more behind the point. */
+  readonly precise: number;
   /** How its texts were read as numbers. */
   readonly mark?: DecimalMark;
   /** Cells that are numbers with a comma for a point. */
@@ -77,6 +83,7 @@ export type LeftOut =
   | 'device'
   | 'design'
   | 'date'
+  | 'person'
   | 'free text'
   | 'commas'
   | 'not asked for';
@@ -91,6 +98,8 @@ export interface Known {
   readonly noWeights?: ReadonlySet<string>;
   /** Other columns have decimal commas, so that a point may stand between thousands. */
   readonly commas?: boolean;
+  /** Columns that are latitudes and longitudes, by what stands beside them. */
+  readonly coordinates?: ReadonlySet<string>;
 }
 
 const mostNumericCodes = 12;
@@ -99,6 +108,8 @@ const mostOptions = 40;
 /** A policy has no more steps between bounds (columns.ts). */
 const mostSteps = 2 ** 31;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
+/** A name that ends or begins as names of identifiers do; `paid` does, too. */
+export const isIdLike = (name: string): boolean => idName.test(name) && !/(paid|said|avoid|covid|aid|android|valid)$/i.test(name);
 const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050)$/i;
 /** "None" is an answer to many questions, but no number. */
 const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
@@ -134,6 +145,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
+  if (!wanted && isPersonalName(name)) return out('person', 'says who or where somebody is');
   if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
   const groups = wanted ? undefined : foundGroups(column);
   if (groups?.sure) return out('group', 'names a group of rows');
@@ -145,6 +157,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (isIdName(name) && distinct > mostTextCodes) return names;
   // Whole numbers that never repeat count people, not anything about them.
   if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled) return names;
+  if (column.personal + column.addresses > filled / 20) return out('person', 'telephones, accounts, postcodes or addresses');
+  if (!wanted && known.coordinates?.has(name)) return out('person', 'where somebody is');
   if (
     numeric &&
     (column.stored === 'real' || column.fractions > 0) &&
@@ -153,7 +167,10 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     column.range![0] >= 0
   )
     return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };
-  if (numeric && distinct - words > mostNumericCodes) return guessNumber(column, known);
+  if (numeric && distinct - words > mostNumericCodes)
+    return !wanted && isNumbering(column)
+      ? out('person', 'numbers of one length, as postcodes, telephones and dates have')
+      : guessNumber(column, known);
   if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
     return out('commas', 'numbers with decimal commas, where others have points or stand between thousands');
   if (
@@ -161,11 +178,13 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     column.options &&
     column.options.length <= mostOptions &&
     !isFreeText(column.optionTexts!) &&
+    !isPeople(column.optionTexts!) &&
     !numeric &&
     distinct > column.options.length
   )
     return { type: 'multi', separator: column.separator, missing: [], ...listed(column.options, column.optionTexts!) };
-  if (column.dates > 0.9 * filled) return out('date', 'a date or time');
+  if (column.dates > filled / 20) return out('date', 'a date or time');
+  if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');
   if (codes && codes.length <= mostTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
     return guessCategory(codes, known, column.mark, numeric ? undefined : column.texts);
   return out('free text', distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text');
@@ -185,6 +204,35 @@ function listed(
 /** `1.234` in a file with decimal commas is most likely a thousand, and never to be read as one and a bit. */
 const isBetweenThousands = ({ mark, thousands, fractions, filled, numbers }: ColumnSummary, { commas }: Known): boolean =>
   thousands > 0 && (mark === ',' ? 2 * thousands >= filled - numbers : commas === true && thousands >= fractions);
+
+/**
+ * What is numbered has numbers of one length (postcodes, telephones, accounts, 19840523), or noughts before them; what is measured has short and long ones,
+ * or is counted in tens, or says so. Years are what they are.
+ */
+function isNumbering(column: ColumnSummary): boolean {
+  const { length = 0, noughts } = column.numbering;
+  if (column.fractions > 0) return false;
+  if (noughts > column.filled / 20) return true;
+  const [low, high] = column.range!;
+  if (length < 4 || (low >= 1800 && high <= 2200)) return false;
+  return length >= 7 || !isMeasure(column);
+}
+
+/** Two columns side by side that may be a latitude and a longitude: written to four digits and more, within the globe, and not both near nought as scores are. */
+export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const within = ({ range }: ColumnSummary, most: number) => range![0] >= -most && range![1] <= most;
+  const far = ({ range }: ColumnSummary) => Math.max(Math.abs(range![0]), Math.abs(range![1])) > 10;
+  const isFine = (c: ColumnSummary) =>
+    c.range !== undefined && c.numbers === c.filled && c.precise > 0.8 * c.filled && c.distinct > mostNumericCodes && !weightName.test(c.name) && !measureName.test(c.name); // biome-ignore format: one line
+  for (const [k, a] of columns.entries()) {
+    const b = columns[k + 1];
+    if (!b || !isFine(a) || !isFine(b) || a.filled !== b.filled) continue;
+    const globe = (within(a, 90) && within(b, 180)) || (within(a, 180) && within(b, 90));
+    if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);
+  }
+  return found;
+}
 
 const measureName =
   /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|calor|dist|km$/i;

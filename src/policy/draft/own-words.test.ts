@@ -82,7 +82,7 @@ describe('numbers with decimal commas', () => {
 
 it('whole numbers that are wider than a policy can be are left out, and stop no draft', () => {
   const phone = column('mobile', (i) => `${4_915_000_000_000 + ((i * 7919) % 90) * 10_000_000_003}`);
-  expect(guess(phone)).toMatchObject({ type: 'out', is: 'id' });
+  expect(guess(phone)).toMatchObject({ type: 'out', is: 'person' });
   expect(guess(phone, { wanted: new Set(['mobile']) })).toMatchObject({ type: 'out', is: 'id' });
 });
 
