@@ -15,13 +15,14 @@ export interface Texts {
   /** Cells that hold one of those, of all. */
   readonly ownCells?: number;
   readonly cells?: number;
-  /** Names of people among them, of one word and of several. */
-  readonly people?: { readonly alone: number; readonly full: number };
+  /** Names of people among them. */
+  readonly people?: number;
 }
 
 const mostLetters = 80;
 const mostWords = 12;
 const manyWords = 6;
+const mostStatements = 7;
 
 /** A text that fewer rows than this share, of so many, is a few people's. */
 const fewRows = (rows: number): number => (rows >= 100 ? 5 : rows >= 40 ? 3 : 2);
@@ -48,14 +49,15 @@ export function ownWords(counts: ReadonlyMap<string, number>): readonly string[]
  * texts of many words, names of people, and columns of which most texts are a few people's own and one cell in ten at least holds them.
  */
 export function isFreeText({ distinct, once, longest, wordiest, own = [], ownCells = 0, cells = 0 }: Texts): boolean {
-  if (longest > mostLetters || wordiest > mostWords) return true;
+  // A few statements to choose from may be long; then everybody chose one of them.
+  const statements = own.length === 0 && distinct <= mostStatements;
+  if ((longest > mostLetters || wordiest > mostWords) && !statements) return true;
   if (own.length > 0 && (distinct - own.length < 2 || (2 * own.length > distinct && 10 * ownCells > cells))) return true;
   return once > 0 && once === distinct;
 }
 
 /** Whether a column of these texts names people. */
-export const isPeople = ({ distinct, people = { alone: 0, full: 0 }, cells = 0 }: Texts): boolean =>
-  namesPeople(distinct, people, cells / Math.max(1, distinct));
+export const isPeople = ({ distinct, people = 0 }: Texts): boolean => namesPeople(distinct, people);
 
 /** By the list alone, for policies drafted by others: whether these values read like what people wrote rather than like answers to choose from. */
 export function readsLikeFreeText(values: readonly string[]): boolean {

@@ -29,8 +29,8 @@ export interface ColumnSummary {
   readonly addresses: number;
   /** Cells with telephones, accounts, postcodes, streets: who somebody is, or where. */
   readonly personal: number;
-  /** How its whole numbers are written: the one length that nearly all have, and how many begin with a nought. */
-  readonly numbering: { readonly length?: number; readonly noughts: number };
+  /** How its whole numbers are written: the one length that nearly all have, how many begin with a nought, how many are years. */
+  readonly numbering: { readonly length?: number; readonly noughts: number; readonly years: number };
   /** Cells that are numbers with four digits and more behind the point. */
   readonly precise: number;
   /** How its texts were read as numbers. */
@@ -111,6 +111,8 @@ const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
 /** A name that ends or begins as names of identifiers do; `paid` does, too. */
 export const isIdLike = (name: string): boolean => idName.test(name) && !/(paid|said|avoid|covid|aid|android|valid)$/i.test(name);
 const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050)$/i;
+/** Of whole numbers: a weight in kilograms is an answer. */
+const wholeWeightName = /wgt/i;
 /** "None" is an answer to many questions, but no number. */
 const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
@@ -145,7 +147,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
-  if (!wanted && isPersonalName(name)) return out('person', 'says who or where somebody is');
+  if (!wanted && isPersonalName(name) && distinct - words > mostNumericCodes)
+    return out('person', 'says who or where somebody is');
   if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
   const groups = wanted ? undefined : foundGroups(column);
   if (groups?.sure) return out('group', 'names a group of rows');
@@ -161,16 +164,16 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (!wanted && known.coordinates?.has(name)) return out('person', 'where somebody is');
   if (
     numeric &&
-    (column.stored === 'real' || column.fractions > 0) &&
-    weightName.test(name) &&
+    (column.stored === 'real' || column.fractions > 0 ? weightName : wholeWeightName).test(name) &&
+    distinct - words > 1 &&
     !known.noWeights?.has(name) &&
     column.range![0] >= 0
   )
     return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };
-  if (numeric && distinct - words > mostNumericCodes)
-    return !wanted && isNumbering(column)
-      ? out('person', 'numbers of one length, as postcodes, telephones and dates have')
-      : guessNumber(column, known);
+  const isMany = distinct - words > mostNumericCodes;
+  if (numeric && !wanted && isNumbering(column, isMany ? shortest : shortestOfFew))
+    return out('person', 'numbers of one length, as postcodes, telephones and dates have');
+  if (numeric && isMany) return guessNumber(column, known);
   if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
     return out('commas', 'numbers with decimal commas, where others have points or stand between thousands');
   if (
@@ -207,16 +210,15 @@ const isBetweenThousands = ({ mark, thousands, fractions, filled, numbers }: Col
 
 /**
  * What is numbered has numbers of one length (postcodes, telephones, accounts, 19840523), or noughts before them; what is measured has short and long ones,
- * or is counted in tens, or says so. Years are what they are.
+ * or is counted in tens, or says so. Years are what they are, and a few short numbers are codes.
  */
-function isNumbering(column: ColumnSummary): boolean {
-  const { length = 0, noughts } = column.numbering;
-  if (column.fractions > 0) return false;
+function isNumbering(column: ColumnSummary, fewest: number): boolean {
+  const { length = 0, noughts, years } = column.numbering;
+  if (column.fractions > 0 || column.longest < fewest || years > 0.8 * column.filled) return false;
   if (noughts > column.filled / 20) return true;
-  const [low, high] = column.range!;
-  if (length < 4 || (low >= 1800 && high <= 2200)) return false;
-  return length >= 7 || !isMeasure(column);
+  return length >= fewest && (length >= 7 ? !isRound(column, 1000) : !isMeasure(column));
 }
+const [shortest, shortestOfFew] = [4, 5];
 
 /** Two columns side by side that may be a latitude and a longitude: written to four digits and more, within the globe, and not both near nought as scores are. */
 export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
@@ -237,8 +239,9 @@ export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<st
 const measureName =
   /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|calor|dist|km$/i;
 /** By its name, or because it is counted in tens. */
-const isMeasure = ({ name, extremes }: ColumnSummary): boolean =>
-  measureName.test(name) || extremes.filter((x) => !sentinel.test(String(x))).every((x) => x % 10 === 0);
+const isMeasure = (column: ColumnSummary): boolean => measureName.test(column.name) || isRound(column, 10);
+const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>
+  extremes.filter((x) => !sentinel.test(String(x))).every((x) => x % unit === 0);
 
 function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark = '.', texts: Texts | undefined): Guess {
   const { values: spelled, unlisted } = texts ? listed(codes, texts) : { values: [...new Set(codes.map(codeText))] };

@@ -21,7 +21,7 @@ describe('what a few wrote behind "other, please specify"', () => {
     const { text, unconfirmed } = drafted(column('party', (i) => wrote[i - 100] ?? parties[i % 6]!));
     for (const words of wrote) expect(text).not.toContain(words);
     expect(text).toContain('party: {type: category, values: [CDU, FDP, Gruene, Linke, SPD, keine]}');
-    expect(text).toMatch(/# 5 values that read like what somebody wrote.* not listed/);
+    expect(text).toMatch(/# 5 values that only a few rows hold.* not listed/);
     expect(unconfirmed).toEqual(['party']);
   });
 

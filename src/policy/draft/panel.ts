@@ -17,7 +17,11 @@ const mostSteps = 1000;
 const repeats = ({ distinct, filled, rows }: ColumnSummary): boolean =>
   distinct >= 2 && distinct < 0.97 * filled && filled > 0.9 * rows;
 const isEven = ({ most, filled, distinct }: ColumnSummary, times: number): boolean => most <= (times * filled) / distinct;
-const isNamed = (column: ColumnSummary): boolean => (isIdName(column.name) || isIdLike(column.name)) && !isGroupName(column.name);
+/** Keys of somebody or something else: a parent, a place, a firm. */
+const other =
+  /father|mother|parent|spouse|partner|sibling|infector|interviewer|coder|head|vater|mutter|p[eè]re|m[eè]re|country|county|region|district|city|state|land|place|shop|store|product|item|firm|company|dep(artmen)?t|team|event|category|type|visit|row|obs|record|session|order/i;
+const isNamed = ({ name }: ColumnSummary): boolean =>
+  (isIdName(name) || isIdLike(name)) && !isGroupName(name) && !other.test(name);
 const isWhole = ({ fractions, dates, filled, wordiest }: ColumnSummary): boolean =>
   fractions === 0 && dates < filled / 2 && wordiest <= 3;
 

@@ -21,7 +21,7 @@ export const list = (codes: readonly string[]): string => `[${codes.map(scalar).
 export const line = (name: string, parts: readonly string[]): string => `  ${scalar(name)}: {${parts.join(', ')}}`;
 
 export const unlistedLine = (n: number): string =>
-  `  # ${n === 1 ? 'One value that reads' : `${n} values that read`} like what somebody wrote, held by a few rows, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
+  `  # ${n === 1 ? 'One value' : `${n} values`} that only a few rows hold, or that say who somebody is, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
 
 /** What the comments name. */
 export interface Hints {

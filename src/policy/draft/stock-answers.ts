@@ -15,5 +15,5 @@ const bin = new RegExp(
 );
 
 /** One or two characters are a code, and nobody's words. */
-export const isStockAnswer = (text: string): boolean => [...text].length <= 2 || stock.test(text) || isBin(text);
+export const isStockAnswer = (text: string): boolean => /^[\x21-\x7e]{1,2}$/.test(text) || stock.test(text) || isBin(text);
 const isBin = (text: string): boolean => bin.test(text) && !/\d{7}/.test(text) && !/^0\d{2}/.test(text);

@@ -37,6 +37,7 @@ export class ColumnTally {
   #personal = 0;
   #lengths = new Map<number, number>();
   #noughts = 0;
+  #years = 0;
   #precise = 0;
   #longest = 0;
   #wordiest = 0;
@@ -87,6 +88,7 @@ export class ColumnTally {
       if (/[.,]\d{4}/.test(text)) this.#precise += times;
       if (digits.test(text)) this.#lengths.set(text.length, (this.#lengths.get(text.length) ?? 0) + times);
       if (/^0\d/.test(text)) this.#noughts += times;
+      if (x >= 1500 && x <= 2200 && text.length === 4) this.#years += times;
       this.#stretch(x);
       return;
     }
@@ -145,7 +147,7 @@ export class ColumnTally {
       thousands: this.#thousands,
       addresses: this.#addresses,
       personal: this.#personal,
-      numbering: numberingOf(this.#lengths, this.#noughts),
+      numbering: { ...numberingOf(this.#lengths), noughts: this.#noughts, years: this.#years },
       precise: this.#precise,
       mark: this.#mark,
       // In the order of the codes, never of their frequency or of the rows.
@@ -157,14 +159,14 @@ export class ColumnTally {
   }
 }
 
-/** The one length that nearly all whole numbers have, and how many begin with a nought. */
-function numberingOf(lengths: ReadonlyMap<number, number>, noughts: number): ColumnSummary['numbering'] {
+/** The one length that nearly all whole numbers have. */
+function numberingOf(lengths: ReadonlyMap<number, number>): { readonly length?: number } {
   const all = [...lengths.values()].reduce((sum, times) => sum + times, 0);
   const [length, times] = [...lengths].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0] as readonly [
     number,
     number,
   ]);
-  return { noughts, ...(times > 0.98 * all && { length }) };
+  return times > 0.98 * all ? { length } : {};
 }
 
 /** Of the texts that are answers and no numbers: codes are never free text. */
