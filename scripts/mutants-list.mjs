@@ -548,7 +548,7 @@ const rowsOfFound = [
   mutant('found-free-text', 'src/policy/draft/guess.ts', '(distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))', '(distinct <= Math.max(12, filled / 5))', firstMile),
   mutant('found-own-words', 'src/policy/draft/guess.ts', '.filter((code) => !own.includes(code))', '', firstMile),
   mutant('found-confirm-all', 'src/ask/confirm.ts', "'values' in column && readsLikeFreeText(column.values)", 'false', firstMile),
-  mutant('found-group-key', 'src/policy/draft/guess.ts', "if (groups?.sure) return out('group', 'names a group of rows');", '', firstMile),
+  mutant('found-group-key', 'src/policy/draft/draft.ts', '.flatMap((column) => foundGroups(column) ?? [])', '.flatMap((column) => (column.rows < 0 ? foundGroups(column)! : []))', firstMile),
   mutant('found-none-in-silence', 'src/policy/draft/policy-text.ts', "'dependence: undecided',", "'dependence: none',", firstMile),
   mutant('found-timings', 'src/policy/draft/guess.ts', "return out('timing', 'a timing');", '{}', firstMile),
   mutant('found-last-crumb', 'src/release/plan.ts', 'if (!isPositive(left) || compare(share, left) !== 0) return undefined;', 'if (left !== undefined) return undefined;', firstMile),

@@ -104,6 +104,7 @@ describe('found on the first trials', () => {
 
   it('everything spent at once, on everything: page timings published, the last crumb taken in silence', async () => {
     for (const [, text] of published()) expect(text).not.toContain('page_timing');
+    expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}pid_page_timing:/m);
     shop = openWorkshop(policyYaml(), 300);
     await says(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '0.9901');
     const crumb = await says(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"histogram","column":"party"}');

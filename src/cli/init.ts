@@ -130,7 +130,8 @@ function initText(draft: DraftedPolicy, out: string): string {
 
 /** Whom the rows are taken to be about, where that was not said. */
 function protectWords({ protect: { secret, said, unit, order, maxRows } }: DraftedPolicy): string[] {
-  if (secret !== 'person' || said) return [];
+  if (secret === 'row' && said) return ['Each row is a secret of its own, as you said.'];
+  if (secret === 'row' || said) return [];
   const rows = order === undefined ? 'Several rows share one' : `There is a row for each ${order} of one`;
   return [
     warn(`${rows} ${unit}: they are protected together (secret: person), and at most ${maxRows} of them count.`),

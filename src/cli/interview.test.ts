@@ -39,6 +39,15 @@ async function talk(answers: readonly (readonly [RegExp, string])[], said: Said 
   }
 }
 
+describe('init asks whose the rows are', () => {
+  it('and takes no for an answer, aloud', async () => {
+    const { policy, asked } = await talk([[/Is that one person/, 'n']]);
+    expect(policy.protect.secret).toBe('row');
+    expect(asked).toMatch(/Each row is then a secret of its own/);
+    expect((await talk([[/how many rows/, '7']])).policy.protect.maxRows).toBe(7);
+  });
+});
+
 describe('init asks what only the steward knows', () => {
   it('with Enter for everything it takes the groups it found, and leaves out what is no question', async () => {
     const { policy, asked, draft } = await talk([]);

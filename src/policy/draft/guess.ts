@@ -237,7 +237,7 @@ export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<st
 }
 
 const measureName =
-  /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|calor|dist|km$/i;
+  /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|wgt|calor|dist|km$/i;
 /** By its name, or because it is counted in tens. */
 const isMeasure = (column: ColumnSummary): boolean => measureName.test(column.name) || isRound(column, 10);
 const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>

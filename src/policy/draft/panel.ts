@@ -1,4 +1,4 @@
-import { isGroupName, isIdName, isTimeName } from '../column-name.js';
+import { isGroupName, isIdName, isPersonIdName, isTimeName } from '../column-name.js';
 import { foundGroups } from './groups.js';
 import { type ColumnSummary, isIdLike } from './guess.js';
 import { hashOf } from './value-sample.js';
@@ -19,9 +19,9 @@ const repeats = ({ distinct, filled, rows }: ColumnSummary): boolean =>
 const isEven = ({ most, filled, distinct }: ColumnSummary, times: number): boolean => most <= (times * filled) / distinct;
 /** Keys of somebody or something else: a parent, a place, a firm. */
 const other =
-  /father|mother|parent|spouse|partner|sibling|infector|interviewer|coder|head|vater|mutter|p[eè]re|m[eè]re|country|county|region|district|city|state|land|place|shop|store|product|item|firm|company|dep(artmen)?t|team|event|category|type|visit|row|obs|record|session|order/i;
+  /father|mother|parent|spouse|partner|sibling|infector|interviewer|coder|head|vater|mutter|p[eè]re|m[eè]re|country|county|region|district|city|state|land|place|shop|store|product|item|firm|company|dep(artmen)?t|team|event|category|type|visit|row|obs|record|session|order|location|zone|area|vendor|rate|group|cluster/i;
 const isNamed = ({ name }: ColumnSummary): boolean =>
-  (isIdName(name) || isIdLike(name)) && !isGroupName(name) && !other.test(name);
+  isPersonIdName(name) || ((isIdName(name) || isIdLike(name)) && !isGroupName(name) && !other.test(name));
 const isWhole = ({ fractions, dates, filled, wordiest }: ColumnSummary): boolean =>
   fractions === 0 && dates < filled / 2 && wordiest <= 3;
 
@@ -42,7 +42,7 @@ const ordersIn = (columns: readonly ColumnSummary[]): readonly ColumnSummary[] =
       (c) =>
         c.distinct >= 2 &&
         c.distinct <= c.filled / 2 &&
-        c.filled > 0.9 * c.rows &&
+        c.filled > 0.5 * c.rows &&
         (isTimeName(c.name) || c.dates > c.filled / 2 || isCounted(c)),
     )
     .sort((a, b) => Number(isTimeName(b.name)) - Number(isTimeName(a.name)))
@@ -140,7 +140,7 @@ export class PanelTally {
       meetings.filter(({ areApart }) => areApart).map(({ order }) => panelOf(unit, order)),
     );
     const named = this.#columns
-      .filter((c) => isNamed(c) && repeats(c) && isWhole(c) && c.distinct > fewestNamed)
+      .filter((c) => isNamed(c) && repeats(c) && isWhole(c) && (isPersonIdName(c.name) || c.distinct > fewestNamed))
       .map((unit) => panelOf(unit));
     const units = new Set<string>();
     return [...inOrder, ...named].filter(({ unit }) => !units.has(unit) && units.add(unit));
