@@ -575,6 +575,22 @@ const rowsOfFound = [
   mutant('found-shared-ledger', 'src/ledger/ledger-file.ts', 'if (isShared(dirname(path))) fchmodSync(fd, sharedMode);', '', firstMile),
 ];
 
+/** What a draft would give away in silence. */
+const personal = 'src/policy/draft/personal.test.ts';
+const panels = 'src/policy/draft/panel.test.ts';
+const silent = [
+  mutant('few-rows-listed', 'src/policy/draft/free-text.ts', '(times < few && !isStockAnswer(text))', 'false', personal, 'src/policy/draft/own-words.test.ts'),
+  mutant('looks-listed', 'src/policy/draft/free-text.ts', 'personalLook(text) !== undefined);', 'false);', personal),
+  mutant('names-listed', 'src/policy/draft/guess.ts', "if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');", '', personal),
+  mutant('numbering-measured', 'src/policy/draft/guess.ts', 'if (numeric && !wanted && isNumbering(', 'if (numeric && wanted && isNumbering(', personal),
+  mutant('coordinates-measured', 'src/policy/draft/guess.ts', 'if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);', '', personal),
+  mutant('labels-of-answers', 'src/policy/draft/draft.ts', 'if (values.length <= mostPoints) return false;', 'return false;', personal),
+  mutant('row-in-silence', 'src/policy/draft/draft.ts', "if (unit === undefined) return { secret: 'row', said: false };", "if (person === undefined || unit === undefined) return { secret: 'row', said: false };", panels),
+  mutant('panel-by-chance', 'src/policy/draft/panel.ts', 'this.#met <= chance * pairs * alike', 'this.#met <= pairs * alike', panels),
+  mutant('names-apart-by-comma', 'src/engine/name.ts', "(?:[.,]0*)?$'", "(?:[.]0*)?$'", 'src/engine/name.test.ts'),
+  mutant('hint-that-is-refused', 'src/release/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.test.ts'),
+];
+
 /** Bounds of large graphs that forget somebody. */
 const large = [
   mutant(
@@ -655,6 +671,7 @@ export const mutants = [
   ...routing,
   ...decided,
   ...rowsOfFound,
+  ...silent,
   ...parts,
   ...overTime,
 ];

@@ -82,6 +82,22 @@ function unbalanced(html: string): string[] {
   return open;
 }
 
+describe('a value that could not be told', () => {
+  it('has no ends in a file, also where something says that it lies between nothing and all', () => {
+    const untold = {
+      ...row(['r'], null),
+      low: 0,
+      high: 1300,
+      standardError: 4,
+      share: { value: null, low: 0, high: 1, withSampling: { low: 0, high: 1 } },
+    };
+    const told = { ...row(['d'], 10), share: { value: 0.5, low: 0.25, high: 0.75, withSampling: { low: 0, high: 1 } } };
+    const csv = tableCsv(publishedTable({ ...histogram, rows: [told, untold] } as unknown as AnswerTable, policy)).split('\n');
+    expect(csv[1]).toMatch(/^d,10,6,-2,22,50,25,75,0,100,/);
+    expect(csv[2]).toMatch(/^r,,,,,,,,,,/);
+  });
+});
+
 describe('the HTML report', () => {
   it('asks nothing of the network and runs no script', () => {
     const html = page();
