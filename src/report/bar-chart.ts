@@ -1,5 +1,5 @@
 import { estimate, tick } from './number.js';
-import { clip, colour, type Drawing, element, escapeText, line, linear, textWidth, words } from './svg.js';
+import { clip, colour, type Drawing, element, escapeText, line, linear, smallest, textWidth, words } from './svg.js';
 
 export interface Bar {
   readonly label: string;
@@ -40,14 +40,14 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
   const errors = bars.map((b, k) => b.note ?? numbers[k]!.error);
   const gutter = Math.min(width * 0.38, Math.max(40, ...bars.map((b) => textWidth(b.label) + 4)));
   const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
-  const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, 11)));
+  const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, smallest)));
   const left = gutter + 8;
   const right = width - valueRoom - errorRoom - (errorRoom > 0 ? 34 : 16);
   const x = linear(domain, [left, right], Math.max(2, Math.floor((right - left) / 70)));
   const bottom = bars.length * rowHeight + 6;
   const grid = x.ticks.flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule, 'stroke-width': t === 0 ? 1.5 : 1 }),
-    words(x(t), bottom + 14, tick(t), { 'text-anchor': 'middle', 'font-size': 10.5, fill: colour.muted }),
+    words(x(t), bottom + 14, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const rows = bars.map((bar, k) => {
     const middle = k * rowHeight + rowHeight / 2 + 3;
@@ -65,7 +65,7 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
         fill: bar.value === null || bar.quiet ? colour.muted : colour.ink,
         class: 'figure',
       }),
-      words(width, middle + 4, errors[k]!, { 'text-anchor': 'end', 'font-size': 11, fill: colour.muted, class: 'figure' }),
+      words(width, middle + 4, errors[k]!, { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted, class: 'figure' }),
     ];
     return [
       name,

@@ -99,6 +99,11 @@ describe('a word that few rows hold', () => {
     expect(drafted('q', column('Volt', 9)).text).toContain('Volt');
   });
 
+  it('is not listed either where more rows say who somebody is', () => {
+    for (const said of ['0171/3344556', 'anna@example.org', 'DE89 3704 0044 0532 0130 00', '12.03.1984', 'Hauptstraße 5'])
+      expect([said, drafted('q', column(said, 9)).text.includes(said)]).toEqual([said, false]);
+  });
+
   it('is listed where questionnaires offer it everywhere', () => {
     for (const word of ['yes', 'Other', 'very satisfied', 'nein', '18-24', '65+', 'under 5 years', 'XX'])
       expect(drafted('q', column(word, 1)).text).toContain(word);
