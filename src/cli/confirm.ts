@@ -80,7 +80,10 @@ export function confirmTable(columns: readonly UnconfirmedColumn[]): string {
 function verdict(done: ConfirmedPolicy, file: string): string[] {
   const { freeText, undecided } = done;
   return [
-    confirmedWords(done, file),
+    ...(done.dependence === undefined ? [] : [`Written into ${file}: dependence: ${done.dependence}`]),
+    ...(done.dependence !== undefined && done.confirmed.length === 0 && done.unconfirmed.length === 0
+      ? []
+      : [confirmedWords(done, file)]),
     ...(freeText.length > 0
       ? [
           warn(`Not accepted with --all, because the values read like what people wrote: ${freeText.join(', ')}.`),

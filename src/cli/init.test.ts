@@ -13,7 +13,7 @@ import { toNumber } from '../exact/rational.js';
 import { explainPolicy } from '../terms/explain.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
-import { confirmTable } from './confirm.js';
+import { confirmTable, register as registerConfirm } from './confirm.js';
 import { register } from './init.js';
 
 let folder: string;
@@ -133,6 +133,15 @@ describe('confirm', () => {
     expect(before.startsWith(after)).toBe(true);
     expect(after).not.toMatch(/unconfirmed/);
     expect((await readPolicy(out)).columns.size).toBe(150);
+  });
+
+  it('says what it wrote about who knows whom, and nothing else where nothing else was to do', async () => {
+    const { out, policy } = await init(wide(3));
+    await confirmPolicy(policy.file, { columns: 'all' });
+    const said = await runCommand(registerConfirm, 'confirm', out, '--groups', 'q1');
+    expect(said).toContain('dependence: [{kind: groups, by: q1, oddsRatio: inf}]');
+    expect(said).not.toMatch(/already|undecided/);
+    expect((await readPolicy(out)).undecided).toBeUndefined();
   });
 
   it('accepts some and leaves the rest', async () => {
