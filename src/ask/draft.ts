@@ -16,8 +16,7 @@ import { parsePolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, progress, readOptions } from './door.js';
 import { closing } from './opened.js';
 
-export type { DraftProtect, Found, FoundColumn } from '../policy/draft/draft.js';
-export type { FoundPanel } from '../policy/draft/panel.js';
+export type { Found, FoundColumn } from '../policy/draft/draft.js';
 
 /** How records know each other: not at all, by groups that share a value, or not said yet. */
 export const dependence = z.union([

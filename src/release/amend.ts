@@ -80,7 +80,7 @@ export async function canAmend(ledger: Ledger, policy: Policy): Promise<boolean>
   return account !== undefined && whyNot(account, await ledger.entries(policy.population), policy) === undefined;
 }
 
-export const anotherPopulation =
+const anotherPopulation =
   'Use the policy the account was opened with, or write "population: NAME" into this one: a budget of its own, and what is promised about both adds up.';
 
 function refuseOtherSecret(before: string, after: string): void {
