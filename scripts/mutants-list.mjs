@@ -550,6 +550,55 @@ const decided = [
   mutant('certifies-anything', 'src/accounting/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
 ];
 
+/** One for each row of test/found.test.ts: what a new user met must be met again without its guard. */
+const firstMile = 'test/found.test.ts';
+const rowsOfFound = [
+  mutant('found-free-text', 'src/policy/draft/guess.ts', '(distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))', '(distinct <= Math.max(12, filled / 5))', firstMile),
+  mutant('found-own-words', 'src/policy/draft/guess.ts', '.filter((code) => !own.includes(code))', '', firstMile),
+  mutant('found-confirm-all', 'src/ask/confirm.ts', "'values' in column && readsLikeFreeText(column.values)", 'false', firstMile),
+  mutant('found-group-key', 'src/policy/draft/draft.ts', '.flatMap((column) => foundGroups(column) ?? [])', '.flatMap((column) => (column.rows < 0 ? foundGroups(column)! : []))', firstMile),
+  mutant('found-none-in-silence', 'src/policy/draft/policy-text.ts', "'dependence: undecided',", "'dependence: none',", firstMile),
+  mutant('found-timings', 'src/policy/draft/guess.ts', "return out('timing', 'a timing');", '{}', firstMile),
+  mutant('found-last-crumb', 'src/release/plan.ts', 'if (!isPositive(left) || compare(share, left) !== 0) return undefined;', 'if (left !== undefined) return undefined;', firstMile),
+  mutant('found-mostly-noise', 'src/release/plan.ts', '.filter(({ error, most }) => error.halfWidth > most / 10)', '.filter(() => false)', firstMile),
+  mutant('found-second-release', 'src/cli/write-release.ts', 'if (overwrite || !released) return;', 'return;', firstMile),
+  mutant('found-attack-page', 'src/cli/attack.ts', "out ?? join(dirname(policy), 'private', name)", "out ?? join(dirname(policy), 'out', name)", firstMile),
+  mutant('found-mistyped', 'src/count/hidden-cells.ts', 'if (unknown.length > 0) this.#undeclared.add(new Set(unknown));', '', 'test/private-check.test.ts'),
+  mutant('found-mistyped-unsaid', 'src/cli/check.ts', 'const hidden = columns.filter((c) => c.hidden > 0);', 'const hidden = columns.filter(() => false);', firstMile),
+  mutant('found-labels', 'src/report/key-labels.ts', 'column.labels.get(one) ?? one', 'one', firstMile),
+  mutant('found-percent', 'src/report/published-table.ts', "const shares = table.rows.some(({ share }) => share);", 'const shares = false;', firstMile),
+  mutant('found-paths', 'src/report/published-folder.ts', '({ ...receipt, population: publicName(policy) })', 'receipt', firstMile),
+  mutant('found-sav-labels', 'src/policy/codebook/statfile.ts', "labels: new Map([...told].filter(([, words]) => words !== '')),", 'labels: new Map(),', firstMile),
+  mutant('found-sav-missing', 'src/policy/codebook/statfile.ts', 'missing: [...none],', 'missing: [],', firstMile),
+  mutant('found-sav-cells', 'src/statfile/sav/cases.ts', 'told === nothing ? missing : ready[told]!', 'told === nothing ? missing : ready[0]!', 'test/statfile/statfile.test.ts'),
+  mutant('found-weights', 'src/policy/draft/guess.ts', "return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };", 'return guessNumber(column, known);', firstMile),
+  mutant('found-few-pairs', 'src/learn/odds/odds-evidence.ts', 'if (!shared || high <= worthwhile * shared.high)', 'if (!shared || high > 0)', firstMile),
+  mutant('found-members-stay', 'src/release/session.ts', 'engine: unused ? await whole.without(unused.column, unused.names) : whole,', 'engine: whole,', firstMile),
+  mutant('found-one-member-more', 'src/ties/used-records.ts', '(members.get(group[record]!) ?? 0) < most', '(members.get(group[record]!) ?? 0) <= most', firstMile),
+  mutant('found-plan-says-yes', 'src/accounting/room-to-spend.ts', '...(admitted.pure || admitted.rho ? admitted : possible)', '...possible', firstMile),
+  mutant('found-same-terms', 'src/ledger/chained-ledger.ts', 'const changed = changedTerms(known, asked);', 'const changed = known === asked ? changedTerms(known, asked) : undefined;', firstMile),
+  mutant('found-protects-nothing', 'src/ask/fugu.ts', 'if (why === undefined) return;', 'return;', firstMile),
+  mutant('found-saw-tooth', 'src/policy/bins.ts', "return type === 'integer' ? add(steps, rational(1)) : steps;", 'return steps;', 'src/policy/bins.test.ts', firstMile),
+  mutant('found-typed', 'src/cli/typed.ts', "command === 'fugu' ? sentence : sentence.replace(said, `${command} `)", 'sentence', 'src/cli/typed.test.ts'),
+  mutant('found-shared-ledger', 'src/ledger/ledger-file.ts', 'if (isShared(dirname(path))) fchmodSync(fd, sharedMode);', '', firstMile),
+];
+
+/** What a draft would give away in silence. */
+const personal = 'src/policy/draft/personal.test.ts';
+const panels = 'src/policy/draft/panel.test.ts';
+const silent = [
+  mutant('few-rows-listed', 'src/policy/draft/free-text.ts', '(times < few && !isStockAnswer(text))', 'false', personal, 'src/policy/draft/own-words.test.ts'),
+  mutant('looks-listed', 'src/policy/draft/free-text.ts', 'personalLook(text) !== undefined);', 'false);', personal),
+  mutant('names-listed', 'src/policy/draft/guess.ts', "if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');", '', personal),
+  mutant('numbering-measured', 'src/policy/draft/guess.ts', 'if (numeric && !wanted && isNumbering(', 'if (numeric && wanted && isNumbering(', personal),
+  mutant('coordinates-measured', 'src/policy/draft/guess.ts', 'if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);', '', personal),
+  mutant('labels-of-answers', 'src/policy/draft/draft.ts', 'if (values.length <= mostPoints) return false;', 'return false;', personal),
+  mutant('row-in-silence', 'src/policy/draft/draft.ts', "if (unit === undefined) return { secret: 'row', said: false };", "if (person === undefined || unit === undefined) return { secret: 'row', said: false };", panels),
+  mutant('panel-by-chance', 'src/policy/draft/panel.ts', 'this.#met <= chance * pairs * alike', 'this.#met <= pairs * alike', panels),
+  mutant('names-apart-by-comma', 'src/engine/name.ts', "(?:[.,]0*)?$'", "(?:[.]0*)?$'", 'src/engine/name.test.ts'),
+  mutant('hint-that-is-refused', 'src/release/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.test.ts'),
+];
+
 /** Bounds of large graphs that forget somebody. */
 const large = [
   mutant(
@@ -629,6 +678,8 @@ export const mutants = [
   ...admission,
   ...routing,
   ...decided,
+  ...rowsOfFound,
+  ...silent,
   ...parts,
   ...overTime,
 ];

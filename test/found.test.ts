@@ -9,9 +9,11 @@ import { register as registerInit } from '../src/cli/init.js';
 import { register as registerPlan } from '../src/cli/plan.js';
 import { register as registerRelease } from '../src/cli/release.js';
 import { draftPolicy, type Fault, learnOdds, open } from '../src/index.js';
+import type { CategoryColumn } from '../src/policy/policy.js';
 import { runCommand } from './command.js';
 import { builtOnce, fugu, mainFile } from './fugu.js';
-import { corpus } from './statfile/corpus.js';
+import { readPolicy } from './inside.js';
+import { corpus, expectedOf, readWhole } from './statfile/corpus.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** What a new user met on ANES, GSS and biofam, one test per finding, by the command line as it is typed. What each failed with stands in its name. */
@@ -19,10 +21,13 @@ import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 const rows = 400;
 const opinions = 'the government should do more about roads and schools and nobody listens to people who live here'.split(' ');
 const opinion = (i: number) => Array.from({ length: 7 }, (_, k) => opinions[(i * (k + 3) + k) % opinions.length]).join(' ');
-const survey = `caseid,idhous,pid,likes_open,age,pid_page_timing,q1\n${Array.from(
+/** Few answer an open question, most of those alike; and some write behind "other". */
+const liked = (i: number) => (i % 5 === 0 ? 'nothing' : i % 40 === 1 ? `${opinion(i)} ${i}` : '');
+const paper = (i: number) => (i % 97 === 3 ? `roads and ${opinions[i % 17]}` : ['Times', 'Post', 'none'][i % 3]!);
+const survey = `caseid,idhous,pid,likes_open,age,pid_page_timing,q1,paper\n${Array.from(
   { length: rows },
   (_, i) =>
-    `${1000 + i},${60001 + 3 * ((i * 7) % 200)},${[1, 1, 2, 3][(i * 7) % 4]},${opinion(i)} ${i},${18 + ((i * 31) % 72)},${((i * 37) % 300) / 10},${1 + ((i * 13) % 5)}`,
+    `${1000 + i},${60001 + 3 * ((i * 7) % 200)},${[1, 1, 2, 3][(i * 7) % 4]},${liked(i)},${18 + ((i * 31) % 72)},${((i * 37) % 300) / 10},${1 + ((i * 13) % 5)},${paper(i)}`,
 ).join('\n')}\n`;
 const codebook = 'name,value,label\npid,,Which party do you lean to?\npid,1,Democrat\npid,2,Republican\npid,3,Independent\n';
 
@@ -76,22 +81,30 @@ afterEach(() => {
 });
 
 describe('found on the first trials', () => {
-  it('verbatim free text under a green "certified": 132 answers in report.html', () => {
+  it('verbatim free text under a green "certified": 132 answers in report.html', async () => {
     expect(html).toContain('certified');
     for (const [name, text] of published())
       expect([name, /likes_open|nobody listens|roads and/.test(text)]).toEqual([name, false]);
+    // What few wrote behind "other" is no answer of a question that is asked.
+    expect(table('paper').match(/^[^,]+/gm)).toEqual(['paper', 'Post', 'Times', 'none', '(missing)']);
+    // Nor is it accepted in a list that somebody else drafted.
+    const wrote = Array.from({ length: 9 }, (_, k) => `  - "${opinion(7 * k + 1)}, as ${opinions[k]} said"`).join('\n');
+    const other = policyYaml().replace('values: [dem, rep, other] }', `values: [dem, rep, other] }\n  open:\n    type: category\n    values:\n${wrote.replace(/^/gm, '    ')}`); // biome-ignore format: one line
+    trial.write('other.yaml', `${other}unconfirmed: [party, open]\n`);
+    expect(await says(trial.folder, 'confirm', 'other.yaml', '--all')).toMatch(/Not accepted with --all.*: open\./);
   });
 
   it('ties off where they matter: "dependence: none" written, idhous not recognised and published', () => {
     expect(said.init).toMatch(/undecided \(idhous looks like groups\)/);
     expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}idhous:/m);
     expect(said.undecided).toBe('POLICY_UNCONFIRMED');
-    expect(published().map(([name]) => name)).toEqual(['1-age.csv', '2-q1.csv', '3-pid.csv', 'datapackage.json', 'receipt.json', 'report.html']); // biome-ignore format: one line
+    expect(published().map(([name]) => name)).toEqual(['1-age.csv', '2-q1.csv', '3-paper.csv', '4-pid.csv', 'datapackage.json', 'receipt.json', 'report.html']); // biome-ignore format: one line
     expect(html).toMatch(/Records in one group \(idhous\) are tied with an odds ratio of at most 4/);
   });
 
   it('everything spent at once, on everything: page timings published, the last crumb taken in silence', async () => {
     for (const [, text] of published()) expect(text).not.toContain('page_timing');
+    expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}pid_page_timing:/m);
     shop = openWorkshop(policyYaml(), 300);
     await says(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '0.9901');
     const crumb = await says(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"histogram","column":"party"}');
@@ -127,16 +140,31 @@ describe('found on the first trials', () => {
     const { privacy } = JSON.parse(published().find(([name]) => name === 'datapackage.json')![1]);
     expect(privacy.certified).toBe(true);
     const receipt = JSON.parse(published().find(([name]) => name === 'receipt.json')![1]);
-    expect(receipt.measures.map((m: { columns: string[] }) => m.columns)).toEqual([['age'], ['q1'], ['pid']]);
+    expect(receipt.measures.map((m: { columns: string[] }) => m.columns)).toEqual([['age'], ['q1'], ['paper'], ['pid']]);
   });
 
   it('no way in for .sav, .dta and .xlsx, and no word on weights', async () => {
     shop = openWorkshop(policyYaml(), 1);
+    const others = expectedOf(corpus);
     for (const name of ['people-plain.sav', 'people-packed.zsav', 'people-118.dta', 'people-v8.xpt', 'book.xlsx']) {
-      copyFileSync(join(corpus, name), join(shop.folder, name));
-      const { undecided, declared } = await draftPolicy(join(shop.folder, name), { out: join(shop.folder, `${name}.yaml`) });
+      const file = join(shop.folder, name);
+      copyFileSync(join(corpus, name), file);
+      const { undecided, declared } = await draftPolicy(file, { out: `${file}.yaml` });
       expect([name, undecided, declared > 0]).toEqual([name, true, true]);
+      const { columns, variables } = await readWhole(file);
+      const told = variables.map(({ name, label = null, labels }) => ({ name, label, labels: Object.fromEntries(labels) }));
+      expect([columns, told]).toMatchObject([
+        others[name]!.columns,
+        others[name]!.variables.map(({ ranges: _, ...rest }) => rest),
+      ]);
     }
+    // Labels, the question and the missing code are the file's: nothing of it is left to confirm.
+    const { columns, unconfirmed } = await readPolicy(join(shop.folder, 'people-plain.sav.yaml'));
+    const labels = [['1', 'Left'], ['2', 'Right'], ['3', 'None of them, thank you']]; // biome-ignore format: one line
+    const party = columns.get('party')!;
+    expect(party).toMatchObject({ label: 'Which party?', values: ['1', '2', '3'], missing: ['99'] });
+    expect([...(party as CategoryColumn).labels].filter(([code]) => code !== '99')).toEqual(labels);
+    expect(unconfirmed).not.toContain('party');
     const weights = Array.from({ length: 60 }, (_, i) => `${(0.3 + ((i * 7) % 23) / 10).toFixed(4)},${i % 3}`);
     shop.write('weighted.csv', `weight,q\n${weights.join('\n')}\n`);
     await says(shop.folder, 'init', 'weighted.csv', '--out', 'weighted.yaml', '--yes');
@@ -144,7 +172,13 @@ describe('found on the first trials', () => {
   });
 
   it('few pairs that gave "declare oddsRatio: 530000"; two households of three that tripled everybody\'s noise', async () => {
-    shop = openWorkshop(policyYaml({ dependence: '[{ kind: groups, by: home, maxUsed: 2 }]' }), 206);
+    const couples = policyYaml({ dependence: '[{ kind: groups, by: home, maxUsed: 2 }]', budget: '{ epsilon: 20 }' });
+    shop = openWorkshop(couples, 1);
+    // A hundred couples and two households of three.
+    const homes = (people: number) =>
+      Array.from({ length: people }, (_, i) => `p${i},h${i < 200 ? i >> 1 : 100 + Number(i > 202)},${'dr'[i % 2] === 'd' ? 'dem' : 'rep'},30,1,tv`); // biome-ignore format: one line
+    const write = (people: number) => shop!.write('people.csv', `id,home,party,age,weight,media\n${homes(people).join('\n')}\n`);
+    write(206);
     // Six values that agree half of the time, the rare ones seldom.
     let state = 4;
     const draw = (most: number) => {
@@ -163,8 +197,20 @@ describe('found on the first trials', () => {
       await using session = await open(file);
       return (await session.plan({ kind: 'histogram', column: 'party' }, { epsilon: 1 })).errors[0]!.halfWidth;
     };
-    const threes = policyYaml({ dependence: '[{ kind: groups, by: home }]' });
-    expect(await error(shop.policyFile)).toBeLessThan(0.8 * (await error(shop.write('threes.yaml', threes))));
+    const threes = shop.write('threes.yaml', couples.replace(', maxUsed: 2', ''));
+    const [two, three] = [await error(shop.policyFile), await error(threes)];
+    expect(two).toBeLessThan(0.8 * three);
+    write(200);
+    expect(await error(threes)).toBeCloseTo(two, 6);
+    write(206);
+    // The noise of couples is drawn for couples: one of each three is in no answer.
+    {
+      await using session = await open(shop.policyFile);
+      const { tables, receipt } = await session.release({ kind: 'histogram', column: 'party' }, { epsilon: 19 });
+      expect(receipt.records).toEqual({ used: 204, leftOut: 2 });
+      const sum = tables[0]!.rows.reduce((all, { value }) => all + value!, 0);
+      expect(Math.abs(sum - 204)).toBeLessThan(1.5);
+    }
   });
 
   it('plan says yes, release says no: k-means 0.9 of epsilon 4, then --classify', async () => {
@@ -227,6 +273,13 @@ describe('found on the first trials', () => {
     expect((await fugu({ cwd: shop.folder, shell: 'umask 077;' }, ...count())).code).toBe(0);
     expect(files(books).map(([, mode]) => mode)).toEqual(files(books).map(() => 0o660));
     expect(files(books).map(([name]) => name)).toEqual(expect.arrayContaining(['ledger.db', 'ledger.db.chain']));
+    // The same in this process.
+    shop.write('policy.yaml', policyYaml().replace('ledger: ledger.db', 'ledger: books/ledger.db-here'));
+    {
+      await using session = await open(shop.policyFile);
+      await session.release({ kind: 'count' }, { epsilon: 0.1 });
+      expect(files(books).map(([, mode]) => mode)).toEqual(files(books).map(() => 0o660));
+    }
     chmodSync(books, 0o770);
     shop.write('policy.yaml', policyYaml().replace('ledger: ledger.db', 'ledger: books/ledger.db-own'));
     expect((await fugu({ cwd: shop.folder }, ...count())).code).toBe(0);

@@ -4,13 +4,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from '../src/ask/kinds.js';
+import { register as location } from '../src/cli/location.js';
+import { register as stream } from '../src/cli/stream.js';
+import { register as temporal } from '../src/cli/temporal.js';
 import { type Fugu, open, type Question } from '../src/index.js';
 import { queryKinds } from '../src/query/kinds.js';
+import { runCommand } from './command.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const names = readdirSync(join(root, 'docs/queries'))
+const pages = readdirSync(join(root, 'docs/queries'))
   .filter((file) => file !== 'README.md')
   .map((file) => file.replace('.md', ''));
+/** What is asked by a command of its own. */
+const commands = { stream, temporal, location };
+const names = pages.filter((name) => !Object.hasOwn(commands, name));
 const read = (name: string) => readFileSync(join(root, 'docs/queries', `${name}.md`), 'utf8');
 
 /** The examples are asked on a copy: their budgets are for people. */
@@ -39,7 +46,8 @@ const blocks = (page: string, language: string) =>
 describe('docs/queries', () => {
   it('has a page per kind of question, and no other', () => {
     expect([...names].sort()).toEqual([...Object.keys(queryKinds), ...Object.keys(kinds)].sort());
-    for (const name of names) expect(read('README')).toContain(`[${name}](${name}.md)`);
+    expect(Object.keys(commands).filter((name) => !pages.includes(name))).toEqual([]);
+    for (const name of pages) expect(read('README')).toContain(`[${name}](${name}.md)`);
   });
 
   it.each(names)('%s: its example runs and answers with what the page says', async (name) => {
@@ -56,5 +64,24 @@ describe('docs/queries', () => {
     expect(said).toEqual(
       'tables' in answer ? [...new Set(answer.tables.map(({ columns }) => columns.join(', ')))] : Object.keys(answer.result),
     );
+  });
+
+  const asked = (page: string) =>
+    [...page.matchAll(/```\n\.\/fugu (.*)\n```\n\n[^`]* with: (.*)\.\n/g)].map(([, words, with_]) => ({
+      words: [...words!.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) =>
+        (quoted ?? bare!).replace(/^examples\//, `${folder}/`),
+      ),
+      fields: [...with_!.matchAll(/`([^`]*)`/g)].map(([, text]) => text),
+    }));
+  it.each(Object.keys(commands))('%s: its commands run and print what the page says', async (name) => {
+    const examples = asked(read(name));
+    expect(examples).toHaveLength(2);
+    for (const { words, fields } of examples) {
+      const out = await runCommand(commands[name as keyof typeof commands], ...words);
+      const documents = name === 'stream' ? out.trim().split('\n') : [out];
+      expect(documents.length).toBe(name === 'stream' ? 14 : 1);
+      const told = documents.map((document) => Object.keys(JSON.parse(document)));
+      expect([...new Set(told.flat())]).toEqual(fields);
+    }
   });
 });

@@ -4,7 +4,7 @@ import { publicData } from '../experiments/data.js';
 import { measure } from '../experiments/reference-ties/measure.js';
 import { lineOf, pageOf, readLines } from '../experiments/reference-ties/page.js';
 import { referenceTies, sources } from '../experiments/reference-ties/ties.js';
-import { measuredTies } from '../src/cli/interview.js';
+import { measuredTies, unknownStrength } from '../src/cli/interview.js';
 import { toDeclare } from '../src/learn/odds/odds-interval.js';
 
 const page = readFileSync(new URL('../docs/reference-ties.md', import.meta.url), 'utf8');
@@ -44,6 +44,13 @@ describe('the page of reference ties', () => {
     const couples = lines.filter((line) => line.between === 'couples');
     for (const [what, declare] of Object.entries(measuredTies))
       expect(couples.find((line) => line.value.includes(what.replace(' class', '')))?.declare).toBe(declare);
+  });
+
+  it('measured nothing stronger than what a tie is declared with where nobody says how strong it is', () => {
+    expect(Math.max(...lines.map(({ declare }) => Number(declare.replace('inf', 'Infinity'))))).toBeLessThanOrEqual(Number(unknownStrength.replace('inf', 'Infinity'))); // biome-ignore format: one line
+    expect(lines.filter(({ between, declare }) => /couples|household|adults/.test(between) && Number(declare) > 9).length).toBe(
+      8,
+    );
   });
 
   it.skipIf(!folder)('is what the public data gives today', async () => {

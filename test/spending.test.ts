@@ -103,6 +103,26 @@ describe('spending is a decision', () => {
     expect([refused.shown.length, (refused.done as Fault).code]).toEqual([0, 'BUDGET_EXCEEDED']);
   });
 
+  it('an error is compared with what is counted: rows of persons, weights, records', async () => {
+    const warned = async (question: Question, epsilon: number, protect?: string) => {
+      shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }', ...(protect !== undefined && { protect }) }), 300);
+      await using fugu = await open(shop.policyFile);
+      const { warnings = [], errors } = (await fugu.plan(question, { epsilon })) as AnyPlan & { errors: { halfWidth: number }[] };
+      shop.remove();
+      return { text: warnings.find((w) => w.startsWith('Mostly noise')), half: Math.max(...errors.map((e) => e.halfWidth)) };
+    };
+    const persons = '{ secret: person, unit: id, maxRows: 10 }';
+    // 300 persons with ten rows at most: an error of 90 rows is a lot for persons, and little for 3,000 rows.
+    const few = await warned({ kind: 'histogram', column: 'party' }, 1, persons);
+    expect([few.half > 30, few.half < 300, few.text]).toEqual([true, true, undefined]);
+    const many = await warned({ kind: 'histogram', column: 'party' }, 0.05, persons);
+    expect(many.text).toMatch(/more than a tenth of the rows there can be, at most 3,000 \(about 300 persons\)/);
+    const weighed = await warned({ kind: 'histogram', column: 'party', weight: 'weight' }, 0.05);
+    expect(weighed.text).toMatch(/more than a tenth of what all weights can come to, at most 900 \(about 300 records\)/);
+    const light = await warned({ kind: 'histogram', column: 'party', weight: 'weight' }, 0.28);
+    expect([light.half > 30, light.half < 90, light.text]).toEqual([true, true, undefined]);
+  });
+
   it('an error above a tenth of the records is said, with the best ways out', async () => {
     shop = openWorkshop(policyYaml(), 300);
     await using fugu = await open(shop.policyFile);

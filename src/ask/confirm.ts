@@ -29,6 +29,8 @@ export interface ConfirmedPolicy {
   readonly freeText: readonly string[];
   /** Whether it is still to be said how records know each other. */
   readonly undecided: boolean;
+  /** What was written for `undecided`, where that was said now. */
+  readonly dependence?: string;
 }
 
 /**
@@ -62,6 +64,7 @@ export async function confirmPolicy(policy: FileName, given: ConfirmOptions): Pr
       unconfirmed: after.unconfirmed,
       freeText: freeText.filter((name) => after.unconfirmed.includes(name)),
       undecided: after.undecided === true,
+      ...(said !== undefined && { dependence: said }),
     };
   });
 }

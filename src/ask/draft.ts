@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
-import { describeColumns } from '../engine/describe.js';
+import { describeColumns, describePanels } from '../engine/describe.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
@@ -39,8 +39,10 @@ const said = {
   except: z.array(z.string().min(1)).optional(),
   /** Whether records know each other. Drafted as `undecided`, which blocks every plan and release, unless it is said. */
   dependence: dependence.optional(),
-  /** Where one person may have several rows: the column that names the person, and how many rows are used at most. */
-  person: z.strictObject({ unit: z.string().min(1), maxRows: z.number().int().min(1).max(1_000_000) }).optional(),
+  /** Where one person may have several rows: the column that names the person, and how many rows are used at most (as many as one has, when absent). */
+  person: z.strictObject({ unit: z.string().min(1), maxRows: z.number().int().min(1).max(1_000_000).optional() }).optional(),
+  /** Each row is a secret of its own, also where somebody seems to have several. Not said, rows of one person are protected together. */
+  secret: z.literal('row').optional(),
   /** The codes that mean "no answer", in every column; guessed when absent. */
   missing: z.array(z.string()).optional(),
   /** Columns that look like survey weights and are none. */
@@ -100,9 +102,11 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       const commas = hasDecimalCommas(pointed);
       const columns = commas ? await describeColumns(engine, progress, ',') : pointed;
       const known = columns.map(({ name }) => name);
-      const told = interview ? readOptions(answers, await interview(findColumns(columns, book), first)) : first;
+      const panels = await describePanels(engine, columns);
+      const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
       return draftFrom(columns, {
         ...decided(told, known),
+        panels,
         source: fromPolicy(source),
         ...(table !== undefined && { table }),
         ...(commas && { decimal: ',' as const }),
@@ -118,10 +122,12 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
 }
 
 /** What was said, as the draft takes it; every column that is named must be there. */
-function decided({ columns, except, dependence, person, missing, noWeights }: Said, known: readonly string[]) {
+function decided({ columns, except, dependence, person, secret, missing, noWeights }: Said, known: readonly string[]) {
   for (const name of [typeof dependence === 'object' ? dependence.by : undefined, person?.unit, ...(noWeights ?? [])])
     if (name !== undefined && !known.includes(name))
       throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
+  if (secret && person)
+    throw new Fault('USAGE', 'The secret is a row, or a person: not both.', 'Say "secret", or "person" with its unit.');
   const chosen = new Set(chooseNames(known, { ...(columns && { columns }), ...(except && { except }) }, 'Columns of the data'));
   return {
     chosen,
@@ -136,7 +142,8 @@ function decided({ columns, except, dependence, person, missing, noWeights }: Sa
           ? dependence
           : { by: dependence.by, ...(dependence.oddsRatio !== undefined && { oddsRatio: dependence.oddsRatio }) },
     }),
-    ...(person && { person }),
+    ...(person && { person: { unit: person.unit, ...(person.maxRows !== undefined && { maxRows: person.maxRows }) } }),
+    ...(secret && { secret }),
   };
 }
 

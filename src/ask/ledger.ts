@@ -12,7 +12,7 @@ import { type StoredProfile, toStored } from '../mechanism/profile.js';
 import { isOfRecords, storedClass } from '../mechanism/record-class.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
-import { type Amended, amendTerms as amendWith } from '../release/amend.js';
+import { type Amended, amendTerms as amendWith, canAmend } from '../release/amend.js';
 import { type PartUse, partsSpent } from '../release/parts.js';
 import { type QuotaUse, quotaUses } from '../release/quota.js';
 import { readPolicy } from '../terms/read.js';
@@ -76,6 +76,8 @@ export interface Spending {
   readonly closed?: true;
   /** Whether this policy declares those terms. */
   readonly agrees: boolean;
+  /** Where it declares others: whether `amendTerms` could take them over. */
+  readonly amendable?: boolean;
   readonly policyTerms: string;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
   /** What an attacker may have gained at most about one record so far: with `neighbours: add-remove`, about whether it is there. */
@@ -92,13 +94,15 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
   const spent = await session.spent();
   const total = toNumber(session.account.epsilon);
   const parts = partsSpent(policy, session.account, spent);
+  const agrees = known === undefined || known.terms.digest === policy.digest;
   const used = Math.min(1, toNumber(usedShare(session.account, spent))) * total;
   return {
     population: policy.population,
     ledger: policy.ledger,
     terms: known?.terms.summary ?? null,
     ...(known?.closed && { closed: true }),
-    agrees: known === undefined || known.terms.digest === policy.digest,
+    agrees,
+    ...(!agrees && { amendable: await canAmend(ledger, policy) }),
     policyTerms: termsOf(policy).summary,
     budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
     ...gainedOf(policy, gained(session.account, spent)),

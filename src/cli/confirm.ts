@@ -25,7 +25,7 @@ export function register(program: Command): void {
     .option('--groups <column>', 'in the place of "undecided": rows with one value of this column know each other')
     .option(
       '--odds-ratio <ratio>',
-      'with --groups, how alike they are: 1 strangers, 4 alike, 81 agree nine times in ten, inf copies',
+      'with --groups, how alike they are: 1 strangers, 81 agree nine times in ten, inf copies (when not said)',
     )
     .option('--json', 'print one JSON document')
     .action(async (file: string, words: ConfirmWords) => {
@@ -40,11 +40,7 @@ export function register(program: Command): void {
 
 function dependenceIn({ dependence, groups, oddsRatio }: ConfirmWords): Pick<ConfirmOptions, 'dependence'> {
   if (dependence !== undefined && (dependence !== 'none' || groups !== undefined))
-    throw new Fault(
-      'USAGE',
-      '--dependence none says that no row knows another.',
-      'For households write --groups COLUMN --odds-ratio 9.',
-    );
+    throw new Fault('USAGE', '--dependence none says that no row knows another.', 'For households write --groups COLUMN.');
   if (groups !== undefined) return { dependence: { by: groups, ...(oddsRatio !== undefined && { oddsRatio }) } };
   return dependence === 'none' ? { dependence } : {};
 }
@@ -84,7 +80,10 @@ export function confirmTable(columns: readonly UnconfirmedColumn[]): string {
 function verdict(done: ConfirmedPolicy, file: string): string[] {
   const { freeText, undecided } = done;
   return [
-    confirmedWords(done, file),
+    ...(done.dependence === undefined ? [] : [`Written into ${file}: dependence: ${done.dependence}`]),
+    ...(done.dependence !== undefined && done.confirmed.length === 0 && done.unconfirmed.length === 0
+      ? []
+      : [confirmedWords(done, file)]),
     ...(freeText.length > 0
       ? [
           warn(`Not accepted with --all, because the values read like what people wrote: ${freeText.join(', ')}.`),
@@ -94,7 +93,7 @@ function verdict(done: ConfirmedPolicy, file: string): string[] {
     ...(undecided
       ? [
           warn('Whether records know each other is still undecided: nothing is planned or released before it is said.'),
-          `Write dependence: into ${file}, or: ${typed()} confirm ${file} --groups COLUMN --odds-ratio 9 (or --dependence none)`,
+          `Write dependence: into ${file}, or: ${typed()} confirm ${file} --groups COLUMN (or --dependence none); --odds-ratio says how alike they are, copies otherwise.`,
         ]
       : []),
   ];

@@ -6,6 +6,7 @@ import { percent } from '../report/number.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { caution, emit } from './output.js';
 import { outcomes } from './paid.js';
+import { typed } from './typed.js';
 
 export function register(program: Command): void {
   program
@@ -59,6 +60,6 @@ function tell({ home, people, households, questions, strangers, declared, party 
     ),
     '',
     `Open ${bold(join(home, pageName))}: both releases side by side, the leak drawn. ${join(home, 'households', 'report.html')} has tables, charts and the promise in plain words.`,
-    dim(`Data, policies and ledger are in ${home}. Try: ./fugu check ${join(home, 'households.yaml')}`),
+    dim(`Data, policies and ledger are in ${home}. Try: ${typed()} check ${join(home, 'households.yaml')}`),
   ].join('\n');
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicData } from '../../experiments/data.js';
+import { runCommand } from '../../test/command.js';
 import { confirmPolicy, unconfirmedColumns } from '../ask/confirm.js';
 import { draftPolicy } from '../ask/draft.js';
 import { Fault } from '../errors.js';
@@ -12,7 +13,8 @@ import { toNumber } from '../exact/rational.js';
 import { explainPolicy } from '../terms/explain.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
-import { confirmTable } from './confirm.js';
+import { confirmTable, register as registerConfirm } from './confirm.js';
+import { register } from './init.js';
 
 let folder: string;
 beforeAll(() => {
@@ -63,7 +65,7 @@ ${lines(
     const { policy, out } = await init(people);
     expect(policy.unconfirmed).toEqual([...policy.columns.keys()]);
     const text = readFileSync(out, 'utf8');
-    expect(text).toMatch(/# .*household_id, oddsRatio: 9/);
+    expect(text).toMatch(/# .*household_id, oddsRatio: inf/);
     expect(text).toMatch(/Left out/);
     expect(explainPolicy(policy).join('\n')).toMatch(/Nothing is released before/);
     await (await openEngine(policy)).close();
@@ -131,6 +133,15 @@ describe('confirm', () => {
     expect(before.startsWith(after)).toBe(true);
     expect(after).not.toMatch(/unconfirmed/);
     expect((await readPolicy(out)).columns.size).toBe(150);
+  });
+
+  it('says what it wrote about who knows whom, and nothing else where nothing else was to do', async () => {
+    const { out, policy } = await init(wide(3));
+    await confirmPolicy(policy.file, { columns: 'all' });
+    const said = await runCommand(registerConfirm, 'confirm', out, '--groups', 'q1');
+    expect(said).toContain('dependence: [{kind: groups, by: q1, oddsRatio: inf}]');
+    expect(said).not.toMatch(/already|undecided/);
+    expect((await readPolicy(out)).undecided).toBeUndefined();
   });
 
   it('accepts some and leaves the rest', async () => {
@@ -217,5 +228,41 @@ describe('what spreadsheets write', () => {
       expect((await engine.size()).open()).toBe(60);
       await engine.close();
     }
+  });
+});
+
+describe('a panel', () => {
+  const panel = () => {
+    const data = path(`panel-${++made}.csv`);
+    writeFileSync(data, `pid,wave,q\n${lines(600, (i) => `${1000 + 7 * (i % 150)},${1 + Math.floor(i / 150)},${'abc'[i % 3]}`)}`);
+    return { data, out: path(`panel-${made}.yaml`) };
+  };
+  const run = async (...words: string[]) => {
+    const { data, out } = panel();
+    const said = await runCommand(register, 'init', data, '--out', out, '--yes', ...words);
+    return { said, protect: (await readPolicy(out)).protect };
+  };
+
+  it('is protected by person, and says so with the words for anything else', async () => {
+    const { said, protect } = await run();
+    expect(protect).toMatchObject({ secret: 'person', unit: 'pid', maxRows: 4 });
+    expect(said).toMatch(
+      /There is a row for each wave of one pid: they are protected together \(secret: person\), and at most 4 of them count/,
+    );
+    expect(said).toMatch(/--secret row.*--unit pid --max-rows N/);
+    const rows = await run('--secret', 'row');
+    expect(rows.protect).toMatchObject({ secret: 'row' });
+    expect(rows.said).toMatch(/each row is a secret of its own, as you said/i);
+    expect((await run('--unit', 'pid', '--max-rows', '2')).protect).toMatchObject({ maxRows: 2 });
+    expect(JSON.parse((await run('--json')).said).protect).toEqual({ secret: 'person', said: false, unit: 'pid', order: 'wave', maxRows: 4 }); // biome-ignore format: one line
+  });
+
+  it.each([
+    [['--secret', 'person'], /--secret is row/],
+    [['--secret', 'row', '--unit', 'pid'], /--secret is row, and goes without --unit/],
+    [['--max-rows', '3'], /--max-rows goes with --unit/],
+    [['--unit', 'pit'], /no column "pit"/],
+  ])('refuses %j', async (words, message) => {
+    await expect(run(...words)).rejects.toThrow(message);
   });
 });

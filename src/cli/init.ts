@@ -19,6 +19,7 @@ interface InitWords {
   readonly oddsRatio?: string;
   readonly unit?: string;
   readonly maxRows?: string;
+  readonly secret?: string;
   readonly missing?: string;
   readonly out: string;
   readonly yes?: boolean;
@@ -46,10 +47,14 @@ export function register(program: Command): void {
     .option('--groups <column>', 'rows with one value of this column know each other (a household)')
     .option(
       '--odds-ratio <ratio>',
-      'with --groups, how alike they are: 1 strangers, 4 alike, 81 agree nine times in ten, inf copies',
+      'with --groups, how alike they are: 1 strangers, 81 agree nine times in ten, inf copies (when not said)',
     )
     .option('--unit <column>', 'one person may have several rows: the column that names the person')
-    .option('--max-rows <n>', 'with --unit, how many rows of one person are used', '5')
+    .option('--max-rows <n>', 'with --unit, how many rows of one person are used (as many as one has, when not said)')
+    .option(
+      '--secret <row>',
+      'each row is a secret of its own, also where a column names somebody in several rows (otherwise those are protected together)',
+    )
     .option('--missing <codes>', 'the codes that mean "no answer", separated by commas (guessed otherwise)')
     .option('--out <file>', 'where to write the policy', 'policy.yaml')
     .option('--yes', 'ask nothing, also on a terminal')
@@ -72,21 +77,26 @@ export function register(program: Command): void {
     });
 }
 
-function saidIn({ columns, except, dependence, groups, oddsRatio, unit, maxRows = '5', missing }: InitWords): Said {
+function saidIn({ columns, except, dependence, groups, oddsRatio, unit, maxRows, secret, missing }: InitWords): Said {
   if (dependence !== undefined && dependence !== 'none' && dependence !== 'undecided')
-    throw new Fault('USAGE', '--dependence is none or undecided.', 'For households write --groups COLUMN --odds-ratio 9.');
+    throw new Fault('USAGE', '--dependence is none or undecided.', 'For households write --groups COLUMN.');
   if (dependence === 'none' && groups !== undefined)
     throw new Fault('USAGE', '--dependence none and --groups contradict each other.', 'Say one of them.');
   if (oddsRatio !== undefined && groups === undefined)
-    throw new Fault('USAGE', '--odds-ratio goes with --groups.', 'Write --groups household_id --odds-ratio 9.');
-  if (!/^[1-9]\d{0,5}$/.test(maxRows))
+    throw new Fault('USAGE', '--odds-ratio goes with --groups.', 'Write --groups household_id --odds-ratio 52.');
+  if (maxRows !== undefined && !/^[1-9]\d{0,5}$/.test(maxRows))
     throw new Fault('USAGE', '--max-rows is a whole number.', 'Write for example --max-rows 5.');
+  if (maxRows !== undefined && unit === undefined)
+    throw new Fault('USAGE', '--max-rows goes with --unit.', 'Write --unit person_id --max-rows 5.');
+  if (secret !== undefined && (secret !== 'row' || unit !== undefined))
+    throw new Fault('USAGE', '--secret is row, and goes without --unit.', 'For persons with several rows write --unit COLUMN.');
   return {
     ...(columns !== undefined && { columns: [...splitNames(columns)] }),
     ...(except !== undefined && { except: [...splitNames(except)] }),
     ...(dependence !== undefined && { dependence }),
     ...(groups !== undefined && { dependence: { by: groups, ...(oddsRatio !== undefined && { oddsRatio }) } }),
-    ...(unit !== undefined && { person: { unit, maxRows: Number(maxRows) } }),
+    ...(unit !== undefined && { person: { unit, ...(maxRows !== undefined && { maxRows: Number(maxRows) }) } }),
+    ...(secret !== undefined && { secret: 'row' as const }),
     ...(missing !== undefined && { missing: [...splitNames(missing)] }),
   };
 }
@@ -97,12 +107,13 @@ function initText(draft: DraftedPolicy, out: string): string {
   const next = (words: string, what: string) => `  ${typed()} ${words.padEnd(wide)}${what}`.trimEnd();
   return [
     `${bold(out)} declares ${draft.declared} columns and leaves out ${draft.leftOut.length} (ids, groups, dates, timings, free text).`,
+    ...protectWords(draft),
     ...(draft.undecided
       ? [
           warn(
             `Whether records know each other is undecided${foundWords(draft)}: nothing is planned or released before it is said.`,
           ),
-          `Say it in ${name} (dependence:), or with init --groups COLUMN --odds-ratio 9, or --dependence none.`,
+          `Say it in ${name} (dependence:), or: ${typed()} confirm ${name} --groups ${draft.groups[0]?.name ?? 'COLUMN'} (--odds-ratio says how alike they are, copies otherwise), or --dependence none.`,
         ]
       : []),
     'Read it: what is protected, the budget, and whether records know each other are for you to decide.',
@@ -115,6 +126,17 @@ function initText(draft: DraftedPolicy, out: string): string {
     next(`check ${name} --private`, ''),
     next(`release ${name} --survey`, ''),
   ].join('\n');
+}
+
+/** Whom the rows are taken to be about, where that was not said. */
+function protectWords({ protect: { secret, said, unit, order, maxRows } }: DraftedPolicy): string[] {
+  if (secret === 'row' && said) return ['Each row is a secret of its own, as you said.'];
+  if (secret === 'row' || said) return [];
+  const rows = order === undefined ? 'Several rows share one' : `There is a row for each ${order} of one`;
+  return [
+    warn(`${rows} ${unit}: they are protected together (secret: person), and at most ${maxRows} of them count.`),
+    `If each row is a secret of its own, say init --secret row; --unit ${unit} --max-rows N for another number of rows.`,
+  ];
 }
 
 const foundWords = ({ groups }: DraftedPolicy): string =>

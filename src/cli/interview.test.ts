@@ -39,12 +39,21 @@ async function talk(answers: readonly (readonly [RegExp, string])[], said: Said 
   }
 }
 
+describe('init asks whose the rows are', () => {
+  it('and takes no for an answer, aloud', async () => {
+    const { policy, asked } = await talk([[/Is that one person/, 'n']]);
+    expect(policy.protect.secret).toBe('row');
+    expect(asked).toMatch(/Each row is then a secret of its own/);
+    expect((await talk([[/how many rows/, '7']])).policy.protect.maxRows).toBe(7);
+  });
+});
+
 describe('init asks what only the steward knows', () => {
   it('with Enter for everything it takes the groups it found, and leaves out what is no question', async () => {
     const { policy, asked, draft } = await talk([]);
     expect([...policy.columns.keys()]).toEqual(['age', 'q1', 'wt', 'q2']);
-    expect(policy.dependence).toMatchObject([{ kind: 'groups', by: ['hh'], oddsRatio: 9 }]);
-    expect(policy.protect).toMatchObject({ secret: 'person', unit: 'respondent_id', maxRows: 5 });
+    expect(policy.dependence).toMatchObject([{ kind: 'groups', by: ['hh'], oddsRatio: Number.POSITIVE_INFINITY }]);
+    expect(policy.protect).toMatchObject({ secret: 'person', unit: 'respondent_id', maxRows: 2 });
     expect(draft.undecided).toBe(false);
     for (const words of [
       /hold what people wrote.*q1_other/,
@@ -69,10 +78,10 @@ describe('init asks what only the steward knows', () => {
       [/know each other\?/, 'n'],
       [/belongs together/, 'nonsense'],
       [/belongs together/, 'age'],
-      [/How alike/, '0.5'],
-      [/How alike/, 'inf'],
+      [/odds ratio, or Enter/, '0.5'],
+      [/odds ratio, or Enter/, '52'],
     ]);
-    expect(other.policy.dependence).toMatchObject([{ by: ['age'], oddsRatio: Number.POSITIVE_INFINITY }]);
+    expect(other.policy.dependence).toMatchObject([{ by: ['age'], oddsRatio: 52 }]);
     expect(other.left).toEqual([]);
   });
 

@@ -9,8 +9,8 @@ export const interview =
   async (found: Found, said: Said): Promise<Said> => ({
     ...said,
     ...(said.columns || said.except ? {} : await whichColumns(ask, found)),
+    ...(said.person || said.secret ? {} : await whosePerson(ask, found)),
     ...(said.dependence !== undefined ? {} : await whoKnowsWhom(ask, found)),
-    ...(said.person ? {} : await whosePerson(ask, found)),
     ...(said.missing ? {} : await noAnswer(ask, found)),
     ...(await weights(ask, found)),
   });
@@ -23,6 +23,7 @@ const named = ({ columns }: Found, is: Found['columns'][number]['is']): readonly
 const kinds = [
   ['group', 'that name groups of rows'],
   ['id', 'that name a person or a row'],
+  ['person', 'that say who or where somebody is'],
   ['free text', 'that hold what people wrote'],
   ['timing', 'that are timings'],
   ['design', 'that say how the sample was drawn'],
@@ -72,6 +73,9 @@ async function whoKnowsWhom(ask: Ask, found: Found): Promise<Said> {
   return answer === 'none' ? { dependence: 'none' } : { dependence: { by: answer, oddsRatio: await strength(ask) } };
 }
 
+/** Of a tie whose strength nobody said: no number that was measured for one question is enough for all of them. */
+export const unknownStrength = 'inf';
+
 /** Lines of docs/reference-ties.md (test/reference-ties.test.ts compares them). */
 export const measuredTies = {
   'income class': '3.8',
@@ -81,27 +85,33 @@ export const measuredTies = {
 } as const;
 
 async function strength(ask: Ask): Promise<string> {
-  const measured = Object.entries(measuredTies).map(([what, declare]) => `${what} ${declare}`);
+  const measured = Object.entries(measuredTies).map(([what, declare]) => `${declare} ${what}`);
+  tell(
+    '  How alike do they answer, in what ties them most? As an odds ratio: 1 strangers, 81 two of them agree nine times in ten.',
+  );
   tell(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference-ties.md).`);
   return until(
     ask,
-    'How alike do they answer? 1 strangers, 4 alike, 9 closely alike, 81 two of them agree nine times in ten, inf copies [9]: ',
+    '  The odds ratio, or Enter for inf, as if all gave the same answers: the only one that is safe for whatever is asked [inf]: ',
     (text) => (/^(inf|\d+(\.\d+)?)$/.test(text) && Number(text) !== 0 && !(Number(text) < 1) ? text : undefined),
-    '9',
+    unknownStrength,
   );
 }
 
-async function whosePerson(ask: Ask, { repeated }: Found): Promise<Said> {
-  const [unit] = repeated;
-  if (unit === undefined) return {};
-  if (!(await yes(ask, `Several rows share one ${unit}. Is that one person with several rows?`, true))) return {};
-  const maxRows = await until(
-    ask,
-    'At most how many rows of one person may count (the rest is left out)? [5]: ',
-    (text) => (/^\d{1,6}$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
-    5,
-  );
-  return { person: { unit, maxRows } };
+async function whosePerson(ask: Ask, { panels }: Found): Promise<Said> {
+  for (const { unit, order, maxRows } of panels.slice(0, 3)) {
+    const rows = order === undefined ? 'Several rows share one' : `There is a row for each ${order} of one`;
+    if (!(await yes(ask, `${rows} ${unit}. Is that one person with several rows, to be protected as one?`, true))) continue;
+    const most = await until(
+      ask,
+      `At most how many rows of one person may count (the rest is left out)? [${maxRows}]: `,
+      (text) => (/^\d{1,6}$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
+      maxRows,
+    );
+    return { person: { unit, maxRows: most } };
+  }
+  if (panels.length > 0) tell('  Each row is then a secret of its own (secret: row).');
+  return panels.length > 0 ? { secret: 'row' } : {};
 }
 
 async function noAnswer(ask: Ask, { columns }: Found): Promise<Said> {

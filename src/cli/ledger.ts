@@ -71,14 +71,20 @@ async function show(file: string, { json, all }: Words): Promise<void> {
         : [
             warn(
               asTyped(
-                `This policy declares other terms (${found.policyTerms}); releases are refused until "fugu ledger POLICY amend --reason TEXT".`,
+                `This policy declares other terms (${found.policyTerms}); ${
+                  found.amendable
+                    ? 'releases are refused until "fugu ledger POLICY amend --reason TEXT".'
+                    : 'releases are refused, and this account cannot take them over: write "population: NAME" into the policy, a budget of its own.'
+                }`,
               ),
             ),
           ]),
       ...(found.closed
         ? [
             warn(
-              'Closed: entries that paid from this budget may be lost, so it shows too little. Nothing is released until "fugu ledger POLICY amend --reason TEXT".',
+              asTyped(
+                'Closed: entries that paid from this budget may be lost, so it shows too little. Nothing is released until "fugu ledger POLICY amend --reason TEXT".',
+              ),
             ),
           ]
         : []),

@@ -56,7 +56,7 @@ const sectionOf = ({ name, header, rows, drawing }: ShownTable): AnswerSection =
   columns: header,
   rows: rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
   error: '',
-  ...(drawing && { drawing: drawing() }),
+  ...(drawing && { drawing }),
 });
 
 function writeFiles(directory: string, files: readonly NamedFile[]): void {

@@ -1,4 +1,5 @@
 import type { ColumnSummary } from '../policy/draft/guess.js';
+import { type FoundPanel, PanelTally } from '../policy/draft/panel.js';
 import { ColumnTally } from '../policy/draft/tally.js';
 import type { DecimalMark } from '../policy/number-text.js';
 import type { Engine } from './engine.js';
@@ -33,4 +34,18 @@ export async function describeColumns(
     summaries.push(...part.map((column, c) => tallies[c]!.summary(column.name, column.type, total)));
   }
   return summaries;
+}
+
+/** Who is in several rows, one for each time: for `fugu init` alone, as above. */
+export async function describePanels(engine: Engine, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
+  const tally = new PanelTally(summaries);
+  const names = tally.columns;
+  if (names.length === 0) return tally.found;
+  const sql = `SELECT ${names.map(quoteName).join(', ')} FROM fugu_data`;
+  for await (const block of engine.stream({ sql, values: [], everyRow: true })) {
+    const { rows, columns } = block.open();
+    const cells = new Map(names.map((name, c) => [name, columns[c]!]));
+    for (let i = 0; i < rows; i++) tally.see((name) => cells.get(name)![i]!);
+  }
+  return tally.found;
 }

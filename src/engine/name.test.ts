@@ -35,16 +35,16 @@ async function read(texts: readonly string[], expression: string): Promise<unkno
 
 const one = [
   ['x', ['x', 'x\t', ' x', '\u00a0x\u3000', '\ufeffx', 'x\u200b\r\n', '\u2028x\u0085', '\u0000x', '\u00adx\u2060']],
-  ['7', ['7', '7.0', '+7', '7.', '7.000', ' 7\t', '+7.0']],
+  ['7', ['7', '7.0', '+7', '7.', '7.000', ' 7\t', '+7.0', '7,0', '+7,00', '7,']],
   ['0', ['0', '-0', '0.0', '-0.00', '+0']],
-  ['-1.5', ['-1.5', '-1.50', '-1.5000\n']],
+  ['-1.5', ['-1.5', '-1.50', '-1.5000\n', '-1,5', '-1,50 ']],
   ['caf\u00e9', ['caf\u00e9', 'cafe\u0301', 'cafe\u0301 ']],
   ['12345678901234567890123', ['12345678901234567890123', '12345678901234567890123.0']],
 ] as const;
-const different = ['007', '7', '07', '00', '0', '1e5', '100000', 'Ann', 'ann', 'a b', 'a  b', '1_000', '1000', '0x10', '.5', '0.5', '--1', '+-1', 'NaN', 'inf']; // biome-ignore format: one line
+const different = ['007', '7', '07', '00', '0', '1e5', '100000', 'Ann', 'ann', 'a b', 'a  b', '1_000', '1000', '0x10', '.5', '0.5', ',5', '1,2,3', '1.2.3', 'a,b', '--1', '+-1', 'NaN', 'inf']; // biome-ignore format: one line
 
 /** Texts with everything that has a case of its own: blanks, signs, digits, points, marks that compose. */
-const letters = [' ', '\t', '\n', '\u0000', '\u00a0', '\u0085', '\u200b', '\ufeff', '\u00ad', '+', '-', '.', '0', '1', '9', 'e', 'x', "'", '_', '\u0301', '\u0323', '\u00e9', '\u1e63', '\uac00', '\u11a8', '\u212b', '試', '\ud83d\ude00']; // biome-ignore format: one line
+const letters = [' ', '\t', '\n', '\u0000', '\u00a0', '\u0085', '\u200b', '\ufeff', '\u00ad', '+', '-', '.', ',', '0', '1', '9', 'e', 'x', "'", '_', '\u0301', '\u0323', '\u00e9', '\u1e63', '\uac00', '\u11a8', '\u212b', '試', '\ud83d\ude00']; // biome-ignore format: one line
 const spelt = fc.array(fc.constantFrom(...letters), { maxLength: 7 }).map((parts) => parts.join(''));
 /** A slice in the suite; all of it with FUGU_NAME_RUNS=1000000. */
 const runs = Number(process.env.FUGU_NAME_RUNS ?? 5_000);

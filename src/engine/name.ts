@@ -21,17 +21,17 @@ const blank = (letter: 'u' | 'x'): string => {
 };
 const ends = (letter: 'u' | 'x'): string => `^${blank(letter)}+|${blank(letter)}+$`;
 
-/** A plain number without its plus sign and without the zeros that end its fraction. Leading zeros stay: 007 is not 7. */
-const number = '^(?:\\+|(-))?([0-9]+)(?:\\.0*|(\\.[0-9]*[1-9])0*)?$';
+/** A plain number, with a point or a comma, without its plus sign and without the zeros that end its fraction. Leading zeros stay: 007 is not 7. */
+const [whole, broken] = ['^(?:\\+|(-))?([0-9]+)(?:[.,]0*)?$', '^(?:\\+|(-))?([0-9]+)[.,]([0-9]*[1-9])0*$'];
 const negativeZero = '^-0$';
 
 const endsHere = new RegExp(ends('u'), 'gu');
-const numberHere = new RegExp(number, 'u');
+const [wholeHere, brokenHere] = [new RegExp(whole, 'u'), new RegExp(broken, 'u')];
 
 /** The name that a text spells, written in a model file or a query; undefined when it spells none. */
 export function nameText(text: string): string | undefined {
   const shown = text.replaceAll('\0', '').normalize('NFC').replace(endsHere, '');
-  const plain = shown.replace(numberHere, (_, minus = '', whole = '', fraction = '') => minus + whole + fraction);
+  const plain = shown.replace(wholeHere, '$1$2').replace(brokenHere, '$1$2.$3');
   return plain === '' ? undefined : plain === '-0' ? '0' : plain;
 }
 
@@ -41,15 +41,16 @@ export type NameExpression = (cell: string, type: SourceColumn['type']) => strin
 /** The same as `nameText` of what the cell reads; the first two cases are short cuts. nfc_normalize would stop at a NUL. */
 const textInDuckdb = (cell: string): string => {
   const shown = `regexp_replace(nfc_normalize(replace(${cell}, chr(0), '')), '${ends('x')}', '', 'g')`;
-  const plain = `regexp_replace(regexp_replace(${shown}, '${number}', '\\1\\2\\3'), '${negativeZero}', '0')`;
-  return `CASE WHEN regexp_full_match(${cell}, '[!-*,/-~](?:[ --/-~]*[!--/-~])?') THEN ${cell} WHEN regexp_full_match(${cell}, '[0-9]+\\.0*') THEN split_part(${cell}, '.', 1) ELSE nullif(${plain}, '') END`;
+  const numbered = `regexp_replace(regexp_replace(${shown}, '${whole}', '\\1\\2'), '${broken}', '\\1\\2.\\3')`;
+  const plain = `regexp_replace(${numbered}, '${negativeZero}', '0')`;
+  return `CASE WHEN regexp_full_match(${cell}, '[!-*/-~](?:[ -+\\-/-~]*[!-+\\-/-~])?') THEN ${cell} WHEN regexp_full_match(${cell}, '[0-9]+\\.0*') THEN split_part(${cell}, '.', 1) ELSE nullif(${plain}, '') END`;
 };
 
 const duckdb: NameExpression = (cell, type) => {
   if (type === 'integer' || type === 'boolean') return `CAST(${cell} AS VARCHAR)`;
   if (type !== 'real') return textInDuckdb(`CAST(${cell} AS VARCHAR)`);
-  const whole = `CAST(TRY_CAST(${cell} AS HUGEINT) AS VARCHAR)`;
-  return `CASE WHEN isnan(${cell}) THEN NULL WHEN ${cell} = trunc(${cell}) THEN coalesce(${whole}, CAST(${cell} AS VARCHAR)) ELSE CAST(${cell} AS VARCHAR) END`;
+  const integer = `CAST(TRY_CAST(${cell} AS HUGEINT) AS VARCHAR)`;
+  return `CASE WHEN isnan(${cell}) THEN NULL WHEN ${cell} = trunc(${cell}) THEN coalesce(${integer}, CAST(${cell} AS VARCHAR)) ELSE CAST(${cell} AS VARCHAR) END`;
 };
 
 const dialects: Readonly<Partial<Record<Engine['dialect'], NameExpression>>> = { duckdb };

@@ -17,8 +17,23 @@ export const isDeviceName = (name: string): boolean => device.test(name);
 export const isTimingName = (name: string): boolean => timing.test(name);
 export const isIdName = (name: string): boolean => identifier.test(name);
 
+/** Who somebody is, or where they live. */
+const personal =
+  /^(name|nom|nombre|nome|imi[eę]|im[ię]|ad[ıi]?)$|(^|[_.\s-])(first|last|full|given|family|middle|maiden|nick|user|fore|sur)[_.\s-]?names?$|(^|[_.\s-])(vor|nach|familien|rufe?)name(n)?$|pr[eé]nom|apellidos?|cognome|sobrenome|achternaam|voornaam|f[öo]rnamn|(^|[_.\s-])e[-_]?mail|(^|[_.\s-])(phone|telephone|telefon|mobile|handy|tel|fax|cell(phone)?)([_.\s-]?(no|nr|number))?$|telefon|(^|[_.\s-])(street|stra(ss|ß)e|adresse?|address|hausnummer|rue|calle)([_.\s-]?(1|2|name|line|nr|no))?$|(^|[_.\s-])(zip|zip[_\s]?code|post(al)?[_\s]?code|postleitzahl|plz|code[_\s]?postal|cap|cep)([_.\s-]?\d)?$|(^|[_.\s-])(lat|latitude|lon|lng|long|longitude|breitengrad|l[äa]ngengrad|gps|geo(loc|code|hash|point)?|coord(inate)?s?|easting|northing)([_.\s-]?(lat|lon|lng|x|y|\d))?$|(^|[_.\s-])(iban|bic|konto(nummer)?|account[_\s]?(no|nr|number)|credit[_\s]?card|ssn|social[_\s]?security([_\s]?(no|number))?|passport|national[_\s]?id|tax[_\s]?id|nino|svnr|ahv)$|(^|[_.\s-])(dob|birth[_.\s-]?(date|day)|date[_\s]?of[_\s]?birth|geburts(datum|tag)|date[_\s]?(de[_\s]?)?naissance|fecha[_\s]?(de[_\s]?)?nacimiento)$/i;
+export const isPersonalName = (name: string): boolean => personal.test(name);
+
+/** The number of a person in a study, and of nothing else. */
+const person =
+  /(^|[_.\s-])(person|pers|resp(ondent)?|user|u|subject|subj|patient|pat|participant|member|customer|client|student|pupil|proband|panel(ist)?|individual|worker|employee)[_.\s-]?(id|nr|no|num(ber)?|key|code)$|^(uid|pidp|mergeid|idpers|hhidpn|persnr|respondent|subject|patient|participant|proband|panelist)$/i;
+export const isPersonIdName = (name: string): boolean => person.test(name);
+
+/** When a row was written down, where one person has several. */
+const time =
+  /(^|[_.\s-])(wave|welle|vague|ola|onda|year|jahr|ann[ée]e|a[ñn]o|anno|syear|month|monat|mois|mes|week|woche|semaine|semana|day|tag|jour|d[ií]a|date|datum|time|zeit|temps|tiempo|period|periode|quarter|quartal|trimestre|round|runde|visit|visite|occasion|session|step|trial|seq|sequence|epoch|hour|stunde|t)([_.\s-]?(nr|no|id|number|index))?\d*$|^(wave|year|jahr|month|week|day|period|round|visit|time)/i;
+export const isTimeName = (name: string): boolean => time.test(name);
+
 const group =
-  /^home$|home_?id|hous|^hh|_hh|hhid|^fam|famil|serialno|pedigree|ward$|ward_|school|class_?(id|nr|no)$|couple|dwelling|compound|kinship|^haushalt|(^|[_.\s-])(m(e\u0301?|é)nage|foyer)([_.\s-]|id|n[ro]|$)|^(schul)?klasse([_.\s-]?(id|nr|no|code))?$/i;
+  /^home$|home_?id|^h(id|nr)$|^id_?h|hous|^hh|_hh|hhid|^fam|famil|serialno|pedigree|ward$|ward_|school|class_?(id|nr|no)$|couple|dwelling|compound|kinship|^haushalt|(^|[_.\s-])(m(e\u0301?|é)nage|foyer)([_.\s-]|id|n[ro]|$)|^(schul)?klasse([_.\s-]?(id|nr|no|code))?$/i;
 /** How large a household is, or what it earns, is an answer and no key. */
 const aboutGroup =
   /size|inc|income|type|status|rent|number|num_|_num|count|members|persons|adults|children|kids|share|weight|wt|gr(ö|o\u0308|oe)(ß|ss)e|einkommen|netto|brutto|typ|anzahl|zahl|mitglieder|kinder|miete|taille|revenu|nombre|loyer|enfants|gewicht|poids/i;

@@ -1,6 +1,6 @@
 import { termsOf } from '../accounting/open-account.js';
 import { Fault } from '../errors.js';
-import type { Entry, Ledger } from '../ledger/ledger.js';
+import type { Account, Entry, Ledger } from '../ledger/ledger.js';
 import type { Spent } from '../mechanism/profile.js';
 import { isPart } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
@@ -37,12 +37,51 @@ export async function amendTerms(ledger: Ledger, policy: Policy, reason: string)
   let before: string | null = null;
   await ledger.amend(policy.population, terms, reason, (account, entries) => {
     before = account.terms.summary;
-    if (entries.length > 0) refuseOtherSecret(before, terms.summary);
-    refuseForgotten(account.spent, policy);
-    refuseGivenAway(entries, policy);
+    refuseForGood(account, entries, policy);
   });
   return { before, after: terms.summary };
 }
+
+/** Terms that an account cannot take over, whoever wants it. */
+function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], policy: Policy): void {
+  if (entries.length > 0) refuseOtherSecret(terms.summary, termsOf(policy).summary);
+  refuseForgotten(spent, policy);
+  refuseGivenAway(entries, policy);
+}
+
+/** What a ledger says that knows other terms, with a hint that leads somewhere: amending is named only where it would not be refused. */
+export async function withWayOut(error: unknown, ledger: Ledger, policy: Policy): Promise<unknown> {
+  if (!(error instanceof Fault) || error.code !== 'LEDGER_MISMATCH') return error;
+  const account = await ledger.account(policy.population);
+  if (!account || account.terms.digest === termsOf(policy).digest) return error;
+  const refused = whyNot(account, await ledger.entries(policy.population), policy);
+  if (!refused) return error;
+  const { place, details, outcome } = error;
+  return new Fault(error.code, `${error.message} ${refused.message}`, anotherPopulation, {
+    ...(place && { place }),
+    details,
+    ...(outcome && { outcome }),
+  });
+}
+
+function whyNot(...[account, entries, policy]: Parameters<typeof refuseForGood>): Fault | undefined {
+  try {
+    refuseForGood(account, entries, policy);
+    return undefined;
+  } catch (refused) {
+    if (refused instanceof Fault) return refused;
+    throw refused;
+  }
+}
+
+/** Whether the account of this policy could take over its terms. */
+export async function canAmend(ledger: Ledger, policy: Policy): Promise<boolean> {
+  const account = await ledger.account(policy.population);
+  return account !== undefined && whyNot(account, await ledger.entries(policy.population), policy) === undefined;
+}
+
+const anotherPopulation =
+  'Use the policy the account was opened with, or write "population: NAME" into this one: a budget of its own, and what is promised about both adds up.';
 
 function refuseOtherSecret(before: string, after: string): void {
   const [was, now] = [secretIn(before), secretIn(after)];

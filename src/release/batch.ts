@@ -30,7 +30,7 @@ export async function planBatch(session: Session, desk: Desk, query: unknown, op
   const prepared = await prepare(session, desk, query, options);
   const plan = describe(session, prepared);
   const { records, bound, share, standing } = prepared;
-  if (plan.fits && (records === undefined || mostlyNoise(plan.errors, records) === undefined)) return plan;
+  if (plan.fits && (records === undefined || mostlyNoise(plan.errors, records, session.policy) === undefined)) return plan;
   const { policy, account } = session;
   const ways = waysOut({ policy, account, spent: standing, share, batch: { queries: bound.queries }, fits: plan.fits });
   return ways.length > 0 ? { ...plan, waysOut: ways } : plan;
@@ -174,7 +174,7 @@ function describe(session: Session, { bound, plans, best, share, standing, label
   const doubts =
     records === undefined
       ? []
-      : [mostlyNoise(errors, records), looseDelta(session.account.delta, records)].filter((w) => w !== undefined);
+      : [mostlyNoise(errors, records, session.policy), looseDelta(session.account.delta, records)].filter((w) => w !== undefined);
   return session.frame({
     label,
     share,

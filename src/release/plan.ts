@@ -7,6 +7,7 @@ import { compare, isPositive, multiply, type Rational, rational, toNumber } from
 import { type Law, lawText, lawWords } from '../mechanism/law.js';
 import type { Mechanism, Told } from '../mechanism/mechanism.js';
 import { thousands } from '../policy/figures.js';
+import type { Policy } from '../policy/policy.js';
 import type { Foreseen } from '../query/bound.js';
 import type { PartUse } from './parts.js';
 import type { QuotaUse } from './quota.js';
@@ -80,17 +81,41 @@ const tenth = rational(1, 10);
 const short = (x: number): string => (Math.abs(x) >= 1000 ? thousands(Math.round(x)) : Number(x.toPrecision(4)).toString());
 
 const counting = new Set<string>(['count', 'histogram', 'crosstab']);
+const isCount = ({ query, perRow }: Foreseen): boolean => counting.has(query.kind) && !perRow;
 /** The largest error of a plain count that is foreseen. */
 export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
   errors
-    .filter(({ query, perRow }) => counting.has(query.kind) && !perRow)
+    .filter(isCount)
     .reduce<Foreseen | undefined>((worst, e) => (worst && worst.halfWidth >= e.halfWidth ? worst : e), undefined);
 
-/** Said where an error is larger than a tenth of all records: such a table tells next to nothing. */
-export function mostlyNoise(errors: readonly Foreseen[], records: number): string | undefined {
-  const worst = worstCount(errors);
-  if (!worst || worst.halfWidth <= records / 10) return undefined;
-  return `Mostly noise: the 95 % error of "${worst.name}" is ±${short(worst.halfWidth)}, more than a tenth of the records there are, about ${thousands(Number(records.toPrecision(2)))}.`;
+/** The most that a count can come to, in what it counts: records, the rows of persons who may have several, weights. */
+function mostCounted(
+  { query }: Foreseen,
+  records: number,
+  { protect, columns }: Policy,
+): { readonly most: number; readonly words: string } {
+  const each = protect.secret === 'person' ? protect.maxRows! : 1;
+  const weight = 'weight' in query && query.weight !== undefined ? columns.get(query.weight) : undefined;
+  const heaviest = weight && 'bounds' in weight ? toNumber(weight.bounds[1]) : 1;
+  const about = `about ${thousands(Number(records.toPrecision(2)))}`;
+  const most = records * each * heaviest;
+  if (each === 1 && !weight) return { most, words: `the records there are, ${about}` };
+  const what = weight ? 'what all weights can come to' : 'the rows there can be';
+  return {
+    most,
+    words: `${what}, at most ${thousands(Number(most.toPrecision(2)))} (${about} ${each === 1 ? 'records' : 'persons'})`,
+  };
+}
+
+/** Said where an error is larger than a tenth of all there can be of what is counted: such a table tells next to nothing. */
+export function mostlyNoise(errors: readonly Foreseen[], records: number, policy: Policy): string | undefined {
+  const noisy = errors
+    .filter(isCount)
+    .map((error) => ({ error, ...mostCounted(error, records, policy) }))
+    .filter(({ error, most }) => error.halfWidth > most / 10);
+  const worst = noisy.sort((a, b) => b.error.halfWidth / b.most - a.error.halfWidth / a.most)[0];
+  if (!worst) return undefined;
+  return `Mostly noise: the 95 % error of "${worst.error.name}" is ±${short(worst.error.halfWidth)}, more than a tenth of ${worst.words}.`;
 }
 
 /** Said where all that is left is taken, above all where that is less than was meant. */

@@ -22,6 +22,7 @@ import { openingOf } from '../policy/population.js';
 import { reads } from '../terms/source.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { tieKinds } from '../ties/kinds.js';
+import { withWayOut } from './amend.js';
 import { systemAnalyst } from './analyst.js';
 import { planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
@@ -118,7 +119,9 @@ export class Session {
     const { policy, account } = this;
     const desk = this.#desk;
     const { population } = policy;
-    const spent = await desk.ledger.standing({ population, terms: account.terms, opening: desk.opening });
+    const spent = await desk.ledger
+      .standing({ population, terms: account.terms, opening: desk.opening })
+      .catch(async (error: unknown) => Promise.reject(await withWayOut(error, desk.ledger, policy)));
     const quota = quotaOf(policy.budget, desk.analyst);
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
   }

@@ -13,7 +13,7 @@ export interface ShownTable {
   readonly name: string;
   readonly header: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
-  readonly drawing?: () => Drawing;
+  readonly drawing?: (width: number) => Drawing;
 }
 
 /** An answer that is more than tables of counts. */
@@ -59,16 +59,17 @@ function centres(result: KmeansResult) {
     header,
     rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
   );
-  const drawing = result.columns.length === 2 && { drawing: () => centresDrawing(result) };
+  const drawing = result.columns.length === 2 && { drawing: (width: number) => centresDrawing(result, width) };
   return { text, tables: [{ name: 'centres', header, rows, ...drawing }] };
 }
 
-const centresDrawing = ({ columns, centres, counts }: KmeansResult): Drawing =>
+const centresDrawing = ({ columns, centres, counts }: KmeansResult, width: number): Drawing =>
   scatterChart({
     points: centres.map(([x, y], k) => ({ x: x!, y: y!, name: `${k + 1}`, ...(counts && { size: counts[k]! }) })),
     xLabel: columns[0]!,
     yLabel: columns[1]!,
     label: `Centres of ${centres.length} clusters`,
+    width: Math.min(width, 640),
   });
 
 function weights(result: ClassifyResult) {
@@ -77,11 +78,11 @@ function weights(result: ClassifyResult) {
   const header = ['feature', 'weight'];
   const shown = strongest.slice(0, 20).map(([name, weight]) => [name, figure(weight)]);
   const rest = strongest.length > 20 ? `\n… and ${strongest.length - 20} weaker weights` : '';
-  const drawing = (): Drawing =>
+  const drawing = (width: number): Drawing =>
     barChart({
       bars: strongest.slice(0, 20).map(([label, value]) => ({ label, value, low: null, high: null })),
       label: 'The strongest weights',
-      width: 1016,
+      width,
     });
   return { text: table(header, shown) + rest, tables: [{ name: 'weights', header, rows, drawing }] };
 }

@@ -6,7 +6,20 @@ import { fromNumber } from '../exact/rational.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';
 import { pageHead } from './page.js';
-import { clip, colour, type Drawing, element, inline, line, linear, escapeText as safe, words } from './svg.js';
+import {
+  clip,
+  colour,
+  type Drawing,
+  element,
+  fitting,
+  half,
+  line,
+  linear,
+  narrow,
+  escapeText as safe,
+  smallest,
+  words,
+} from './svg.js';
 
 const ownStyle = `
 .banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
@@ -60,20 +73,21 @@ function records(attack: PolicyAttack): string {
 function card(record: ExposedRecord, { values, promised }: PolicyAttack): string {
   const parts = record.beliefs.map((b) => {
     const title = `${b.ties ? 'Knows the ties' : 'Ignores the ties'}, knows ${b.knows}`;
-    return `<div><h4>${safe(title)} <span class="small">log-odds moved by ${brief(b.gain)}</span></h4>${inline(beliefChart(values, b, promised.epsilon, record.actual))}</div>`;
+    return `<div><h4>${safe(title)} <span class="small">log-odds moved by ${brief(b.gain)}</span></h4>${fitting((width) => beliefChart(values, b, promised.epsilon, record.actual, width), [narrow, half])}</div>`;
   });
   return `<section class="card"><h3>${safe(record.name)} <span class="small">· really “${safe(record.actual)}” · tied to ${record.ties}</span></h3><div class="pair">${parts.join('')}</div></section>`;
 }
 
 /** One row per value: the belief before and after on one axis, and the band the promise allows. */
-function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: number, actual: string, width = 460): Drawing {
+function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: number, actual: string, width: number): Drawing {
   const rowHeight = 24;
-  const left = 110;
-  const x = linear([0, 1], [left, width - 100], 4);
+  const small = width < half;
+  const left = small ? 78 : 110;
+  const x = linear([0, 1], [left, width - (small ? 96 : 104)], 4);
   const bottom = values.length * rowHeight + 4;
-  const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((t) => [
+  const grid = (small ? [0, 1] : [0, 0.25, 0.5, 0.75, 1]).flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
-    words(x(t), bottom + 14, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': 10.5, fill: colour.muted }),
+    words(x(t), bottom + 14, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const limit = fromNumber(epsilon);
   const rows = values.map((value, k) => {
@@ -94,7 +108,7 @@ function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: n
       element('circle', { cx: x(posterior), cy: y, r: 4.6, fill }),
       words(width, y + 4, `${percent(prior)} → ${percent(posterior)}`, {
         'text-anchor': 'end',
-        'font-size': 11,
+        'font-size': smallest,
         fill: colour.muted,
         class: 'figure',
       }),

@@ -1,5 +1,5 @@
 import { estimate, tick } from './number.js';
-import { clip, colour, type Drawing, element, escapeText, line, linear, textWidth, words } from './svg.js';
+import { clip, colour, type Drawing, element, escapeText, half, line, linear, smallest, textWidth, words } from './svg.js';
 
 export interface Bar {
   readonly label: string;
@@ -34,27 +34,33 @@ export const halfWidth = ({ low, high }: Bar): number | null => (low === null ||
 
 /** Horizontal bars with error bars; label to the left, the number and its error in a column to the right. */
 export function barChart({ bars, label, width = 520, domain = barDomain(bars), unit = '' }: BarChart): Drawing {
-  const rowHeight = bars.length > 10 ? 20 : 26;
-  const thickness = rowHeight - 9;
+  const longest = Math.max(40, ...bars.map((b) => textWidth(b.label) + 4));
+  // Where a label would leave no room, it stands above its bar.
+  const above = width < half && longest > 0.32 * width ? 16 : 0;
+  const barHeight = bars.length > 10 ? 20 : 26;
+  const rowHeight = barHeight + above;
+  const thickness = barHeight - 9;
   const numbers = bars.map((b) => withUnit(shownOf(b), b.value === null ? '' : unit));
   const errors = bars.map((b, k) => b.note ?? numbers[k]!.error);
-  const gutter = Math.min(width * 0.38, Math.max(40, ...bars.map((b) => textWidth(b.label) + 4)));
+  const gutter = above > 0 ? 0 : Math.min(width * 0.38, longest);
   const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
-  const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, 11)));
-  const left = gutter + 8;
+  const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, smallest)));
+  const left = gutter + (above > 0 ? 4 : 8);
   const right = width - valueRoom - errorRoom - (errorRoom > 0 ? 34 : 16);
-  const x = linear(domain, [left, right], Math.max(2, Math.floor((right - left) / 70)));
+  const x = linear(domain, [left, right], Math.max(1, Math.floor((right - left) / 60)));
   const bottom = bars.length * rowHeight + 6;
   const grid = x.ticks.flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule, 'stroke-width': t === 0 ? 1.5 : 1 }),
-    words(x(t), bottom + 14, tick(t), { 'text-anchor': 'middle', 'font-size': 10.5, fill: colour.muted }),
+    words(x(t), bottom + 14, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const rows = bars.map((bar, k) => {
-    const middle = k * rowHeight + rowHeight / 2 + 3;
+    const middle = k * rowHeight + above + barHeight / 2 + 3;
     const name = element(
       'text',
-      { x: gutter, y: middle + 4, 'text-anchor': 'end', 'font-size': 12, fill: bar.quiet ? colour.muted : colour.ink },
-      escapeText(clip(bar.label, gutter - 2)),
+      above > 0
+        ? { x: left, y: k * rowHeight + 15, 'font-size': 12, fill: bar.quiet ? colour.muted : colour.ink }
+        : { x: gutter, y: middle + 4, 'text-anchor': 'end', 'font-size': 12, fill: bar.quiet ? colour.muted : colour.ink },
+      escapeText(clip(bar.label, above > 0 ? width - left : gutter - 2)),
       element('title', {}, escapeText(bar.label)),
     );
     const valueEnd = width - errorRoom - (errorRoom > 0 ? 16 : 0);
@@ -65,7 +71,7 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
         fill: bar.value === null || bar.quiet ? colour.muted : colour.ink,
         class: 'figure',
       }),
-      words(width, middle + 4, errors[k]!, { 'text-anchor': 'end', 'font-size': 11, fill: colour.muted, class: 'figure' }),
+      words(width, middle + 4, errors[k]!, { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted, class: 'figure' }),
     ];
     return [
       name,

@@ -1,5 +1,5 @@
 import { percent } from '../accounting/belief-words.js';
-import { colour, type Drawing, element, line, linear, words } from './svg.js';
+import { colour, type Drawing, element, half, line, linear, smallest, words } from './svg.js';
 
 /** A hundred people, the rightly suspected ones filled in. Larger crowds are drawn as a hundred dots of equal share. */
 export function crowd(right: number, of: number, label: string): Drawing {
@@ -22,15 +22,16 @@ export interface BeliefRange {
 }
 
 /** For each belief held before, how far the releases can move it: a dot, and the reach to both sides. */
-export function beliefRanges(rows: readonly BeliefRange[], width = 460): Drawing {
+export function beliefRanges(rows: readonly BeliefRange[], width: number): Drawing {
   const rowHeight = 28;
-  const left = 64;
-  const right = width - 112;
+  const small = width < half;
+  const left = small ? 48 : 64;
+  const right = width - (small ? 104 : 112);
   const x = linear([0, 1], [left, right], 4);
   const bottom = rows.length * rowHeight + 4;
-  const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((t) => [
+  const grid = (small ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
-    words(x(t), bottom + 15, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': 10.5, fill: colour.muted }),
+    words(x(t), bottom + 15, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const drawn = rows.map(({ prior, atLeast, atMost }, k) => {
     const y = k * rowHeight + rowHeight / 2 + 2;

@@ -4,7 +4,7 @@ import { crowd } from './belief-picture.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';
 import { pageHead } from './page.js';
-import { colour, type Drawing, element, inline, line, escapeText as safe, words } from './svg.js';
+import { colour, type Drawing, element, fitting, half, inline, line, narrow, escapeText as safe, words } from './svg.js';
 
 /** One survey released twice, as the page tells it. */
 export interface DemoStory {
@@ -68,15 +68,18 @@ ${card('good', 'After Fugu', declared.knowing, 'up to', 'The household was decla
 
 function leak({ strangers }: DemoStory): string {
   return `<h2>How a household gives a person away</h2><section class="card"><div class="leak">
-<div>${inline(household())}</div>
+<div>${fitting(household, [narrow, half])}</div>
 <div><p>Plain noise hides <b>one</b> record. But the leaning of a household shows in all six answers, and each of them is in the published counts: together they say much more about the leaning, and so about you, than your own answer does.</p>
 <p>Calculated for six people tied to their leaning by an odds ratio of 10: what looks like epsilon 1 is up to <b>epsilon ${brief(strangers.leakage)}</b> about each of them. Odds move up to ${brief(Math.exp(strangers.leakage))} times, not ${brief(Math.E)} times.</p></div>
 </div></section>`;
 }
 
 /** Six people under a roof, all tied to what their home is like; all of them flow into the count, one of them is the secret. */
-function household(): Drawing {
+/** The same picture, with larger words where it is shown small. */
+function household(shown: number): Drawing {
   const [width, height] = [460, 230];
+  const size = Math.max(12, (12 * width) / shown);
+  const box = Math.max(84, 7.4 * size);
   const at = (k: number) => [52 + k * 50, 150] as const;
   const [homeX, homeY] = [177, 72];
   const person = (x: number, y: number, own: boolean) =>
@@ -110,11 +113,16 @@ function household(): Drawing {
         'stroke-width': 1.8,
         'stroke-dasharray': '3 3',
       }),
-      words(homeX, homeY + 4, '?', { 'text-anchor': 'middle', 'font-weight': 700 }),
-      words(homeX + 22, homeY - 2, 'leaning', { fill: colour.muted }),
-      words(at(2)[0], 207, 'you', { 'text-anchor': 'middle', fill: colour.accent, 'font-weight': 700 }),
-      element('rect', { x: 372, y: 190, width: 84, height: 30, rx: 6, fill: colour.paper, stroke: colour.ink }),
-      words(414, 209, 'noisy count', { 'text-anchor': 'middle', 'font-size': 12 }),
+      words(homeX, homeY + size / 3, '?', { 'text-anchor': 'middle', 'font-weight': 700, 'font-size': size }),
+      words(homeX + 22, homeY - 2, 'leaning', { fill: colour.muted, 'font-size': size }),
+      words(at(2)[0], 200 + size / 2, 'you', {
+        'text-anchor': 'middle',
+        fill: colour.accent,
+        'font-weight': 700,
+        'font-size': size,
+      }),
+      element('rect', { x: 456 - box, y: 190, width: box, height: 30, rx: 6, fill: colour.paper, stroke: colour.ink }),
+      words(456 - box / 2, 205 + size / 3, 'noisy count', { 'text-anchor': 'middle', 'font-size': size }),
     ].join(''),
   };
 }
@@ -124,7 +132,7 @@ function finding({ strangers, declared }: DemoStory): string {
     r.finding.map(({ party, value, low, high }) => ({ label: party === 'none' ? 'no party' : party, value, low, high }));
   const domain = barDomain([...bars(strangers), ...bars(declared)]);
   const chart = (title: string, r: ToldRelease) =>
-    `<figure class="card"><figcaption><h3>${safe(title)}</h3></figcaption>${inline(barChart({ bars: bars(r), label: `No trust at all, by party: ${title}`, domain, width: 460 }))}</figure>`;
+    `<figure class="card"><figcaption><h3>${safe(title)}</h3></figcaption>${fitting((width) => barChart({ bars: bars(r), label: `No trust at all, by party: ${title}`, domain, width }), [narrow, half])}</figure>`;
   return `<h2>The finding survives: no party, no trust</h2>
 <p>People who answered “1: no trust at all”, by party, with 95 % intervals of the noise. The group without a party is the smallest and has the most of them, in both releases.</p>
 <div class="two">${chart('Households not declared', strangers)}${chart('Households declared', declared)}</div>`;

@@ -64,6 +64,12 @@ tr:last-child td { border-bottom: 0; }
 .tile { font-size: 42px; font-weight: 680; letter-spacing: -0.02em; line-height: 1.1; font-variant-numeric: tabular-nums; }
 .tile small { font-size: 18px; font-weight: 500; color: var(--muted); letter-spacing: 0; }
 svg.chart { display: block; max-width: 100%; height: auto; font-family: inherit; }
+/* One drawing per width (svg.ts): the widest where a browser knows no containers. */
+.fit { container-type: inline-size; }
+.fit svg.chart { width: 100%; }
+.fit2 > .at0, .fit3 > .at0, .fit3 > .at1 { display: none; }
+@container (max-width: 419px) { .fit2 > .at1, .fit3 > .at2 { display: none; } .fit > svg.at0 { display: block; } }
+@container (min-width: 420px) and (max-width: 819px) { .fit3 > .at2 { display: none; } .fit3 > svg.at1 { display: block; } }
 svg .figure { font-variant-numeric: tabular-nums; }
 .crowds svg.chart { margin: 0 auto; }
 details { margin-top: 10px; font-size: 14px; }
@@ -83,6 +89,7 @@ footer { color: var(--muted); font-size: 14px; padding-top: 26px; padding-bottom
   main, header > div, footer { padding-left: 16px; padding-right: 16px; }
   h1 { font-size: 25px; }
   header .mark { width: 44px; height: 44px; }
+  td:first-child { min-width: 8.5em; }
 }
 @media print {
   :root { --page: #fff; --card: #fff; --ink: #111; --muted: #444; --rule: #ccc; }

@@ -82,6 +82,38 @@ function unbalanced(html: string): string[] {
   return open;
 }
 
+describe('words in pictures', () => {
+  it('are never drawn smaller than eleven pixels, nor shown so on a telephone', () => {
+    const html = htmlReport(reportOf(release([histogram]), policy));
+    const sizes = [...html.matchAll(/<text[^>]*font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
+    expect(sizes.length).toBeGreaterThan(20);
+    expect(Math.min(...sizes)).toBeGreaterThanOrEqual(11);
+    // A card of a telephone of 390 pixels has 312 for its picture, of 360 has 282: one that was drawn for 290 is shown there.
+    const narrowest = [...html.matchAll(/<div class="fit fit\d">(.*?)<\/div>/g)].map(([, all]) =>
+      Number(/<svg[^>]* width="(\d+)"/.exec(all!)![1]),
+    );
+    expect(narrowest.length).toBeGreaterThan(1);
+    for (const width of narrowest) expect((Math.min(...sizes) * 282) / width).toBeGreaterThanOrEqual(11);
+    expect(html).toMatch(/@container \(max-width: 419px\)/);
+  });
+});
+
+describe('a value that could not be told', () => {
+  it('has no ends in a file, also where something says that it lies between nothing and all', () => {
+    const untold = {
+      ...row(['r'], null),
+      low: 0,
+      high: 1300,
+      standardError: 4,
+      share: { value: null, low: 0, high: 1, withSampling: { low: 0, high: 1 } },
+    };
+    const told = { ...row(['d'], 10), share: { value: 0.5, low: 0.25, high: 0.75, withSampling: { low: 0, high: 1 } } };
+    const csv = tableCsv(publishedTable({ ...histogram, rows: [told, untold] } as unknown as AnswerTable, policy)).split('\n');
+    expect(csv[1]).toMatch(/^d,10,6,-2,22,50,25,75,0,100,/);
+    expect(csv[2]).toMatch(/^r,,,,,,,,,,/);
+  });
+});
+
 describe('the HTML report', () => {
   it('asks nothing of the network and runs no script', () => {
     const html = page();
@@ -136,7 +168,13 @@ describe('the HTML report', () => {
       columns: ['age', 'count'],
       rows: levels,
     };
-    expect(page([age]).match(/<rect/g)!.length).toBe(60);
+    // For a telephone, half a page and a whole one.
+    const drawn = [...page([age]).matchAll(/<svg[^>]* width="(\d+)"[^>]* class="chart at\d"[^>]*>(.*?)<\/svg>/g)].slice(-3);
+    expect(drawn.map(([, width, body]) => [Number(width), body!.match(/<rect/g)!.length])).toEqual([
+      [290, 60],
+      [440, 60],
+      [1016, 60],
+    ]);
     const cross: AnswerTable = {
       ...histogram,
       name: 'both',

@@ -6,7 +6,7 @@ import { mark } from './mark.js';
 import { brief, estimate } from './number.js';
 import { pageHead } from './page.js';
 import type { AnswerSection, ReleaseReport } from './report.js';
-import { inline, escapeText as safe } from './svg.js';
+import { fitting, half, inline, narrow, escapeText as safe } from './svg.js';
 
 /** One file that needs nothing else: no script, no font, no request. Safe to mail, to print and to open offline. */
 export function htmlReport(report: ReleaseReport): string {
@@ -66,7 +66,7 @@ ${paragraph(`Everything the attacker infers from tied records is included${excep
 }
 
 const rangeCard = ({ belief }: ReleaseReport): string =>
-  `<section class="card"><p class="label">How far a belief can move</p>${inline(beliefRanges(belief.rows))}</section>`;
+  `<section class="card"><p class="label">How far a belief can move</p>${fitting((width) => beliefRanges(belief.rows, width), [narrow, half])}</section>`;
 
 function budgetCard({ epsilon, delta, spentHere, whatIf, how, belief }: ReleaseReport): string {
   const share = Math.min(100, (100 * spentHere) / epsilon);
@@ -111,11 +111,14 @@ ${picture(answer, wide)}
 <details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
 }
 
+/** Of a whole page. */
+const full = 1016;
+
 /** Levels beyond which upright columns read better than a tall list of bars. */
 const manyLevels = 24;
 
 function picture({ panels, title, measure, drawing, unit = '' }: AnswerSection, wide: boolean): string {
-  if (drawing) return inline(drawing);
+  if (drawing) return fitting(drawing, [narrow, half, wide ? full : half].slice(0, wide ? 3 : 2));
   // The only group that is left to draw still says which it is.
   const only = panels.length === 1 && panels[0]!.caption === undefined ? panels[0]! : undefined;
   if (only?.bars.length === 1) {
@@ -126,13 +129,14 @@ function picture({ panels, title, measure, drawing, unit = '' }: AnswerSection, 
   if (only) {
     const { bars } = only;
     const label = `${measure} by ${title}, with 95 percent error bars; the numbers are in the table below`;
-    const width = wide ? 1016 : 476;
-    return inline(bars.length > manyLevels ? columnChart({ bars, label, width }) : barChart({ bars, label, width, unit }));
+    const draw = (width: number) =>
+      bars.length > manyLevels ? columnChart({ bars, label, width }) : barChart({ bars, label, width, unit });
+    return fitting(draw, wide ? [narrow, half, full] : [narrow, half]);
   }
   const domain = barDomain(panels.flatMap((p) => p.bars));
   const drawn = panels.map(
     ({ caption = '', bars }) =>
-      `<div><h4>${safe(caption)}</h4>${inline(barChart({ bars, label: `${measure}, ${caption}`, width: 330, domain, unit }))}</div>`,
+      `<div><h4>${safe(caption)}</h4>${inline(barChart({ bars, label: `${measure}, ${caption}`, width: narrow, domain, unit }))}</div>`,
   );
   return `<div class="panels">${drawn.join('')}</div>`;
 }

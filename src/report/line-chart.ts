@@ -10,6 +10,7 @@ import {
   series as palette,
   path,
   type Scale,
+  smallest,
   textWidth,
   words,
 } from './svg.js';
@@ -43,7 +44,8 @@ export function lineChart(chart: LineChart): Drawing {
   const xs = chart.xDomain ?? span(all.map((p) => p.x));
   const ys = chart.yDomain ?? widen(span(all.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y])), chart.logY === true);
   const label = (t: number) => (chart.percentY ? `${brief(t * 100)} %` : tick(t));
-  const top = series.length > 1 ? 30 : 12;
+  const names = series.length > 1 ? legend(series, 56, width - 14) : { rows: 0, drawn: '' };
+  const top = 12 + 18 * names.rows;
   const plot = { left: 56, right: width - 14, top, bottom: height - 42 };
   const x = (chart.logX ? logarithmic : linear)(
     xs,
@@ -58,21 +60,21 @@ export function lineChart(chart: LineChart): Drawing {
   const axes = [
     ...y.ticks.flatMap((t) => [
       line(plot.left, y(t), plot.right, y(t), { stroke: colour.rule }),
-      words(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': 10.5, fill: colour.muted }),
+      words(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
     ]),
     ...x.ticks.map((t) =>
-      words(x(t), plot.bottom + 15, tick(t), { 'text-anchor': 'middle', 'font-size': 10.5, fill: colour.muted }),
+      words(x(t), plot.bottom + 15, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
     ),
     line(plot.left, plot.bottom, plot.right, plot.bottom, { stroke: colour.muted }),
     words((plot.left + plot.right) / 2, height - 8, chart.xLabel, {
       'text-anchor': 'middle',
-      'font-size': 11,
+      'font-size': smallest,
       fill: colour.muted,
     }),
     words(-(plot.top + plot.bottom) / 2, 12, chart.yLabel, {
       transform: 'rotate(-90)',
       'text-anchor': 'middle',
-      'font-size': 11,
+      'font-size': smallest,
       fill: colour.muted,
     }),
   ];
@@ -81,7 +83,7 @@ export function lineChart(chart: LineChart): Drawing {
     width,
     height,
     label: chart.label,
-    body: [...axes, ...drawn, series.length > 1 ? legend(series, plot.left, width - plot.left) : ''].join(''),
+    body: [...axes, ...drawn, names.drawn].join(''),
   };
 }
 
@@ -114,18 +116,21 @@ function drawSeries(s: Series, stroke: string, x: Scale, y: Scale): string {
   return [band, track, ...dots].join('');
 }
 
-function legend(series: readonly Series[], left: number, room: number): string {
-  let at = left;
-  return series
-    .map((s, k) => {
-      const name = clip(s.name, Math.max(60, room / series.length - 26), 11);
-      const stroke = palette[k % palette.length]!;
-      const drawn = [
-        line(at, 11, at + 16, 11, { stroke, 'stroke-width': 2.5, ...(s.dashed && { 'stroke-dasharray': '4 3' }) }),
-        words(at + 20, 15, name, { 'font-size': 11, fill: colour.ink }),
-      ];
-      at += 34 + textWidth(name, 11);
-      return drawn.join('');
-    })
-    .join('');
+/** Names beside one another, in as many lines as they need. */
+function legend(series: readonly Series[], left: number, right: number): { readonly rows: number; readonly drawn: string } {
+  let [at, row] = [left, 0];
+  const drawn = series.map((s, k) => {
+    const name = clip(s.name, right - left - 22, smallest);
+    const room = 34 + textWidth(name, smallest);
+    if (at > left && at + room - 14 > right) [at, row] = [left, row + 1];
+    const stroke = palette[k % palette.length]!;
+    const y = 11 + 18 * row;
+    const one = [
+      line(at, y, at + 16, y, { stroke, 'stroke-width': 2.5, ...(s.dashed && { 'stroke-dasharray': '4 3' }) }),
+      words(at + 20, y + 4, name, { 'font-size': smallest, fill: colour.ink }),
+    ];
+    at += room;
+    return one.join('');
+  });
+  return { rows: row + 1, drawn: drawn.join('') };
 }

@@ -27,8 +27,13 @@ const rounded = (x: number | null | undefined): number | null =>
 
 const inPercent = (x: number | null | undefined): number | null => rounded(typeof x === 'number' ? 100 * x : null);
 
-const ends = (of?: { readonly low: number | null; readonly high: number | null }): readonly (number | null)[] => {
-  const { low, high } = shownEnds(of?.low ?? null, of?.high ?? null);
+/** Of a value that could not be told there is no interval: that it lies between the least and the most there is says nothing. */
+const ends = (
+  value: number | null | undefined,
+  of: { readonly low: number | null; readonly high: number | null } | undefined,
+): readonly (number | null)[] => {
+  if (value === null || value === undefined || !of) return [null, null];
+  const { low, high } = shownEnds(of.low, of.high);
   return [low, high];
 };
 
@@ -74,9 +79,9 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   const rows = table.rows.map((r) => [
     ...r.keys,
     r.value,
-    ...(rank ? [r.rankError ?? null] : [r.standardError, ...ends(r)].map(rounded)),
-    ...(shares ? [r.share?.value, ...ends(r.share)].map(inPercent) : []),
-    ...(sampled ? ends(r.share?.withSampling).map(inPercent) : []),
+    ...(rank ? [r.rankError ?? null] : [r.value === null ? null : r.standardError, ...ends(r.value, r)].map(rounded)),
+    ...(shares ? [r.share?.value, ...ends(r.share?.value, r.share)].map(inPercent) : []),
+    ...(sampled ? ends(r.share?.value, r.share?.withSampling).map(inPercent) : []),
     ...labels(r.keys).filter((_, k) => labelled[k]),
   ]);
   return { name: tableTitle(table), ...(question !== undefined && { question }), fields, rows };

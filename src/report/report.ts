@@ -47,7 +47,7 @@ export interface AnswerSection {
   readonly unit?: string;
   readonly error: string;
   /** A picture of its own instead of bars. */
-  readonly drawing?: Drawing;
+  readonly drawing?: (width: number) => Drawing;
 }
 
 const errorWords: Record<AnswerTable['error'], string> = {

@@ -6,14 +6,14 @@ export interface ScatterChart {
   readonly xLabel: string;
   readonly yLabel: string;
   readonly label: string;
+  readonly width?: number;
 }
 
 /** Named points in the plane: cluster centres. */
-export function scatterChart({ points, xLabel, yLabel, label }: ScatterChart): Drawing {
-  const width = 640;
-  const height = 460;
+export function scatterChart({ points, xLabel, yLabel, label, width = 640 }: ScatterChart): Drawing {
+  const height = Math.round(0.72 * width);
   const box = { left: 64, right: width - 20, top: 16, bottom: height - 48 };
-  const x = linear(padded(points.map((p) => p.x)), [box.left, box.right]);
+  const x = linear(padded(points.map((p) => p.x)), [box.left, box.right], Math.max(2, Math.floor((box.right - box.left) / 90)));
   const y = linear(padded(points.map((p) => p.y)), [box.bottom, box.top]);
   const most = Math.max(1, ...points.map((p) => p.size ?? 1));
   const grid = [

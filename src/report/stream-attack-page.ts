@@ -3,7 +3,7 @@ import { lineChart } from './line-chart.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';
 import { pageHead } from './page.js';
-import { inline, escapeText as safe } from './svg.js';
+import { fitting, half, narrow, escapeText as safe } from './svg.js';
 
 /** What attackers came to believe about where people were, over time. One file, nothing loaded; marked as made from private data. */
 export function streamAttackPage(attack: StreamAttack): string {
@@ -25,7 +25,7 @@ export function streamAttackPage(attack: StreamAttack): string {
 <p>The stream promised that odds between two values of a record move by at most a factor of ${brief(Math.exp(promised.epsilon))} (epsilon ${brief(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${kept ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers.'}</b></p>
 <table><thead><tr><th>attacker</th><th class="n">median change of log-odds</th><th class="n">largest</th><th class="n">steps beyond the promise</th><th class="n">guessed right</th></tr></thead><tbody>${rows}</tbody></table></section>
 <h2>The ${exposed.length} most exposed persons</h2>
-${exposed.map((one) => `<section class="card"><h3>${safe(one.name)}</h3>${inline(trajectoryChart(one))}</section>`).join('\n')}
+${exposed.map((one) => `<section class="card"><h3>${safe(one.name)}</h3>${fitting((width) => trajectoryChart(one, width), [narrow, half, 860])}</section>`).join('\n')}
 <h2>How to read this</h2><section class="card"><ul>${notes.map((n) => `<li>${safe(n)}</li>`).join('')}</ul></section>
 </main>
 <footer>Made by Fugu. Beliefs are exact for the attackers described; other attackers believe other things.</footer>
@@ -39,7 +39,7 @@ const style = `
 `;
 
 /** The belief in what was true, step by step: before, by each step alone, along the sequence, and where the promise would let it go. */
-const trajectoryChart = ({ name, steps }: Trajectory, width = 860) =>
+const trajectoryChart = ({ name, steps }: Trajectory, width: number) =>
   lineChart({
     series: [
       { name: 'where the promise lets it go', points: steps.map(({ at, limit }) => ({ x: at, y: limit })), dashed: true },

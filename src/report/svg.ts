@@ -23,6 +23,9 @@ export const series: readonly string[] = [
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 export const escapeText = (text: string): string => visibleLines(text).replace(/[&<>"']/g, (c) => entities[c]!);
 
+/** The smallest that words are drawn. */
+export const smallest = 11.5;
+
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 const round = (x: number) => Math.round(x * 100) / 100;
 /** An element; attribute values are escaped, children are markup already. */
@@ -98,11 +101,25 @@ export interface Drawing {
 const fonts = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
 
 /** For use inside a page: scales to its container, never above its own width. */
-export const inline = ({ width, height, label, body }: Drawing): string =>
+export const inline = ({ width, height, label, body }: Drawing, more: Attributes = {}): string =>
   element(
     'svg',
-    { viewBox: `0 0 ${round(width)} ${round(height)}`, width, height, role: 'img', 'aria-label': label, class: 'chart' },
+    { viewBox: `0 0 ${round(width)} ${round(height)}`, width, height, role: 'img', 'aria-label': label, class: 'chart', ...more },
     body,
+  );
+
+/** Of a telephone, and of half a page. */
+export const [narrow, half] = [290, 440];
+
+/**
+ * Drawn for each of these widths, the smallest first; a page shows the one that its place has room for, so that words stay as large as they were drawn
+ * (html-style.ts).
+ */
+export const fitting = (draw: (width: number) => Drawing, widths: readonly number[]): string =>
+  element(
+    'div',
+    { class: `fit fit${widths.length}` },
+    ...widths.map((width, k) => inline(draw(width), { class: `chart at${k}`, style: `max-width: ${Math.round(1.1 * width)}px` })),
   );
 
 /** A file of its own, on white. */

@@ -70,7 +70,7 @@ export const pullWords = ({ pull, column }: { readonly pull?: 'alike'; readonly 
     : '';
 
 /** In an assumption. */
-export const oddsText = (ratio: number): string => (ratio === Number.POSITIVE_INFINITY ? 'any size (copies)' : `${ratio}`);
+export const oddsText = (ratio: number): string => (ratio === Number.POSITIVE_INFINITY ? 'inf (they may be copies)' : `${ratio}`);
 
 /** "agree nine times in ten" is easier than 81: two yes-or-no answers tied by an odds ratio r agree with probability sqrt(r)/(1+sqrt(r)). */
 export function strengthWords(oddsRatio: number): string {

@@ -28,7 +28,7 @@ describe('what people wrote is never drafted as a list of answers', () => {
       'one long sentence that three people share',
       (i) => (i % 100 === 3 ? 'they should fix the road before anything else happens' : 'no'),
     ],
-    ['very long labels', (i) => `${i % 2} ${'word '.repeat(20)}`],
+    ["long texts of which each is a few people's", (i) => `${i % 75} ${'word '.repeat(20)}`],
     ['remarks with semicolons in them', (i) => (i < 12 ? `${opinions[i % 8]}; and also ${i} times` : null)],
   ])('%s', (_, cell) => {
     const told = guess(column('q27_other', 300, cell));
@@ -41,6 +41,14 @@ describe('what people wrote is never drafted as a list of answers', () => {
     expect(is('party', 400, (i) => ['dem', 'rep', 'none of these parties'][i % 3]!)).toBe('category');
     expect(is('deceased', 400, (i) => (i === 7 ? 'yes' : 'no'))).toBe('category');
     expect(is('q1', 400, (i) => `${i % 7}`)).toBe('category');
+  });
+
+  it('a few statements to choose from are answers, however long', () => {
+    const statements = ['it should never be permitted, whatever', 'only where a life is in danger', 'for other reasons, too'];
+    const long = (i: number) =>
+      `${statements[i % 3]}, because that is what the law has to say about it in the end, as ${i % 3} said`;
+    expect(is('q', 300, long)).toBe('category');
+    expect(is('q', 300, (i) => (i === 7 ? `${long(i)} and my neighbour agrees` : long(i)))).toBe('free text');
   });
 
   it('is also seen in a list that somebody else drafted', () => {

@@ -2,8 +2,10 @@ import { codeText } from '../code.js';
 import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
 import { isDeviceName, isTimingName } from '../column-name.js';
 import { type FoundGroups, foundGroups } from './groups.js';
-import { type ColumnSummary, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
+import { type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
 import { labelsMissing } from './missing-word.js';
+import type { FoundPanel } from './panel.js';
+import { namesPeople, peopleIn, personalLook } from './personal.js';
 import { line, list, render, scalar, shape, unlistedLine } from './policy-text.js';
 
 export interface DraftOptions {
@@ -21,8 +23,11 @@ export interface DraftOptions {
   readonly known?: Known;
   /** What was said about how records know each other; `undecided` when nothing was. */
   readonly dependence?: DraftDependence;
-  /** Whose rows they are, where one person may have several. */
-  readonly person?: { readonly unit: string; readonly maxRows: number };
+  /** Who is in several rows, as found. */
+  readonly panels?: readonly FoundPanel[];
+  /** What was said about it: whose rows they are, or that each row is a secret of its own. Not said, the rows of whoever was found are protected together. */
+  readonly person?: { readonly unit: string; readonly maxRows?: number };
+  readonly secret?: 'row';
 }
 
 /** How records know each other, as it will be written: said by the steward, or not yet. */
@@ -37,6 +42,18 @@ export interface Draft {
   readonly groups: readonly FoundGroups[];
   /** Whether it is still to be said how records know each other: nothing is planned or released before. */
   readonly undecided: boolean;
+  /** What is protected: a row, or all rows of one person, whom `unit` names. */
+  readonly protect: DraftProtect;
+}
+
+export interface DraftProtect {
+  readonly secret: 'row' | 'person';
+  /** Whether that was said, or follows from how the rows repeat. */
+  readonly said: boolean;
+  readonly unit?: string;
+  /** The column that says when, where one was found. */
+  readonly order?: string;
+  readonly maxRows?: number;
 }
 
 /** What is known of the columns before anything is decided: for the steward's eyes, as it was read from the data. */
@@ -50,24 +67,23 @@ export interface FoundColumn {
 export interface Found {
   readonly columns: readonly FoundColumn[];
   readonly groups: readonly FoundGroups[];
-  /** Columns that name somebody in several rows. */
-  readonly repeated: readonly string[];
+  /** Columns that name somebody in several rows, the surest first. */
+  readonly panels: readonly FoundPanel[];
 }
 
-export function findColumns(columns: readonly ColumnSummary[], book: Codebook = new Map()): Found {
-  const commas = hasCommas(columns);
+export function findColumns(
+  columns: readonly ColumnSummary[],
+  panels: readonly FoundPanel[] = [],
+  book: Codebook = new Map(),
+): Found {
+  const known = { commas: hasCommas(columns), coordinates: coordinatesIn(columns) };
   const found = columns.map((column): FoundColumn => {
-    const told = toldOf(column, book.get(column.name), { commas });
+    const told = toldOf(column, book.get(column.name), known);
     const { name } = column;
     if (told.type === 'out' && !isListed(book.get(name), column, told)) return { name, is: told.is, why: told.why, missing: [] };
     return { name, is: told.type === 'weight' ? 'weight' : 'question', why: '', missing: 'missing' in told ? told.missing : [] };
   });
-  const ids = new Set(found.filter(({ is }) => is === 'id').map(({ name }) => name));
-  return {
-    columns: found,
-    groups: groupsIn(columns),
-    repeated: columns.filter((c) => ids.has(c.name) && c.distinct < 0.97 * c.filled).map((c) => c.name),
-  };
+  return { columns: found, groups: groupsIn(columns, panels), panels };
 }
 
 /** A short label that is no question says what a column is, as its name does. */
@@ -80,8 +96,36 @@ function toldOf(column: ColumnSummary, entry: CodebookEntry | undefined, known: 
 }
 const mostLabel = 40;
 
-const groupsIn = (columns: readonly ColumnSummary[]): readonly FoundGroups[] =>
-  columns.flatMap((column) => foundGroups(column) ?? []).sort((a, b) => Number(b.sure) - Number(a.sure));
+/** Whoever is asked again and again is one person, and no group of people. */
+const groupsIn = (columns: readonly ColumnSummary[], panels: readonly FoundPanel[]): readonly FoundGroups[] =>
+  columns
+    .filter(({ name }) => panels[0]?.unit !== name)
+    .flatMap((column) => foundGroups(column) ?? [])
+    .sort((a, b) => Number(b.sure) - Number(a.sure));
+
+function protectOf({ panels = [], person, secret }: DraftOptions): DraftProtect {
+  if (secret === 'row') return { secret, said: true };
+  const found = panels.find(({ unit }) => person === undefined || unit === person.unit);
+  const unit = person?.unit ?? found?.unit;
+  if (unit === undefined) return { secret: 'row', said: false };
+  const maxRows = person?.maxRows ?? found?.maxRows ?? 5;
+  return {
+    secret: 'person',
+    said: person !== undefined,
+    unit,
+    maxRows,
+    ...(found?.order !== undefined && { order: found.order }),
+  };
+}
+
+/** Labels that were made from what people wrote (an open question that was recoded as it stood), or that name people. */
+function isMadeOfAnswers({ values, labels }: CodebookEntry, { distinct, once, filled }: ColumnSummary): boolean {
+  if (values.length <= mostPoints) return false;
+  const words = values.map((code) => labels.get(code) ?? '').filter((label) => /\p{L}{2}/u.test(label));
+  if (2 * words.length < values.length) return false;
+  if (namesPeople(words.length, peopleIn(words)) || 2 * words.filter((w) => personalLook(w)).length > words.length) return true;
+  return 2 * once >= distinct && 5 * distinct >= filled;
+}
 
 /** Whether the codebook lists what the column may hold, so that nothing is taken from the data. */
 const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told: Guess): boolean => {
@@ -123,20 +167,32 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
   const { chosen = new Set(names), dependence = 'undecided' } = options;
   // Whoever is in which group is what ties are made of, and no answer to anything.
   const key = typeof dependence === 'object' ? dependence.by : undefined;
-  // A codebook that speaks of columns the data lacks, or that are not asked for, cannot be referred to; what it says is written out instead.
-  const refer =
-    options.codebookPath !== undefined && [...book.keys()].every((name) => known.has(name) && chosen.has(name) && name !== key);
+  const protect = protectOf(options);
+  const summaries = new Map(columns.map((column) => [column.name, column]));
+  const isMade = (name: string) =>
+    book.has(name) && summaries.has(name) && isMadeOfAnswers(book.get(name)!, summaries.get(name)!);
+  // A codebook that speaks of columns the data lacks, or that are not to be asked, cannot be referred to; what it says is written out instead.
+  const isAsked = (name: string) => known.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name);
+  const refer = options.codebookPath !== undefined && [...book.keys()].every(isAsked);
   const lines: string[] = [];
   const unconfirmed: string[] = [];
   const leftOut: { name: string; why: string; is: LeftOut }[] = [];
-  const commas = hasCommas(columns);
+  const seen = { commas: hasCommas(columns), coordinates: coordinatesIn(columns) };
   let declared = 0;
   for (const column of columns) {
     const listed = book.get(column.name);
     const entry = listed && withMissing(listed);
-    const told = toldOf(column, entry, { ...options.known, commas });
+    const told = toldOf(column, entry, { ...options.known, ...seen });
     if (column.name === key) {
       leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
+      continue;
+    }
+    if (column.name === protect.unit) {
+      leftOut.push({ name: column.name, why: 'names a person', is: 'id' });
+      continue;
+    }
+    if (isMade(column.name)) {
+      leftOut.push({ name: column.name, why: 'its labels were made from what people wrote, or name people', is: 'free text' });
       continue;
     }
     if (!chosen.has(column.name)) {
@@ -182,15 +238,15 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     if ('unlisted' in told && told.unlisted !== undefined) lines.push(unlistedLine(told.unlisted));
     lines.push(line(column.name, [...shape(told), ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []), ...label]));
   }
-  const groups = groupsIn(columns);
+  const groups = groupsIn(columns, options.panels ?? []);
   const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);
-  const repeated = columns.find((c) => ids.includes(c.name) && c.distinct < 0.97 * c.filled)?.name;
   return {
-    text: render(options, refer, lines, unconfirmed, leftOut, { groups, ids, ...(repeated !== undefined && { repeated }) }),
+    text: render(options, refer, lines, unconfirmed, leftOut, { groups, ids, protect, panels: options.panels ?? [] }),
     declared,
     unconfirmed,
     leftOut: leftOut.map(({ name, why }) => ({ name, why })),
     groups,
     undecided: dependence === 'undecided',
+    protect,
   };
 }

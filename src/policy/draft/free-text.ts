@@ -1,4 +1,6 @@
 import { isMissingWord } from './missing-word.js';
+import { namesPeople, overlapping, peopleIn, personalLook } from './personal.js';
+import { isStockAnswer } from './stock-answers.js';
 
 /** What is known of the different texts of a column, or of what stands between separators. */
 export interface Texts {
@@ -8,57 +10,54 @@ export interface Texts {
   readonly longest: number;
   /** Most words in one of them. */
   readonly wordiest: number;
-  /** Most words, and letters, among texts that hardly anybody shares. */
-  readonly rareWords?: number;
-  readonly rareLength?: number;
-  /** Somebody's own words among them: never to be listed. */
+  /** Somebody's own words among them, or who and where they are: never to be listed. */
   readonly own?: readonly string[];
+  /** Cells that hold one of those, of all. */
+  readonly ownCells?: number;
+  readonly cells?: number;
+  /** Names of people among them. */
+  readonly people?: number;
 }
 
 const mostLetters = 80;
 const mostWords = 12;
-/** A text that fewer rows than this share is rare. */
-export const fewRows = 5;
-const rareLetters = 40;
-const rareWords = 6;
+const manyWords = 6;
+const mostStatements = 7;
+
+/** A text that fewer rows than this share, of so many, is a few people's. */
+const fewRows = (rows: number): number => (rows >= 100 ? 5 : rows >= 40 ? 3 : 2);
 
 export const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
-const fewLetters = 12;
-/** Two words and more, a long one, a mail address, the digits of a telephone. */
-const isWordy = (text: string): boolean =>
-  wordsIn(text) > 1 || text.length > fewLetters || text.includes('@') || /\d{6}/.test(text);
-const isCode = (text: string): boolean => /^[\p{Lu}\p{N}._/+-]{1,8}$/u.test(text);
+const isShortNumber = (text: string): boolean => /^[-+]?\d{1,4}([.,]\d{1,2})?$/.test(text);
 
 /**
- * What a few people wrote behind "other, please specify", among answers that many chose: wordy texts that few rows share, and words that one row each holds,
- * where there are several.
+ * What a few people wrote behind "other, please specify", among answers that many chose: every text that few rows share and no questionnaire offers, be it a
+ * sentence or a word. And whatever says who or where somebody is, however many rows say it.
  */
 export function ownWords(counts: ReadonlyMap<string, number>): readonly string[] {
-  const single = [...counts].filter(([text, times]) => times === 1 && !isCode(text)).length;
-  return [...counts]
-    .filter(([text, times]) => (times < fewRows && isWordy(text)) || (times === 1 && single > 1 && !isCode(text)))
-    .map(([text]) => text);
+  const few = fewRows([...counts.values()].reduce((all, times) => all + times, 0));
+  const isOwn = ([text, times]: readonly [string, number]) =>
+    !isShortNumber(text) && ((times < few && !isStockAnswer(text)) || personalLook(text) !== undefined);
+  const own = [...counts].filter(isOwn).map(([text]) => text);
+  const numbers = [...counts.keys()].filter((text) => /\d-\d/.test(text));
+  return overlapping(numbers) ? [...new Set([...own, ...numbers])] : own;
 }
 
 /**
  * What somebody wrote in their own words must never become a list of answers: as a domain it would be printed in the policy and in every table. Long texts,
- * texts of many words, very wordy texts that hardly anybody shares, and columns of which most texts are one person's own.
+ * texts of many words, names of people, and columns of which most texts are a few people's own and one cell in ten at least holds them.
  */
-export function isFreeText({
-  distinct,
-  once,
-  longest,
-  wordiest,
-  rareWords: words = 0,
-  rareLength: length = 0,
-  own = [],
-}: Texts): boolean {
-  if (longest > mostLetters || wordiest > mostWords) return true;
-  if (length > rareLetters || words > rareWords) return true;
-  if (own.length > 0 && (2 * own.length > distinct || distinct - own.length < 2)) return true;
-  return once > 0 && (once === distinct || (once >= 2 && 2 * once >= distinct));
+export function isFreeText({ distinct, once, longest, wordiest, own = [], ownCells = 0, cells = 0 }: Texts): boolean {
+  // A few statements to choose from may be long; then everybody chose one of them.
+  const statements = own.length === 0 && distinct <= mostStatements;
+  if ((longest > mostLetters || wordiest > mostWords) && !statements) return true;
+  if (own.length > 0 && (distinct - own.length < 2 || (2 * own.length > distinct && 10 * ownCells > cells))) return true;
+  return once > 0 && once === distinct;
 }
+
+/** Whether a column of these texts names people. */
+export const isPeople = ({ distinct, people = 0 }: Texts): boolean => namesPeople(distinct, people);
 
 /** By the list alone, for policies drafted by others: whether these values read like what people wrote rather than like answers to choose from. */
 export function readsLikeFreeText(values: readonly string[]): boolean {
@@ -68,7 +67,9 @@ export function readsLikeFreeText(values: readonly string[]): boolean {
   const plain = texts.filter((text) => !isMissingWord(text));
   const short = plain.filter((text) => wordsIn(text) <= 1).length;
   if (2 * short > plain.length && plain.some((text) => wordsIn(text) > 2)) return true;
-  if (plain.some((text) => text.includes('@') || (/\p{L}/u.test(text) && /\d[\d /-]{4,}\d/.test(text)))) return true;
-  const wordy = texts.filter((text) => wordsIn(text) > rareWords).length;
+  if (plain.some((text) => personalLook(text) !== undefined || (/\p{L}/u.test(text) && /\d[\d /-]{4,}\d/.test(text))))
+    return true;
+  if (namesPeople(plain.length, peopleIn(plain)) || overlapping(plain)) return true;
+  const wordy = texts.filter((text) => wordsIn(text) > manyWords).length;
   return texts.length >= 8 && 2 * wordy >= texts.length;
 }

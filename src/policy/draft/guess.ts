@@ -1,7 +1,7 @@
 import { codeText } from '../code.js';
-import { isDesignName, isDeviceName, isIdName, isTimingName } from '../column-name.js';
+import { isDesignName, isDeviceName, isIdName, isPersonalName, isTimingName } from '../column-name.js';
 import { type DecimalMark, numberFromText } from '../number-text.js';
-import { isFreeText, type Texts } from './free-text.js';
+import { isFreeText, isPeople, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { isMissingWord } from './missing-word.js';
 
@@ -27,6 +27,12 @@ export interface ColumnSummary {
   readonly dates: number;
   /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
   readonly addresses: number;
+  /** Cells with telephones, accounts, postcodes, streets: who somebody is, or where. */
+  readonly personal: number;
+  /** How its whole numbers are written: the one length that nearly all have, how many begin with a nought, how many are years. */
+  readonly numbering: { readonly length?: number; readonly noughts: number; readonly years: number };
+  /** Cells that are numbers with four digits and more behind the point. */
+  readonly precise: number;
   /** How its texts were read as numbers. */
   readonly mark?: DecimalMark;
   /** Cells that are numbers with a comma for a point. */
@@ -77,6 +83,7 @@ export type LeftOut =
   | 'device'
   | 'design'
   | 'date'
+  | 'person'
   | 'free text'
   | 'commas'
   | 'not asked for';
@@ -91,6 +98,8 @@ export interface Known {
   readonly noWeights?: ReadonlySet<string>;
   /** Other columns have decimal commas, so that a point may stand between thousands. */
   readonly commas?: boolean;
+  /** Columns that are latitudes and longitudes, by what stands beside them. */
+  readonly coordinates?: ReadonlySet<string>;
 }
 
 const mostNumericCodes = 12;
@@ -99,7 +108,11 @@ const mostOptions = 40;
 /** A policy has no more steps between bounds (columns.ts). */
 const mostSteps = 2 ** 31;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
+/** A name that ends or begins as names of identifiers do; `paid` does, too. */
+export const isIdLike = (name: string): boolean => idName.test(name) && !/(paid|said|avoid|covid|aid|android|valid)$/i.test(name);
 const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050)$/i;
+/** Of whole numbers: a weight in kilograms is an answer. */
+const wholeWeightName = /wgt/i;
 /** "None" is an answer to many questions, but no number. */
 const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
@@ -134,6 +147,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
+  if (!wanted && isPersonalName(name) && distinct - words > mostNumericCodes)
+    return out('person', 'says who or where somebody is');
   if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
   const groups = wanted ? undefined : foundGroups(column);
   if (groups?.sure) return out('group', 'names a group of rows');
@@ -145,15 +160,20 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (isIdName(name) && distinct > mostTextCodes) return names;
   // Whole numbers that never repeat count people, not anything about them.
   if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled) return names;
+  if (column.personal + column.addresses > filled / 20) return out('person', 'telephones, accounts, postcodes or addresses');
+  if (!wanted && known.coordinates?.has(name)) return out('person', 'where somebody is');
   if (
     numeric &&
-    (column.stored === 'real' || column.fractions > 0) &&
-    weightName.test(name) &&
+    (column.stored === 'real' || column.fractions > 0 ? weightName : wholeWeightName).test(name) &&
+    distinct - words > 1 &&
     !known.noWeights?.has(name) &&
     column.range![0] >= 0
   )
     return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };
-  if (numeric && distinct - words > mostNumericCodes) return guessNumber(column, known);
+  const isMany = distinct - words > mostNumericCodes;
+  if (numeric && !wanted && isNumbering(column, isMany ? shortest : shortestOfFew))
+    return out('person', 'numbers of one length, as postcodes, telephones and dates have');
+  if (numeric && isMany) return guessNumber(column, known);
   if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
     return out('commas', 'numbers with decimal commas, where others have points or stand between thousands');
   if (
@@ -161,11 +181,13 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     column.options &&
     column.options.length <= mostOptions &&
     !isFreeText(column.optionTexts!) &&
+    !isPeople(column.optionTexts!) &&
     !numeric &&
     distinct > column.options.length
   )
     return { type: 'multi', separator: column.separator, missing: [], ...listed(column.options, column.optionTexts!) };
-  if (column.dates > 0.9 * filled) return out('date', 'a date or time');
+  if (column.dates > filled / 20) return out('date', 'a date or time');
+  if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');
   if (codes && codes.length <= mostTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
     return guessCategory(codes, known, column.mark, numeric ? undefined : column.texts);
   return out('free text', distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text');
@@ -186,11 +208,40 @@ function listed(
 const isBetweenThousands = ({ mark, thousands, fractions, filled, numbers }: ColumnSummary, { commas }: Known): boolean =>
   thousands > 0 && (mark === ',' ? 2 * thousands >= filled - numbers : commas === true && thousands >= fractions);
 
+/**
+ * What is numbered has numbers of one length (postcodes, telephones, accounts, 19840523), or noughts before them; what is measured has short and long ones,
+ * or is counted in tens, or says so. Years are what they are, and a few short numbers are codes.
+ */
+function isNumbering(column: ColumnSummary, fewest: number): boolean {
+  const { length = 0, noughts, years } = column.numbering;
+  if (column.fractions > 0 || column.longest < fewest || years > 0.8 * column.filled) return false;
+  if (noughts > column.filled / 20) return true;
+  return length >= fewest && (length >= 7 ? !isRound(column, 1000) : !isMeasure(column));
+}
+const [shortest, shortestOfFew] = [4, 5];
+
+/** Two columns side by side that may be a latitude and a longitude: written to four digits and more, within the globe, and not both near nought as scores are. */
+export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const within = ({ range }: ColumnSummary, most: number) => range![0] >= -most && range![1] <= most;
+  const far = ({ range }: ColumnSummary) => Math.max(Math.abs(range![0]), Math.abs(range![1])) > 10;
+  const isFine = (c: ColumnSummary) =>
+    c.range !== undefined && c.numbers === c.filled && c.precise > 0.8 * c.filled && c.distinct > mostNumericCodes && !weightName.test(c.name) && !measureName.test(c.name); // biome-ignore format: one line
+  for (const [k, a] of columns.entries()) {
+    const b = columns[k + 1];
+    if (!b || !isFine(a) || !isFine(b) || a.filled !== b.filled) continue;
+    const globe = (within(a, 90) && within(b, 180)) || (within(a, 180) && within(b, 90));
+    if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);
+  }
+  return found;
+}
+
 const measureName =
-  /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|calor|dist|km$/i;
+  /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|wgt|calor|dist|km$/i;
 /** By its name, or because it is counted in tens. */
-const isMeasure = ({ name, extremes }: ColumnSummary): boolean =>
-  measureName.test(name) || extremes.filter((x) => !sentinel.test(String(x))).every((x) => x % 10 === 0);
+const isMeasure = (column: ColumnSummary): boolean => measureName.test(column.name) || isRound(column, 10);
+const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>
+  extremes.filter((x) => !sentinel.test(String(x))).every((x) => x % unit === 0);
 
 function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark = '.', texts: Texts | undefined): Guess {
   const { values: spelled, unlisted } = texts ? listed(codes, texts) : { values: [...new Set(codes.map(codeText))] };

@@ -21,7 +21,7 @@ describe('what a few wrote behind "other, please specify"', () => {
     const { text, unconfirmed } = drafted(column('party', (i) => wrote[i - 100] ?? parties[i % 6]!));
     for (const words of wrote) expect(text).not.toContain(words);
     expect(text).toContain('party: {type: category, values: [CDU, FDP, Gruene, Linke, SPD, keine]}');
-    expect(text).toMatch(/# 5 values that read like what somebody wrote.* not listed/);
+    expect(text).toMatch(/# 5 values that only a few rows hold.* not listed/);
     expect(unconfirmed).toEqual(['party']);
   });
 
@@ -82,7 +82,7 @@ describe('numbers with decimal commas', () => {
 
 it('whole numbers that are wider than a policy can be are left out, and stop no draft', () => {
   const phone = column('mobile', (i) => `${4_915_000_000_000 + ((i * 7919) % 90) * 10_000_000_003}`);
-  expect(guess(phone)).toMatchObject({ type: 'out', is: 'id' });
+  expect(guess(phone)).toMatchObject({ type: 'out', is: 'person' });
   expect(guess(phone, { wanted: new Set(['mobile']) })).toMatchObject({ type: 'out', is: 'id' });
 });
 

@@ -1,6 +1,7 @@
-import type { Draft, DraftDependence, DraftOptions } from './draft.js';
+import type { Draft, DraftDependence, DraftOptions, DraftProtect } from './draft.js';
 import type { FoundGroups } from './groups.js';
 import type { Guess } from './guess.js';
+import type { FoundPanel } from './panel.js';
 
 export const shape = (told: Exclude<Guess, { type: 'out' }>): string[] =>
   told.type === 'category'
@@ -20,13 +21,14 @@ export const list = (codes: readonly string[]): string => `[${codes.map(scalar).
 export const line = (name: string, parts: readonly string[]): string => `  ${scalar(name)}: {${parts.join(', ')}}`;
 
 export const unlistedLine = (n: number): string =>
-  `  # ${n === 1 ? 'One value that reads' : `${n} values that read`} like what somebody wrote, held by a few rows, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
+  `  # ${n === 1 ? 'One value' : `${n} values`} that only a few rows hold, or that say who somebody is, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
 
 /** What the comments name. */
 export interface Hints {
   readonly groups: readonly FoundGroups[];
   readonly ids: readonly string[];
-  readonly repeated?: string;
+  readonly panels: readonly FoundPanel[];
+  readonly protect: DraftProtect;
 }
 
 /** The policy as it is written, with comments for whoever reads it. */
@@ -46,7 +48,7 @@ export function render(
     '# A draft by fugu init. Read it, change what is wrong, then run: fugu confirm, fugu check.',
     `data: {${parts.join(', ')}}`,
     '',
-    ...protectLines(options, hints),
+    ...protectLines(hints),
     '',
     '# How much may be learned about one secret over all releases together. Or by belief:',
     '# budget: {belief: {prior: 0.1, posterior: 0.3}, delta: 1e-6}',
@@ -80,16 +82,31 @@ export function render(
   ].join('\n');
 }
 
-function protectLines({ person }: DraftOptions, { ids, repeated }: Hints): string[] {
+const personLine = (unit: string, maxRows: number): string =>
+  `protect: {secret: person, unit: ${scalar(unit)}, maxRows: ${maxRows}}`;
+
+function protectLines({ ids, panels, protect }: Hints): string[] {
+  const { secret, said, unit, maxRows, order } = protect;
   const about =
     '# What one guess of an attacker is about: row (one row is one person), person (all rows of one unit), answer (one cell).';
-  if (person) return [about, `protect: {secret: person, unit: ${scalar(person.unit)}, maxRows: ${person.maxRows}}`];
+  if (secret === 'person')
+    return [
+      about,
+      ...(said ? [] : [`# Several rows share one ${unit}: they are taken for one person's and protected together.`]),
+      ...(order === undefined ? [] : [`# ${order} says when each was written down.`]),
+      '# maxRows: so many rows of one person count, the rest is left out. If each row is a secret of its own: protect: {secret: row},',
+      order === undefined
+        ? `# and say below how rows of one ${unit} go together.`
+        : `# with dependence: [{kind: sequence, by: ${scalar(unit!)}, order: ${scalar(order)}, …}] (docs/guides/time.md).`,
+      personLine(unit!, maxRows!),
+    ];
+  const [panel] = panels;
   return [
     about,
-    repeated === undefined
-      ? '# If one person can have several rows:'
-      : `# Several rows seem to share one ${repeated}; if that is a person, protect the person:`,
-    `# protect: {secret: person, unit: ${scalar(repeated ?? ids[0] ?? 'person_id')}, maxRows: 5}`,
+    ...(panel === undefined
+      ? ['# If one person can have several rows:']
+      : [`# Several rows share one ${panel.unit}; said when this was drafted: each row is a secret of its own. Otherwise:`]),
+    `# ${personLine(panel?.unit ?? ids[0] ?? 'person_id', panel?.maxRows ?? 5)}`,
     'protect: {secret: row}',
   ];
 }
@@ -102,7 +119,7 @@ export const dependenceText = (said: DraftDependence): string =>
 
 function dependenceLines({ dependence = 'undecided' }: DraftOptions, { groups }: Hints): string[] {
   const alike =
-    '# 1 means strangers, 4 alike, 9 closely alike, 81 that two of them agree nine times in ten, inf copies (docs/guides/ties.md).';
+    '# 1 means strangers, 81 that two of them agree nine times in ten, inf copies, which is safe whatever is asked. Measured: docs/reference-ties.md.';
   if (dependence === 'none') return ['# Said when this was drafted: no row says anything about another.', 'dependence: none'];
   if (dependence !== 'undecided')
     return [
@@ -113,7 +130,7 @@ function dependenceLines({ dependence = 'undecided' }: DraftOptions, { groups }:
     ];
   return [
     '# Do records know each other? Nothing is planned or released before you say so. If people of one household answer alike:',
-    `# dependence: [${groupLine(groups[0]?.name ?? 'household_id', '9')}]`,
+    `# dependence: [${groupLine(groups[0]?.name ?? 'household_id', 'inf')}]`,
     alike,
     '# Or, if no row says anything about another (everybody was drawn alone, nobody knows anybody else in the file):',
     '# dependence: none',

@@ -1,8 +1,9 @@
 import { codeText } from '../code.js';
 import { type DecimalMark, numberFromText } from '../number-text.js';
-import { fewRows, ownWords, type Texts, wordsIn } from './free-text.js';
+import { ownWords, type Texts, wordsIn } from './free-text.js';
 import type { ColumnSummary } from './guess.js';
 import { isMissingWord } from './missing-word.js';
+import { peopleIn, personalLook } from './personal.js';
 import { repeatsOf, ValueSample } from './value-sample.js';
 
 /** Different values remembered per column; past this a column is not one of codes. */
@@ -11,15 +12,12 @@ const mostKept = 5000;
 const mostListed = 60;
 const mostEnds = 12;
 const separators = [';', '|'] as const;
-const date = /^\d{4}-\d{1,2}-\d{1,2}([T ]|$)|^\d{1,2}([/.])\d{1,2}\2\d{2,4}( |$)|^\d{1,2}:\d{2}(:\d{2})?$/;
 /** A number as much of the world writes it, and the database does not read it. */
 const commaNumber = /^[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+$/;
 /** A number with points between thousands, or a fraction of three digits; and the same with commas. */
 const thousands = /^[+-]?[1-9]\d{0,2}(\.\d{3})+$/;
+const digits = /^\d+$/;
 const commaThousands = /^[+-]?[1-9]\d{0,2}(,\d{3})+$/;
-
-const address =
-  /^(\d{1,3}\.){3}\d{1,3}$|^[\da-f]{0,4}(:[\da-f]{0,4}){2,7}$|^[^\s@]+@[^\s@]+\.[^\s@]+$|^https?:\/\/|^(Mozilla|Opera)\/\d|^(Android|iOS|iPhone|iPad|Windows|Mac ?OS X?|Macintosh|CrOS|Linux|Ubuntu)( (NT|Phone|OS))?( [\d.x_]+)*$/i;
 
 /** Looks at the cells of one column, one after the other; what it has seen becomes a summary. */
 export class ColumnTally {
@@ -36,6 +34,11 @@ export class ColumnTally {
   #plainCommas = 0;
   #thousands = 0;
   #addresses = 0;
+  #personal = 0;
+  #lengths = new Map<number, number>();
+  #noughts = 0;
+  #years = 0;
+  #precise = 0;
   #longest = 0;
   #wordiest = 0;
   #separated = new Map<string, number>();
@@ -82,17 +85,23 @@ export class ColumnTally {
     if (Number.isFinite(x)) {
       this.#numbers += times;
       if (!Number.isInteger(x)) this.#fractions += times;
+      if (/[.,]\d{4}/.test(text)) this.#precise += times;
+      if (digits.test(text)) this.#lengths.set(text.length, (this.#lengths.get(text.length) ?? 0) + times);
+      if (/^0\d/.test(text)) this.#noughts += times;
+      if (x >= 1500 && x <= 2200 && text.length === 4) this.#years += times;
       this.#stretch(x);
       return;
     }
     const words = wordsIn(text);
     if (words > this.#wordiest) this.#wordiest = words;
-    if (date.test(text)) this.#dates += times;
     if (commaNumber.test(text)) {
       this.#commas += times;
       if (!commaThousands.test(text)) this.#plainCommas += times;
     }
-    if (address.test(text)) this.#addresses += times;
+    const look = personalLook(text);
+    if (look === 'date') this.#dates += times;
+    else if (look === 'machine' || look === 'mail') this.#addresses += times;
+    else if (look) this.#personal += times;
     for (const s of separators) {
       if (!text.includes(s)) continue;
       this.#separated.set(s, (this.#separated.get(s) ?? 0) + times);
@@ -137,6 +146,9 @@ export class ColumnTally {
       plainCommas: this.#plainCommas,
       thousands: this.#thousands,
       addresses: this.#addresses,
+      personal: this.#personal,
+      numbering: { ...numberingOf(this.#lengths), noughts: this.#noughts, years: this.#years },
+      precise: this.#precise,
       mark: this.#mark,
       // In the order of the codes, never of their frequency or of the rows.
       ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort(), texts: textsOf(kept, this.#mark) }),
@@ -147,21 +159,31 @@ export class ColumnTally {
   }
 }
 
+/** The one length that nearly all whole numbers have. */
+function numberingOf(lengths: ReadonlyMap<number, number>): { readonly length?: number } {
+  const all = [...lengths.values()].reduce((sum, times) => sum + times, 0);
+  const [length, times] = [...lengths].reduce((most, next) => (next[1] > most[1] ? next : most), [0, 0] as readonly [
+    number,
+    number,
+  ]);
+  return times > 0.98 * all ? { length } : {};
+}
+
 /** Of the texts that are answers and no numbers: codes are never free text. */
 function textsOf(counts: ReadonlyMap<string, number>, mark: DecimalMark): Texts {
   const texts = new Map([...counts].filter(([text]) => !Number.isFinite(numberFromText(text, mark)) && !isMissingWord(text)));
-  const rare = [...texts].filter(([, times]) => times < fewRows).map(([text]) => text);
-  const longestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map((text) => text.length));
-  const wordiestOf = (all: Iterable<string>) => Math.max(0, ...[...all].map(wordsIn));
   const spelled = new Map<string, number>();
   for (const [text, times] of counts)
     if (!isMissingWord(text)) spelled.set(codeText(text), (spelled.get(codeText(text)) ?? 0) + times);
+  const own = ownWords(spelled);
+  const sum = (all: Iterable<number>) => [...all].reduce((a, b) => a + b, 0);
   return {
     ...repeatsOf(texts),
-    longest: longestOf(texts.keys()),
-    wordiest: wordiestOf(texts.keys()),
-    rareLength: longestOf(rare),
-    rareWords: wordiestOf(rare),
-    own: ownWords(spelled),
+    longest: Math.max(0, ...[...texts.keys()].map((text) => text.length)),
+    wordiest: Math.max(0, ...[...texts.keys()].map(wordsIn)),
+    own,
+    ownCells: sum(own.map((text) => spelled.get(text)!)),
+    cells: sum(spelled.values()),
+    people: peopleIn(texts.keys()),
   };
 }

@@ -47,7 +47,7 @@ export function repeatsOf(
 }
 
 /** Spread evenly over 32 bits, the lowest too. */
-function hashOf(text: string): number {
+export function hashOf(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
