@@ -15,6 +15,7 @@ export interface Row {
 }
 const keys = ['work', 'ours', 'peer', 'ratio', 'spread', 'goal', 'met', 'at'] as const satisfies readonly (keyof Row)[];
 
+const metText = (met: boolean | undefined): string => (met === undefined ? '' : met ? 'yes' : 'NO');
 const times = (x: number): string => `${x.toPrecision(3)}x`;
 
 export const rowOf = (bench: Bench, measured: Measured, at: string): Row => ({
@@ -26,7 +27,7 @@ export const rowOf = (bench: Bench, measured: Measured, at: string): Row => ({
     ? measured.spread.map((x) => (measured.peer ? times(x) : formatFigure(x, measured.unit))).join(' to ')
     : '',
   goal: formatGoal(bench.goal),
-  met: isMet(bench.goal, measured) ? 'yes' : 'NO',
+  met: metText(isMet(bench.goal, measured)),
   at,
 });
 
