@@ -14,11 +14,11 @@ import { openEngine } from '../src/terms/open.js';
 import { readPolicy } from '../src/terms/read.js';
 import { type Bench, type Goal, inTurns, repeat, secondsPer, versus } from './bench.js';
 
-const nodes = 200_000;
+export const nodes = 200_000;
 const wanted = 1_000_000;
 
 /** A repeatable graph with hubs: ends drawn as the square of a uniform number. */
-function makeEdges(): { from: Uint32Array; to: Uint32Array } {
+export function makeEdges(): { from: Uint32Array; to: Uint32Array } {
   const from = new Uint32Array(wanted);
   const to = new Uint32Array(wanted);
   const seen = new Set<number>();

@@ -22,6 +22,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./published.js'),
   () => import('./learn.js'),
   () => import('./attack.js'),
+  () => import('./peers.js'),
 ];
 
 const words = process.argv.slice(2).filter((a) => !a.startsWith('--'));

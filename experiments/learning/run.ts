@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { csvOf } from '../../src/report/csv.js';
 import { lineChart } from '../../src/report/line-chart.js';
 import { standalone } from '../../src/report/svg.js';
+import { peerMissing } from '../peer.js';
 import { acsFolder, acsTask } from './acs.js';
 import { adultFolder, adultTask } from './adult.js';
 import { type Bench, few, openBench, type Task } from './bench.js';
 import { meanOf, ourClassifiers, ourClusters, theirClassifiers, theirClusters } from './beside.js';
 import { acsNumbers, adultNumbers, type ClusterSet, gowallaPlaces, separated } from './cluster-sets.js';
-import { peerMissing } from './peer.js';
 
 type Cell = string | number;
 interface Measured {
@@ -20,7 +20,7 @@ interface Measured {
 /** Clusters and classifiers beside diffprivlib, then accuracy on Adult's test part by method, ties and epsilon. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
-  const missing = await peerMissing();
+  const missing = await peerMissing('diffprivlib');
   if (missing) console.log(`diffprivlib is left out: ${missing}`);
   save(out, 'clusters', await clusters(missing === undefined));
   save(out, 'classifiers', await classifiers(missing === undefined));
