@@ -33,8 +33,11 @@ async function onAdult(out: string, folder: URL): Promise<void> {
   try {
     const plain = { logistic: await bench.plain('logistic', 1e-5), svm: await bench.plain('svm', 1e-5) };
     console.log(`without privacy: logistic ${percent(plain.logistic)}, svm ${percent(plain.svm)}`);
+    begins('by method');
     const methods = await byMethod(bench, plain);
+    begins('by ties');
     const ties = await byTies(bench);
+    begins('by epsilon');
     const curves = await byEpsilon(bench);
     save(out, 'methods', methods);
     save(out, 'ties', ties);
@@ -61,6 +64,8 @@ async function onAdult(out: string, folder: URL): Promise<void> {
   }
 }
 
+/** It takes long: whoever waits sees where it is. */
+const begins = (what: string): boolean => process.stderr.write(`${what} ...\n`);
 const round = (x: number, digits: number): number => Number(x.toFixed(digits));
 
 /** Cost as a multiple of the least found without privacy. diffprivlib hides one row more or less, Fugu a replacement: half its epsilon promises the same. */
@@ -80,6 +85,7 @@ async function clusters(peer: boolean): Promise<Cell[][]> {
   const rows: Cell[][] = [['data', 'epsilon', 'auto', 'grid', 'lloyd', 'diffprivlib, half epsilon', 'diffprivlib, same epsilon']];
   for (const set of sets) {
     if (!set) continue;
+    begins(set.name);
     const theirs = peer
       ? await theirClusters(
           set,
@@ -115,6 +121,7 @@ async function classifiers(peer: boolean): Promise<Cell[][]> {
   ];
   for (const task of tasks) {
     const times = task.train.length < 1000 ? 20 : 5;
+    begins(`${task.name}, ${task.train.length} rows`);
     const bench = openBench(task);
     const plain = percentOf([await bench.plain('logistic', task.train.length < 1000 ? 1e-3 : 1e-5)]);
     const theirs = peer ? await theirClassifiers(bench, [0.5, 1], times) : undefined;
