@@ -1,9 +1,8 @@
 /** One line of the table of figures: our time for a piece of work, a peer's for the same, both taken in this run. */
 export interface Bench {
   readonly name: string;
-  readonly goal: Goal;
-  /** Takes so long that it runs only where this word is asked for. */
-  readonly behind?: string;
+  /** As somebody asked for it before it was measured; a line without one is shown, and never missed. */
+  readonly goal?: Goal;
   run(): Promise<Measured | Skipped>;
 }
 
@@ -126,13 +125,17 @@ function formatSeconds(s: number): string {
 export const formatFigure = (x: number, unit?: string): string => (unit ? `${x.toPrecision(3)} ${unit}` : formatSeconds(x));
 
 const formatBytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-export const formatOurs = (goal: Goal, ours: number): string => ('bytes' in goal ? formatBytes(ours) : formatSeconds(ours));
-export const formatGoal = (goal: Goal): string => {
+export const formatOurs = (goal: Goal | undefined, ours: number): string =>
+  goal && 'bytes' in goal ? formatBytes(ours) : formatSeconds(ours);
+export const formatGoal = (goal: Goal | undefined): string => {
+  if (!goal) return '';
   if ('ratio' in goal) return `<= ${goal.ratio}x`;
   return `<= ${'bytes' in goal ? formatBytes(goal.bytes) : formatSeconds(goal.seconds)}`;
 };
 
-export function isMet(goal: Goal, measured: Measured): boolean {
+/** Undefined where nothing was asked for. */
+export function isMet(goal: Goal | undefined, measured: Measured): boolean | undefined {
+  if (!goal) return undefined;
   if ('ratio' in goal) return measured.peer !== undefined && measured.ours / measured.peer.seconds <= goal.ratio;
   return measured.ours <= ('bytes' in goal ? goal.bytes : goal.seconds);
 }

@@ -91,30 +91,7 @@ export const benches: readonly Bench[] = [
       }),
   },
   {
-    name: 'engine: clamped sum of 10M rows',
-    goal: { ratio: 3 },
-    run: () =>
-      withFile(
-        'long.parquet',
-        copy('SELECT CAST(hash(i) % 100000 AS DOUBLE) / 1000 AS x FROM range(10000000) t(i)'),
-        async (engine) => {
-          // Quantised and added as wide integers, so that no order of rows and no rounding shows in the sum.
-          const clamped =
-            'SELECT sum(CAST(round((CASE WHEN x IS NULL OR isnan(x) THEN 0 WHEN x < 0 THEN 0 WHEN x > 90 THEN 90 ELSE x END) * 1000) AS BIGINT)) FROM fugu_data';
-          return versus(
-            'raw sum',
-            await inTurns(
-              () => ask(engine, clamped),
-              () => ask(engine, 'SELECT sum(x) FROM fugu_data'),
-              { rounds: 3 },
-            ),
-          );
-        },
-      ),
-  },
-  {
     name: 'engine: snapshot of an unchanged 10M-row file',
-    goal: { ratio: 0.05 },
     run: () =>
       withFile(
         'long.parquet',

@@ -15,6 +15,7 @@ export interface Row {
 }
 const keys = ['work', 'ours', 'peer', 'ratio', 'spread', 'goal', 'met', 'at'] as const satisfies readonly (keyof Row)[];
 
+const metText = (met: boolean | undefined): string => (met === undefined ? '' : met ? 'yes' : 'NO');
 const times = (x: number): string => `${x.toPrecision(3)}x`;
 
 export const rowOf = (bench: Bench, measured: Measured, at: string): Row => ({
@@ -26,7 +27,7 @@ export const rowOf = (bench: Bench, measured: Measured, at: string): Row => ({
     ? measured.spread.map((x) => (measured.peer ? times(x) : formatFigure(x, measured.unit))).join(' to ')
     : '',
   goal: formatGoal(bench.goal),
-  met: isMet(bench.goal, measured) ? 'yes' : 'NO',
+  met: metText(isMet(bench.goal, measured)),
   at,
 });
 
@@ -51,8 +52,8 @@ export function textTable(rows: readonly Row[]): string {
 const from = '<!-- written by npm run bench -- --write -->';
 const to = '<!-- end -->';
 
-/** The page with these rows: those of the same name are replaced, new ones follow, others stay as they were measured. */
-export function withRows(page: string, rows: readonly Row[]): string {
+/** The page with these rows: those of the same name are replaced, new ones follow, others stay as they were measured while there still are such figures. */
+export function withRows(page: string, rows: readonly Row[], names: ReadonlySet<string>): string {
   const [start, end] = [page.indexOf(from), page.indexOf(to)];
   if (start < 0 || end < start) throw new Error('the page has no place for the table');
   const line = (row: Row) => `| ${keys.map((k) => row[k]).join(' | ')} |`;
@@ -62,11 +63,11 @@ export function withRows(page: string, rows: readonly Row[]): string {
     .split('\n')
     .filter((text) => text.startsWith('| '))
     .slice(1)
-    .map((text) => {
+    .flatMap((text) => {
       const work = text.split(' | ')[0]!.slice(2);
       const now = fresh.get(work);
       fresh.delete(work);
-      return now ?? text;
+      return names.has(work) ? [now ?? text] : [];
     });
   const table = [`| ${keys.join(' | ')} |`, `|${'---|'.repeat(keys.length)}`, ...kept, ...fresh.values()];
   return `${page.slice(0, start + from.length)}\n${table.join('\n')}\n${page.slice(end)}`;

@@ -12,13 +12,13 @@ import { releasePattern } from '../src/pattern/release.js';
 import { createSession } from '../src/release/session.js';
 import { openEngine } from '../src/terms/open.js';
 import { readPolicy } from '../src/terms/read.js';
-import { type Bench, inTurns, repeat, secondsPer, versus } from './bench.js';
+import { type Bench, type Goal, inTurns, repeat, secondsPer, versus } from './bench.js';
 
-const nodes = 200_000;
+export const nodes = 200_000;
 const wanted = 1_000_000;
 
 /** A repeatable graph with hubs: ends drawn as the square of a uniform number. */
-function makeEdges(): { from: Uint32Array; to: Uint32Array } {
+export function makeEdges(): { from: Uint32Array; to: Uint32Array } {
   const from = new Uint32Array(wanted);
   const to = new Uint32Array(wanted);
   const seen = new Set<number>();
@@ -93,9 +93,9 @@ const against = (name: string, sql: string, count: (from: Uint32Array, to: Uint3
 type Edges = readonly (readonly [number, number])[];
 
 /** A whole release of triangles (ledger, count, ladder, draw) of a table that is open, beside building the graph and counting alone. */
-const releaseOf = (name: string, goal: Bench['goal'], make: () => Edges): Bench => ({
+const releaseOf = (name: string, make: () => Edges, goal?: Goal): Bench => ({
   name,
-  goal,
+  ...(goal && { goal }),
   run: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
     try {
@@ -146,9 +146,9 @@ const hub = (ties: number): Edges =>
   ]);
 
 export const benches: readonly Bench[] = [
-  releaseOf('triangles of 100,000 ties, whole release', { seconds: 0.025 }, village),
-  releaseOf('triangles with a hub of 20,000 ties, whole release', { seconds: 0.05 }, () => hub(20_000)),
-  releaseOf('triangles with a hub of 40,000 ties, whole release', { seconds: 0.1 }, () => hub(40_000)),
+  releaseOf('triangles of 100,000 ties, whole release', village, { seconds: 0.025 }),
+  releaseOf('triangles with a hub of 20,000 ties, whole release', () => hub(20_000)),
+  releaseOf('triangles with a hub of 40,000 ties, whole release', () => hub(40_000), { seconds: 0.1 }),
   against(
     'triangles of 1M edges, graph built and counted',
     triangleSql,
@@ -172,7 +172,6 @@ export const benches: readonly Bench[] = [
   },
   {
     name: 'one exact draw of the ladder at epsilon 0.1',
-    goal: { seconds: 0.01 },
     run: async () => {
       const draw = ladderSampler({ width: (t) => BigInt(Math.min(50 + t, 23_131)), widest: 23_131n }, rational(1, 20));
       return { ours: await secondsPer(() => draw()) };

@@ -12,10 +12,11 @@ const columns =
   '  party: { type: category, values: [dem, rep, other, green] }\n  age: { type: integer, bounds: [17, 90] }\n  income: { type: number, bounds: [0, 99], step: 0.01 }\n';
 
 /** A made-up table released by the whole product (plan, durable ledger, exact noise), beside the same question put to DuckDB about the same file. */
-async function withRelease<T>(
+export async function withRelease<T>(
   rows: number,
   kind: 'parquet' | 'csv',
   work: (session: Session, raw: () => Promise<unknown>, loaded: (sql: string) => Promise<() => Promise<unknown>>) => Promise<T>,
+  protect = 'secret: row',
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
   const instance = await DuckDBInstance.create(':memory:');
@@ -28,7 +29,7 @@ async function withRelease<T>(
   await utimes(file, 1.7e9, 1.7e9);
   await writeFile(
     join(folder, 'policy.yaml'),
-    `data: { source: people.${kind} }\nprotect: { secret: row }\nbudget: { epsilon: 1000000 }\npopulation: bench\nledger: ledger.db\ndependence: none\ncolumns:\n${columns}`,
+    `data: { source: people.${kind} }\nprotect: { ${protect} }\nbudget: { epsilon: 1000000 }\npopulation: bench\nledger: ledger.db\ndependence: none\ncolumns:\n${columns}`,
   );
   const policy = await readPolicy(join(folder, 'policy.yaml'));
   const engine = await openEngine(policy);

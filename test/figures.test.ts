@@ -7,14 +7,21 @@ const page = readFileSync(new URL('../docs/figures.md', import.meta.url), 'utf8'
 const bench = (name: string, ratio: number): Bench => ({ name, goal: { ratio }, run: async () => ({ ours: 1 }) });
 const measured = (ours: number) => ({ ours, peer: { name: 'peer', seconds: 1 }, spread: [0.9, 1.2] }) as const;
 
+/** Of every line of the page. */
+const names = new Set([...page.matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name!)).add('something new');
+
 describe('the page of figures', () => {
   it('takes a figure in the place of the one with its name, and new ones at the end', () => {
     const first = /\n\| (certified exp, one bound) \|.*\n/.exec(page)!;
-    const next = withRows(page, [
-      rowOf(bench('something new', 1.05), measured(1.5), 'abc1234'),
-      rowOf(bench(first[1]!, 2), measured(1.5), 'abc1234'),
-      skippedRow(bench('certified log, one bound', 2), { skipped: 'no peer' }),
-    ]);
+    const next = withRows(
+      page,
+      [
+        rowOf(bench('something new', 1.05), measured(1.5), 'abc1234'),
+        rowOf(bench(first[1]!, 2), measured(1.5), 'abc1234'),
+        skippedRow(bench('certified log, one bound', 2), { skipped: 'no peer' }),
+      ],
+      names,
+    );
     expect(next).toContain(
       '| certified exp, one bound | 1.50 s | 1.00 s (peer) | 1.50x | 0.900x to 1.20x | <= 2x | yes | abc1234 |',
     );
@@ -24,6 +31,18 @@ describe('the page of figures', () => {
     // A line that was skipped says what was measured before.
     const log = /\n\| certified log, one bound \|.*\n/.exec(page)![0];
     expect(next).toContain(log);
-    expect(withRows(next, [])).toBe(next);
+    expect(withRows(next, [], names)).toBe(next);
+  });
+
+  it('drops a line that no bench measures any more', () => {
+    const without = new Set([...names].filter((name) => name !== 'certified exp, one bound'));
+    const next = withRows(page, [], without);
+    expect(next).not.toContain('certified exp, one bound');
+    expect(next.split('\n').length).toBe(page.split('\n').length - 1);
+  });
+
+  it('shows a figure without a goal and never calls it missed', () => {
+    const row = rowOf({ name: 'a figure', run: async () => ({ ours: 1 }) }, measured(100), 'abc1234');
+    expect([row.goal, row.met, row.ratio]).toEqual(['', '', '100x']);
   });
 });

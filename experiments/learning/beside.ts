@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fromNumber } from '../../src/exact/rational.js';
 import { releaseClassify } from '../../src/learn/classify/classify.js';
 import type { KmeansRequest } from '../../src/learn/kmeans/kmeans.js';
+import { askPeer } from '../peer.js';
 import type { Bench } from './bench.js';
 import type { ClusterSet } from './cluster-sets.js';
 import { plainCost, privateCosts, variantFor } from './clustering.js';
-import { askPeer } from './peer.js';
 
 export const meanOf = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
 
@@ -30,7 +30,7 @@ export async function theirClusters(set: ClusterSet, epsilons: readonly number[]
     const points = join(place, 'points.f64');
     writeFileSync(points, set.rows);
     const task = { task: 'kmeans', points, columns: set.dimensions, clusters: set.clusters, epsilons, times };
-    return (await askPeer<{ ratios: number[][] }>(task)).ratios.map(meanOf);
+    return (await askPeer<{ ratios: number[][] }>('diffprivlib', task)).ratios.map(meanOf);
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
@@ -59,6 +59,6 @@ export async function ourClassifiers(
 const penalties = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
 export async function theirClassifiers(bench: Bench, epsilons: readonly number[], times: number): Promise<number[]> {
   const task = { task: 'logistic', ...(await bench.matrices()), epsilons, penalties, times };
-  const { right } = await askPeer<{ right: number[][][] }>(task);
+  const { right } = await askPeer<{ right: number[][][] }>('diffprivlib', task);
   return right.map((byPenalty) => Math.max(...byPenalty.map(meanOf)));
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { csvOf } from '../../src/report/csv.js';
 import { lineChart } from '../../src/report/line-chart.js';
 import { standalone } from '../../src/report/svg.js';
+import { peerMissing } from '../peer.js';
 import { acsFolder, acsTask } from './acs.js';
 import { adultFolder, adultTask } from './adult.js';
 import { type Bench, few, openBench, type Task } from './bench.js';
 import { meanOf, ourClassifiers, ourClusters, theirClassifiers, theirClusters } from './beside.js';
 import { acsNumbers, adultNumbers, type ClusterSet, gowallaPlaces, separated } from './cluster-sets.js';
-import { peerMissing } from './peer.js';
 
 type Cell = string | number;
 interface Measured {
@@ -20,7 +20,7 @@ interface Measured {
 /** Clusters and classifiers beside diffprivlib, then accuracy on Adult's test part by method, ties and epsilon. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
-  const missing = await peerMissing();
+  const missing = await peerMissing('diffprivlib');
   if (missing) console.log(`diffprivlib is left out: ${missing}`);
   save(out, 'clusters', await clusters(missing === undefined));
   save(out, 'classifiers', await classifiers(missing === undefined));
@@ -33,8 +33,11 @@ async function onAdult(out: string, folder: URL): Promise<void> {
   try {
     const plain = { logistic: await bench.plain('logistic', 1e-5), svm: await bench.plain('svm', 1e-5) };
     console.log(`without privacy: logistic ${percent(plain.logistic)}, svm ${percent(plain.svm)}`);
+    begins('by method');
     const methods = await byMethod(bench, plain);
+    begins('by ties');
     const ties = await byTies(bench);
+    begins('by epsilon');
     const curves = await byEpsilon(bench);
     save(out, 'methods', methods);
     save(out, 'ties', ties);
@@ -61,6 +64,8 @@ async function onAdult(out: string, folder: URL): Promise<void> {
   }
 }
 
+/** It takes long: whoever waits sees where it is. */
+const begins = (what: string): boolean => process.stderr.write(`${what} ...\n`);
 const round = (x: number, digits: number): number => Number(x.toFixed(digits));
 
 /** Cost as a multiple of the least found without privacy. diffprivlib hides one row more or less, Fugu a replacement: half its epsilon promises the same. */
@@ -80,6 +85,7 @@ async function clusters(peer: boolean): Promise<Cell[][]> {
   const rows: Cell[][] = [['data', 'epsilon', 'auto', 'grid', 'lloyd', 'diffprivlib, half epsilon', 'diffprivlib, same epsilon']];
   for (const set of sets) {
     if (!set) continue;
+    begins(set.name);
     const theirs = peer
       ? await theirClusters(
           set,
@@ -115,6 +121,7 @@ async function classifiers(peer: boolean): Promise<Cell[][]> {
   ];
   for (const task of tasks) {
     const times = task.train.length < 1000 ? 20 : 5;
+    begins(`${task.name}, ${task.train.length} rows`);
     const bench = openBench(task);
     const plain = percentOf([await bench.plain('logistic', task.train.length < 1000 ? 1e-3 : 1e-5)]);
     const theirs = peer ? await theirClassifiers(bench, [0.5, 1], times) : undefined;

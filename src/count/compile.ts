@@ -97,14 +97,15 @@ export class Compiler {
   /** Sums and counts of a number that the rows have in a column `added`, moved by what is the same for every row after they are added up. */
   #addend(column: string, x: string): { readonly expression: string; readonly sum: (value: RowValue) => string } {
     const { lowUnits, stride } = columnGrid(this.#policy, column);
-    const { expression, base } = this.#number(column, x).addend(this.#rows);
+    const { expression, base, counted = 'added' } = this.#number(column, x).addend(this.#rows);
+    const having = `count(${counted})`;
     return {
       expression,
       sum: (value) => {
-        if (value.kind !== 'number') return 'count(added)';
+        if (value.kind !== 'number') return having;
         const each = lowUnits - value.origin - value.shift - stride * BigInt(base);
         const total = stride === 1n ? 'CAST(sum(added) AS HUGEINT)' : `CAST(sum(added) AS HUGEINT) * ${stride}`;
-        return each === 0n ? total : `${total} + CAST(count(added) AS HUGEINT) * (${each})`;
+        return each === 0n ? total : `${total} + CAST(${having} AS HUGEINT) * (${each})`;
       },
     };
   }

@@ -42,8 +42,11 @@ export interface NumberReading {
   readonly inside: (from: number, to: number) => string;
   /** The grid position, for x that is present. */
   readonly position: string;
-  /** For adding up: the grid position plus `base` where x is present, else NULL. Exact for sums over at most `rows` rows. */
-  readonly addend: (rows: number) => { readonly expression: string; readonly base: number };
+  /**
+   * For adding up: the grid position plus `base` where x is present, else NULL. Exact for sums over at most `rows` rows. `counted` is NULL in the same rows,
+   * and quicker to count.
+   */
+  readonly addend: (rows: number) => { readonly expression: string; readonly base: number; readonly counted?: string };
 }
 export function numberReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
   if (placesIn(source, grid) !== undefined) return placeReading(grid, x);
@@ -91,6 +94,7 @@ function wholeReading({ from, top, last, missing }: Pick<Grid, 'from' | 'top' | 
     position: `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN CAST(${x} AS BIGINT) - (${from}) ELSE ${last} END`,
     addend: () => ({
       base: from,
+      ...(codes.length === 0 && { counted: x }),
       expression: byCases(`${x} BETWEEN ${from} AND ${top}${notIn(within)}`, x, [
         ...(codes.length > 0 ? [[`${x} IN (${codes.join(', ')})`, 'NULL'] as const] : []),
         [`${x} < ${from}`, `${from}`],

@@ -50,10 +50,11 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
     if (!common) return withTwin(laid, spent, tie);
     return Math.max(common.once(base, { ...once, twin: tie }), common.others ? withTwin(common.others, behind!, tie) : 0);
   };
-  const twins = twinned();
+  const [twins, twice, fourTimes] = [twinned(), at(doubled), at(fourfold)];
+  common?.rest();
   return {
-    twice: at(doubled),
-    fourTimes: at(fourfold),
+    twice,
+    fourTimes,
     // Twins of records that are left out would be left out too; a new neighbour would not.
     oneMore: used
       ? Math.max(

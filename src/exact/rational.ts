@@ -22,6 +22,7 @@ const largestSafe = BigInt(Number.MAX_SAFE_INTEGER);
 export function rational(num: bigint | number, den: bigint | number = 1n): Rational {
   const n = BigInt(num);
   const d = BigInt(den);
+  if (d === 1n) return { num: n, den: d };
   if (d === 0n) throw new RangeError('zero denominator');
   const g = gcd(n, d) || 1n;
   return d < 0n ? { num: -n / g, den: -d / g } : { num: n / g, den: d / g };

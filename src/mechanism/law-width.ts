@@ -50,8 +50,15 @@ function discreteGaussianHalfWidth(sigma: number, alpha: number): number {
   return k;
 }
 
-/** Inverse of the normal distribution function for p >= 1/2 (Acklam's rational approximation, relative error 1.2e-9). */
+/** Inverse of the normal distribution function for p >= 1/2. Solving for an end asks for one of them over and over. */
 export function normalQuantile(p: number): number {
+  if (p !== asked.p) asked = { p, quantile: quantileAt(p) };
+  return asked.quantile;
+}
+let asked = { p: 0.5, quantile: 0 };
+
+/** Acklam's rational approximation, relative error 1.2e-9. */
+function quantileAt(p: number): number {
   const tail = 1 - p;
   const horner = (coefficients: readonly number[], x: number) => coefficients.reduce((sum, c) => sum * x + c, 0);
   if (tail < 0.02425) {

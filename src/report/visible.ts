@@ -12,5 +12,8 @@ const asCode = (character: string): string =>
 /** Text from elsewhere, on one line. */
 export const visible = (text: string): string => text.replace(unseen, asCode);
 
+/** Not looked at one by one: a long document is mostly lines. */
+const unseenInLines = new RegExp(unseen.source.replace('(?!', '(?!\\n|'), unseen.flags);
+
 /** The same with its line breaks. */
-export const visibleLines = (text: string): string => text.replace(unseen, (c) => (c === '\n' ? c : asCode(c)));
+export const visibleLines = (text: string): string => text.replace(unseenInLines, asCode);

@@ -16,6 +16,8 @@ export interface CommonBase {
   worst(base: number, gain: number): number | undefined;
   /** The same of the large components alone, without a line, for what is asked once: roughly where messages have to be sent. */
   once(base: number, asked: Once): number;
+  /** Nothing more will be asked once, with these strengths or others: what `once` worked on is let go. */
+  rest(): void;
   /** The other components. */
   readonly others?: Layout;
   /** Messages of a small base. */
@@ -93,7 +95,6 @@ function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Ar
     const quick = worstFromAbove(graph, asked);
     if (quick !== undefined) return quick;
     const { leaks } = messages(graph, own, whole, { ...work, twin });
-    giveBack(graph);
     return leaks.reduce((most, leak, u) => Math.max(most, Math.min(leak, known[u]!)), 0);
   };
   const start = (base: number): Start => {
@@ -109,6 +110,7 @@ function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Ar
   return {
     worst,
     once,
+    rest: () => void giveBack(graph),
     start,
     amplification,
     ...(others && { others }),

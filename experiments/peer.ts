@@ -1,0 +1,35 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Libraries in a Python of their own, and the scripts that ask them (bench/peers/README.md). */
+const python = process.env.FUGU_PEERS ?? 'python3';
+const scripts = { diffprivlib: 'learn.py', opendp: 'noise.py', igraph: 'graph.py' } as const;
+type Library = keyof typeof scripts;
+const scriptOf = (library: Library): string | undefined =>
+  ['../bench/peers/', '../../bench/peers/']
+    .map((folder) => fileURLToPath(new URL(`${folder}${scripts[library]}`, import.meta.url)))
+    .find((path) => existsSync(path));
+
+/** Why there is no peer, if there is none. */
+export function peerMissing(library: Library): Promise<string | undefined> {
+  return new Promise((answer) => {
+    execFile(python, ['-c', `import ${library}, numpy`], (error) =>
+      answer(error || !scriptOf(library) ? `no ${library} for ${python} (bench/peers/README.md)` : undefined),
+    );
+  });
+}
+
+/** What the library's script answers to a task. */
+export function askPeer<T>(library: Library, task: object): Promise<T> {
+  return new Promise((answer, refuse) => {
+    const child = spawn(python, [scriptOf(library)!], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.on('data', (part) => {
+      text += part;
+    });
+    child.on('error', refuse);
+    child.on('close', (code) => (code === 0 ? answer(JSON.parse(text) as T) : refuse(new Error(`the peer ended with ${code}`))));
+    child.stdin.end(JSON.stringify(task));
+  });
+}
