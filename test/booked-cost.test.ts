@@ -9,12 +9,14 @@ import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
 import type { Cell } from '../src/engine/engine.js';
 import { add, compare, divide, multiply, parseRational, type Rational, rational, toText, zero } from '../src/exact/rational.js';
 import type { Law } from '../src/mechanism/law.js';
-import { nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../src/mechanism/profile.js';
+import { nothingSpent, paidBySlice, pureProfile, type Spent, spend, zcdpProfile } from '../src/mechanism/profile.js';
 import { answersTo, everyRecord, type RecordClass } from '../src/mechanism/record-class.js';
+import { costAt, largestOn } from '../src/mechanism/slices.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { BoundBatch } from '../src/query/bound.js';
 import type { Query } from '../src/query/query.js';
+import { slicingsOf } from '../src/ties/slicings.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 
 /**
@@ -172,6 +174,7 @@ describe.each([
     (delta): Policy => ({ ...base, budget: { epsilon: rational(2), delta: parseRational(delta) } }),
   );
   const accounts = policies.map(accountOf);
+  const [byForm] = slicingsOf(base);
 
   it('covers the true loss between neighbouring tables, for every plan of random batches, and no more than is shared out', () => {
     let tight = 0;
@@ -190,14 +193,32 @@ describe.each([
         const { before, after, record } = neighbour(policy, random);
         return { before: counts(policy, bound, before), after: counts(policy, bound, after), record };
       });
+      // One row replaced by another of the same public value.
+      const stayers = Array.from({ length: byForm ? 25 : 0 }, () => {
+        const [others, a, b] = [Array.from({ length: 4 }, () => randomRow(random)), randomRow(random), randomRow(random)];
+        const stays = b.map((cell, k) => (names[k] === 'form' ? a[k]! : cell));
+        return {
+          before: counts(policy, bound, [...others, a]),
+          after: counts(policy, bound, [...others, stays]),
+          form: a[names.indexOf('form')]!,
+        };
+      });
       for (const plan of plans) {
         const { perRecord } = account.book(plan.profile, { measures: bound.measures });
         const touched = bound.measures.some((m) => m.effects.size > 0);
         const limit =
           plan.kind === 'laplace' && spent.zcdp.perRecord.size === 0 ? plan.route.pureCapacity : plan.route.gaussian!.capacity;
-        for (const [name, cost] of perRecord)
-          if (plan.route.amplifier.scope(name) && (plan.kind === 'gaussian' || spent.zcdp.perRecord.size === 0))
+        const shared = plan.kind === 'gaussian' || spent.zcdp.perRecord.size === 0;
+        // By the values of a public column those pay what is shared out; whoever could change them would pay more.
+        if (plan.slicing !== undefined && shared)
+          expect(compare(largestOn(paidBySlice(plan.profile, plan.slicing)), multiply(limit, share))).toBeLessThanOrEqual(0);
+        for (const [name, cost] of plan.slicing === undefined && shared ? perRecord : [])
+          if (plan.route.amplifier.scope(name))
             expect(compare(cost, multiply(limit, share)), `seed ${seed}: ${name} costs ${toText(cost)}`).toBeLessThanOrEqual(0);
+        for (const { before, after, form } of stayers) {
+          const booked = costAt(paidBySlice(plan.profile, byForm!.slicing), byForm!.read(form));
+          expect(compare(loss(bound, plan, before, after), booked), `seed ${seed}: form ${form}`).toBeLessThanOrEqual(0);
+        }
         for (const { before, after, record } of neighbours) {
           const lost = loss(bound, plan, before, after);
           const booked = perRecord.get(record) ?? zero;

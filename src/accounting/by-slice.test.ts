@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { category, number, samplePolicy } from '../../test/sample-policy.js';
+import { untied } from '../dependence/graph/factor-graph.js';
+import { graphAmplifier } from '../dependence/graph-amplifier.js';
+import { rational } from '../exact/rational.js';
+import { nothingSpent, pureProfile, type Spent, spend } from '../mechanism/profile.js';
+import { everyRecord, sliced, sliceOfAll, slicingTogether } from '../mechanism/record-class.js';
+import { slicingsOf } from '../ties/slicings.js';
+import { admission } from './account.js';
+import { mostParts, partsTogether } from './by-slice.js';
+import { openAccount } from './open-account.js';
+
+describe('parts by combinations of public columns', () => {
+  const policy = samplePolicy([
+    number('week', '0', '9999', '1', { public: true }),
+    category('region', ['north', 'south'], { public: true }),
+    category('ill', ['yes', 'no']),
+  ]);
+  const account = openAccount(policy, [
+    graphAmplifier({
+      name: 'rows',
+      graph: untied(1),
+      scope: (c) => c === everyRecord,
+      adversary: 'informed',
+      reach: 'any',
+      assumptions: [],
+      how: '',
+    }),
+  ]);
+  const both = slicingTogether(slicingsOf(policy).map(({ slicing }) => slicing));
+  /** So many weeks of one region, no two neighbours of which have spent the same. */
+  const spentOn = (weeks: number): Spent => {
+    const parts = Array.from(
+      { length: weeks },
+      (_, week) =>
+        [
+          sliceOfAll(both, [
+            { from: 0, to: 0 },
+            { from: week, to: week },
+          ]), // region before week, in the order of their names
+          rational(1 + (week % 2), 1_000_000),
+        ] as const,
+    );
+    return spend(nothingSpent, pureProfile([[everyRecord, rational(1)], [sliced(both), rational(1)], ...parts]));
+  };
+
+  it('are refused where more would have spent unlike amounts than are held, and nothing else is', () => {
+    const [most, more] = [spentOn(mostParts), spentOn(mostParts + 1)];
+    expect([partsTogether(most), partsTogether(more)]).toEqual([mostParts, mostParts + 1]);
+    const admit = admission(account);
+    expect(() => admit(most, nothingSpent, nothingSpent)).not.toThrow();
+    expect(() => admit(more, most, nothingSpent)).toThrow(/more than 4096 parts/);
+    // What makes no more of them is asked of the budget alone.
+    expect(() => admit(more, more, nothingSpent)).not.toThrow();
+  });
+});
