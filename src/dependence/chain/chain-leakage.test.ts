@@ -429,7 +429,8 @@ describe('the noise of a chain', () => {
       const base = made.largestBase(parseRational('1'));
       const took = performance.now() - began;
       if (process.env.FUGU_TIMES) console.log(who, 'calibrated in', took, 'ms', 'base', toNumber(base));
-      expect(took).toBeLessThan(4000);
+      // Four times the goal of half a second: other tests run beside this one.
+      expect(took).toBeLessThan(2000);
       const weekly: Slices = costOn({ ranges: [{ from: 0, to: 499_999 }], missing: false }, base);
       const now = performance.now();
       const leak = made.leakage({ slicing: slicingOf('week', 'd'), costs: weekly });
