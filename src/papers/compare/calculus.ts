@@ -46,4 +46,4 @@ export function chainCalibration(
   const byGraph = leakageScale(model, effects, epsilon, adversary);
   return { ...byGraph, scale: Math.min(byGraph.scale, byChain) };
 }
-const mostSteps = 2000;
+const mostSteps = 400;
