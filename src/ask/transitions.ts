@@ -27,7 +27,7 @@ export type TransitionsOptions = z.input<typeof options>;
  * release the question { transitions: ... }.
  *
  * @example
- * const { transition } = await learnTransitions('visits.yaml', { by: 'person', order: 'day', state: 'place', public: true });
+ * const { transition } = await learnTransitions('moves.yaml', { by: 'person', order: 'day', state: 'place', public: true });
  */
 export async function learnTransitions(policy: FileName, given?: TransitionsOptions): Promise<LearnedTransitions> {
   return faulting(async () => {

@@ -41,7 +41,7 @@ export interface Transitions {
 /** A matrix that was learned, as a file that a policy can declare. */
 export interface TransitionFile {
   readonly states: readonly string[];
-  readonly transition: Transition;
+  readonly transition: readonly (readonly number[])[];
   readonly origin: LearnedFrom;
 }
 

@@ -80,7 +80,7 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
   return { states, allowance, allotment, noise, plan };
 }
 
-export const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>
+const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>
   additive({ name, cells: states * states, effects }, allotment);
 
 /** Transitions from the protected rows, booked before any of them is read (learn-transitions.proof.md). */

@@ -22,7 +22,7 @@ export function leakageScale(model: Model, effects: readonly number[], epsilon: 
 }
 
 /** What the calculus promises, whichever way its noise is found. */
-export const calculus = (adversary: Adversary): Omit<Calibration, 'scale'> => ({
+const calculus = (adversary: Adversary): Omit<Calibration, 'scale'> => ({
   name: adversary === 'informed' ? 'calculus-informed' : 'calculus',
   certified: true,
   against: adversary,
