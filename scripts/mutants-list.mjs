@@ -494,7 +494,7 @@ const routing = [
   mutant(
     'gaussian-sums-alone',
     'src/dependence/gaussian/sums.ts',
-    'addUp(mulUp(x, x), mulUp(x, 2 * m - 1))',
+    'addUp(mulUp(x, x), mulUp(x, shifted))',
     'mulUp(x, x)',
     'src/dependence/gaussian/sums.test.ts',
   ),
