@@ -606,7 +606,7 @@ const parts = [
   mutant('leap-over-for-nothing', 'src/dependence/chain/chain-leakage.ts', 'for (; k < steps - 1; k++) between = addUp(between, latest.cost(k));', 'k = steps;', chains),
   mutant('gaps-forget', 'src/dependence/chain/chain-leakage.ts', 'gaps ? Math.max(flow, leaps[0]!.carried(addUp(flow, cost))) :', 'gaps ? leaps[0]!.carried(addUp(flow, cost)) :', chains),
   mutant('steady-past-only', 'src/dependence/chain/chain-leakage.ts', 'addUp(own, addUp(past, future))', 'addUp(own, Math.max(past, future))', 'test/sequences.test.ts'),
-  mutant('level-untested', 'src/dependence/chain/chain-leakage.ts', 'if (after(raised) <= raised) return raised;', 'return all;', chains),
+  mutant('level-untested', 'src/dependence/chain/chain-leakage.ts', '.find((raised) => after(raised) <= raised)', '.find(() => true)', chains),
   mutant('pair-leap-for-nothing', 'src/dependence/chain/pair-leakage.ts', 'spent = addUp(spent, before[k]!.cost);', 'spent = 0;', pairs),
   mutant('pair-future-for-nothing', 'src/dependence/chain/pair-leakage.ts', 'along(spells.toReversed(), law.forward, law.pairs)', 'along(spells.toReversed().map((s) => ({ ...s, cost: 0 })), law.forward, law.pairs)', pairs),
   mutant('pair-level-from-nothing', 'src/dependence/chain/pair-leakage.ts', 'if (holds(raised)) return raised;', 'return start;', pairs),

@@ -173,11 +173,10 @@ function levelAbove(flow: number, latest: Latest, cost: number, leaps: readonly 
     if (!(next > level * (1 + 1e-13))) break;
     level = next;
   }
-  for (const margin of margins) {
-    const raised = level * (1 + margin);
-    if (after(raised) <= raised) return raised;
-  }
-  return Math.max(all, levelOf(cost, leaps));
+  const held = margins.map((margin) => level * (1 + margin)).find((raised) => after(raised) <= raised);
+  return held !== undefined && held <= level * (1 + 1e-10)
+    ? held
+    : Math.min(held ?? Number.POSITIVE_INFINITY, Math.max(all, levelOf(cost, leaps)));
 }
 
 /** What no step is ever reached by more than, at this price for each: nothing passes more than it gets, so one leap that keeps it is enough. */

@@ -30,11 +30,12 @@ export function pairLeakage(law: PairLaw, spells: readonly Spell[]): number {
   return worst;
 }
 
-/** What no step leaks more than when every step spends this, for however long; rounded up. */
+/** What no step leaks more than when every step spends this, for however long; rounded up, and above what is found for any number of steps that spend it. */
 export function steadyPairLeakage({ pairs, backward, forward }: PairLaw, cost: number): number {
   if (pairs === 0) return Number.POSITIVE_INFINITY;
   const start = new Float64Array(pairs);
-  return addUp(cost, mostTogether(levelOf(start, cost, backward), levelOf(start, cost, forward)));
+  const told = mostTogether(levelOf(start, cost, backward), levelOf(start, cost, forward));
+  return mulUp(addUp(cost, told), 1 + 1e-9);
 }
 
 function mostTogether(a: Told, b: Told): number {
