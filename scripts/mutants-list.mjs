@@ -611,7 +611,7 @@ const parts = [
   mutant('pair-future-for-nothing', 'src/dependence/chain/pair-leakage.ts', 'along(spells.toReversed(), law.forward, law.pairs)', 'along(spells.toReversed().map((s) => ({ ...s, cost: 0 })), law.forward, law.pairs)', pairs),
   mutant('pair-level-from-nothing', 'src/dependence/chain/pair-leakage.ts', 'if (holds(raised)) return raised;', 'return start;', pairs),
   mutant('pair-one-way', 'src/dependence/chain/pair-law.ts', 'Math.max(cross(above, below, u, v, s, t), cross(above, below, u, v, t, s))', 'cross(above, below, u, v, s, t)', pairs),
-  mutant('steps-in-one-pair', 'src/learn/transitions/learn-transitions.ts', 'return rowsMoved(2);', 'return rowsMoved(1);', followed),
+  mutant('steps-in-one-pair', 'src/learn/transitions/learn-transitions.ts', 'return rowsWithin(1, twoPairs);', 'return rowsMoved(2);', followed),
   mutant('steps-of-a-person', 'src/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
   mutant('steps-counted-again', 'src/learn/transitions/count-steps.ts', ' || !alone(k - 1) || !alone(k)', '', followed),
   mutant('parts-at-half-price', 'src/dependence/gaussian/sums.ts', 'parts ? mulUp(parts[u]!, base) : base', 'parts ? mulUp(parts[u]!, base / 4) : base', 'src/dependence/gaussian/sums.test.ts'),

@@ -16,7 +16,7 @@ import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
 import type { LearnedFrom, TransitionFile } from '../../ties/transitions.js';
-import { rowsMoved } from '../effects.js';
+import { rowsMoved, rowsWithin } from '../effects.js';
 import { countSteps, sharesOf } from './count-steps.js';
 
 /** Whose steps, what puts them in order, and the state that changes. */
@@ -58,8 +58,9 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
   const { policy } = session;
   const { states } = columnsOf(policy, request);
   const effects = pairEffects(policy, request);
-  // Over whole persons every count is a sum; what one row adds depends on the rows beside it.
-  const allowance = await session.allowance(options, undefined, policy.protect.secret === 'person' ? { sums: true } : {});
+  // Over whole persons and their own steps every count is a sum; what one row adds depends on the rows beside it.
+  const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
+  const allowance = await session.allowance(options, undefined, own ? { sums: true } : {});
   const allotment = allowance.rho ?? allowance.pure;
   if (!allotment)
     throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
@@ -139,16 +140,19 @@ function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { stat
   return { states, when };
 }
 
+/** A row that comes or goes: two pairs more, or less, perhaps of the same two states. */
+const twoPairs = { l1: 2, l2: 2 };
+
 /** What replacing a record does to the table. */
 export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Effects {
-  if (protect.secret === 'row' || protect.secret === 'step') return rowsMoved(2);
+  if (protect.secret === 'row' || protect.secret === 'step') return rowsWithin(1, twoPairs);
   if (protect.secret !== 'person')
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'Steps can be learned where a row, a step or a person is the secret.',
       'Protect one of these.',
     );
-  if (by !== protect.unit) return rowsMoved(2 * protect.maxRows);
+  if (by !== protect.unit) return rowsWithin(protect.maxRows, twoPairs);
   if (protect.maxRows < 2)
     throw new Fault(
       'QUERY_UNSUPPORTED',
