@@ -1,6 +1,7 @@
 import { type FactorGraph, fromPairs } from '../src/dependence/graph/factor-graph.js';
 import { push } from '../src/dependence/graph/push.js';
 import { informed } from '../src/dependence/informed/informed.js';
+import { chainScale } from '../src/papers/compare/chain-calculus.js';
 import { type Bench, inTurns } from './bench.js';
 
 /** The same numbers in every run (mulberry32); nothing here is noise. */
@@ -133,4 +134,21 @@ export const benches: readonly Bench[] = [
       };
     },
   },
+  ...(['informed', 'uninformed'] as const).map(
+    (adversary): Bench => ({
+      name: `chain of 1,000,000 steps and 50 states: calibrated, ${adversary}`,
+      goal: { seconds: 0.5 },
+      run: async () => {
+        const next = repeatable(3);
+        const transition = Array.from({ length: 50 }, (_, i) => {
+          const row = Array.from({ length: 50 }, (_, j) => next() + (i === j ? 200 : 0));
+          const total = row.reduce((a, b) => a + b, 0);
+          return row.map((x) => x / total);
+        });
+        // The first run counts: a plan is made once in a process.
+        const ours = timed(() => chainScale({ transition, initial: 'stationary', length: 1_000_000 }, 1, 1, adversary));
+        return { ours };
+      },
+    }),
+  ),
 ];

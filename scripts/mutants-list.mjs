@@ -494,7 +494,7 @@ const routing = [
   mutant(
     'gaussian-sums-alone',
     'src/dependence/gaussian/sums.ts',
-    'addUp(mulUp(x, x), mulUp(x, 2 * m - 1))',
+    'addUp(mulUp(x, x), mulUp(x, shifted))',
     'mulUp(x, x)',
     'src/dependence/gaussian/sums.test.ts',
   ),
@@ -636,6 +636,8 @@ const large = [
 const slices = 'src/mechanism/slices.test.ts';
 const weeks = 'test/weeks.test.ts';
 const chains = 'src/dependence/chain/chain-leakage.test.ts';
+const pairs = 'src/dependence/chain/pair-leakage.test.ts';
+const followed = 'src/learn/transitions/transitions.test.ts';
 const parts = [
   mutant('slice-open-end', 'src/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
   mutant('slice-of-missing', 'src/count/effects.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
@@ -650,9 +652,18 @@ const parts = [
   mutant('shape-without-values', 'src/dependence/graph/distinct.ts', 'shape[nodes.length + k + 1] = comparable(told.values[nodes[k]!])', 'shape[nodes.length + k + 1] = 0', 'src/dependence/graph/distinct.test.ts'),
   mutant('window-of-one', 'src/dependence/chain/chain-leakage.ts', 'const width = Math.min(window, end - start + 1);', 'const width = 1;', chains),
   mutant('future-for-nothing', 'src/dependence/chain/chain-leakage.ts', "along(mirrored(spells), leapsOf(law, 'forward', gaps), gaps)", "along(mirrored(spells).map((s) => ({ ...s, cost: 0 })), leapsOf(law, 'forward', gaps), gaps)", chains),
-  mutant('leap-over-for-nothing', 'src/dependence/chain/chain-leakage.ts', 'for (; k < steps - 1; k++) between = addUp(between, before[k]!.cost);', 'k = steps;', chains),
-  mutant('gaps-forget', 'src/dependence/chain/chain-leakage.ts', 'if (gaps) return Math.max(flow, carried(addUp(flow, cost)));', 'if (gaps) return carried(addUp(flow, cost));', chains),
+  mutant('leap-over-for-nothing', 'src/dependence/chain/chain-leakage.ts', 'for (; k < steps - 1; k++) between = addUp(between, latest.cost(k));', 'k = steps;', chains),
+  mutant('gaps-forget', 'src/dependence/chain/chain-leakage.ts', 'gaps ? Math.max(flow, leaps[0]!.carried(addUp(flow, cost))) :', 'gaps ? leaps[0]!.carried(addUp(flow, cost)) :', chains),
   mutant('steady-past-only', 'src/dependence/chain/chain-leakage.ts', 'addUp(own, addUp(past, future))', 'addUp(own, Math.max(past, future))', 'test/sequences.test.ts'),
+  mutant('level-untested', 'src/dependence/chain/chain-leakage.ts', '.find((raised) => after(raised) <= raised)', '.find(() => true)', chains),
+  mutant('pair-leap-for-nothing', 'src/dependence/chain/pair-leakage.ts', 'spent = addUp(spent, before[k]!.cost);', 'spent = 0;', pairs),
+  mutant('pair-future-for-nothing', 'src/dependence/chain/pair-leakage.ts', 'along(spells.toReversed(), law.forward, law.pairs)', 'along(spells.toReversed().map((s) => ({ ...s, cost: 0 })), law.forward, law.pairs)', pairs),
+  mutant('pair-level-from-nothing', 'src/dependence/chain/pair-leakage.ts', 'if (holds(raised)) return raised;', 'return start;', pairs),
+  mutant('pair-one-way', 'src/dependence/chain/pair-law.ts', 'Math.max(cross(above, below, u, v, s, t), cross(above, below, u, v, t, s))', 'cross(above, below, u, v, s, t)', pairs),
+  mutant('steps-in-one-pair', 'src/learn/transitions/learn-transitions.ts', 'return rowsWithin(1, twoPairs);', 'return rowsMoved(2);', followed),
+  mutant('steps-of-a-person', 'src/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
+  mutant('steps-counted-again', 'src/learn/transitions/count-steps.ts', ' || !alone(k - 1) || !alone(k)', '', followed),
+  mutant('parts-at-half-price', 'src/dependence/gaussian/sums.ts', 'parts ? mulUp(parts[u]!, base) : base', 'parts ? mulUp(parts[u]!, base / 4) : base', 'src/dependence/gaussian/sums.test.ts'),
   mutant('steps-share-a-time', 'src/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
 ];
 

@@ -126,11 +126,13 @@ function tables(secret: 'row' | 'person', each: number, budget: string): World {
   const rest = Array.from({ length: 24 }, (_, i) => [`p${i + 1}`, crowd(i)] as const);
   const with_ = (p: Person) => people([...Array.from({ length: each }, () => ['p0', p] as const), ...rest]);
   const mixed = [crowd(1), { ...low, party: 'rep', income: 1000 }, { ...high, age: 17 }];
+  // One year after the other, for what follows one another.
+  const aging = people([...Array.from({ length: each }, (_, k) => ['p0', { ...low, age: 17 + k }] as const), ...rest]);
   return {
     name: `${secret}s of ${each} rows, ${budget}`,
     policy: policyOf(secret === 'row' ? '{ secret: row }' : `{ secret: person, unit: id, maxRows: ${each} }`, budget),
     data: with_(low),
-    neighbours: [high, ...mixed].map((p) => ({ of: everyRecord, data: with_(p) })),
+    neighbours: [...[high, ...mixed].map(with_), aging].map((data) => ({ of: everyRecord, data })),
     more: each === 1 ? [...questions, selecting] : questions,
   };
 }

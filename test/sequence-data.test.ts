@@ -99,7 +99,8 @@ describe('the noise of chains as they are', () => {
       const found = scales(await matrixOf(sql), length, epsilon);
       if (process.env.FUGU_TIMES) console.log(name, epsilon, JSON.stringify(found));
       expect(found.uninformed).toBeLessThanOrEqual(Math.min(found.group, found.quilt) * (1 + 1e-9));
-      expect(found.informed).toBeLessThanOrEqual(Math.min(found.group, found.robust) * (1 + 1e-9));
+      // Also below the quilt that promises nothing where steps are known.
+      expect(found.informed).toBeLessThanOrEqual(Math.min(found.group, found.quilt, found.robust) * (1 + 1e-9));
     },
   );
 

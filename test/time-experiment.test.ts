@@ -13,6 +13,18 @@ it('the experiment on time works out the survey’s tables and draws its picture
   expect(page).toContain('The counts of Table 2 are those of Table 1: yes.');
   expect(page).toContain('Its rows sum to 1, 1, 1.4.');
   expect(readFileSync(join(out, 'table-2.csv'), 'utf8')).toContain('Lap(1/epsilon),2\n');
+  const households = readFileSync(join(out, 'households.csv'), 'utf8').split('\n');
+  for (const [week, home] of ['9,4', '4,9'].map((odds) => odds.split(','))) {
+    const [group, either, alike, gain] = households
+      .find((line) => line.startsWith(`3,52,${week},${home},`))!
+      .split(',')
+      .slice(4)
+      .map(Number) as [number, number, number, number];
+    expect(group).toBe(156);
+    expect(either).toBeLessThanOrEqual(group);
+    expect(gain).toBeGreaterThan(5);
+    expect(either / alike).toBeCloseTo(gain, 1);
+  }
   for (const name of ['leakage', 'year', 'totals']) expect(readFileSync(join(out, `${name}.svg`), 'utf8')).toContain('<svg');
   rmSync(out, { recursive: true });
 });
@@ -27,10 +39,12 @@ it('state frequencies take no more noise by the calculus than by quilts or group
   });
   const data: Chains = { name: 'made', states: 3, chains: [chain, chain.slice(100)], about: '' };
   for (const row of transitionsOf(data)) expect(row.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 12);
-  const [row] = histogramNoise(data, [1]);
-  const { group, quilt, ours } = row!.scales;
-  expect(group).toBe(600);
-  expect(ours!).toBeLessThanOrEqual(quilt!);
-  expect(quilt!).toBeLessThan(group!);
-  expect(row!.perScale).toBe(3 / 500);
+  for (const { epsilon, scales, perScale } of histogramNoise(data, [0.2, 1, 5])) {
+    const { group, quilt, ours, 'robust quilt (informed)': robust, 'ours (informed)': informed } = scales;
+    expect(group).toBe(600 / epsilon);
+    expect(ours!).toBeLessThanOrEqual(quilt! * (1 + 1e-9));
+    expect(informed!).toBeLessThanOrEqual(robust! * (1 + 1e-9));
+    expect(quilt!).toBeLessThanOrEqual(group!);
+    expect(perScale).toBe(3 / 500);
+  }
 });

@@ -1,5 +1,4 @@
-import { readModel } from '../../src/dependence/model/model-file.js';
-import { leakageScale } from '../../src/papers/compare/calculus.js';
+import { chainScale } from '../../src/papers/compare/chain-calculus.js';
 import { robustScale } from '../../src/papers/dependent-dp/robust-quilt.js';
 import { inferentialBase } from '../../src/papers/pufferfish/inferential.js';
 import { quiltOnChain } from '../../src/papers/pufferfish/markov-quilt.js';
@@ -17,8 +16,6 @@ export interface Row {
 
 /** One record moves two counts by one. */
 const effect = 2;
-/** Beyond so many steps of a chain that forgets, nothing changes but the time it takes: what is left out is checked by doubling. */
-const longest = 1500;
 
 /** Noise for how often each state occurs in all chains together: the longest of them decides. */
 export function histogramNoise(data: Chains, epsilons: readonly number[]): readonly Row[] {
@@ -26,17 +23,9 @@ export function histogramNoise(data: Chains, epsilons: readonly number[]): reado
   const length = Math.max(...data.chains.map((c) => c.length));
   const records = data.chains.reduce((n, c) => n + c.length, 0);
   const chain = { transition, initial: 'stationary' as const, length };
-  const model = (steps: number) =>
-    readModel(JSON.stringify({ chain: { length: steps, transition, initial: 'stationary' } }), 'chain.json');
   return epsilons.map((epsilon) => {
     const base = inferentialBase(chain, epsilon);
-    const ours = (adversary: 'informed' | 'uninformed'): number => {
-      const at = (steps: number) => leakageScale(model(steps), new Array<number>(steps).fill(effect), epsilon, adversary).scale;
-      if (length <= longest) return at(length);
-      const [short, long] = [at(longest / 2), at(longest)];
-      // Still growing with the chain: no bound is read off a part of it.
-      return long > short * 1.001 ? (effect * length) / epsilon : long;
-    };
+    const ours = (adversary: 'informed' | 'uninformed') => chainScale(chain, effect, epsilon, adversary);
     return {
       data: data.name,
       epsilon,

@@ -13,6 +13,7 @@ import { lineChart } from '../../src/report/line-chart.js';
 import { Book, short } from '../ndss16/output.js';
 import { activity, careers, power, sequencesFolder } from './chains.js';
 import { histogramNoise } from './histograms.js';
+import { panelNoise, panels } from './panels.js';
 import { notes, tableFour, tableFourPrinted, tableOne, tableTwo } from './paper.js';
 
 type Matrix = readonly (readonly number[])[];
@@ -26,6 +27,7 @@ export async function run(out: string, folder: URL | null = sequencesFolder ?? n
   tables(book);
   leakage(book);
   year(book);
+  households(book);
   totals(book);
   if (folder === null) book.say('The public sequences are not here: no state frequencies.');
   else await frequencies(book, folder);
@@ -180,6 +182,28 @@ function year(book: Book): void {
       percent: true,
     },
   );
+}
+
+/** Members of a home over weeks, yes or no: how many times what an answer spends is told about it. */
+function households(book: Book): void {
+  const list = panels.map((panel) => panelNoise(panel));
+  book.say(
+    '## Households over weeks',
+    'How many times what each answer spends an attacker gains about one at epsilon 1: by the whole household, by ties of any direction (version 0.1), by ties that pull together. The last column is how much more every answer may spend.',
+  );
+  book.table('households', [
+    ['people', 'weeks', 'odds ratio, week', 'odds ratio, home', 'group', 'any direction', 'pull together', 'gain'],
+    ...list.map((p) => [
+      p.people,
+      p.weeks,
+      p.week,
+      p.home,
+      p.group,
+      short(p.either),
+      short(Math.min(p.alike, p.either)),
+      short(p.either / Math.min(p.alike, p.either)),
+    ]),
+  ]);
 }
 
 /** Laplace noise of scale 1 from a small generator: for a picture that is the same every time, and for nothing else. */

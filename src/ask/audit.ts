@@ -3,9 +3,10 @@ import { type Audit, audit, type Calibrated, calibrate, prepareAudit } from '../
 import { Fault } from '../errors.js';
 import { parseRational, toNumber } from '../exact/rational.js';
 import { compareMechanisms as compareOn } from '../papers/compare/comparison.js';
+import { compareGaussians } from '../papers/compare/gaussians.js';
 import type { Comparison } from '../papers/compare/judge.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
-import { readModelFile, tableReader } from './model-file.js';
+import { readGaussianFile, readModelFile, tableReader } from './model-file.js';
 
 const auditOptions = z.strictObject({
   /** sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE. */
@@ -43,7 +44,7 @@ const compareOptions = z.strictObject({ query: z.string(), epsilon: amount });
 export type CompareOptions = z.input<typeof compareOptions>;
 
 /**
- * Every mechanism side by side on a small model: noise, promise, and what is truly lost.
+ * Every mechanism side by side on a small model, a chain, or jointly Gaussian records: noise, promise, and what is truly lost.
  *
  * @example
  * const { mechanisms } = await compareMechanisms('model.json', { query: 'sum', epsilon: 1 });
@@ -52,6 +53,8 @@ export async function compareMechanisms(model: FileName, given: CompareOptions):
   return faulting(async () => {
     const file = fileNamed(model, 'The model');
     const { query, epsilon } = readOptions(compareOptions, given);
+    const gaussian = await readGaussianFile(file);
+    if (gaussian) return compareGaussians(gaussian, query, positive(epsilon, '--epsilon'));
     return compareOn(await readModelFile(file), query, positive(epsilon, '--epsilon'), tableReader(file));
   });
 }

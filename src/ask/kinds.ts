@@ -17,6 +17,7 @@ export const kinds = {
   network: async () => (await import('./kinds/network.js')).network,
   spread: async () => (await import('./kinds/spread.js')).spread,
   odds: async () => (await import('./kinds/odds.js')).odds,
+  transitions: async () => (await import('./kinds/transitions.js')).transitions,
   queries: async () => (await import('./kinds/batch.js')).batch,
 } as const;
 

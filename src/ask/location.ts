@@ -3,7 +3,7 @@ import { readDeclaredJson } from '../dependence/model/file.js';
 import { Fault } from '../errors.js';
 import { compare, isPositive, parseRational, rational, toNumber } from '../exact/rational.js';
 import type { Point } from '../papers/location/hull.js';
-import { beliefAfter, momentOf, releaseAt, surrogateOf } from '../papers/location/location.js';
+import { beliefAfter, momentOf, policyGraph, releaseAt, surrogateOf, type ToldApart } from '../papers/location/location.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
 
 const probability = z.number().min(0).max(1);
@@ -38,6 +38,10 @@ export interface ToldMoment {
   /** Root mean square distance of what is released from the place it stands for; by geo-indistinguishability that hides the same. */
   readonly error: number;
   readonly comparator: number;
+  /** The policy graph: by how much at most a release tells each two protected cells apart. Left out where they are many. */
+  readonly edges?: readonly ToldApart[];
+  /** What every cell is released as, position by position: itself where it is protected. Two that are released as one are never told apart. */
+  readonly standsFor?: readonly number[];
   readonly released?: readonly [number, number];
   /** The protected cell that stood for the true one, where that is not protected. */
   readonly surrogate?: number;
@@ -80,6 +84,8 @@ export async function location(file: FileName, given?: LocationOptions): Promise
         covariance: moment.covariance,
         error: Math.sqrt(moment.noise.meanSquare),
         comparator: Math.sqrt(moment.comparator.meanSquare),
+        ...(moment.protected.length <= mostShown && { edges: policyGraph(moment) }),
+        ...(cells.length <= mostPlaced && { standsFor: cells.map((_, place) => surrogateOf(moment, place)) }),
       };
       if (cell === undefined) {
         moments.push(described);
@@ -101,6 +107,10 @@ export async function location(file: FileName, given?: LocationOptions): Promise
     };
   });
 }
+
+/** Edges go with the square of the cells. */
+const mostShown = 40;
+const mostPlaced = 1000;
 
 function readModel(file: string): {
   cells: readonly Point[];

@@ -6,6 +6,20 @@ import { networkFormat, networkModel } from '../dependence/model/network.js';
 import { Fault } from '../errors.js';
 import { parseJson } from '../input/json.js';
 import { readPackedText, whyNot } from '../input/named-file.js';
+import type { GaussianRecords } from '../papers/bayesian-dp/gaussian-file.js';
+
+/** A law of jointly Gaussian records, where the file has one. */
+export async function readGaussianFile(file: string): Promise<GaussianRecords | undefined> {
+  const text = textOf(file, 'model');
+  if (!/"gaussian"\s*:/.test(text)) return undefined;
+  const { readGaussian } = await import('../papers/bayesian-dp/gaussian-file.js');
+  try {
+    return readGaussian(parseJson(text, { file }), file);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    return undefined;
+  }
+}
 
 /** Records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or one that was learned). */
 export async function readModelFile(file: string): Promise<Model> {

@@ -5,6 +5,8 @@ import { Fault } from '../errors.js';
 import type { Receipt } from '../release/receipt.js';
 import { figure } from '../report/terminal-text.js';
 import { registerTies } from './learn-ties.js';
+import { registerTransitions } from './learn-transitions.js';
+import { paidWords } from './learned-text.js';
 import { emit, progress, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
@@ -52,6 +54,7 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document on stdout')
     .action(learnColumns);
   registerTies(learn);
+  registerTransitions(learn);
 }
 
 const whole = (text: string | undefined, what: string, most: number): number | undefined => {
@@ -158,10 +161,3 @@ async function payPairwise(file: string, words: LearnWords, confidence: number, 
     ].join('\n'),
   );
 }
-
-const paidWords = (how: 'paid' | 'unpaid' | 'public'): string =>
-  ({
-    paid: 'It was paid for from the budget and may be published.',
-    unpaid: 'NOT PAID FOR: it was read off the protected rows. Keep it as private as the data; the file is marked.',
-    public: 'Marked as learned from public rows.',
-  })[how];

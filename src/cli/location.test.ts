@@ -39,6 +39,20 @@ describe('fugu location', () => {
     expect(await runCommand(register, 'location', '--model', file)).toContain('not certified');
   });
 
+  it('shows the policy graph: who is told from whom by how much, and what stands for what', async () => {
+    const file = model(`{${four}, "belief": [0.4,0.3,0.29,0.01]}`);
+    const [moment] = (await run('--model', file, '--delta', '0', '--epsilon', '2')).moments;
+    const told = new Map(moment.edges.map((e: { cells: number[]; epsilon: number }) => [e.cells.join(), e.epsilon]));
+    // In the norm of the hull of mechanisms.md c: |(1,0)| = 2/3, |(2,2)| = 1, |(1,-1)| = 1; at epsilon 2 twice that.
+    expect(told.get('0,1')).toBeCloseTo(4 / 3, 12);
+    expect(told.get('0,3')).toBeCloseTo(2, 12);
+    expect(told.get('1,2')).toBeCloseTo(2, 12);
+    expect(moment.standsFor).toEqual([0, 1, 2, 3]);
+    const [some] = (await run('--model', file, '--delta', '0.05')).moments;
+    expect(some).toMatchObject({ protected: [0, 1, 2], standsFor: [0, 1, 2, 1] });
+    expect(await runCommand(register, 'location', '--model', file)).toContain('Released as 1, never told from it: 3.');
+  });
+
   it.each([
     [['--epsilon', '0'], `{${four}}`, 'BUDGET_INVALID'],
     [['--delta', '1'], `{${four}}`, 'USAGE'],

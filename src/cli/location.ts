@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Location } from '../ask/location.js';
+import type { Location, ToldMoment } from '../ask/location.js';
 import { Fault } from '../errors.js';
 import { dim, figure, table, warn } from '../report/terminal-text.js';
 import { emit } from './output.js';
@@ -47,7 +47,27 @@ function human({ moments, notes }: Location): string {
   ]);
   return [
     table(['moment', 'protected', 'area', 'error', 'geo-indist.', 'released', 'stands for'], rows),
+    ...(moments.length === 1 ? graphLines(moments[0]!) : []),
     warn('as published: not certified'),
     ...notes.map((note) => dim(note)),
   ].join('\n');
+}
+
+/** The policy graph of one moment: which cells stay indistinguishable, and what the others are taken for. */
+function graphLines({ edges, standsFor, protected: cells }: ToldMoment): string[] {
+  if (!edges || !standsFor) return [];
+  const groups = cells.map((cell) => [
+    cell,
+    ...standsFor.flatMap((other, place) => (other === cell && place !== cell ? [place] : [])),
+  ]);
+  const near = [...edges].sort((a, b) => a.epsilon - b.epsilon);
+  const shown = (edge: (typeof edges)[number] | undefined) =>
+    edge ? `${edge.cells.join(' and ')} by ${figure(edge.epsilon)}` : '';
+  return [
+    `Indistinguishable within epsilon: ${cells.join(', ')}.`,
+    ...(near.length > 0 ? [`Told apart at most: ${shown(near[0])} (least), ${shown(near.at(-1))} (most).`] : []),
+    ...groups.flatMap(([cell, ...others]) =>
+      others.length > 0 ? [`Released as ${cell}, never told from it: ${others.join(', ')}.`] : [],
+    ),
+  ];
 }

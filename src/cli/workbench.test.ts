@@ -70,6 +70,29 @@ describe('the workbench commands', () => {
     expect(text).toMatch(/group .*certified, informed .*kept/);
   });
 
+  it('compare Gaussian records, what is published labelled so', async () => {
+    const file = join(folder, 'gaussian.json');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        gaussian: {
+          covariance: [
+            [1, 0.45],
+            [0.45, 1],
+          ],
+          bounds: [0, 1],
+        },
+      }),
+    );
+    const text = await run('compare', file, '--query', 'sum', '--epsilon', '1');
+    expect(text).toMatch(/gaussian-bayesian +1\.45 +as published/);
+    expect(text).toMatch(/gaussian-correlation +1\.45 +as published/);
+    expect(text).toMatch(/laplace +1 .*broken: 1\.45 x epsilon/);
+    expect(text).toMatch(/gaussian-clipped .*certified, informed .*proven/);
+    writeFileSync(file, '{"gaussian": ');
+    await expect(run('compare', file, '--query', 'sum', '--epsilon', '1')).rejects.toThrow(fault('MODEL_INVALID'));
+  });
+
   it('refuse what they cannot use, saying how to go on', async () => {
     const audit = (...words: string[]) => run('audit', 'MODEL', '--query', 'sum', ...words);
     await expect(audit()).rejects.toThrow(fault('USAGE'));

@@ -19,7 +19,7 @@ import { noName } from './name-list.js';
 import { missingColumn, type RecordTable } from './records.js';
 import { type SlicingColumn, slicingBy } from './slicing-column.js';
 import { tiedColumn } from './strength.js';
-import { everyTransition, readTransitions, type Transition, type Transitions } from './transitions.js';
+import { everyTransition, originWords, readTransitions, type Transition, type Transitions } from './transitions.js';
 
 export interface SequenceDependence {
   readonly kind: 'sequence';
@@ -65,7 +65,7 @@ export const sequence: TieKind<SequenceDependence, z.output<typeof shape>> = {
       secret === 'person' ? ' All steps of a person are one secret: what was spent on it never grows back.' : ''
     }`,
   words: (d) =>
-    `The steps of one "${d.by}" in the order of "${d.order}" form a Markov chain with the declared transitions${d.start === 'stationary' ? ', which has been going on for ever' : ''}.`,
+    `The steps of one "${d.by}" in the order of "${d.order}" form a Markov chain with the declared transitions${d.start === 'stationary' ? ', which has been going on for ever' : ''}.${originWords(readTransitions(d.transition))}`,
   step: (d) => `the ${d.state} of one ${d.by} at one ${d.order}`,
   order: (d) => d.order,
   records: {
@@ -105,7 +105,7 @@ function sequenceGraph(
 /** The declared matrices, over the states that the column has. */
 function transitionsOf(dependence: SequenceDependence, policy: Policy): Transitions {
   const transitions = readTransitions(dependence.transition);
-  refuseOtherStates(transitions.forward[0]!, policy.columns.get(dependence.state), dependence);
+  refuseOtherStates(transitions, policy.columns.get(dependence.state), dependence);
   return transitions;
 }
 
@@ -152,7 +152,7 @@ const skipping = (d: SequenceDependence): string =>
 
 /** What steps let through: for someone who may know some exactly what odds ratios allow, for others what the tables do. */
 function lawsOf(d: SequenceDependence, transitions: Transitions, adversary: Adversary): readonly ChainLaw[] {
-  if (adversary === 'informed') return [informedLaw(everyTransition(transitions))];
+  if (adversary === 'informed') return [informedLaw(transitions.forward, transitions.backward)];
   return transitions.forward.map((m, k) => {
     const backward = transitions.backward?.[k];
     return uninformedLaw(m, backward ? { backward } : d.start === 'stationary' ? { stationary: foreverOf(m, d) } : 'free');
@@ -235,15 +235,22 @@ const noOrder = ({ by, order }: SequenceDependence): Fault =>
   );
 
 /** A state the matrix does not know would be tied by nothing. */
-function refuseOtherStates(transition: Transition, state: Column | undefined, dependence: SequenceDependence): void {
+function refuseOtherStates(
+  { forward, states: named }: Transitions,
+  state: Column | undefined,
+  dependence: SequenceDependence,
+): void {
   const states = state && statesOf(state);
-  if (states !== undefined && states !== transition.length)
-    throw new Fault(
-      'MODEL_INVALID',
-      `The column "${dependence.state}" has ${states} values, but the transition matrix has ${transition.length} states.`,
-      'One row and one column per declared value, in the order declared.',
-      { place: { file: dependence.transition } },
+  const wrong = (what: string) =>
+    new Fault('MODEL_INVALID', what, 'One row and one column per declared value, in the order declared.', {
+      place: { file: dependence.transition },
+    });
+  if (states !== undefined && states !== forward[0]!.length)
+    throw wrong(
+      `The column "${dependence.state}" has ${states} values, but the transition matrix has ${forward[0]!.length} states.`,
     );
+  if (named && state?.type === 'category' && state.values.some((value, k) => value !== named[k]))
+    throw wrong(`The transition matrix names other states, or in another order, than the column "${dependence.state}".`);
 }
 const statesOf = (column: Column): number | undefined => {
   if (column.type === 'category') return column.values.length;

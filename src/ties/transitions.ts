@@ -6,9 +6,23 @@ export type Transition = readonly (readonly number[])[];
 
 const matrix = z.array(z.array(z.number().min(0).max(1)).min(1)).min(1);
 const some = z.union([matrix.transform((m) => [m]), z.array(matrix).min(1)]);
+/** Where a matrix was learned: from the private rows, paid for or not, or from public ones. */
+const learnedFrom = z.union([
+  z.strictObject({ learned: z.literal('unpaid') }),
+  z.strictObject({ learned: z.literal('paid'), epsilon: z.string(), delta: z.string() }),
+  z.strictObject({ learned: z.literal('public'), from: z.string() }),
+]);
+export type LearnedFrom = z.output<typeof learnedFrom>;
+
 /** One known transition matrix, or a set of which one is the true one; forward alone, or with where one came from. */
 const transitionFile = z.union([
-  z.strictObject({ transition: matrix }).transform((f): Transitions => ({ forward: [f.transition] })),
+  z.strictObject({ transition: matrix, states: z.array(z.string()).optional(), origin: learnedFrom.optional() }).transform(
+    ({ transition, states, origin }): Transitions => ({
+      forward: [transition],
+      ...(states && { states }),
+      ...(origin && { origin }),
+    }),
+  ),
   z.strictObject({ transitions: z.array(matrix).min(1) }).transform((f): Transitions => ({ forward: f.transitions })),
   z.strictObject({ forward: some, backward: some }).transform((f): Transitions => f),
   matrix.transform((m): Transitions => ({ forward: [m] })),
@@ -19,6 +33,29 @@ export interface Transitions {
   readonly forward: readonly Transition[];
   /** P(state before | state now) under the same laws, where it is declared. */
   readonly backward?: readonly Transition[];
+  /** What the rows stand for, in their order, where the file says it. */
+  readonly states?: readonly string[];
+  readonly origin?: LearnedFrom;
+}
+
+/** A matrix that was learned, as a file that a policy can declare. */
+export interface TransitionFile {
+  readonly states: readonly string[];
+  readonly transition: readonly (readonly number[])[];
+  readonly origin: LearnedFrom;
+}
+
+export const writeTransitions = ({ states, transition, origin }: TransitionFile): string =>
+  `${JSON.stringify({ states, transition, origin }, null, 2)}\n`;
+
+/** What a reader must know about where the matrix came from. */
+export function originWords({ origin }: Transitions): string {
+  if (!origin) return '';
+  if (origin.learned === 'unpaid')
+    return ' They were LEARNED FROM THE DATA AND NOT PAID FOR: the guarantee does not cover what the matrix reveals.';
+  return origin.learned === 'paid'
+    ? ` They were learned from the data and paid for (epsilon ${origin.epsilon}, delta ${origin.delta}).`
+    : ` They were learned from public data (${origin.from}).`;
 }
 
 export function readTransitions(file: string): Transitions {
@@ -38,6 +75,8 @@ export function readTransitions(file: string): Transitions {
     if (m.some((row) => row.length !== m.length)) throw wrong('has a matrix that is not square');
     if (m.some((row) => Math.abs(row.reduce((a, b) => a + b, 0) - 1) > 1e-9)) throw wrong('has a row that does not sum to 1');
   }
+  if (parsed.data.states && parsed.data.states.length !== all[0]!.length)
+    throw wrong('names another number of states than it has');
   if (backward && backward.length !== forward.length) throw wrong('has not as many backward as forward matrices');
   if (backward?.some((back, k) => !lookBack(back, forward[k]!)))
     throw wrong('has a backward matrix that no chain with the forward one has');

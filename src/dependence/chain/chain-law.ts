@@ -1,7 +1,8 @@
-import { push } from '../graph/push.js';
+import { closed, open, pushThrough } from '../graph/push.js';
 import { logOddsRatio, loosened } from '../model/odds.js';
 import { type Carried, carriedBy } from '../temporal/temporal.js';
 import type { ChainLaw } from './chain-leakage.js';
+import { pairLaw, type StepTables } from './pair-law.js';
 import { backwardOf, type Stationary } from './stationary.js';
 
 type Matrix = readonly ArrayLike<number>[];
@@ -12,9 +13,11 @@ interface Table {
 }
 
 /** So many steps at once are looked at beside one: where a step tells much of the next, several may have forgotten it. */
-const leaps = [2, 4, 8, 16, 32, 64, 128];
+const leaps = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 /** Tables of more states take long: several steps of them are told by their odds ratios. */
 const manyStates = 12;
+/** So many states have 45 pairs, and tables of 45 x 45. */
+const manyPaired = 10;
 /** Products of smaller entries might vanish. */
 const least = 1e-100;
 
@@ -26,32 +29,46 @@ const logOddsOf = ({ rows, relative }: Table): number => {
 };
 
 /** Powers of the matrices, all of them of the same number of steps. */
-function powersOf(matrices: readonly Matrix[]): readonly { readonly steps: number; readonly tables: readonly Table[] }[] {
+function powersOf(matrices: readonly Matrix[]): readonly StepTables[] {
   if (matrices.some((m) => m.some((row) => Array.from(row).some((x) => x > 0 && x < least)))) return [];
-  let tables: readonly Table[] = matrices.map((rows) => ({ rows, relative: 0 }));
-  return leaps.map((steps) => {
-    tables = tables.map(squared);
-    return { steps, tables };
-  });
+  const found: StepTables[] = [{ steps: 1, tables: matrices.map((rows) => ({ rows, relative: 0 })) }];
+  const of = (steps: number) => found.find((f) => f.steps === steps)!.tables;
+  for (const steps of leaps) {
+    const [some, more] = steps === 3 ? [of(2), of(1)] : [of(steps / 2), of(steps / 2)];
+    found.push({ steps, tables: some.map((table, k) => times(table, more[k]!)) });
+  }
+  return found.slice(1);
 }
 
-/** Sums of products of what is never negative: n + 1 roundings more, twice what it was off. */
-function squared({ rows, relative }: Table): Table {
-  const n = rows.length;
-  const out = rows.map((row) => {
+/** Sums of products of what is never negative: n + 1 roundings more than both were off. */
+function times(a: Table, b: Table): Table {
+  const n = a.rows.length;
+  const rows = a.rows.map((row) => {
     const next = new Float64Array(n);
-    for (let k = 0; k < n; k++) for (let j = 0; j < n; j++) next[j]! += row[k]! * rows[k]![j]!;
+    for (let k = 0; k < n; k++) {
+      const [share, through] = [row[k]!, b.rows[k]!];
+      for (let j = 0; j < n; j++) next[j]! += share * through[j]!;
+    }
     return next;
   });
-  return { rows: out, relative: 2.01 * relative + (n + 2) * 2 ** -52 };
+  return { rows, relative: 1.005 * (a.relative + b.relative) + (n + 2) * 2 ** -52 };
 }
 
 /** For an attacker who may know any steps exactly: whichever of the matrices is the true one, forward or backward. */
-export function informedLaw(matrices: readonly Matrix[]): ChainLaw {
-  return { ...oddsLaw(Math.max(...matrices.map((rows) => logOddsOf({ rows, relative: 0 })))), far: farByOdds(matrices) };
+export function informedLaw(forward: readonly Matrix[], backward: readonly Matrix[] = []): ChainLaw {
+  // From now to before, read from before to now: cross ratios do not ask for rows that sum to one.
+  const matrices = [...forward, ...backward.map(transposed)];
+  const one: StepTables = { steps: 1, tables: matrices.map((rows) => ({ rows, relative: 0 })) };
+  const powers = powersOf(matrices);
+  return {
+    ...oddsLaw(Math.max(...one.tables.map(logOddsOf))),
+    far: farByOdds(powers),
+    ...(matrices[0]!.length <= manyPaired && { pairs: pairLaw([one, ...powers]) }),
+  };
 }
-const farByOdds = (matrices: readonly Matrix[]) =>
-  powersOf(matrices).map(({ steps, tables }) => ({ steps, ...oddsLaw(Math.max(...tables.map(logOddsOf))) }));
+const transposed = (m: Matrix): Matrix => m.map((_, j) => Float64Array.from(m, (row) => row[j]!));
+const farByOdds = (powers: readonly StepTables[]) =>
+  powers.map(({ steps, tables }) => ({ steps, ...oddsLaw(Math.max(...tables.map(logOddsOf))) }));
 
 /** What is known about where one came from: a table, that it has been going on for ever, or nothing. */
 export type Past = { readonly backward: Matrix } | { readonly stationary: Stationary } | 'free';
@@ -64,15 +81,14 @@ export function uninformedLaw(forward: Matrix, past: Past): ChainLaw {
     if (power) return carriedBy(power.rows, power.relative);
     if (typeof past === 'object' && 'stationary' in past)
       return carriedBy(backwardOf(table.rows, past.stationary), 2 * past.stationary.relative + 2 * table.relative);
-    const d = logOddsOf(table);
-    return (effect) => push(effect, d);
+    return passing(logOddsOf(table));
   };
   const law = (table: Table, power: Table | undefined) => ({
     forward: carriedBy(table.rows, table.relative),
     backward: before(table, power),
   });
   const near = law(own, declared && { rows: declared, relative: 0 });
-  if (forward.length > manyStates) return { ...near, far: farByOdds(declared ? [forward, declared] : [forward]) };
+  if (forward.length > manyStates) return { ...near, far: farByOdds(powersOf(declared ? [forward, declared] : [forward])) };
   const backwards = declared ? powersOf([declared]) : [];
   return {
     ...near,
@@ -85,6 +101,12 @@ export function uninformedLaw(forward: Matrix, past: Past): ChainLaw {
 
 /** Whatever else is true: an attacker may know steps exactly. */
 export function oddsLaw(logOdds: number): Pick<ChainLaw, 'backward' | 'forward'> {
-  const through = (effect: number) => push(effect, logOdds);
+  const through = passing(logOdds);
   return { backward: through, forward: through };
+}
+
+/** What a tie of this log odds ratio lets through, prepared once for many effects. */
+function passing(logOdds: number): Carried {
+  const [shut, wide] = [closed(logOdds), open(logOdds)];
+  return (effect) => (effect > 0 && logOdds > 0 ? pushThrough(effect, logOdds, shut, wide) : 0);
 }

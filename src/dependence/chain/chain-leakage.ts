@@ -1,5 +1,7 @@
 import { addUp, mulUp } from '../../exact/outward.js';
 import { type Carried, type Over, supremum } from '../temporal/temporal.js';
+import type { PairLaw } from './pair-law.js';
+import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
 
 /** Steps one after another, of which everybody goes through some: what is spent on one of them reaches the others through its neighbours (chain.proof.md). */
 export interface Chain {
@@ -16,6 +18,8 @@ export interface Chain {
 /** What one step lets through; and what several at once do, where they forget more than one after the other would. */
 export interface ChainLaw extends Over {
   readonly far?: readonly (Over & { readonly steps: number })[];
+  /** Every two values by themselves, where they are few: another bound for one step without gaps, and the lesser counts. */
+  readonly pairs?: PairLaw;
 }
 
 /** So much is spent on each step from one to another. */
@@ -27,7 +31,11 @@ export interface Spell {
 
 /** What an attacker gains about the worst step, or window of steps; rounded up. `spells` cover the chain in order. Time goes with the spells, not with the steps. */
 export function chainLeakage({ laws, gaps, window }: Chain, spells: readonly Spell[]): number {
-  return laws.reduce((most, law) => Math.max(most, worstUnder(law, spells, gaps, window)), 0);
+  return laws.reduce((most, law) => {
+    const whole = worstUnder(law, spells, gaps, window);
+    if (!(whole > most) || gaps || window > 1 || !law.pairs) return Math.max(most, whole);
+    return Math.max(most, Math.min(whole, pairLeakage(law.pairs, spells)));
+  }, 0);
 }
 
 /** What no step, or window, leaks more than when every step spends this, for however long; rounded up, Infinity where nothing lasts. */
@@ -35,7 +43,9 @@ export function steadyLeakage({ laws, gaps, window }: Chain, cost: number): numb
   const own = mulUp(window, cost);
   return laws.reduce((most, law) => {
     const [past, future] = [levelOf(cost, leapsOf(law, 'backward', gaps)), levelOf(cost, leapsOf(law, 'forward', gaps))];
-    return Math.max(most, addUp(own, addUp(past, future)));
+    const whole = addUp(own, addUp(past, future));
+    if (!(whole > most) || gaps || window > 1 || !law.pairs) return Math.max(most, whole);
+    return Math.max(most, Math.min(whole, steadyPairLeakage(law.pairs, cost)));
   }, 0);
 }
 
@@ -71,50 +81,102 @@ const leapsOf = (law: ChainLaw, side: keyof Over, gaps: boolean): readonly Leap[
 ];
 
 function along(spells: readonly Spell[], leaps: readonly Leap[], gaps: boolean): readonly Flow[] {
-  const carried = leaps[0]!.carried;
-  const farthest = leaps.at(-1)!.steps;
-  // What has reached the latest steps, and what they spent, the last of them first.
+  const latest = new Latest(leaps.at(-1)!.steps);
   let flow = 0;
-  const before: { readonly flow: number; readonly cost: number }[] = [];
   return spells.map(({ from, to, cost }) => {
     const steps = to - from + 1;
     const next = (): number => {
-      if (farthest === 1 && !gaps) return carried(addUp(flow, cost));
-      before.unshift({ flow, cost });
-      if (before.length > farthest) before.pop();
-      if (gaps) return Math.max(flow, carried(addUp(flow, cost)));
-      return reachedOver(leaps, before);
+      latest.push(flow, cost);
+      return gaps ? Math.max(flow, leaps[0]!.carried(addUp(flow, cost))) : reachedOver(leaps, latest);
     };
     const near: number[] = [flow];
-    let level = 0;
-    // As many steps as leaps look back must be alike before all that follow are.
-    while (near.length < Math.min(steps, lookedAt) && level < farthest) {
+    // In a long spell it has long been level where most is told.
+    let most = steps > 8 * lookedAt && !gaps && latest.dearest() <= cost ? levelAbove(flow, latest, cost, leaps) : undefined;
+    while (near.length < Math.min(steps, lookedAt) && most === undefined) {
       const now = next();
-      level = now === flow ? level + 1 : 0;
+      const still = Math.abs(now - flow) <= 1e-13 * now;
       flow = now;
       near.push(now);
+      if (still && !gaps && near.length < steps && latest.dearest() <= cost) most = levelAbove(flow, latest, cost, leaps);
     }
-    const most = near.length === steps ? flow : Math.max(...near.slice(-farthest), level >= farthest ? 0 : levelOf(cost, leaps));
-    const made = { near: Float64Array.from(near), most, cost };
+    if (near.length < steps) most ??= gaps ? Math.max(flow, levelOf(cost, leaps)) : levelAbove(flow, latest, cost, leaps);
+    const made = { near: Float64Array.from(near), most: most ?? flow, cost };
     flow = reaching(made, steps - 1);
-    if (steps > near.length) before.splice(0, before.length, ...new Array(farthest).fill({ flow: most, cost }));
+    if (steps > near.length) latest.fill(made.most, cost);
     flow = next();
     return made;
   });
 }
 
+/** What has reached the latest steps, and what they spent. Before the chain begins nothing is spent and nothing is told. */
+class Latest {
+  readonly #flows: Float64Array;
+  readonly #costs: Float64Array;
+  #at = 0;
+  constructor(count: number) {
+    this.#flows = new Float64Array(count);
+    this.#costs = new Float64Array(count);
+  }
+  push(flow: number, cost: number): void {
+    this.#at = this.#at === 0 ? this.#flows.length - 1 : this.#at - 1;
+    this.#flows[this.#at] = flow;
+    this.#costs[this.#at] = cost;
+  }
+  fill(flow: number, cost: number): void {
+    this.#flows.fill(flow);
+    this.#costs.fill(cost);
+  }
+  #place(ago: number): number {
+    return (this.#at + ago) % this.#flows.length;
+  }
+  flow(ago: number): number {
+    return this.#flows[this.#place(ago)]!;
+  }
+  cost(ago: number): number {
+    return this.#costs[this.#place(ago)]!;
+  }
+  dearest = (): number => this.#costs.reduce((most, x) => Math.max(most, x), 0);
+  most = (): number => this.#flows.reduce((most, x) => Math.max(most, x), 0);
+}
+
 /** The least of what each leap says: what was spent on the steps leapt over, and what it lets through of all before them. */
-function reachedOver(leaps: readonly Leap[], before: readonly { readonly flow: number; readonly cost: number }[]): number {
+function reachedOver(leaps: readonly Leap[], latest: Latest): number {
   let least = Number.POSITIVE_INFINITY;
   let between = 0;
   let k = 0;
   for (const { steps, carried } of leaps) {
-    if (steps > before.length) break;
-    for (; k < steps - 1; k++) between = addUp(between, before[k]!.cost);
-    const { flow, cost } = before[steps - 1]!;
-    if (between < least) least = Math.min(least, addUp(between, carried(addUp(flow, cost))));
+    for (; k < steps - 1; k++) between = addUp(between, latest.cost(k));
+    if (between >= least) break;
+    least = Math.min(least, addUp(between, carried(addUp(latest.flow(steps - 1), latest.cost(steps - 1)))));
   }
   return least;
+}
+
+/** By so much more than where it settles is tried, until it is kept. */
+const margins = [0, 1e-13, 1e-11, 1e-9, 1e-6, 1e-4, 1e-3];
+
+/** What no step is reached by more than from here on, where none that is still leapt to spent more than this: tested, not trusted. */
+function levelAbove(flow: number, latest: Latest, cost: number, leaps: readonly Leap[]): number {
+  const all = Math.max(flow, latest.most());
+  const after = (level: number): number => {
+    let least = Number.POSITIVE_INFINITY;
+    for (const { steps, carried } of leaps) {
+      const between = mulUp(steps - 1, cost);
+      if (between >= least) break;
+      least = Math.min(least, addUp(between, carried(addUp(level, cost))));
+    }
+    return least;
+  };
+  let level = all;
+  for (let k = 0; k < 200; k++) {
+    const next = after(level);
+    if (!(next > level * (1 + 1e-13))) break;
+    level = next;
+  }
+  const held = margins.map((margin) => level * (1 + margin)).find((raised) => after(raised) <= raised);
+  return held !== undefined && held <= level * (1 + 1e-10)
+    ? held
+    : Math.min(held ?? Number.POSITIVE_INFINITY, Math.max(all, levelOf(cost, leaps)));
 }
 
 /** What no step is ever reached by more than, at this price for each: nothing passes more than it gets, so one leap that keeps it is enough. */

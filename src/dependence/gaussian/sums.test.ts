@@ -130,7 +130,7 @@ const size = 4;
 const bit = (state: number, j: number) => (state >> (size - 1 - j)) & 1;
 function sumLaws(joint: Joint, used: Uint8Array, i: number, known: number): [Float64Array, Float64Array] {
   const [a, b] = [0, 1].map((value) => {
-    const law = new Float64Array(size + 1);
+    const law = new Float64Array(used.reduce((t, u) => t + u, 0) + 1);
     joint.probabilities.forEach((p, s) => {
       if (bit(s, i) === value && (s & known) === 0) law[[...used].reduce((t, u, j) => t + u * bit(s, j), 0)]! += p;
     });
@@ -198,5 +198,69 @@ describe('Gaussian noise on sums of which only used records are part', () => {
     );
     expect(gaussianSums(path, 'direct').reaches.map((r) => [r.records, r.nodes])).toEqual([[3, 2]]);
     expect(gaussianSums(path, 'any').reaches.map((r) => r.records)).toEqual([50]);
+  });
+});
+
+describe('Gaussian noise on sums to which records add differently', () => {
+  /** Two-valued records that move the sum by 0 to 3: the dearest has a part of 1. */
+  const weighted = models.chain(({ model }) =>
+    fc
+      .array(fc.nat(3), { minLength: size, maxLength: size })
+      .filter((list) => list.some((u) => u > 0))
+      .map((list) => ({ model, weights: Uint8Array.from(list) })),
+  );
+  const worstOf = (model: Model, weights: Uint8Array, parts: ArrayLike<number>, delta: string): number => {
+    const joint = enumerate(model);
+    const rho = gaussianSums(graphsOf(model)[0]!, 'any', parts).largestRho(one, parseRational(delta));
+    if (rho.num === 0n) return 0;
+    let worst = 0;
+    for (let known = 0; known < 1 << size; known++)
+      for (let i = 0; i < size; i++)
+        if (!(known & (1 << (size - 1 - i))))
+          worst = Math.max(worst, gaussianDelta(sumLaws(joint, weights, i, known), Math.max(...weights) * deviation(rho), 1));
+    return worst;
+  };
+  const partsOf = (weights: Uint8Array) => Float64Array.from(weights, (w) => w / Math.max(...weights));
+
+  it('keeps delta about everybody and for every known set', () => {
+    fc.assert(
+      fc.property(weighted, ({ model, weights }) => {
+        expect(worstOf(model, weights, partsOf(weights), '1e-4')).toBeLessThanOrEqual(1e-4);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('would be caught with the mean of what they spend', () => {
+    const model: Model = {
+      ids: ['a', 'b', 'c', 'd'],
+      values: Array.from({ length: size }, () => [0, 1]),
+      factors: [1, 2, 3].map((k) => ({ records: [0, k], table: Float64Array.of(11, 10, 10, 11) })),
+    };
+    const weights = Uint8Array.of(3, 1, 1, 1);
+    expect(worstOf(model, weights, partsOf(weights), '1e-4')).toBeLessThanOrEqual(1e-4);
+    expect(worstOf(model, weights, new Float64Array(size).fill(0.5), '1e-4')).toBeGreaterThan(1e-4);
+  });
+
+  it('is that of strangers for one step of a chain, and grows with those that were asked about', () => {
+    const path = fromPairs(
+      50,
+      Uint32Array.from({ length: 49 }, (_, k) => k),
+      Uint32Array.from({ length: 49 }, (_, k) => k + 1),
+      2,
+    );
+    const asked = (...steps: number[]) =>
+      toNumber(
+        gaussianSums(
+          path,
+          'any',
+          Float64Array.from({ length: 50 }, (_, t) => (steps.includes(t) ? 1 : 0)),
+        ).largestRho(one, million),
+      );
+    const strangers = toNumber(gaussianSums(untied(1), 'any').largestRho(one, million));
+    expect(asked(20)).toBeGreaterThan(0.9 * strangers);
+    expect(asked(20, 30)).toBeLessThan(asked(20));
+    expect(asked(20, 30)).toBeGreaterThan(asked(20, 21));
+    expect(asked(20, 21)).toBeGreaterThan(toNumber(gaussianSums(path, 'any').largestRho(one, million)));
   });
 });

@@ -16,9 +16,15 @@ import { epsilonOn, largestRhoOn } from './delta-curve.js';
 export interface Reach {
   /** C of the worst record, rounded up. */
   readonly amplification: number;
+  /** What its records spend together, in units of what the dearest may: how many they are where all spend the same. */
   readonly records: number;
+  /** What the cheapest of them spends, in these units; 1 when absent. */
+  readonly least?: number;
   readonly nodes: number;
 }
+
+/** What each record spends as a part of what the dearest may: the root of its part of rho. Flags, where it is all or nothing. */
+export type Parts = ArrayLike<number>;
 
 export const gaussianSumsHow =
   'Gaussian noise on sums, which amplifies like pure noise: dependence calculus over the declared ties.';
@@ -27,8 +33,9 @@ export interface GaussianSums extends GaussianBound {
   readonly reaches: readonly Reach[];
 }
 
-export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', used?: Uint8Array): GaussianSums =>
-  sumsOver(reach === 'direct' ? directReaches(graph, used) : componentReaches(graph, used));
+/** rho, capacities and deltas are about the record whose part is 1. */
+export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', parts?: Parts): GaussianSums =>
+  sumsOver(reach === 'direct' ? directReaches(graph, parts) : componentReaches(graph, parts));
 
 export function sumsOver(list: Iterable<Reach>): GaussianSums {
   const reaches = withoutLesser(list);
@@ -52,16 +59,17 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
 }
 
 /**
- * M(lambda) = exp(rho (x^2 + x (2m - 1))) + nodes - 1 with x = lambda C bounds the moment of order lambda of the attacker's gain, for every lambda with
+ * M(lambda) = exp(rho (x^2 + x (2m - least))) + nodes - 1 with x = lambda C bounds the moment of order lambda of the attacker's gain, for every lambda with
  * x >= C and x >= m; delta = M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1). lambda is searched in plain doubles and only the value at
  * the best one is rounded up.
  */
 function deltaOf(reach: Reach, rho: number, epsilon: number): number {
-  const { amplification: c, records: m, nodes } = reach;
+  const { amplification: c, records: m, nodes, least: cheapest = 1 } = reach;
+  const shifted = subUp(2 * m, cheapest);
   if (rho === 0 || c === 0) return 0;
   if (!(rho < 1e6)) return 1;
   const least = Math.max(1, m / c) * (1 + 2 ** -40);
-  const moment = (x: number) => rho * (x * x + x * (2 * m - 1));
+  const moment = (x: number) => rho * (x * x + x * shifted);
   const plain = (t: number): number => {
     const lambda = Math.exp(t);
     const grown = moment(lambda * c);
@@ -69,10 +77,10 @@ function deltaOf(reach: Reach, rho: number, epsilon: number): number {
       grown + Math.log1p((nodes - 1) * Math.exp(-grown)) - lambda * epsilon - lambda * Math.log1p(1 / lambda) - Math.log1p(lambda)
     );
   };
-  const guess = Math.max(least, (epsilon - c * rho * (2 * m - 1)) / (2 * c * c * rho));
+  const guess = Math.max(least, (epsilon - c * rho * shifted) / (2 * c * c * rho));
   const lambda = Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
   const x = mulUp(lambda, c);
-  const grown = mulUp(rho, addUp(mulUp(x, x), mulUp(x, 2 * m - 1)));
+  const grown = mulUp(rho, addUp(mulUp(x, x), mulUp(x, shifted)));
   const logMoment = addUp(grown, log1pUp(mulUp(nodes - 1, expUp(-grown))));
   const off = mulDown(lambda, epsilon) + mulDown(lambda, log1pDown(1 / lambda - 2 ** -52)) + logDown(lambda + 1 - 2 ** -51);
   return Math.min(1, expUp(subUp(logMoment, off * (1 - 2 ** -50))));
@@ -104,44 +112,58 @@ const small = 2 ** -20;
 const slopeOf = (leak: number, base: number, levels: number): number =>
   mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
 
-function* componentReaches(graph: FactorGraph, used: Uint8Array | undefined): Iterable<Reach> {
+function* componentReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
   const laid = layout(graph);
   const walked = laid.walk;
-  const counts = countsOf(graph, walked, used);
-  const base = small / counts.reduce((m, k) => Math.max(m, k), 1);
-  const { leaks } = informed(graph, spread(graph, used, base), laid);
+  const spent = spentIn(graph, walked, parts);
+  const base = small / spent.all.reduce((m, k) => Math.max(m, k), 1);
+  const { leaks } = informed(graph, spread(graph, parts, base), laid);
   for (let c = 0; c < walked.components; c++) {
     const [from, to] = [walked.componentStart[c]!, walked.componentStart[c + 1]!];
     let worst = 0;
     for (let x = from; x < to; x++) if (walked.order[x]! < graph.records) worst = Math.max(worst, leaks[walked.order[x]!]!);
-    yield { amplification: slopeOf(worst, base, to - from), records: counts[c]!, nodes: to - from };
+    yield { amplification: slopeOf(worst, base, to - from), ...reachOf(spent.all[c]!, spent.least[c]!), nodes: to - from };
   }
 }
 
+const reachOf = (records: number, least: number) => ({ records, ...(least < 1 && { least }) });
+
 /** Beyond a record's own ties all is independent of it and may be taken as known: what is left is a star. */
-function* directReaches(graph: FactorGraph, used: Uint8Array | undefined): Iterable<Reach> {
-  const isUsed = (u: number) => !used || used[u] === 1;
-  const sizes = Uint32Array.from({ length: graph.records }, (_, u) => {
-    let size = isUsed(u) ? 1 : 0;
-    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) if (isUsed(graph.neighbour[x]!)) size++;
+function* directReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
+  const part = (u: number) => (parts ? parts[u]! : 1);
+  const least = new Float64Array(graph.records).fill(1);
+  const sizes = Float64Array.from({ length: graph.records }, (_, u) => {
+    let size = 0;
+    const add = (w: number) => {
+      if (!(part(w) > 0)) return;
+      size = addUp(size, part(w));
+      least[u] = Math.min(least[u]!, part(w));
+    };
+    add(u);
+    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) add(graph.neighbour[x]!);
     return size;
   });
   const base = small / sizes.reduce((m, k) => Math.max(m, k), 1);
-  const leaks = direct(graph, spread(graph, used, base));
-  for (let u = 0; u < leaks.length; u++) yield { amplification: slopeOf(leaks[u]!, base, 2), records: sizes[u]!, nodes: 2 };
+  const leaks = direct(graph, spread(graph, parts, base));
+  for (let u = 0; u < leaks.length; u++)
+    yield { amplification: slopeOf(leaks[u]!, base, 2), ...reachOf(sizes[u]!, least[u]!), nodes: 2 };
 }
 
-const spread = (graph: FactorGraph, used: Uint8Array | undefined, base: number): Float64Array =>
-  Float64Array.from({ length: graph.records }, (_, u) => (!used || used[u] === 1 ? base : 0));
+const spread = (graph: FactorGraph, parts: Parts | undefined, base: number): Float64Array =>
+  Float64Array.from({ length: graph.records }, (_, u) => (parts ? mulUp(parts[u]!, base) : base));
 
-function countsOf(graph: FactorGraph, w: Walk, used: Uint8Array | undefined): Uint32Array {
-  const counts = new Uint32Array(w.components);
+function spentIn(graph: FactorGraph, w: Walk, parts: Parts | undefined) {
+  const all = new Float64Array(w.components);
+  const least = new Float64Array(w.components).fill(1);
   for (let c = 0; c < w.components; c++)
     for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) {
       const u = w.order[x]!;
-      if (u < graph.records && (!used || used[u] === 1)) counts[c]!++;
+      const part = u < graph.records ? (parts ? parts[u]! : 1) : 0;
+      if (!(part > 0)) continue;
+      all[c] = addUp(all[c]!, part);
+      least[c] = Math.min(least[c]!, part);
     }
-  return counts;
+  return { all, least };
 }
 
 /** Most components are alike, and what bounds the worst bounds all. */
@@ -154,11 +176,12 @@ function withoutLesser(list: Iterable<Reach>): Reach[] {
   return largest([...different.values()]);
 }
 
-const keyOf = (r: Reach): string => `${r.amplification}:${r.records}:${r.nodes}`;
+const keyOf = (r: Reach): string => `${r.amplification}:${r.records}:${r.least}:${r.nodes}`;
 
 function largest(different: readonly Reach[]): Reach[] {
   const kept: Reach[] = [];
-  const covers = (a: Reach, b: Reach) => a.amplification >= b.amplification && a.records >= b.records && a.nodes >= b.nodes;
+  const covers = (a: Reach, b: Reach) =>
+    a.amplification >= b.amplification && a.records >= b.records && (a.least ?? 1) <= (b.least ?? 1) && a.nodes >= b.nodes;
   for (const reach of [...different].sort((a, b) => b.amplification - a.amplification))
     if (!kept.some((k) => covers(k, reach))) kept.push(reach);
   return kept;

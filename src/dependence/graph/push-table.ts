@@ -1,4 +1,4 @@
-import { addUp, divUp, expDown, expm1Down, log1pUp, mulUp, subDown, subUp } from '../../exact/outward.js';
+import { divUp, expDown, expm1Down, log1pUp, mulUp, subUp } from '../../exact/outward.js';
 
 /**
  * What a tie with known conditionals lets through of an effect B: the largest, over values a, b of the near record and sets V of values of the far one,
@@ -22,8 +22,9 @@ export function frontOf({ rows, relative, radius }: Conditionals): (effect: numb
   // What is beaten already, by one with a smaller probability in steps of a thousandth, need not be kept.
   const best = new Float64Array(parts + 1);
   const reach = (below: number, above: number) => {
-    const high = Math.min(1, addUp(mulUp(above, 1 + relative), radius));
-    const low = Math.max(0, subDown(below * (1 - relative) * (1 - 2 ** -52), radius));
+    // Three roundings up, four down, each of one part in 2^53 at most.
+    const high = Math.min(1, (above * (1 + relative) + radius) * (1 + 2 ** -50));
+    const low = Math.max(0, below * (1 - relative) * (1 - 2 ** -50) - radius);
     const at = Math.floor(low * parts);
     if (!(high > low) || (at > 0 && best[at - 1]! >= high)) return;
     for (let k = at; k <= parts && best[k]! < high; k++) best[k] = high;

@@ -3,29 +3,47 @@ import type { Factor, Model } from './model.js';
 
 type Wrong = (path: string, what: string) => Fault;
 
-/** A chain x1 -> x2 -> … of `length` steps as pairwise factors. With `any` the class holds every initial law. */
-export function chainModel(
-  length: number,
-  transition: readonly (readonly number[])[],
-  initial: 'stationary' | 'any' | readonly number[],
-  wrong: Wrong,
-): Model {
-  const states = transition.length;
-  const values = Array.from({ length: states }, (_, s) => s);
+/** What a chain file says. */
+export interface ChainFile {
+  readonly length: number;
+  readonly transition: readonly (readonly number[])[];
+  readonly initial: 'stationary' | 'any' | readonly number[];
+  /** So many people who do not know one another, each with a chain of its own. */
+  readonly people: number;
+}
+
+/** A chain x1 -> x2 -> … of `length` steps as pairwise factors, for each of the people. With `any` the class holds every initial law. */
+export function chainModel({ length, transition, initial, people }: ChainFile, wrong: Wrong): Model {
+  const values = Array.from({ length: transition.length }, (_, s) => s);
   const table = Float64Array.from(transition.flat());
+  const start =
+    initial === 'any' ? undefined : Float64Array.from(initial === 'stationary' ? stationaryLaw(transition, wrong) : initial);
   const factors: Factor[] = [];
-  if (initial !== 'any')
-    factors.push({
-      records: [0],
-      table: Float64Array.from(initial === 'stationary' ? stationaryLaw(transition, wrong) : initial),
-    });
-  for (let t = 1; t < length; t++) factors.push({ records: [t - 1, t], table });
-  const model = {
-    ids: Array.from({ length }, (_, t) => `x${t + 1}`),
-    values: Array.from({ length }, () => values),
+  for (let first = 0; first < people * length; first += length) {
+    if (start) factors.push({ records: [first], table: start });
+    for (let t = first + 1; t < first + length; t++) factors.push({ records: [t - 1, t], table });
+  }
+  const all = Array.from({ length: people * length }, (_, r) => r);
+  return {
+    ids: all.map((r) => (people === 1 ? `x${r + 1}` : `p${Math.floor(r / length) + 1}x${(r % length) + 1}`)),
+    values: all.map(() => values),
     factors,
+    ...(start === undefined && { anyPrior: all.filter((r) => r % length === 0) }),
+    ...(people > 1 && { copies: people }),
   };
-  return initial === 'any' ? { ...model, anyPrior: [0] } : model;
+}
+
+/** One of the equal parts of a model that do not know one another: what is gained about a record of one does not depend on the others. */
+export function onePart(model: Model): Model {
+  const { ids, values, factors, anyPrior, copies = 1 } = model;
+  if (copies === 1) return model;
+  const size = ids.length / copies;
+  return {
+    ids: ids.slice(0, size),
+    values: values.slice(0, size),
+    factors: factors.filter((f) => f.records.every((r) => r < size)),
+    ...(anyPrior && { anyPrior: anyPrior.filter((r) => r < size) }),
+  };
 }
 
 /** The law kept by one step, by elimination without subtraction (Grassmann, Taksar, Heyman): relatively accurate in every entry. */

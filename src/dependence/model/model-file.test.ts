@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../errors.js';
+import { onePart } from './chain-model.js';
 import { readModel } from './model-file.js';
 
 const fault = (document: unknown): Fault => {
@@ -69,6 +70,33 @@ describe('a model file', () => {
     const open = readModel(JSON.stringify({ chain: { ...chain, initial: 'any' } }), 'm.json');
     expect(open.anyPrior).toEqual([0]);
     expect(open.factors).toHaveLength(2);
+  });
+
+  it('has a chain for each of several people, without a tie between them', () => {
+    const chain = {
+      length: 3,
+      people: 2,
+      transition: [
+        [0.9, 0.1],
+        [0.4, 0.6],
+      ],
+      initial: 'any',
+    };
+    const model = readModel(JSON.stringify({ chain }), 'm.json');
+    expect(model.ids).toEqual(['p1x1', 'p1x2', 'p1x3', 'p2x1', 'p2x2', 'p2x3']);
+    expect(model.factors.map((f) => f.records)).toEqual([
+      [0, 1],
+      [1, 2],
+      [3, 4],
+      [4, 5],
+    ]);
+    expect(model).toMatchObject({ anyPrior: [0, 3], copies: 2 });
+    const alone = onePart(model);
+    expect(alone).toMatchObject({ anyPrior: [0] });
+    expect([alone.ids.length, alone.factors.length, alone.copies]).toEqual([3, 2, undefined]);
+    for (const people of [0, 1.5, '2', -1])
+      expect(fault({ chain: { ...chain, people } }).details).toEqual({ path: 'chain.people' });
+    expect(fault({ chain: { ...chain, length: 1e6, people: 1e6 } }).code).toBe('MODEL_TOO_LARGE');
   });
 
   it('names the file and the path of what is wrong', () => {

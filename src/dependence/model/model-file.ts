@@ -22,11 +22,13 @@ export function readModel(text: string, file: string): Model {
 }
 
 function readChain(door: Door, chain: Json): Model {
-  const { length, transition, initial, ...rest } = door.object(chain, 'chain');
+  const { length, transition, initial, people = 1, ...rest } = door.object(chain, 'chain');
   door.only(rest, [], 'chain');
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1)
     throw door.wrong('chain.length', 'must be a whole number of at least 1');
-  door.within('records', length);
+  if (typeof people !== 'number' || !Number.isSafeInteger(people) || people < 1)
+    throw door.wrong('chain.people', 'must be a whole number of at least 1');
+  door.within('records', length * people);
   const rows = door.list(transition, 'chain.transition').map((row, r) => door.weights(row, `chain.transition[${r}]`));
   const states = rows.length;
   if (states === 0) throw door.wrong('chain.transition', 'is empty');
@@ -36,12 +38,12 @@ function readChain(door: Door, chain: Json): Model {
       throw door.wrong(`chain.transition[${r}]`, `has ${row.length} entries; the matrix has ${states} rows`);
     if (!sumsToOne(row)) throw door.wrong(`chain.transition[${r}]`, 'must sum to 1');
   }
-  if (initial === 'any' || initial === 'stationary') return chainModel(length, rows, initial, door.wrong);
+  if (initial === 'any' || initial === 'stationary') return chainModel({ length, transition: rows, initial, people }, door.wrong);
   if (!Array.isArray(initial)) throw door.wrong('chain.initial', 'must be "stationary", "any" or a list of probabilities');
   const law = door.weights(initial, 'chain.initial');
   if (law.length !== states) throw door.wrong('chain.initial', `has ${law.length} entries for ${states} states`);
   if (!sumsToOne(law)) throw door.wrong('chain.initial', 'must sum to 1');
-  return chainModel(length, rows, law, door.wrong);
+  return chainModel({ length, transition: rows, initial: law, people }, door.wrong);
 }
 
 const sumsToOne = (law: readonly number[]): boolean => Math.abs(law.reduce((s, p) => s + p, 0) - 1) <= 1e-9;

@@ -12,6 +12,8 @@ export interface Model {
    * record onto the factors (a chain with initial law "any"). Absent: the factors are the whole model.
    */
   readonly anyPrior?: readonly number[];
+  /** So many equal parts, one after the other, without a factor between them. */
+  readonly copies?: number;
 }
 
 /** Either a weight table (C order over `records`, last fastest) or a declared odds ratio between the records. */

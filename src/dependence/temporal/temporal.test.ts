@@ -68,6 +68,89 @@ describe('leakage over time', () => {
   });
 });
 
+type Rows = readonly (readonly number[])[];
+/** L by every set of states of every two rows, as it is defined. */
+const plainL = (matrix: Rows) => (alpha: number) => {
+  let most = 0;
+  for (const q of matrix)
+    for (const d of matrix)
+      for (let set = 0; set < 2 ** matrix.length; set++) {
+        const share = (row: readonly number[]) => row.reduce((sum, p, k) => ((set >> k) & 1 ? sum + p : sum), 0);
+        most = Math.max(most, Math.log((share(q) * Math.expm1(alpha) + 1) / (share(d) * Math.expm1(alpha) + 1)));
+      }
+  return most;
+};
+const twoRows = (q: number, d: number): Rows => [
+  [q, 1 - q],
+  [d, 1 - d],
+];
+
+describe('what another program says, to nine digits', () => {
+  const matrices: readonly Rows[] = [strong, mild, identity, twoRows(0.8, 0.1), twoRows(0.8, 0.2), twoRows(0.3, 0.7)];
+  test('is what is carried over, for every published matrix', () => {
+    for (const matrix of matrices)
+      for (const alpha of [0.1, 0.5, 1, 2, 5, 10]) expect(carriedBy(matrix)(alpha)).toBeCloseTo(plainL(matrix)(alpha), 9);
+    const fig4 = [0.05022, 0.252399, 0.494334, 0.939752, 1.557279, 1.609075];
+    expect(
+      round(
+        [0.1, 0.5, 1, 2, 5, 10].map((alpha) => plainL(mild)(alpha)),
+        6,
+      ),
+    ).toEqual(fig4);
+  });
+
+  test('is the leakage of ten steps of each', () => {
+    for (const matrix of matrices) {
+      const plain = plainL(matrix);
+      const back = Array.from({ length: 10 }, () => 0.1);
+      for (let t = 1; t < 10; t++) back[t] = 0.1 + plain(back[t - 1]!);
+      const { backward, forward, leakage } = temporalLeakage(new Float64Array(10).fill(0.1), both(matrix));
+      for (let t = 0; t < 10; t++) {
+        expect(backward[t]).toBeCloseTo(back[t]!, 9);
+        expect(forward[t]).toBeCloseTo(back[9 - t]!, 9);
+        expect(leakage[t]).toBeCloseTo(back[t]! + back[9 - t]! - 0.1, 9);
+      }
+    }
+  });
+
+  test('is the supremum, in closed form', () => {
+    // x = e^alpha solves x (d (x - 1) + 1) = e^epsilon (q (x - 1) + 1).
+    const closed = (q: number, d: number, epsilon: number): number => {
+      const e = Math.exp(epsilon);
+      const [a, b, c] = [d, 1 - d - e * q, -e * (1 - q)];
+      return Math.log(a === 0 ? -c / b : (-b + Math.sqrt(b * b - 4 * a * c)) / (2 * a));
+    };
+    for (const [q, d, epsilon, printed] of [
+      [0.8, 0.1, 0.23, 0.792337],
+      [0.8, 0, 0.15, 1.192242],
+      [0.8, 0, 0.1, 0.645907],
+    ] as const) {
+      expect(closed(q, d, epsilon)).toBeCloseTo(printed, 6);
+      expect(supremum(epsilon, carriedBy(twoRows(q, d)))).toBeCloseTo(closed(q, d, epsilon), 9);
+    }
+    // At the edge, epsilon = log(1/q), it is infinite already.
+    expect(supremum(Math.log(1 / 0.8), carriedBy(twoRows(0.8, 0)))).toBe(Number.POSITIVE_INFINITY);
+    expect(supremum(0.23, carriedBy(twoRows(1, 0)))).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('is the budget of the first, the last and every other step for a target of one', () => {
+    for (const [backward, forward, first, last, others] of [
+      [twoRows(0.8, 0.2), twoRows(0.8, 0.1), 0.4998, 0.7041, 0.2039],
+      [twoRows(0.8, 0.2), twoRows(0.8, 0.2), 0.6299, 0.6299, 0.2598],
+      [strong, strong, 0.5438, 0.5438, 0.0876],
+    ] as const) {
+      const over = { backward: carriedBy(backward), forward: carriedBy(forward) };
+      const budgets = temporalBudgets(1, 12, over)!;
+      expect(round(budgets, 4)).toEqual([first, ...new Array<number>(10).fill(others), last]);
+      expect(temporalBudgets(1, undefined, over)![0]).toBe(budgets[5]);
+      // eps = a - L_B(a) = b - L_F(b), a + L_F(b) = 1.
+      expect(budgets[0]! - plainL(backward)(budgets[0]!)).toBeCloseTo(budgets[5]!, 9);
+      expect(budgets[11]! - plainL(forward)(budgets[11]!)).toBeCloseTo(budgets[5]!, 9);
+      expect(budgets[0]! + plainL(forward)(budgets[11]!)).toBeCloseTo(1, 9);
+    }
+  });
+});
+
 describe('budgets for a target', () => {
   test('leak the target at every step of a known horizon, and never more', () => {
     for (const steps of [1, 2, 5, 50]) {

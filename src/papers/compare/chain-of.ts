@@ -1,9 +1,11 @@
+import { onePart } from '../../dependence/model/chain-model.js';
 import { isTable, type Model } from '../../dependence/model/model.js';
 import type { Chain } from '../pufferfish/markov-quilt.js';
 import { matrix, stationary } from '../pufferfish/matrix.js';
 
-/** The Markov chain a model is, if it is one: steps between neighbours with one transition table, and at most a law for the first record. */
-export function chainOf(model: Model): Chain | undefined {
+/** The Markov chain a model is, or each of its people has, if it is one: steps between neighbours with one transition table, and at most a law for the first record. */
+export function chainOf(whole: Model): Chain | undefined {
+  const model = onePart(whole);
   const length = model.ids.length;
   const steps = model.factors.filter((f) => f.records.length === 2);
   const starts = model.factors.filter((f) => f.records.length === 1);

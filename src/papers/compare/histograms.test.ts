@@ -53,6 +53,19 @@ describe('state frequencies of one long chain', () => {
     expect(by.has('wasserstein')).toBe(false);
   });
 
+  it('need the noise of one chain for several people, and the bound for chains at any length', () => {
+    const people = readModel(
+      JSON.stringify({ chain: { length: 1000, people: 30, transition: p1, initial: 'stationary' } }),
+      'people.json',
+    );
+    const several = compareMechanisms(people, 'histogram', 5).mechanisms;
+    const one = rows(p1, 1000, 5).mechanisms;
+    expect(several.map(({ name, scale }) => [name, scale])).toEqual(one.map(({ name, scale }) => [name, scale]));
+    const scale = (name: string) => one.find((m) => m.name === name)!.scale;
+    expect(scale('calculus')).toBeLessThan(scale('markov-quilt'));
+    expect(scale('calculus-informed')).toBeLessThan(scale('zhao-robust'));
+  });
+
   it('say what is not known of a chain too long for losses', () => {
     const { by, left } = rows(p1, 2000);
     expect(by.get('laplace')).toMatchObject({ lossUninformed: Number.NaN, holds: false });

@@ -1,9 +1,10 @@
+import { onePart } from '../../dependence/model/chain-model.js';
 import type { Model } from '../../dependence/model/model.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
 import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
 import { quiltOnChain } from '../pufferfish/markov-quilt.js';
-import { leakageScale } from './calculus.js';
+import { chainCalibration } from './calculus.js';
 import { chainOf } from './chain-of.js';
 import { type Comparison, judge, judgeUnknown } from './judge.js';
 import type { Calibration } from './mechanism.js';
@@ -12,7 +13,8 @@ import { SumLoss } from './sum-loss.js';
 import { approximately, longest } from './sums.js';
 
 /** How often each state occurs along a chain too long to enumerate: one record moves two of the counts by one. Undefined for other models and queries. */
-export function compareHistograms(model: Model, query: string, epsilon: number): Comparison | undefined {
+export function compareHistograms(whole: Model, query: string, epsilon: number): Comparison | undefined {
+  const model = onePart(whole);
   const chain = query === 'histogram' ? chainOf(model) : undefined;
   if (!chain) return undefined;
   const { length } = chain;
@@ -48,8 +50,7 @@ export function compareHistograms(model: Model, query: string, epsilon: number):
       ...known,
       assumption: 'Records in different components are independent.',
     },
-    leakageScale(model, effects, epsilon, 'uninformed'),
-    leakageScale(model, effects, epsilon, 'informed'),
+    ...(['uninformed', 'informed'] as const).map((adversary) => chainCalibration(chain, model, effects, epsilon, adversary)),
   );
   const two = chain.transition.length === 2 && length <= longest;
   const losses = length <= longest ? countLosses(model) : undefined;
@@ -63,7 +64,9 @@ export function compareHistograms(model: Model, query: string, epsilon: number):
     losses
       ? 'Losses are those of the count of one state by itself: at least so much is lost. A promise that is kept there may still be broken by all counts together, unless it is certified.'
       : 'On a chain this long losses are not worked out: certified promises are proven, others are not known to hold.',
-    'Chains of several people who do not know one another need the noise of the longest.',
+    ...(whole.copies === undefined
+      ? ['Chains of several people who do not know one another need the noise of the longest ("people" in the file).']
+      : []),
   );
   return {
     query,

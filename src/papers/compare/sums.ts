@@ -8,7 +8,7 @@ import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfis
 import { type Chain, quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { approximateQuilt, mixing } from '../pufferfish/markov-quilt-approx.js';
 import { matrix, stationary } from '../pufferfish/matrix.js';
-import { leakageScale } from './calculus.js';
+import { chainCalibration, leakageScale } from './calculus.js';
 import { chainOf } from './chain-of.js';
 import { type Comparison, judge } from './judge.js';
 import { type Calibration, largest, total } from './mechanism.js';
@@ -47,8 +47,9 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
     { name: 'group', scale: largest(componentsOf(model).map((c) => total(c.map((j) => effects[j]!)))) / epsilon, ...group },
     { name: 'wasserstein', scale: largest(model.ids.map((_, j) => laws.distance(j))) / epsilon, ...declared, composes: false },
     { name: 'exact', scale: loss.least(epsilon), ...declared, composes: false },
-    leakageScale(model, effects, epsilon, 'uninformed'),
-    leakageScale(model, effects, epsilon, 'informed'),
+    ...(['uninformed', 'informed'] as const).map((adversary) =>
+      chain ? chainCalibration(chain, model, effects, epsilon, adversary) : leakageScale(model, effects, epsilon, adversary),
+    ),
   ];
   if (chain) {
     const robust = {

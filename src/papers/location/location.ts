@@ -61,3 +61,23 @@ export function beliefAfter(moment: Moment, [zx, zy]: Point): readonly number[] 
   const sum = weights.reduce((a, b) => a + b, 0);
   return weights.map((w) => w / sum);
 }
+
+/** Two cells, and by how much at most a release tells one from the other (as a logarithm); Infinity where noise of the hull never reaches. */
+export interface ToldApart {
+  readonly cells: readonly [a: number, b: number];
+  readonly epsilon: number;
+}
+
+/**
+ * The policy graph that one release keeps: an edge between every two protected cells, told apart by epsilon times their distance in the hull's norm, which is
+ * at most epsilon. A cell outside the set is released as its surrogate, so it is told from that one by nothing, and stands where it stands.
+ */
+export function policyGraph({ cells, protected: chosen, noise }: Moment): readonly ToldApart[] {
+  const epsilon = toNumber(noise.epsilon);
+  return chosen.flatMap((a, k) =>
+    chosen.slice(k + 1).map((b) => {
+      const size = noise.sizeOf([cells[a]![0] - cells[b]![0], cells[a]![1] - cells[b]![1]]);
+      return { cells: [a, b] as const, epsilon: size === undefined ? Number.POSITIVE_INFINITY : epsilon * toNumber(size) };
+    }),
+  );
+}

@@ -1,7 +1,7 @@
-import { Fault } from '../../src/errors.js';
-import { inverse, solve } from '../../src/papers/pufferfish/matrix.js';
+import { Fault } from '../../errors.js';
+import { inverse, solve } from '../pufferfish/matrix.js';
 
-type Rows = readonly (readonly number[])[];
+export type Rows = readonly (readonly number[])[];
 
 /** Bayesian differential privacy of a weighted sum of jointly Gaussian records (Yang et al. 2015). See gaussian.proof.md. */
 export interface GaussianModel {

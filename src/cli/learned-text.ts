@@ -1,0 +1,7 @@
+/** What a learned file may be used for. */
+export const paidWords = (how: 'paid' | 'unpaid' | 'public'): string =>
+  ({
+    paid: 'It was paid for from the budget and may be published.',
+    unpaid: 'NOT PAID FOR: it was read off the protected rows. Keep it as private as the data; the file is marked.',
+    public: 'Marked as learned from public rows.',
+  })[how];

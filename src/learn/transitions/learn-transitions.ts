@@ -1,0 +1,196 @@
+import { viewColumn } from '../../count/column-view.js';
+import { Binder, dialectNamed } from '../../count/dialect.js';
+import { keptRows } from '../../count/kept-rows.js';
+import { rawCell, sourceColumn } from '../../count/read-column.js';
+import type { Engine } from '../../engine/engine.js';
+import { Exact } from '../../engine/exact.js';
+import { Fault } from '../../errors.js';
+import { toNumber } from '../../exact/rational.js';
+import { type Additive, additive, spreadOf } from '../../mechanism/additive.js';
+import type { Allotment } from '../../mechanism/allotment.js';
+import type { Effects } from '../../mechanism/effect.js';
+import { codesOf, trimCode } from '../../policy/code.js';
+import { categoryNamed, columnNamed } from '../../policy/domain.js';
+import type { CategoryColumn, Column, Policy } from '../../policy/policy.js';
+import type { Plan } from '../../release/plan.js';
+import type { Receipt } from '../../release/receipt.js';
+import type { AskOptions, Session } from '../../release/session.js';
+import type { LearnedFrom, TransitionFile } from '../../ties/transitions.js';
+import { rowsMoved, rowsWithin } from '../effects.js';
+import { countSteps, sharesOf } from './count-steps.js';
+
+/** Whose steps, what puts them in order, and the state that changes. */
+export interface TransitionsRequest {
+  readonly by: string;
+  readonly order: string;
+  readonly state: string;
+}
+
+export interface LearnedTransitions extends TransitionFile {
+  /** Pairs of steps that were counted, with the noise that is in them. */
+  readonly pairs: number;
+}
+
+export interface PaidTransitions {
+  readonly learned: LearnedTransitions;
+  /** Scale of the noise in every count. */
+  readonly scale: number;
+  readonly receipt: Receipt;
+}
+
+/** What the policy's own sequence says, where the request leaves something out. */
+export function readTransitionsRequest(policy: Policy, asked: Partial<TransitionsRequest>): TransitionsRequest {
+  const declared = policy.dependence.find((d) => d.kind === 'sequence') as Partial<TransitionsRequest> | undefined;
+  const { by = declared?.by ?? policy.protect.unit, order = declared?.order, state = declared?.state } = asked;
+  if (by === undefined || order === undefined || state === undefined)
+    throw new Fault(
+      'QUERY_INVALID',
+      'Steps need whose they are, what puts them in order, and the state that changes.',
+      'Say by, order and state: three columns.',
+    );
+  return { by, order, state };
+}
+
+export const planTransitions = async (session: Session, request: TransitionsRequest, options: AskOptions): Promise<Plan> =>
+  (await prepare(session, request, options)).plan;
+
+async function prepare(session: Session, request: TransitionsRequest, options: AskOptions) {
+  const { policy } = session;
+  const { states } = columnsOf(policy, request);
+  const effects = pairEffects(policy, request);
+  // Over whole persons and their own steps every count is a sum; what one row adds depends on the rows beside it.
+  const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
+  const allowance = await session.allowance(options, undefined, own ? { sums: true } : {});
+  const allotment = allowance.rho ?? allowance.pure;
+  if (!allotment)
+    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  const label = options.label ?? `how ${request.state} follows ${request.state}`;
+  const noise = stepNoise(label, states.values.length, effects, allotment);
+  const plan = session.frame({
+    label,
+    share: allowance.share,
+    spent: allowance.spent,
+    route: allowance.route,
+    mechanisms: [noise],
+    reading: allowance.reading,
+    mechanism: noise.law.kind,
+    why: 'One noisy table of which state follows which.',
+    errors: [],
+    candidates: [],
+  });
+  return { states, allowance, allotment, noise, plan };
+}
+
+const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>
+  additive({ name, cells: states * states, effects }, allotment);
+
+/** Transitions from the protected rows, booked before any of them is read (learn-transitions.proof.md). */
+export async function learnTransitions(
+  session: Session,
+  request: TransitionsRequest,
+  options: AskOptions,
+): Promise<PaidTransitions> {
+  const { policy, account } = session;
+  const { states, allowance, allotment, noise, plan } = await prepare(session, request, options);
+  const { result, receipt } = await session.analyse<readonly number[]>({
+    kind: 'learn transitions',
+    allowance,
+    canonical: JSON.stringify([request.by, request.order, request.state]),
+    plan,
+    mechanisms: [noise],
+    execute: async (engine, paid) => {
+      const add = noise.ready(paid);
+      return add((await readCounts(engine, policy, request)).open().map(BigInt)).map(Number);
+    },
+  });
+  const delta = allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0';
+  const origin: LearnedFrom = { learned: 'paid', epsilon: options.epsilon ?? `${plan.epsilon}`, delta };
+  return { learned: learnedOf(result, states, origin), scale: spreadOf(noise.law), receipt };
+}
+
+/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+export async function learnTransitionsUnpaid(
+  engine: Engine,
+  policy: Policy,
+  request: TransitionsRequest,
+  origin: LearnedFrom,
+): Promise<LearnedTransitions> {
+  const { states } = columnsOf(policy, request);
+  return learnedOf((await readCounts(engine, policy, request)).open(), states, origin);
+}
+
+const learnedOf = (counts: readonly number[], states: CategoryColumn, origin: LearnedFrom): LearnedTransitions => ({
+  states: states.values,
+  transition: sharesOf(counts, states.values.length),
+  origin,
+  pairs: counts.reduce((a, b) => a + Math.max(0, b), 0),
+});
+
+function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { states: CategoryColumn; when: Column } {
+  const states = categoryNamed(policy, state);
+  const when = columnNamed(policy, order);
+  if (states.values.length < 2)
+    throw new Fault('QUERY_UNSUPPORTED', `Column "${state}" has one value, which never changes.`, 'Declare at least two values.');
+  if (when.type !== 'integer')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `Column "${order}" does not say which step is the next.`,
+      'Declare it as an integer: the next step is one more.',
+    );
+  return { states, when };
+}
+
+/** A row that comes or goes: two pairs more, or less, perhaps of the same two states. */
+const twoPairs = { l1: 2, l2: 2 };
+
+/** What replacing a record does to the table. */
+export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Effects {
+  if (protect.secret === 'row' || protect.secret === 'step') return rowsWithin(1, twoPairs);
+  if (protect.secret !== 'person')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Steps can be learned where a row, a step or a person is the secret.',
+      'Protect one of these.',
+    );
+  if (by !== protect.unit) return rowsWithin(protect.maxRows, twoPairs);
+  if (protect.maxRows < 2)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'With one row of each person no step follows another.',
+      'Declare maxRows: the most steps that a person may have.',
+    );
+  return rowsMoved(protect.maxRows - 1);
+}
+
+async function readCounts(engine: Engine, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
+  const { states, when } = columnsOf(policy, request);
+  const source = await engine.columns();
+  const dialect = dialectNamed(engine.dialect);
+  const binder = new Binder();
+  const owner = sourceColumn(source, request.by);
+  const sql = keptRows(dialect, binder, policy, source, [
+    [dialect.name(rawCell(dialect, owner), owner.type), 'who'],
+    [rawCell(dialect, sourceColumn(source, when.name)), 'moment'],
+    [rawCell(dialect, sourceColumn(source, states.name)), 'what'],
+  ]);
+  const [moments, whats] = [viewColumn(when), viewColumn(states)];
+  const place = codesOf(states).map((code) => states.values.findIndex((value) => trimCode(value) === code));
+  const known = new Map<string, number>();
+  const [owners, times, found]: [number[], number[], number[]] = [[], [], []];
+  for await (const chunk of engine.stream({ sql, values: binder.values })) {
+    const { rows, columns } = chunk.open();
+    moments.turn(columns[1]!, rows);
+    whats.turn(columns[2]!, rows);
+    const [at, state] = [moments.indices(), whats.indices()];
+    for (let r = 0; r < rows; r++) {
+      const who = columns[0]![r];
+      if (who === null || who === undefined) continue;
+      const name = `${who}`;
+      if (!known.has(name)) known.set(name, known.size);
+      owners.push(known.get(name)!);
+      times.push(at[r]!);
+      found.push(state[r]! >= 0 ? place[state[r]!]! : -1);
+    }
+  }
+  return new Exact(countSteps({ owners, times, states: found }, states.values.length));
+}
