@@ -46,12 +46,12 @@ juma hamisi salim abdallah rehema mwanaisha neema wanjiku njeri kamau mwangi oti
 
 const fold = (text: string): string =>
   text
+    .toLowerCase()
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')
     .replaceAll('ø', 'o')
     .replaceAll('ł', 'l')
-    .replaceAll('ı', 'i')
-    .toLowerCase();
+    .replaceAll('ı', 'i');
 
 let names: ReadonlySet<string> | undefined;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { draftPolicy } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
-import { personalLook } from './personal.js';
+import { peopleIn, personalLook } from './personal.js';
 import { ColumnTally } from './tally.js';
 
 const summary = (name: string, cells: readonly (string | null)[]) => {
@@ -64,6 +64,10 @@ describe('a column that says who or where somebody is', () => {
       ),
       { numRuns: runs },
     );
+  });
+
+  it('is known by names that begin with a letter of their own', () => {
+    expect(peopleIn(['Łukasz Nowak', 'İbrahim Kaya'])).toBe(2);
   });
 
   it('is told in a list that somebody else drafted, too', () => {
