@@ -64,10 +64,17 @@ function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
         };
       },
     });
+  const pinning = wrapped({ pin: async () => wrapped(await engine.pin(), ['rows', 'columns', 'size']) }, ['pin']);
   return {
     met,
     ledger: wrapped(ledger, ['replay', 'reserve', 'settle', 'standing', 'unanswered']),
-    engine: wrapped(engine, ['snapshot', 'rows', 'columns', 'size']),
+    engine: {
+      pin: () => pinning.pin(),
+      source: engine.source,
+      whole: engine.whole,
+      without: engine.without.bind(engine),
+      close: () => engine.close(),
+    } as Engine,
   };
 }
 

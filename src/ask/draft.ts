@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { describeColumns } from '../engine/describe.js';
+import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
@@ -90,15 +91,17 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const codebookPath = named ?? (book?.size ? told : undefined);
     const engine = await openEngine({ source, ...(table !== undefined && { table }) });
     const draft = await closing(engine, async () => {
-      refuseNamelessData(
-        (await engine.columns()).map((c) => c.name),
-        source,
-      );
       const fromPolicy = (path: string) => relative(dirname(file), path).split(sep).join('/');
       const folder = dirname(canonicalPath(source));
-      const pointed = await describeColumns(engine, progress);
-      const commas = hasDecimalCommas(pointed);
-      const columns = commas ? await describeColumns(engine, progress, ',') : pointed;
+      const { columns, commas } = await pinned(engine, async (rows) => {
+        refuseNamelessData(
+          (await rows.columns()).map((c) => c.name),
+          source,
+        );
+        const pointed = await describeColumns(rows, progress);
+        const commas = hasDecimalCommas(pointed);
+        return { commas, columns: commas ? await describeColumns(rows, progress, ',') : pointed };
+      });
       const known = columns.map(({ name }) => name);
       const told = interview ? readOptions(answers, await interview(findColumns(columns, book), first)) : first;
       return draftFrom(columns, {

@@ -1,6 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { samplePolicy, surveyColumns } from '../../test/sample-policy.js';
+import { duckdb } from '../engine/duckdb/dialect.js';
 import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
@@ -28,7 +29,7 @@ const rowsOf = async ({ sql, values }: Statement): Promise<Cell[][]> =>
 
 async function bySql(measures: readonly Measure[], policy: Policy, source: readonly SourceColumn[]): Promise<bigint[][]> {
   const found: bigint[][] = [];
-  for (const plan of compileMeasures(measures, policy, source))
+  for (const plan of compileMeasures(measures, policy, source, duckdb))
     for (const [i, cells] of readCounts(plan, measures, await rowsOf(plan.statement))) found[i] = cells;
   return found;
 }
@@ -41,7 +42,7 @@ async function byGroups(
   rows?: number,
 ): Promise<bigint[][]> {
   const found: bigint[][] = [];
-  for (const plan of compileMeasures(measures, policy, source, 'duckdb', rows)) {
+  for (const plan of compileMeasures(measures, policy, source, duckdb, rows)) {
     const few = plan.groups && readGroups(plan, measures, policy, await rowsOf(plan.groups.statement));
     if (few) for (const [i, cells] of few) found[i] = cells;
   }
@@ -49,7 +50,7 @@ async function byGroups(
 }
 
 async function byStream(measures: readonly Measure[], policy: Policy, source: readonly SourceColumn[]): Promise<bigint[][]> {
-  const { statement, columns } = compileStream(columnsRead(measures), policy, source);
+  const { statement, columns } = compileStream(columnsRead(measures), policy, source, duckdb);
   const counter = rowCounter(measures, columns, policy);
   const rows = await rowsOf(statement);
   for (let from = 0; from < rows.length; from += 100) {
@@ -341,7 +342,7 @@ describe('the ways to count', () => {
     const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy);
     const source = await load({}, [[null, null, 'rep', null, null, null, null]]);
     await connection.run("INSERT INTO typed (party) SELECT 'made up ' || range FROM range(20000)");
-    const [plan] = compileMeasures(measures, policy, source);
+    const [plan] = compileMeasures(measures, policy, source, duckdb);
     const rows = await rowsOf(plan!.groups!.statement);
     expect(rows.length).toBe(plan!.groups!.most + 1);
     expect(readGroups(plan!, measures, policy, rows)).toBeUndefined();

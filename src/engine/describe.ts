@@ -1,7 +1,7 @@
 import type { ColumnSummary } from '../policy/draft/guess.js';
 import { ColumnTally } from '../policy/draft/tally.js';
 import type { DecimalMark } from '../policy/number-text.js';
-import type { Engine } from './engine.js';
+import type { Pinned } from './engine.js';
 import { quoteName } from './structure.js';
 
 /** Columns read by one statement: a wide table is read several times rather than slowly. */
@@ -12,7 +12,7 @@ const atOnce = 1000;
  * in a policy is marked unconfirmed until the steward has looked at it.
  */
 export async function describeColumns(
-  engine: Engine,
+  engine: Pinned,
   progress: (done: number, total: number) => void = () => undefined,
   mark: DecimalMark = '.',
 ): Promise<readonly ColumnSummary[]> {

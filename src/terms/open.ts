@@ -1,5 +1,5 @@
 import { openDuckdb } from '../engine/duckdb/duckdb.js';
-import type { Engine, EngineLimits } from '../engine/engine.js';
+import { type Engine, type EngineLimits, pinned } from '../engine/engine.js';
 import { defaultLimits, sharedWithTies } from '../engine/limits.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
@@ -21,11 +21,7 @@ export async function openEngine(
   const engine = await openDuckdb(source, policy && tiesRecords(policy, kinds) ? sharedWithTies(allowed) : allowed);
   if (!policy) return engine;
   try {
-    checkColumns(
-      policy,
-      (await engine.columns()).map((c) => c.name),
-      kinds,
-    );
+    checkColumns(policy, await pinned(engine, async (data) => (await data.columns()).map((c) => c.name)), kinds);
     return engine;
   } catch (error) {
     await engine.close();

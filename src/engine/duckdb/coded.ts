@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../../policy/code.js';
 import type { SourceColumn } from '../engine.js';
 import { type EngineSource, gridText } from '../source.js';
-import { storedPlace } from './place.js';
+import { storedPlace } from './dialect.js';
 import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
 import { type Shown, type ShownColumn, selectAll } from './shown.js';
 

@@ -1,4 +1,5 @@
 import type { Statement } from '../engine.js';
+import { allRows } from '../without.js';
 import type { ScanColumn } from './scan.js';
 import { name } from './scan.js';
 
@@ -31,11 +32,11 @@ export const selectAll = ({ from, columns }: Shown): string => `SELECT ${listed(
 const listed = (columns: readonly ShownColumn[]): string =>
   columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ') || '1 AS fugu_nothing';
 
-/** Under this name every row is seen by a statement that brings a `fugu_data` of its own. */
-export const allRows = 'fugu_all_rows';
-
-/** Gives statements the data: to each the columns that it names and no others. A star, which names none, brings them all. */
-export function shower(shown: Shown): (statement: Statement) => Statement {
+/**
+ * Gives statements the data: to each the columns that it names and no others. A star, which names none, brings them all. Relations are given by the name of
+ * their view, as a statement each.
+ */
+export function shower(shown: Shown, relations: ReadonlyMap<string, string> = new Map()): (statement: Statement) => Statement {
   const byName = new Map<string, ShownColumn[]>();
   for (const column of shown.columns) {
     const key = column.name.toLowerCase();
@@ -44,15 +45,20 @@ export function shower(shown: Shown): (statement: Statement) => Statement {
   return (statement) => {
     const words = wordsIn(statement.sql);
     const data = words.has(allRows) ? allRows : words.has('fugu_data') ? 'fugu_data' : undefined;
-    if (data === undefined) return statement;
+    const views = [...relations].flatMap(([view, sql]) => (words.has(view) ? [seen(view, sql)] : []));
+    if (data !== undefined) views.push(seen(data, dataFor(statement, words)));
+    if (views.length === 0) return statement;
+    const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
+    return { ...statement, sql: `WITH ${views.join(', ')}${rest}` };
+  };
+  function dataFor(statement: Statement, words: ReadonlySet<string>): string {
     const columns = everything.test(statement.sql) ? shown.columns : [...words].flatMap((word) => byName.get(word) ?? []);
     const places = new Set(columns.map((column) => column.from));
     const from = (places.size === 1 ? [...places][0] : undefined) ?? shown.from;
-    const seen = `${data} AS NOT MATERIALIZED (${selectAll({ from, columns })})`;
-    const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
-    return { ...statement, sql: `WITH ${seen}${rest}` };
-  };
+    return selectAll({ from, columns });
+  }
 }
+const seen = (view: string, sql: string): string => `${view} AS NOT MATERIALIZED (${sql})`;
 
 const everything = /\* FROM fugu_data\b/i;
 
