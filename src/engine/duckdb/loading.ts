@@ -9,14 +9,15 @@ import { splitColumns } from '../csv/split.js';
 import { isPacked } from '../csv/text.js';
 import { changedMeanwhile, type FileState, logOf, lookAt } from '../data-file.js';
 import type { EngineLimits, SourceColumn, Statement } from '../engine.js';
+import { heldIn, type Shown, seen, selectAll, shower } from '../shown.js';
 import type { EngineSource, RelationSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { codeColumns, withPlaces } from './coded.js';
 import type { Connections } from './connections.js';
 import { cannotSplit } from './fault.js';
+import { blockOfColumns, readingsOf } from './readings.js';
 import { bothWays, tuplesOnce } from './relation.js';
 import { attached, type CsvScan, type ScanOptions, scanFile, text } from './scan.js';
-import { blockOfColumns, heldIn, readingsOf, type Shown, selectAll, shower } from './shown.js';
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
@@ -111,7 +112,7 @@ export class Loader {
         ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, load, tables, csv)),
         data.path,
       );
-      const relations = new Map<string, string>();
+      const relations = new Map<string, readonly string[]>();
       for (const relation of this.#source.relations) {
         const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
         refuseOtherDatabase(relation, file, data);
@@ -122,7 +123,8 @@ export class Loader {
             ),
           file.path,
         );
-        relations.set(relationView(relation.name), sql);
+        const view = relationView(relation.name);
+        relations.set(view, [seen(view, sql)]);
       }
       return { ...loaded, show: shower(shown, relations), files, tables };
     } catch (error) {
