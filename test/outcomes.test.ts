@@ -143,7 +143,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
       expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
       if (was.state === 'spent') expect(was.resumable).toBe(resumable);
     }
-    for (const name of ['reserve', 'settle', 'replay', 'snapshot']) {
+    for (const name of ['reserve', 'settle', 'replay', 'pin']) {
       expect([...seen], 'every moment was met').toContain(`before ${name}`);
       expect([...seen]).toContain(`after ${name}`);
     }

@@ -74,8 +74,9 @@ function digitsOf(x: string): string {
 function name(cell: string, type: SourceColumn['type']): string {
   if (type === 'text') return byLetters(nameInText(cell));
   if (type !== 'real') return byLetters(text(cell));
-  const nan = `${cell} = CAST('NaN' AS DOUBLE PRECISION)`;
-  return byLetters(`CASE WHEN ${nan} THEN NULL WHEN ${cell} = trunc(${cell}) THEN ${digitsOf(cell)} ELSE ${text(cell)} END`);
+  const is = (special: string) => `${cell} = CAST('${special}' AS DOUBLE PRECISION)`;
+  const odd = `WHEN ${is('NaN')} THEN NULL WHEN ${is('Infinity')} THEN 'inf' WHEN ${is('-Infinity')} THEN '-inf'`;
+  return byLetters(`(CASE ${odd} WHEN ${cell} = trunc(${cell}) THEN ${digitsOf(cell)} ELSE ${text(cell)} END)`);
 }
 
 export const postgres: Dialect = {
