@@ -157,4 +157,3 @@ export const garbageBatch = parseBatch([
   { kind: 'quantile', column: 'income', at: [0.5], by: ['grade'] },
   { kind: 'quantile', column: 'age', at: [0.25, 0.9] },
 ]);
-

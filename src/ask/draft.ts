@@ -5,6 +5,7 @@ import { describeColumns } from '../engine/describe.js';
 import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
+import { isDatabase } from '../policy/address.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
 import { type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../policy/draft/draft.js';
 import { hasDecimalCommas } from '../policy/draft/guess.js';
@@ -83,7 +84,9 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
   return faulting(async () => {
     const { codebook, table, out, progress, interview, ...first } = readOptions(options, given);
     const file = canonicalPath(resolve(out));
-    const source = resolve(fileNamed(data, 'The data'));
+    const called = fileNamed(data, 'The data');
+    const remote = isDatabase(called);
+    const source = remote ? called : resolve(called);
     const named = codebook === undefined ? undefined : resolve(codebook);
     const told = named ?? (hasDictionary(source) ? source : undefined);
     const book = told === undefined ? undefined : await readCodebook(told);
@@ -91,7 +94,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const codebookPath = named ?? (book?.size ? told : undefined);
     const engine = await openEngine({ source, ...(table !== undefined && { table }) });
     const draft = await closing(engine, async () => {
-      const fromPolicy = (path: string) => relative(dirname(file), path).split(sep).join('/');
+      const fromPolicy = (path: string) => (isDatabase(path) ? path : relative(dirname(file), path).split(sep).join('/'));
       const folder = dirname(canonicalPath(source));
       const { columns, commas } = await pinned(engine, async (rows) => {
         refuseNamelessData(
@@ -110,7 +113,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         ...(table !== undefined && { table }),
         ...(commas && { decimal: ',' as const }),
         ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
-        ...(!canWrite(folder) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
+        ...((remote || !canWrite(folder)) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
       });
     });
     await parsePolicy(draft.text, file);

@@ -10,6 +10,8 @@ export interface Shown {
 export interface ShownColumn {
   readonly name: string;
   readonly expression: string;
+  /** Expensive: worked out once for a row, also by a database that would rather do so wherever it is mentioned. */
+  readonly costly?: boolean;
   /** Where it is found with fewer others beside it: for a statement all of whose columns are found there. */
   readonly from?: string;
 }
@@ -50,7 +52,7 @@ export function shower(
     const columns = everything.test(statement.sql) ? shown.columns : [...words].flatMap((word) => byName.get(word) ?? []);
     const places = new Set(columns.map((column) => column.from));
     const from = (places.size === 1 ? [...places][0] : undefined) ?? shown.from;
-    return selectAll({ from, columns });
+    return `${selectAll({ from, columns })}${columns.some((c) => c.costly) ? ' OFFSET 0' : ''}`;
   }
 }
 export const seen = (view: string, sql: string): string => `${view} AS NOT MATERIALIZED (${sql})`;

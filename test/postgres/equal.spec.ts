@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { demoQuestions, demoSurvey } from '../../src/ask/demo-people.js';
 import { countByDatabase, countStreaming } from '../../src/count/count.js';
 import { compileMeasures, readCounts } from '../../src/count/groups.js';
 import type { Measure } from '../../src/count/measure.js';
@@ -12,7 +13,7 @@ import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { garbageBatch, generator, names, randomRows } from '../garbage-survey.js';
-import { category, number, samplePolicy, surveyColumns } from '../sample-policy.js';
+import { category, multi, number, samplePolicy, surveyColumns } from '../sample-policy.js';
 import { server, Town } from './town.js';
 import { quoted, Twins } from './twin.js';
 
@@ -28,7 +29,8 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
     await town?.close();
   });
 
-  const values = (rows: readonly (readonly (string | null)[])[]) => rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ');
+  const values = (rows: readonly (readonly (string | null)[])[]) =>
+    rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ');
   const survey = async (types: Record<string, string>, rows: readonly (readonly (string | null)[])[]) => {
     const all = [...names, 'who'];
     const list = all.map((n) => (types[n] ? `TRY_CAST(${n} AS ${types[n]}) AS ${n}` : n)).join(', ');
@@ -96,25 +98,65 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
     const policy = samplePolicy(columns);
     const { measures } = bindBatch(
       parseBatch(
-        ['x', 'wide', 'n', 'big'].flatMap((column) => [
-          { kind: 'sum', column },
-          { kind: 'mean', column },
-          { kind: 'quantile', column, at: [0.5] },
-          { kind: 'count', where: [{ column, op: 'missing' }] },
-          { kind: 'count', where: [{ column, op: '>=', value: 1 }] },
-        ]).slice(0, 10),
+        ['x', 'wide', 'n', 'big']
+          .flatMap((column) => [
+            { kind: 'sum', column },
+            { kind: 'mean', column },
+            { kind: 'quantile', column, at: [0.5] },
+            { kind: 'count', where: [{ column, op: 'missing' }] },
+            { kind: 'count', where: [{ column, op: '>=', value: 1 }] },
+          ])
+          .slice(0, 10),
       ),
       policy,
     );
     const odd = ['NaN', 'Infinity', '-Infinity', '1.7976931348623157e308', '-1.7976931348623157e308', '5e-324', '-5e-324', '2.2250738585072014e-308', '-0', '0', '500', '499.99999999999994', '1500', '2500']; // biome-ignore format: one line
     const halves = Array.from({ length: 60 }, (_, p) => `${-2.5 + (p + 0.5) * 0.05}`);
     const integers = ['9223372036854775807', '-9223372036854775808', '9007199254740993', '-4503599627370497', '4095', '4096', '12288', null]; // biome-ignore format: one line
-    const rows = [...odd, ...halves].map((x, i) => [x, odd[i % odd.length]!, integers[i % integers.length]!, integers[(i * 3) % integers.length]!]);
+    const rows = [...odd, ...halves].map((x, i) => [
+      x,
+      odd[i % odd.length]!,
+      integers[i % integers.length]!,
+      integers[(i * 3) % integers.length]!,
+    ]);
     const { file } = await twins.make(
       'CREATE TABLE people (x DOUBLE, wide DOUBLE, n BIGINT, big BIGINT)',
       `INSERT INTO people VALUES ${values(rows)}`,
     );
     await expectEqual(file, policy, measures);
+  });
+
+  it('gives the same integers on the survey of the demo, as files and as typed columns', async () => {
+    const [names, ...rows] = demoSurvey()
+      .csv.trim()
+      .split('\n')
+      .map((line) => line.split(',')) as [string[], ...string[][]];
+    const policy = samplePolicy([
+      ...Object.entries(demoQuestions).map(([name, values]) => category(name, values)),
+      number('age', '18', '90'),
+      multi('media', ['tv', 'web', 'paper']),
+    ]);
+    const asked = [...policy.columns.keys()].flatMap((column) => [{ kind: 'histogram', column }]);
+    const { measures } = bindBatch(parseBatch([...asked, { kind: 'mean', column: 'age', by: ['party'] }, { kind: 'crosstab', columns: ['party', 'media'] }]), policy); // biome-ignore format: one line
+    const types = names.map((n) => (n === 'age' ? 'INTEGER' : 'VARCHAR'));
+    const cells = rows.map((row) => row.map((cell) => (cell === '' ? null : cell)));
+    const { file } = await twins.make(
+      `CREATE TABLE people (${names.map((n, i) => `${n} ${types[i]}`).join(', ')})`,
+      `INSERT INTO people VALUES ${values(cells)}`,
+    );
+    const sql = await expectEqual(file, policy, measures);
+    expect(sql[0]!.reduce((a, b) => a + b)).toBe(BigInt(rows.length));
+    const households = async (data: Pinned) => {
+      const list = await data.rows({
+        sql: `SELECT ${data.dialect.name('"household"', 'text')} AS h, count(*) FROM fugu_data GROUP BY 1`,
+        values: [],
+      });
+      return new Set(list.open().map((row) => row.join()));
+    };
+    const { duckdb, postgres } = await twins.open(file, 'people');
+    expect(await households(postgres)).toEqual(await households(duckdb));
+    await duckdb.close();
+    await postgres.close();
   });
 
   it('counts an empty table and one of a thousand columns', async () => {
@@ -154,7 +196,9 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
     const read = async (table: string, type: 'text' | 'real') => {
       const { duckdb, postgres } = await twins.open(file, table);
       const ask = async (data: Pinned) =>
-        (await data.rows({ sql: `SELECT ${data.dialect.name('"t"', type)} FROM fugu_data ORDER BY "k"`, values: [] })).open().map(([n]) => n);
+        (await data.rows({ sql: `SELECT ${data.dialect.name('"t"', type)} FROM fugu_data ORDER BY "k"`, values: [] }))
+          .open()
+          .map(([n]) => n);
       const found = [await ask(duckdb), await ask(postgres)];
       await duckdb.close();
       await postgres.close();
@@ -171,13 +215,17 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
   it('reads the numbers that texts say alike', async () => {
     const pick = generator(11);
     const letters = '0123456789.eE+- ';
-    const made = Array.from({ length: 400 }, () => Array.from({ length: 1 + pick(8) }, () => letters[pick(letters.length)]).join(''));
+    const made = Array.from({ length: 400 }, () =>
+      Array.from({ length: 1 + pick(8) }, () => letters[pick(letters.length)]).join(''),
+    );
     const texts = [...made, '1e308', '1.8e308', '1e309', '1e400', '-1e400', '1e-400', '0e99999', '1e99999', '1e-99999', '5e-324', '2.4e-324', '2.5e-324', '4.9e-324', '0x1F', 'nan', 'inf', '1_0', '1d', '1f', '\v7\f', '1e0000000000000001', '9'.repeat(300), `0.${'0'.repeat(330)}1`, `1${'0'.repeat(309)}`, '179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880', '123456789012345678901234567890123456789012345']; // biome-ignore format: one line
     const { file } = await twins.make('CREATE TABLE people (k INTEGER, t VARCHAR)', `INSERT INTO people VALUES ${texts.map((t, k) => `(${k}, ${quoted(t)})`).join(', ')}`); // biome-ignore format: one line
     const { duckdb, postgres } = await twins.open(file, 'people');
     const finite = (x: unknown) => (typeof x === 'number' && Number.isFinite(x) ? x : null);
     const ask = async (data: Pinned) =>
-      (await data.rows({ sql: `SELECT ${data.dialect.numberInText('"t"')} FROM fugu_data ORDER BY "k"`, values: [] })).open().map(([x]) => finite(x));
+      (await data.rows({ sql: `SELECT ${data.dialect.numberInText('"t"')} FROM fugu_data ORDER BY "k"`, values: [] }))
+        .open()
+        .map(([x]) => finite(x));
     const expected = texts.map((t) => finite(numberFromText(t)));
     expect(await ask(postgres)).toEqual(expected);
     await duckdb.close();
@@ -199,7 +247,12 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
     ];
     const { duckdb, postgres } = await twins.open(file, 'people', { relations });
     const { relationView } = await import('../../src/engine/structure.js');
-    for (const [name, odds] of [['friend', ', odds'], ['Call', ', odds'], ['plain', '']] as const) { // biome-ignore format: one line
+    for (const [name, odds] of [
+      ['friend', ', odds'],
+      ['Call', ', odds'],
+      ['plain', ''],
+    ] as const) {
+      // biome-ignore format: one line
       const sql = `SELECT c0, c1${odds} FROM ${relationView(name)}`;
       const ask = async (data: Pinned) => (await data.rows({ sql, values: [] })).open().map((row) => row.join('|')).sort(); // biome-ignore format: one line
       const found = await ask(postgres);

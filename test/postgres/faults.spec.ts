@@ -26,7 +26,10 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     return found as Fault;
   }
   const open = (more: object = {}, limits: object = {}) => openEngine({ ...town.source(table), ...more }, limits);
-  const slow = { sql: 'SELECT count(*) FROM generate_series(1, 1000000) AS a(x), generate_series(1, 1000000) AS b(y)', values: [] };
+  const slow = {
+    sql: 'SELECT count(*) FROM generate_series(1, 1000000) AS a(x), generate_series(1, 1000000) AS b(y)',
+    values: [],
+  };
   const long = { sql: 'SELECT id, note, x FROM fugu_data, generate_series(1, 1000) AS a(x)', values: [] };
   const works = (engine: Engine) => pinned(engine, async (data) => expect((await data.size()).open()).toBe(3000));
   const drain = (engine: Engine, sql = long, each: () => Promise<unknown> = async () => undefined) =>
@@ -43,7 +46,9 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
   /** Nothing of ours is still at work on the server. */
   async function quiet(): Promise<void> {
     for (let k = 0; k < 60; k++) {
-      const [[busy]] = (await town.run(`SELECT count(*) FROM pg_stat_activity WHERE ${others} AND state = 'active'`)) as [[string]];
+      const [[busy]] = (await town.run(`SELECT count(*) FROM pg_stat_activity WHERE ${others} AND state = 'active'`)) as [
+        [string],
+      ];
       if (Number(busy) === 0) return;
       await waiting(100);
     }
@@ -104,7 +109,9 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     expect(new Set(sizes)).toEqual(new Set([3000]));
     await pinned(engine, async (data) => {
       for (let k = 0; k < 5; k++) for await (const _ of data.stream(long)) break;
-      const counts = await Promise.all(Array.from({ length: 9 }, () => data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })));
+      const counts = await Promise.all(
+        Array.from({ length: 9 }, () => data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })),
+      );
       expect(counts.map((c) => c.open()[0]![0])).toEqual(Array(9).fill(3000n));
     });
     const [[most]] = (await town.run(`SELECT count(*) FROM pg_stat_activity WHERE ${others}`)) as [[string]];
@@ -113,7 +120,9 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
   });
 
   it('who may do too much, or too little, or is somebody else, is refused', async () => {
-    await town.run(`DROP ROLE IF EXISTS filer; CREATE ROLE filer LOGIN PASSWORD '${server!.reader}' IN ROLE pg_read_server_files`);
+    await town.run(
+      `DROP ROLE IF EXISTS filer; CREATE ROLE filer LOGIN PASSWORD '${server!.reader}' IN ROLE pg_read_server_files`,
+    );
     await town.run(`GRANT CONNECT ON DATABASE faults TO filer; GRANT SELECT ON ${table} TO filer`);
     await town.run(`CREATE TABLE hidden AS SELECT 1 AS id; REVOKE ALL ON hidden FROM reader`);
     expect((await fault(open({ source: town.address('filer') }))).message).toMatch(/files of the server/);
@@ -147,20 +156,32 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await town.run(`CREATE FOREIGN TABLE far (id TEXT) SERVER files OPTIONS (filename '/etc/hostname')`);
     await town.run('CREATE VIEW over AS SELECT * FROM far; CREATE VIEW over_over AS SELECT id FROM over');
     await town.run('CREATE TABLE parts (id TEXT) PARTITION BY LIST (id)');
-    await town.run(`CREATE FOREIGN TABLE part PARTITION OF parts FOR VALUES IN ('x') SERVER files OPTIONS (filename '/etc/hostname')`);
-    await town.run(`CREATE FUNCTION fickle() RETURNS TEXT LANGUAGE sql VOLATILE AS 'SELECT ''x'''; CREATE VIEW moody AS SELECT fickle() AS id`);
+    await town.run(
+      `CREATE FOREIGN TABLE part PARTITION OF parts FOR VALUES IN ('x') SERVER files OPTIONS (filename '/etc/hostname')`,
+    );
+    await town.run(
+      `CREATE FUNCTION fickle() RETURNS TEXT LANGUAGE sql VOLATILE AS 'SELECT ''x'''; CREATE VIEW moody AS SELECT fickle() AS id`,
+    );
     for (const name of ['far', 'over', 'over_over', 'parts', 'moody']) expect([name, (await fault(open({ table: name }))).code]).toEqual([name, 'DATA_NOT_FOUND']); // biome-ignore format: one line
-    await town.run(`CREATE TABLE near (id TEXT) PARTITION BY LIST (id); CREATE TABLE near_x PARTITION OF near FOR VALUES IN ('x')`);
+    await town.run(
+      `CREATE TABLE near (id TEXT) PARTITION BY LIST (id); CREATE TABLE near_x PARTITION OF near FOR VALUES IN ('x')`,
+    );
     await town.run(`INSERT INTO near VALUES ('x'); CREATE VIEW seen AS SELECT id, upper(id) AS big FROM near`);
     const engine = await open({ table: 'seen' });
-    expect(await pinned(engine, async (data) => (await data.rows({ sql: 'SELECT big FROM fugu_data', values: [] })).open())).toEqual([['X']]);
-    await town.run(`CREATE FOREIGN TABLE near_y PARTITION OF near FOR VALUES IN ('y') SERVER files OPTIONS (filename '/etc/hostname')`);
+    expect(
+      await pinned(engine, async (data) => (await data.rows({ sql: 'SELECT big FROM fugu_data', values: [] })).open()),
+    ).toEqual([['X']]);
+    await town.run(
+      `CREATE FOREIGN TABLE near_y PARTITION OF near FOR VALUES IN ('y') SERVER files OPTIONS (filename '/etc/hostname')`,
+    );
     expect((await fault(engine.pin())).code).toBe('DATA_NOT_FOUND');
     await engine.close();
   });
 
   it('a view that fails on a row does so when it is opened', async () => {
-    await town.run(`CREATE TABLE odd AS SELECT 1 AS id; INSERT INTO odd VALUES (0); CREATE VIEW breaking AS SELECT id, 1 / id AS part FROM odd`);
+    await town.run(
+      `CREATE TABLE odd AS SELECT 1 AS id; INSERT INTO odd VALUES (0); CREATE VIEW breaking AS SELECT id, 1 / id AS part FROM odd`,
+    );
     expect((await fault(open({ table: 'breaking' }))).code).toBe('ENGINE_FAILED');
   });
 
@@ -172,7 +193,12 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
   it.skipIf(!server?.certificate)('is encrypted where the address says so, and only to whom the certificate names', async () => {
     const at = (host: string, more: string) => ({ source: `postgres://reader@${host}:${server!.port}/faults?${more}` });
     const own = `sslrootcert=${encodeURIComponent(server!.certificate!)}`;
-    for (const [host, more] of [['127.0.0.1', 'sslmode=require'], ['localhost', `sslmode=verify-full&${own}`], ['127.0.0.1', `sslmode=verify-ca&${own}`]] as const) { // biome-ignore format: one line
+    for (const [host, more] of [
+      ['127.0.0.1', 'sslmode=require'],
+      ['localhost', `sslmode=verify-full&${own}`],
+      ['127.0.0.1', `sslmode=verify-ca&${own}`],
+    ] as const) {
+      // biome-ignore format: one line
       const engine = await open(at(host, more));
       await works(engine);
       const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -92,6 +92,10 @@ export default async function setup(project: TestProject): Promise<(() => void) 
   const options = ['-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`];
   const quick = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off', '-c', 'max_connections=60'];
   run('pg_ctl', '-D', data, '-w', '-l', join(data, 'log'), '-o', [...options, ...quick, ...tls].join(' '), 'start');
+  // Whoever ends these tests by force does not leave a server behind.
+  const stop = `${root ? 'runuser -u postgres -- ' : ''}${join(bin, 'pg_ctl')} -D ${data} -m immediate stop; rm -rf ${folder}`;
+  const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; [ -d ${folder} ] && { ${stop}; }`;
+  spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
   project.provide('postgres', { port, owner, reader, ...(tls.length > 0 && { certificate }) });
   return () => {
     run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');

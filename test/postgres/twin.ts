@@ -40,7 +40,9 @@ export class Twins {
       .getRows()
       .map(([name]) => String(name));
     for (const table of tables) {
-      const columns = (await connection.runAndReadAll(`DESCRIBE "${table}"`)).getRows().map(([name, type]) => [String(name), String(type)] as const);
+      const columns = (await connection.runAndReadAll(`DESCRIBE "${table}"`))
+        .getRows()
+        .map(([name, type]) => [String(name), String(type)] as const);
       const list = columns.map(([name, type]) => `"${name}" ${inPostgres(type)}`).join(', ');
       await this.#town.run(`DROP TABLE IF EXISTS "${table}"`);
       await this.#town.run(`CREATE TABLE "${table}" (${list})`);

@@ -7,7 +7,7 @@ import type { PlaceGrid } from '../source.js';
 
 const text = (x: string): string => `CAST(${x} AS VARCHAR)`;
 /** Doubles go through text: a literal such as 0.1 would be read as a decimal. */
-export const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
+const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
 
 /** A cast alone reads more: "1_000", "nan", "inf". */
 export const numberInText = (cell: string, mark: DecimalMark = '.'): string => {

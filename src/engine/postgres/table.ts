@@ -10,7 +10,7 @@ import { byLetters, numberInText } from './dialect.js';
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface Table {
   readonly from: string;
-  readonly columns: readonly (SourceColumn & { readonly expression: string })[];
+  readonly columns: readonly (SourceColumn & { readonly expression: string; readonly costly?: boolean })[];
   /** What it shows is worked out from other tables, by expressions of somebody else. */
   readonly view: boolean;
 }
@@ -95,7 +95,7 @@ export async function describeTable(
       const column = { name: field.name, ...show(field) };
       const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
       return column.type === 'text' && numbers.has(field.name)
-        ? { name: field.name, type: 'real' as const, expression: numberInText(column.expression, mark) }
+        ? { name: field.name, type: 'real' as const, expression: numberInText(column.expression, mark), costly: true }
         : column;
     }),
   };
