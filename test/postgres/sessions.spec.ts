@@ -108,6 +108,15 @@ columns:
       async (fugu) => (await fugu.plan({ queries }, { epsilon: 10000 })).errors,
     );
     await both({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }, ask);
+    writeFileSync(
+      join(folder, 'weekly.json'),
+      JSON.stringify([
+        [0.5, 0.3, 0.2],
+        [0.3, 0.5, 0.2],
+        [0.2, 0.3, 0.5],
+      ]),
+    );
+    await both({ dependence: '[{ kind: sequence, by: home, order: week, state: party, transition: weekly.json }]' }, ask);
     const tied = await both({ dependence: '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 3 }]' }, ask);
     expect((tied[1] as { leftOut: number }).leftOut).toBeGreaterThan(0);
   });
@@ -116,7 +125,12 @@ columns:
     const edges = { protect: '{ secret: edge }' };
     const numbers = async (fugu: Fugu) => {
       const found: unknown[] = [];
-      for (const pattern of ['triangles', '2-paths', "q(x,y) :- friend(x,y), friend(y,z), x != z, z != 'p5'"])
+      for (const pattern of [
+        'triangles',
+        '2-paths',
+        'degrees of friend',
+        "q(x,y) :- friend(x,y), friend(y,z), x != z, z != 'p5'",
+      ])
         found.push(
           ((await fugu.release({ pattern }, { epsilon: 10000 })) as { value?: unknown; result?: { value?: unknown } }).result ??
             null,

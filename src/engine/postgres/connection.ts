@@ -41,8 +41,11 @@ const settings = (deadline: number): string =>
     "SET bytea_output = 'hex'",
     'SET extra_float_digits = 1',
     'SET jit = off',
-    "SET client_connection_check_interval = '1s'",
+    // What holds a snapshot does nothing else, for as long as a release takes.
+    `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,
   ].join('; ');
+/** Not on every system: there a statement goes on until its deadline. */
+const noticing = "SET client_connection_check_interval = '1s'";
 
 const tlsOf = ({ tls, rootCertificate }: DatabaseAddress): ConnectionOptions | false => {
   if (tls === 'disable') return false;
@@ -65,24 +68,20 @@ function certificate(file: string): string {
 /** One connection, for one statement at a time. Once something has gone wrong in it, it is not used again. */
 export class Connection {
   readonly #client: pg.Client;
-  readonly #gone: Promise<never>;
+  /** Who waits for the server, and hears when it is gone. */
+  readonly #waiting = new Set<(error: unknown) => void>();
   #broken = false;
   /** Which snapshot its transaction sees. */
   snapshot: string | undefined;
 
   private constructor(client: pg.Client) {
     this.#client = client;
-    this.#gone = new Promise((_, reject) => {
-      client.on('error', (error) => {
-        this.#broken = true;
-        reject(error);
-      });
-      client.on('end', () => {
-        this.#broken = true;
-        reject(Object.assign(new Error('ended'), { code: '08006' }));
-      });
-    });
-    this.#gone.catch(() => undefined);
+    const gone = (error: unknown) => {
+      this.#broken = true;
+      for (const reject of this.#waiting) reject(error);
+    };
+    client.on('error', gone);
+    client.on('end', () => gone(Object.assign(new Error('ended'), { code: '08006' })));
   }
 
   static async open(address: DatabaseAddress, deadline: number): Promise<Connection> {
@@ -101,10 +100,11 @@ export class Connection {
     try {
       await client.connect();
       await client.query(settings(deadline));
+      await client.query(noticing).catch(() => undefined);
       return connection;
     } catch (error) {
       connection.destroy();
-      throw postgresFault(error, { encrypted: ssl !== false });
+      throw postgresFault(error, true);
     }
   }
 
@@ -146,17 +146,25 @@ export class Connection {
 
   /** Whatever happens to the connection meanwhile ends the wait. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    let refuse: (error: unknown) => void = () => undefined;
+    const gone = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    this.#waiting.add(refuse);
     try {
-      return await Promise.race([work(), this.#gone]);
+      return await Promise.race([work(), gone]);
     } catch (error) {
       this.#broken = true;
       throw error;
+    } finally {
+      this.#waiting.delete(refuse);
     }
   }
 
   /** At once, without a word to the server, which stops what is under way when it sees that nobody listens. */
   destroy(): void {
     this.#broken = true;
+    for (const reject of this.#waiting) reject(Object.assign(new Error('destroyed'), { code: '08006' }));
     const { stream } = (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection;
     stream.destroy();
   }

@@ -30,9 +30,10 @@ export function numberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   const is = (most: number, power: string) => `length(${cell}) <= ${most} AND ${cell} ~ '^${numberPatternWith(mark, power)}$'`;
   const exact = wide(pointed);
-  const long = `CASE WHEN abs(${exact}) >= ${beyond} THEN NULL WHEN abs(${exact}) < ${vanishing} THEN ${constant(0)} ELSE ${real(exact)} END`;
+  const infinite = `CASE WHEN ${cell} ~ '^[^0-9.]*-' THEN ${constant(-Infinity)} ELSE ${constant(Infinity)} END`;
+  const long = `CASE WHEN abs(${exact}) >= ${beyond} THEN ${infinite} WHEN abs(${exact}) < ${vanishing} THEN ${constant(0)} ELSE ${real(exact)} END`;
   // A power of ten of five digits and more leaves nothing or infinity, but for zero.
-  const gone = `CASE WHEN ${cell} ~ '[eE]-' OR ${cell} ~ '^[^1-9eE]*[eE]' THEN ${constant(0)} END`;
+  const gone = `CASE WHEN ${cell} ~ '[eE]-' OR ${cell} ~ '^[^1-9eE]*[eE]' THEN ${constant(0)} ELSE ${infinite} END`;
   return `CASE WHEN ${is(shortNumber, '[0-9]{1,2}')} THEN ${real(pointed)} WHEN ${is(longNumber, '0*[0-9]{1,4}')} THEN ${long} WHEN ${is(longNumber, '[0-9]+')} THEN ${gone} END`;
 }
 

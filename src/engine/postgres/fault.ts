@@ -12,6 +12,13 @@ const noEncryption = () =>
     'Name the certificate of its authority with ?sslrootcert=FILE in data.source, or say which sslmode the server is to be trusted with.',
   );
 
+const notEntered = () =>
+  new Fault(
+    'ACCESS_DENIED',
+    'The database could not be entered: there is no password, or only one side wants encryption.',
+    'Set PGPASSWORD or write the password into ~/.pgpass; check sslmode in data.source.',
+  );
+
 /** What went wrong, by SQLSTATE or the system's own code: the words of the server quote cells, so nobody looks at them. */
 const known: readonly [RegExp, () => Fault][] = [
   [/^57014$/, late],
@@ -47,12 +54,12 @@ const known: readonly [RegExp, () => Fault][] = [
   [/^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/, noEncryption],
 ];
 
-/** `connecting`: before anything was asked, when an error without a code is about the connection itself. */
-export function postgresFault(error: unknown, connecting?: { readonly encrypted: boolean }): Fault {
+/** `connecting`: before anything was asked, when an error without a code comes from the driver itself. */
+export function postgresFault(error: unknown, connecting = false): Fault {
   if (error instanceof Fault) return error;
   const code = String((error as { code?: unknown } | null)?.code ?? '');
   const found = known.find(([sign]) => sign.test(code))?.[1]();
   if (found) return found;
-  if (connecting) return connecting.encrypted ? noEncryption() : lost();
+  if (connecting) return notEntered();
   return failed('The database could not answer.', 'Check that the data is still there and readable, then try again.');
 }

@@ -14,6 +14,8 @@ export interface Reading {
   readonly show: (statement: Statement) => Statement;
   /** Views of the relations. */
   readonly relations: readonly string[];
+  /** Something of it is worked out by expressions of somebody else. */
+  readonly viewed: boolean;
   /** Worked out once: the digest of all that is shown, and the number of rows. */
   id?: Promise<string>;
   size?: Promise<number>;
@@ -54,6 +56,10 @@ export class PostgresPin implements Pinned {
     this.#holder = given.holder;
     this.#snapshot = given.snapshot;
     this.#reading = given.reading;
+  }
+
+  get viewed(): boolean {
+    return this.#reading.viewed;
   }
 
   async columns(): Promise<readonly SourceColumn[]> {

@@ -79,33 +79,40 @@ class PostgresEngine implements Engine {
     pool.refuseClosed();
     await pool.pins.enter(pool.deadline);
     let holder: Connection | undefined;
+    let pin: PostgresPin;
     try {
       const held = await pool.take();
       holder = held;
-      const pin = await inTime(
+      pin = await inTime(
         pool.deadline,
         () => held.destroy(),
-        async () => {
-          const { rows } = await held.run(
-            'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
-          );
-          const [snapshot, state] = rows[0] as readonly [string, string];
-          if (this.#known?.state !== state) this.#known = { state, reading: await this.#read(held) };
-          const { source } = this;
-          return new PostgresPin({ source, room: this.#room, pool, holder: held, snapshot, reading: this.#known.reading });
-        },
+        () => this.#pinned(held),
       );
-      // Of a view every row is worked out once, so that one which fails does so here.
-      if (this.#views) await pin.id();
-      return pin;
     } catch (error) {
       if (holder) pool.drop(holder);
       pool.pins.leave();
       throw postgresFault(error);
     }
+    try {
+      // Of a view every row is worked out once, so that one which fails does so here.
+      if (pin.viewed) await pin.id();
+      return pin;
+    } catch (error) {
+      await pin.close();
+      throw error;
+    }
   }
 
-  #views = false;
+  async #pinned(holder: Connection): Promise<PostgresPin> {
+    const { rows } = await holder.run(
+      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
+    );
+    const [snapshot, state] = rows[0] as readonly [string, string];
+    const reading = this.#known?.state === state ? this.#known.reading : await this.#read(holder);
+    this.#known = { state, reading };
+    return new PostgresPin({ source: this.source, room: this.#room, pool: this.#pool, holder, snapshot, reading });
+  }
+
   async #read(connection: Connection): Promise<Reading> {
     const { source } = this;
     if (source.table === undefined)
@@ -120,11 +127,11 @@ class PostgresEngine implements Engine {
     const relations = new Map<string, readonly string[]>();
     for (const relation of source.relations)
       relations.set(relationView(relation.name), relationViews(await table(relation.table, {}), relation));
-    this.#views = [...tables.values()].some(({ view }) => view);
     return {
       columns: data.columns.map(({ name, type }) => ({ name, type })),
       show: shower({ from: data.from, columns: data.columns }, relations),
       relations: [...relations.keys()],
+      viewed: [...tables.values()].some(({ view }) => view),
     };
   }
 
