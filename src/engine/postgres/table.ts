@@ -108,9 +108,9 @@ function show({ name, dataTypeID, dataTypeModifier }: Field): { type: SourceColu
   const own = quoteName(name);
   const text = { type: 'text', expression: byLetters(`CAST(${own} AS TEXT)`) } as const;
   if (dataTypeID === 16) return { type: 'boolean', expression: own };
-  if (dataTypeID === 20 || dataTypeID === 21 || dataTypeID === 23)
-    return { type: 'integer', expression: `CAST(${own} AS BIGINT)` };
-  if (dataTypeID === 700 || dataTypeID === 701) return { type: 'real', expression: `CAST(${own} AS DOUBLE PRECISION)` };
+  if (dataTypeID === 20 || dataTypeID === 21 || dataTypeID === 23) return { type: 'integer', expression: own };
+  if (dataTypeID === 701) return { type: 'real', expression: own };
+  if (dataTypeID === 700) return { type: 'real', expression: `CAST(${own} AS DOUBLE PRECISION)` };
   if (dataTypeID !== 1700 || dataTypeModifier < 4) return text;
   const [digits, scale] = [(dataTypeModifier - 4) >> 16, (((dataTypeModifier - 4) & 0x7ff) ^ 1024) - 1024];
   const finite = `${own} <> CAST('NaN' AS NUMERIC)`;
