@@ -15,8 +15,8 @@ const input = {
   'chunk-worker': built('learn/network/chunk-worker'),
   'child-main': built('ledger/rescue/child-main'),
 };
-/** Packages that bring binaries, or one file without a licence beside it, are loaded from where they are installed. */
-const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/];
+/** Packages that bring binaries, or one file without a licence beside it, or look for others that may be absent, are loaded from where they are installed. */
+const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/, /^pg$/, /^pg-cursor$/];
 
 const bundle = await rolldown({ input, external, platform: 'node', cwd: root, logLevel: 'warn' });
 rmSync(out, { recursive: true, force: true });

@@ -15,12 +15,14 @@ const folders = ['src', 'bench', 'experiments', 'examples', 'scripts', 'test'];
 
 /** Whatever is started by name rather than imported. */
 const isEntry = (file) =>
-  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts'].includes(file) ||
+  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts'].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
   /^(bench|experiments)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);
 const isTest = (file) => /\.test\.ts$/.test(file) || file.startsWith('test/');
-const isTestEntry = (file) => /\.test\.ts$/.test(file) || /^test\/.*\.mjs$/.test(file);
+/** Those of a server have a configuration of their own (vitest.postgres.config.ts). */
+const isTestEntry = (file) =>
+  /\.(test|spec)\.ts$/.test(file) || /^test\/.*\.mjs$/.test(file);
 
 /** The source behind a path, which may name what is built from it; undefined for a package. */
 function targetOf(file, path) {
@@ -141,7 +143,7 @@ function packages(modules, { dependencies, devDependencies, scripts, overrides }
       if (/^[a-z@]/.test(path) && !path.startsWith('node:') && !builtinModules.includes(path))
         imported.set(packageOf(path), [...(imported.get(packageOf(path)) ?? []), file]);
   const words = Object.values(scripts).join(' ');
-  const tools = { typescript: 'tsc ', '@biomejs/biome': 'biome ', '@types/node': '' };
+  const tools = { typescript: 'tsc ', '@biomejs/biome': 'biome ', '@types/node': '', '@types/pg': '', '@types/pg-cursor': '' };
   const declared = { ...dependencies, ...devDependencies };
   const found = [];
   for (const name of Object.keys(declared))

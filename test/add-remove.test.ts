@@ -8,7 +8,8 @@ import { register as registerStream } from '../src/cli/stream.js';
 import { rowsBefore, rowsOfSteps, rowsWithoutStep, stepsOf } from '../src/count/public-steps.js';
 import { amendTerms, attackStream, open, planStream, stream } from '../src/index.js';
 import { runCommand } from './command.js';
-import { openEngine, readPolicy } from './inside.js';
+import { readPolicy } from './inside.js';
+import { openNow } from './now.js';
 import { openWorkshop, peopleCsv, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -107,7 +108,7 @@ describe('neighbours: add-remove', () => {
     const count = { order: 'age', query: { kind: 'count' }, gaps: 'empty', epsilon: 0.01 } as const;
     shop = openWorkshop(age(protect), 60);
     const policy = await readPolicy(shop.policyFile);
-    const engine = await openEngine(policy);
+    const engine = await openNow(policy);
     const steps = stepsOf(await readPolicy(shop.write('other.yaml', age('{ secret: row, unit: id }'))), 'age', 1);
     expect((await rowsOfSteps(engine, await readPolicy(join(shop.folder, 'other.yaml')), steps))[0]).toBe(1);
     await expect(rowsOfSteps(engine, policy, steps)).rejects.toThrow(/is protected/);

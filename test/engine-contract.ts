@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cell, Engine } from '../src/engine/engine.js';
+import { type Cell, type Engine, type Pinned, pinned } from '../src/engine/engine.js';
 import { Fault } from '../src/errors.js';
 
 /**
@@ -13,6 +13,8 @@ export interface EngineUnderTest {
   ) => Promise<Engine>;
   /** Makes the data under an open engine have one more row. */
   readonly grow: (engine: Engine) => Promise<void>;
+  /** Statements that would write, read something else or change limits. */
+  readonly forbidden: readonly string[];
 }
 
 const people = [
@@ -34,13 +36,25 @@ const friends = [
   ['2.0', '3'],
 ] as const;
 
-export function describeEngine(kind: string, { open, grow }: EngineUnderTest): void {
+const readings = async (data: Pinned) => {
+  let streamed = 0;
+  for await (const block of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] })) streamed += block.open().rows;
+  const counted = (await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0];
+  return [streamed, Number(counted), (await data.size()).open()];
+};
+
+export function describeEngine(kind: string, { open, grow, forbidden }: EngineUnderTest): void {
   describe(`${kind} as an engine`, () => {
-    let engine: Engine;
+    let whole: Engine;
+    let engine: Pinned;
     beforeAll(async () => {
-      engine = await open(people, friends);
+      whole = await open(people, friends);
+      engine = await whole.pin();
     });
-    afterAll(() => engine.close());
+    afterAll(async () => {
+      await engine.close();
+      await whole.close();
+    });
     const rows = async (sql: string, values: readonly (string | number | bigint | boolean | null)[] = []) =>
       (await engine.rows({ sql, values })).open();
 
@@ -110,31 +124,42 @@ export function describeEngine(kind: string, { open, grow }: EngineUnderTest): v
     });
 
     it('cannot write, read other files or change its limits', async () => {
-      for (const sql of [
-        "SELECT * FROM read_csv('/etc/passwd')",
-        "COPY (SELECT 1) TO '/tmp/fugu-should-not-exist.csv'",
-        'SET memory_limit = $1',
-        'INSTALL httpfs',
-      ])
-        await expect(engine.rows({ sql, values: [] })).rejects.toBeInstanceOf(Fault);
+      for (const sql of forbidden) await expect(engine.rows({ sql, values: [] })).rejects.toBeInstanceOf(Fault);
     });
 
-    it('keeps its snapshot while the data stays, and changes it with the data', async () => {
+    it('has one id while the data stays, and another with other data', async () => {
       const fresh = await open(people, friends);
       try {
-        const streamed = async () => {
-          let n = 0;
-          for await (const block of fresh.stream({ sql: 'SELECT id FROM fugu_data', values: [] })) n += block.open().rows;
-          return n;
-        };
-        const before = await fresh.snapshot();
-        expect(await streamed()).toBe(5);
-        expect(await fresh.snapshot()).toBe(before);
+        const before = await pinned(fresh, (data) => data.id());
+        expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
+        expect(await pinned(fresh, (data) => data.id())).toBe(before);
         await grow(fresh);
-        const after = await fresh.snapshot();
-        expect(after).not.toBe(before);
-        expect((await fresh.size()).open()).toBe(6);
-        expect(await streamed()).toBe(6);
+        expect(await pinned(fresh, (data) => data.id())).not.toBe(before);
+        expect(await pinned(fresh, readings)).toEqual([6, 6, 6]);
+      } finally {
+        await fresh.close();
+      }
+    });
+
+    it('shows one moment to whoever holds it, or a fault, whatever others see and let go of', async () => {
+      const fresh = await open(people, friends);
+      try {
+        const [early, other] = [await fresh.pin(), await fresh.pin()];
+        const id = await early.id();
+        await grow(fresh);
+        const late = await fresh.pin();
+        expect(await late.id()).not.toBe(id);
+        expect(await readings(late)).toEqual([6, 6, 6]);
+        await other.close();
+        const seen = await readings(early).catch((e: unknown) => e);
+        if (!(seen instanceof Fault)) expect(seen).toEqual([5, 5, 5]);
+        const ties = 'SELECT count(*) FROM fugu_relation_friend';
+        expect((await late.rows({ sql: ties, values: [] })).open()).toEqual([[4n]]);
+        await early.close();
+        await early.close();
+        expect(await readings(late)).toEqual([6, 6, 6]);
+        await late.close();
+        expect(await pinned(fresh, readings)).toEqual([6, 6, 6]);
       } finally {
         await fresh.close();
       }
@@ -143,8 +168,10 @@ export function describeEngine(kind: string, { open, grow }: EngineUnderTest): v
     it('leaves rows out for one user and no other, keeps rows without a name, also after the data grew', async () => {
       const fresh = await open(people, friends);
       try {
-        const ids = async (user: Engine) =>
-          (await user.rows({ sql: 'SELECT id FROM fugu_data ORDER BY id', values: [] })).open().map(([id]) => id);
+        const ids = (user: Engine) =>
+          pinned(user, async (data) =>
+            (await data.rows({ sql: 'SELECT id FROM fugu_data ORDER BY id', values: [] })).open().map(([id]) => id),
+          );
         const dems = await fresh.without('party', ['rep', 'other']);
         const others = await dems.without('id', ['1', '3', '4', '6']);
         const all = await fresh.without('party', []);
@@ -154,10 +181,9 @@ export function describeEngine(kind: string, { open, grow }: EngineUnderTest): v
         expect(await ids(fresh)).toEqual(['1', '2', '3', '4', '5']);
         for (const user of [dems, others, fresh]) expect(user.whole).toBe(fresh);
         await grow(fresh);
-        expect(await others.snapshot()).toBe(await fresh.snapshot());
-        let streamed = 0;
-        for await (const block of others.stream({ sql: 'SELECT id FROM fugu_data', values: [] })) streamed += block.open().rows;
-        expect([streamed, (await others.size()).open(), (await fresh.size()).open()]).toEqual([2, 2, 6]);
+        expect(await pinned(others, (data) => data.id())).toBe(await pinned(fresh, (data) => data.id()));
+        expect(await pinned(others, readings)).toEqual([2, 2, 2]);
+        expect(await pinned(others, (data) => readings(data.whole))).toEqual([6, 6, 6]);
         await dems.close();
         await expect(ids(dems)).rejects.toBeInstanceOf(Fault);
         expect(await ids(fresh)).toHaveLength(6);
@@ -169,9 +195,12 @@ export function describeEngine(kind: string, { open, grow }: EngineUnderTest): v
 
     it('refuses to answer once closed', async () => {
       const fresh = await open(people, friends);
+      const held = await fresh.pin();
       await fresh.close();
       await fresh.close();
-      await expect(fresh.rows({ sql: 'SELECT 1', values: [] })).rejects.toBeInstanceOf(Fault);
+      await expect(held.rows({ sql: 'SELECT 1', values: [] })).rejects.toBeInstanceOf(Fault);
+      await held.close();
+      await expect(fresh.pin()).rejects.toBeInstanceOf(Fault);
     });
   });
 }

@@ -9,7 +9,8 @@ import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { declaredAmplifiers } from '../src/ties/declared.js';
 import { runCommand } from './command.js';
-import { Fault, openEngine, readPolicy, type Session } from './inside.js';
+import { Fault, readPolicy, type Session } from './inside.js';
+import { openNow } from './now.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**
@@ -84,7 +85,7 @@ const scalesOf = ({ measures }: PlanText) => measures.map((m) => toNumber(parseR
 /** What would be planned if routes forgot what they speak about. */
 async function forgetful(policy: string, queries: readonly object[]): Promise<readonly number[]> {
   const read = await readPolicy(policy);
-  const engine = await openEngine(read);
+  const engine = await openNow(read);
   const { amplifiers } = await declaredAmplifiers(read, engine);
   await engine.close();
   const account = openAccount(

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { planDegrees } from '../src/pattern/degrees/release.js';
 import { planPattern } from '../src/pattern/release.js';
 import { deskOf } from '../src/release/session.js';
+import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -27,7 +28,7 @@ const open = (yaml: string, data = csv()) => {
   return shop.session();
 };
 const kept = async (session: Awaited<ReturnType<typeof open>>) =>
-  (await deskOf(session).engine.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().map(([id]) => id);
+  (await (await now(deskOf(session).engine)).rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().map(([id]) => id);
 
 describe('maxTies', () => {
   it('leaves rows out, keeps rows without a name, and says how many and why', async () => {

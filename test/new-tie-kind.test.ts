@@ -11,11 +11,11 @@ import { everyRecord } from '../src/mechanism/record-class.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { explain } from '../src/terms/explain.js';
-import { openEngine } from '../src/terms/open.js';
 import { readPolicy } from '../src/terms/read.js';
 import { declaredAmplifiers } from '../src/ties/declared.js';
 import { tieKinds } from '../src/ties/kinds.js';
 import { seats } from './fixtures/new-tie-kind.js';
+import { openNow } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** The registry with one line more. */
@@ -49,7 +49,7 @@ describe('a kind of tie that one file and one line add', () => {
   it('is explained, and its columns are looked for in the data', async () => {
     const policy = await read(tied);
     expect(explain(policy, kinds).find((e) => e.topic === 'assumption')?.text).toMatch(/^people in consecutive seats \(seat\)/);
-    await expect(openEngine(await read(tied.replace('seat: seat', 'seat: chair')), {}, kinds)).rejects.toThrow(
+    await expect(openNow(await read(tied.replace('seat: seat', 'seat: chair')), {}, kinds)).rejects.toThrow(
       'The data has no seat column "chair".',
     );
   });
@@ -71,11 +71,8 @@ describe('a kind of tie that one file and one line add', () => {
     expect(leakage(path, 2 * toNumber(cost), 'informed').worst.leakage).toBeCloseTo(1, 6);
   });
 
-  const withEngine = async <T>(
-    policy: Policy,
-    ask: (engine: Awaited<ReturnType<typeof openEngine>>) => Promise<T>,
-  ): Promise<T> => {
-    const engine = await openEngine(policy, {}, kinds);
+  const withEngine = async <T>(policy: Policy, ask: (engine: Awaited<ReturnType<typeof openNow>>) => Promise<T>): Promise<T> => {
+    const engine = await openNow(policy, {}, kinds);
     return ask(engine).finally(() => engine.close());
   };
 });

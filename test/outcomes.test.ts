@@ -64,10 +64,17 @@ function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
         };
       },
     });
+  const pinning = wrapped({ pin: async () => wrapped(await engine.pin(), ['rows', 'columns', 'size']) }, ['pin']);
   return {
     met,
     ledger: wrapped(ledger, ['replay', 'reserve', 'settle', 'standing', 'unanswered']),
-    engine: wrapped(engine, ['snapshot', 'rows', 'columns', 'size']),
+    engine: {
+      pin: () => pinning.pin(),
+      source: engine.source,
+      whole: engine.whole,
+      without: engine.without.bind(engine),
+      close: () => engine.close(),
+    } as Engine,
   };
 }
 
@@ -136,7 +143,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
       expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
       if (was.state === 'spent') expect(was.resumable).toBe(resumable);
     }
-    for (const name of ['reserve', 'settle', 'replay', 'snapshot']) {
+    for (const name of ['reserve', 'settle', 'replay', 'pin']) {
       expect([...seen], 'every moment was met').toContain(`before ${name}`);
       expect([...seen]).toContain(`after ${name}`);
     }

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../src/exact/rational.js';
 import { declaredAmplifiers } from '../src/ties/declared.js';
-import { openEngine, readPolicy } from './inside.js';
+import { readPolicy } from './inside.js';
+import { openNow } from './now.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -37,7 +38,7 @@ async function opened(groups: string, stay = 0.75) {
     ]),
   );
   const policy = await readPolicy(shop.policyFile);
-  const engine = await openEngine(policy);
+  const engine = await openNow(policy);
   try {
     const { amplifiers } = await declaredAmplifiers(policy, engine);
     return amplifiers.map((a) => ({
@@ -84,7 +85,7 @@ describe('whole persons', () => {
     shop = openWorkshop(yaml(`by: home, column: ill, oddsRatio: 4${pull}`, protect).replace(/ {2}- \{ kind: sequence.*\n/, ''));
     shop.write('panel.csv', `person,home,week,ill,mood\n${rows.join('\n')}\n`);
     const policy = await readPolicy(shop.policyFile);
-    const engine = await openEngine(policy);
+    const engine = await openNow(policy);
     try {
       const [first] = (await declaredAmplifiers(policy, engine)).amplifiers;
       return 1 / toNumber(first!.largestBase(parseRational('1')));

@@ -11,6 +11,7 @@ import type { Plan } from '../src/release/plan.js';
 import type { AskOptions, Session } from '../src/release/session.js';
 import { deskOf } from '../src/release/session.js';
 import { runCommand } from './command.js';
+import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** What a plan says about the budget is what the ledger then does, for everything that can be asked. */
@@ -165,7 +166,7 @@ describe('records that are left out', () => {
     await first.close();
     shop.write('friends.csv', hub(30));
     const later = await shop.session();
-    const left = (await deskOf(later).engine.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().length;
+    const left = (await (await now(deskOf(later).engine)).rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().length;
     expect(left).toBeLessThan(people);
     const plans = [
       await later.plan({ kind: 'count' }, { epsilon: '0.02' }),

@@ -8,6 +8,7 @@ import { type AskOptions, deskOf, Session } from '../src/release/session.js';
 import { runCommand } from './command.js';
 import { costing } from './costing.js';
 import { Fault } from './inside.js';
+import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /**
@@ -144,7 +145,7 @@ describe('whether one record has changed does not show', () => {
     const bySnapshot = (s: Open, { epsilon }: AskOptions) =>
       outcome(
         (async () => {
-          const snapshot = await deskOf(s).engine.snapshot();
+          const snapshot = await (await now(deskOf(s).engine)).id();
           const paid = await s.charge({
             canonical: JSON.stringify([histogram, snapshot]),
             label: 'party',
@@ -166,7 +167,7 @@ describe('whether one record has changed does not show', () => {
     const stale = (shop: Workshop, become: () => void) =>
       anew(shop, async (s) => {
         become();
-        return [deskOf(s).tiesOf === (await deskOf(s).engine.snapshot())];
+        return [deskOf(s).tiesOf === (await (await now(deskOf(s).engine)).id())];
       });
     expect(await seen(stale, policyYaml({ dependence: tied }))).toEqual([[true], [true], [false]]);
   });

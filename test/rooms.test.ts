@@ -34,6 +34,8 @@ const order = [
 ];
 const drivers: Record<string, RegExp> = {
   '@duckdb/node-api': /^engine\/duckdb\//,
+  pg: /^engine\/postgres\//,
+  'pg-cursor': /^engine\/postgres\//,
   libsql: /^ledger\/index\/sqlite/,
   commander: /^cli\//,
   'pgsql-ast-parser': /^(query|pattern)\/(sql|query\/sql)/,
@@ -194,6 +196,34 @@ const takesDesk: Fence = (source) =>
         .filter(({ names }) => names.includes('deskOf'))
         .map(({ target }) => `${source.file}: deskOf from ${target}`);
 
+/** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
+const otherSql = /^(ledger\/|query\/sql\/|pattern\/query\/sql\.ts$|engine\/(duckdb|postgres)\/)/;
+/** Types, functions and signs that not every database has, or not with one meaning; what all of them read alike is not in this list. */
+const ownWords = new RegExp(
+  [
+    '\\b(?:TRY_CAST|TRY|DOUBLE|FLOAT8?|HUGEINT|BIGINT|INT8|VARCHAR|AS TEXT|NUMERIC|DECIMAL|COLLATE|ILIKE|IS NOT TRUE|QUALIFY|UNNEST)\\b',
+    '\\b(?:list_\\w+|array_\\w+|string_\\w+|regexp_\\w+|md5|hash\\w*|isnan|trunc|ROUND|round|btrim|trim|strlen|split_part|chr|nfc_normalize|normalize|unnest|least|greatest)\\(',
+    '[\\w)}] // [\\w({$]',
+    '\\w::[A-Za-z]',
+    " ~ '",
+  ].join('|'),
+);
+/** Text that is SQL: in literals and templates that hold a statement or a part of one. */
+const looksLikeSql = /\b(?:SELECT|FROM|WHERE|CASE|WHEN|CAST|COALESCE|JOIN|GROUP BY|VALUES|coalesce|sum|count|max|min)\b|\$\{\}/;
+const ownSql: Fence = (source) =>
+  otherSql.test(source.file)
+    ? []
+    : nodes(source).flatMap((node) => {
+        const text =
+          node.type === 'TemplateLiteral'
+            ? (node.quasis as Node[]).map((q) => (q.value as { raw: string }).raw).join('\u0024{}')
+            : node.type === 'Literal' && typeof node.value === 'string'
+              ? node.value
+              : '';
+        const found = looksLikeSql.test(text) ? ownWords.exec(text) : undefined;
+        return found ? [`${source.file}: ${found[0]}`] : [];
+      });
+
 describe('the rooms', () => {
   it('are all in the order list', () => {
     expect([...new Set(sources.map(({ file }) => room(file)))].filter((r) => r !== '' && !order.includes(r))).toEqual([]);
@@ -241,6 +271,14 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     ['ask/planted.ts', "export const x = (engine: any) => engine.rows({ sql: 'SELECT 1', values: [] });"],
     ['release/planted.ts', 'export const x = (desk: any) => desk.engine.stream({});'],
     ['attack/planted.ts', "import { readStructure } from '../engine/structure.js';\nexport const x = readStructure;"],
+  ],
+  [
+    'leave what databases write differently to their dialects',
+    ownSql,
+    ['count/planted.ts', 'export const x = (y: string) => `CASE WHEN \u0024{y} > 0 THEN TRY_CAST(\u0024{y} AS BIGINT) END`;'],
+    ['count/planted.ts', 'export const x = (y: string) => `CASE WHEN \u0024{y} > 0 THEN \u0024{y} // 4 END`;'],
+    ['ties/planted.ts', "export const x = 'SELECT max(a::DOUBLE) FROM fugu_data';"],
+    ['learn/planted.ts', 'export const x = (y: string) => `SELECT list_sum(\u0024{y}) FROM fugu_data`;'],
   ],
   ['hand out the right to draw only where it was paid for', makesPaid, ['learn/planted.ts', 'export const x = new Paid([]);']],
   [

@@ -6,6 +6,7 @@ import { toText } from '../src/exact/rational.js';
 import { deskOf } from '../src/release/session.js';
 import { readRecords } from '../src/ties/records.js';
 import type { Session } from './inside.js';
+import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** What an open session does must not tell a changed value or another order of rows from a file that was left alone. */
@@ -104,7 +105,7 @@ describe('an open session', () => {
       const session = await shop.session();
       const { policy, engine } = deskOf(session);
       const { unit: _, ...protect } = policy.protect;
-      const records = await readRecords({ ...policy, protect }, engine, { names: ['home'], cells: ['week'] });
+      const records = await readRecords({ ...policy, protect }, await now(engine), { names: ['home'], cells: ['week'] });
       await session.close();
       return { read: [records.namesIn('home'), records.cellsOf('week'), records.recordOf], places: records.placeOf };
     };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chooseNoise } from '../src/accounting/choose.js';
 import { noisyCells } from '../src/count/noisy-cells.js';
-import type { Chunk, Engine, Statement } from '../src/engine/engine.js';
+import type { Chunk, Engine, Pinned, Statement } from '../src/engine/engine.js';
 import type { Exact } from '../src/engine/exact.js';
 import { one } from '../src/exact/rational.js';
 import type { Entry, Ledger } from '../src/ledger/ledger.js';
@@ -38,7 +38,8 @@ const forgetful: Ledger = {
   entries: async () => [],
 } as Partial<Ledger> as Ledger;
 
-function remembering(engine: Engine): Engine {
+async function remembering(engine: Engine): Promise<Engine & { readonly rows: Pinned }> {
+  const data = await engine.pin();
   const known = new Map<string, Promise<unknown>>();
   const once = <T>(key: unknown, make: () => Promise<T>): Promise<T> => {
     const text = JSON.stringify(key);
@@ -47,20 +48,27 @@ function remembering(engine: Engine): Engine {
   };
   const chunks = async (statement: Statement) => {
     const list: Exact<Chunk>[] = [];
-    for await (const chunk of engine.stream(statement)) list.push(chunk);
+    for await (const chunk of data.stream(statement)) list.push(chunk);
     return list;
   };
-  return {
-    dialect: engine.dialect,
-    columns: () => once('columns', () => engine.columns()),
-    size: () => once('size', () => engine.size()),
-    snapshot: () => once('snapshot', () => engine.snapshot()),
-    rows: (statement) => once(['rows', statement], () => engine.rows(statement)),
+  const rows: Pinned = {
+    dialect: data.dialect,
+    columns: () => once('columns', () => data.columns()),
+    size: () => once('size', () => data.size()),
+    id: () => once('id', () => data.id()),
+    rows: (statement) => once(['rows', statement], () => data.rows(statement)),
     async *stream(statement) {
       yield* await once(['stream', statement], () => chunks(statement));
     },
-    count: (statement) => once(['count', statement], () => engine.count(statement)),
-    room: engine.room,
+    count: (statement) => once(['count', statement], () => data.count(statement)),
+    room: data.room,
+    source: data.source,
+    whole: data.whole,
+    close: async () => undefined,
+  };
+  return {
+    rows,
+    pin: async () => rows,
     source: engine.source,
     whole: engine.whole,
     without: (column, names) => engine.without(column, names),
@@ -76,11 +84,12 @@ const batch =
   (queries: unknown, read: (noisy: readonly (readonly number[])[]) => readonly number[], mechanism = 'laplace'): Ask =>
   (session) => {
     const { policy, account, engine } = deskOf(session);
+    const { rows } = engine as Engine & { readonly rows: Pinned };
     const bound = bindBatch(parseBatch(queries), policy);
     const [best] = chooseNoise(bound.measures, account, one, nothingSpent);
     expect(best).toMatchObject({ kind: mechanism, fits: true });
     return async () => {
-      const { measures } = await noisyCells(engine, policy, bound.measures, best!.mechanisms, new Paid(best!.mechanisms));
+      const { measures } = await noisyCells(rows, policy, bound.measures, best!.mechanisms, new Paid(best!.mechanisms));
       return read(measures.map(({ values }) => values!.map(Number)));
     };
   };
@@ -91,7 +100,7 @@ async function released(yaml: string, csv: string, ask: Ask, files: Record<strin
   shop.write('people.csv', csv);
   for (const [name, text] of Object.entries(files)) shop.write(name, text);
   const opened = await shop.session();
-  const session = new Session({ ...deskOf(opened), engine: remembering(deskOf(opened).engine), ledger: forgetful });
+  const session = new Session({ ...deskOf(opened), engine: await remembering(deskOf(opened).engine), ledger: forgetful });
   return ask(session);
 }
 /** By how much the first cell leads the second: where a person who moves from one to the other shows best. */

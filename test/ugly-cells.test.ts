@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countStreaming } from '../src/count/count.js';
 import { compileMeasures, readCounts, readGroups } from '../src/count/groups.js';
 import type { Measure } from '../src/count/measure.js';
-import type { Cell, Engine, Statement } from '../src/engine/engine.js';
+import type { Cell, Pinned, Statement } from '../src/engine/engine.js';
 import { Exact } from '../src/engine/exact.js';
 import { Fault } from '../src/errors.js';
 import { parseRational, rational } from '../src/exact/rational.js';
@@ -14,8 +14,8 @@ import { gridOf } from '../src/policy/grid.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
-import { openEngine } from '../src/terms/open.js';
 import { countByHand, readingByHand } from './count-by-hand.js';
+import { openNow } from './now.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 import { generator, type Pick, type Stored, storedTypes, type Ugly } from './ugly-cells.js';
 
@@ -290,10 +290,10 @@ function binds(query: object, policy: Policy): boolean {
 type Ways = Readonly<Record<string, readonly (readonly bigint[] | string | undefined)[]>>;
 const thrown = (error: unknown): string =>
   error instanceof Fault ? `${error.code}: ${error.message}` : `${(error as Error).name}: ${(error as Error).message}`;
-async function countAll(engine: Engine, { policy, measures }: Scene): Promise<Ways> {
+async function countAll(engine: Pinned, { policy, measures }: Scene): Promise<Ways> {
   const aggregate: (readonly bigint[] | string)[] = [];
   const groups: (readonly bigint[] | string | undefined)[] = [];
-  for (const plan of compileMeasures(measures, policy, await engine.columns())) {
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
     try {
       for (const [i, cells] of readCounts(plan, measures, (await engine.rows(plan.statement)).open())) aggregate[i] = cells;
     } catch (error) {
@@ -349,7 +349,7 @@ interface Course {
   /** The files in which a reading is tried. */
   readonly files: (list: readonly File[], reading: string) => readonly File[];
   readonly types?: (list: readonly Stored[]) => readonly Stored[];
-  readonly twin?: (engine: Engine) => Engine;
+  readonly twin?: (engine: Pinned) => Pinned;
 }
 async function fuzz(seed: number, course: Course): Promise<Tally> {
   const random = generator(seed);
@@ -360,9 +360,9 @@ async function fuzz(seed: number, course: Course): Promise<Tally> {
     for (const file of course.files(all, name)) {
       const scene = sceneOf(file, declare, ask, random, course.types ? Number.POSITIVE_INFINITY : questions);
       const where = `seed ${seed}, ${name}, ${file.kind}`;
-      let engine: Engine;
+      let engine: Pinned;
       try {
-        engine = await openEngine(scene.policy, { threads: 1, ...(file.memory !== undefined && { memory: file.memory }) });
+        engine = await openNow(scene.policy, { threads: 1, ...(file.memory !== undefined && { memory: file.memory }) });
       } catch (error) {
         tally.wrong.push({ where, measure: 'open', found: thrown(error) });
         continue;
@@ -383,7 +383,7 @@ async function fuzz(seed: number, course: Course): Promise<Tally> {
 const oneFile: Course['files'] = (list, reading) => [list[reading.length % list.length]!];
 
 /** The engine, but for what streams out of it. */
-const streaming = (engine: Engine, change: (cell: Cell) => Cell): Engine =>
+const streaming = (engine: Pinned, change: (cell: Cell) => Cell): Pinned =>
   new Proxy(engine, {
     get(target, property) {
       if (property !== 'stream') {

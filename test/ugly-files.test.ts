@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countByDatabase, countStreaming } from '../src/count/count.js';
-import type { Engine } from '../src/engine/engine.js';
+import type { Pinned } from '../src/engine/engine.js';
 import { Fault } from '../src/errors.js';
 import { openLedger } from '../src/ledger/open.js';
 import type { Policy } from '../src/policy/policy.js';
@@ -13,6 +13,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { createSession } from '../src/release/session.js';
 import { openEngine } from '../src/terms/open.js';
+import { openNow } from './now.js';
 import { category, multi, number, samplePolicy } from './sample-policy.js';
 
 let folder: string;
@@ -48,14 +49,14 @@ const little = { memory: 40 * 2 ** 20, threads: 2 };
 /** The exact integers behind the questions, by both ways of counting; or the fault. */
 async function counted(source: string, limits = {}): Promise<readonly (readonly bigint[])[]> {
   const policy = policyOn(source);
-  const engine = await openEngine(policy, limits);
+  const engine = await openNow(policy, limits);
   try {
     return await countsOf(engine, policy);
   } finally {
     await engine.close();
   }
 }
-async function countsOf(engine: Engine, policy: Policy): Promise<readonly (readonly bigint[])[]> {
+async function countsOf(engine: Pinned, policy: Policy): Promise<readonly (readonly bigint[])[]> {
   const { measures } = bindBatch(questions, policy);
   const asked = (await countByDatabase(engine, policy, measures)).map((cells) => cells.open());
   expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open())).toEqual(asked);
@@ -123,15 +124,15 @@ describe('a record with an ugly cell in a CSV', () => {
   it('is read alike after the file changed under an open engine', async () => {
     const source = file('.csv', joined(head, others, record(...usual)));
     const policy = policyOn(source);
-    const engine = await openEngine(policy);
+    const engine = await openNow(policy);
     const before = await countsOf(engine, policy);
     for (const ugly of [byte(0xff), byte(0xfe, 0xff)]) {
       writeFileSync(source, joined(head, others, record(ugly, ...usual.slice(1))));
-      await engine.snapshot();
+      await engine.id();
       expect((await countsOf(engine, policy))[1]).toEqual([1n, 1n, 0n, 1n, 1n]);
     }
     writeFileSync(source, joined(head, others, record(...usual)));
-    await engine.snapshot();
+    await engine.id();
     expect(await countsOf(engine, policy)).toEqual(before);
     await engine.close();
   });
@@ -173,7 +174,7 @@ describe('a relation with an ugly cell', () => {
   it('is read too', async () => {
     const source = file('.csv', joined('id\n1\n2\n'));
     const table = file('.csv', joined('a,b\n1,2\n', byte(0xe9), ',2\n', '1,"', 'x'.repeat(3e6), '"\n'));
-    const engine = await openEngine({ source, relations: [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true }] });
+    const engine = await openNow({ source, relations: [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true }] });
     expect((await engine.rows({ sql: 'SELECT count(*) FROM fugu_relation_friend', values: [] })).open()).toEqual([[4n]]);
     await engine.close();
   });

@@ -82,7 +82,7 @@ export function openBench(task: Task): Bench {
     const policy = await readPolicy(write('{ epsilon: 1 }', 'none', source));
     const engine = await openEngine(policy);
     const map = mapFeatures(policy, parseClassify(ask));
-    const rows = (await readExamples(engine, policy, map)).open();
+    const rows = (await readExamples(await engine.pin(), policy, map)).open();
     await engine.close();
     return { map, rows };
   };

@@ -39,7 +39,10 @@ async function readAdult(folder: URL): Promise<{ train: Row[]; test: Row[] }> {
   const names = ['part', ...Object.keys(numbers), ...categories, 'income'];
   const [train, test]: [Row[], Row[]] = [[], []];
   try {
-    for await (const cells of readStructure(engine, { sql: `SELECT ${names.join(', ')} FROM fugu_data`, values: [] })) {
+    for await (const cells of readStructure(await engine.pin(), {
+      sql: `SELECT ${names.join(', ')} FROM fugu_data`,
+      values: [],
+    })) {
       if (cells.some((c) => c === null || c === '?')) continue;
       const row = Object.fromEntries(names.map((n, k) => [n, cells[k]!]));
       (row.part === 'train' ? train : test).push(row);

@@ -54,7 +54,7 @@ async function read(source: string, sql: string): Promise<Pair[]> {
   try {
     const rows: Pair[] = [];
     const text = (cell: unknown) => (cell === null || cell === undefined ? null : `${cell}`);
-    for await (const [a, b] of readStructure(engine, { sql, values: [] })) rows.push([text(a), text(b)]);
+    for await (const [a, b] of readStructure(await engine.pin(), { sql, values: [] })) rows.push([text(a), text(b)]);
     return rows;
   } finally {
     await engine.close();

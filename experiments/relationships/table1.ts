@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Engine } from '../../src/engine/engine.js';
+import type { Pinned } from '../../src/engine/engine.js';
 import { divide, parseRational, type Rational, rational, toNumber } from '../../src/exact/rational.js';
 import { smoothLaw, smoothScale } from '../../src/mechanism/smooth.js';
 import { bernoulli } from '../../src/noise/bernoulli.js';
@@ -62,15 +62,15 @@ export async function measureGraph(g: NamedGraph): Promise<readonly Measured[]> 
   try {
     const all: Measured[] = [];
     for (const query of ['triangles', '2-paths', '4-cycles', '4-cliques', '2-triangles'])
-      all.push(...(await shapeErrors(g, engine, query)));
-    return [...all, ...(await walkErrors(g, engine))];
+      all.push(...(await shapeErrors(g, await engine.pin(), query)));
+    return [...all, ...(await walkErrors(g, await engine.pin()))];
   } finally {
     await engine.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function shapeErrors(g: NamedGraph, engine: Engine, query: string): Promise<Measured[]> {
+async function shapeErrors(g: NamedGraph, engine: Pinned, query: string): Promise<Measured[]> {
   const n = g.graph.nodes;
   const a = analysePattern(query, schemaFromText(query, n, { symmetric: true }));
   const count = countShape(g.graph, shapeOf(a.pattern)!);
@@ -84,7 +84,7 @@ async function shapeErrors(g: NamedGraph, engine: Engine, query: string): Promis
 }
 
 /** Distinct nodes two steps from the first node: the paper's d_{2,v}, each undirected tie read as two tuples. */
-async function walkErrors(g: NamedGraph, engine: Engine): Promise<Measured[]> {
+async function walkErrors(g: NamedGraph, engine: Pinned): Promise<Measured[]> {
   const text = "q(y) :- R('n0', x), R(x, y)";
   const a = analysePattern(text, schemaFromText(text, g.graph.nodes), { log: 'natural' });
   const count = (await exactAnswer(engine, a)).open();

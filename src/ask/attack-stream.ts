@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { attackStream as attackWith, type StreamAttack, sequenceOf } from '../attack/stream/attack.js';
 import { toldSteps } from '../attack/stream/told-steps.js';
 import { refuseSecretSteps } from '../count/public-steps.js';
+import { pinned } from '../engine/engine.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
@@ -31,6 +32,6 @@ export async function attackStream(policy: FileName, given: StreamAttackOptions)
     refuseSecretSteps(read);
     const told = toldSteps(readText(stream), sequenceOf(read).state);
     const engine = await openEngine(read);
-    return closing(engine, () => attackWith(read, engine, told, { show }));
+    return closing(engine, () => pinned(engine, (rows) => attackWith(read, rows, told, { show })));
   });
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { attackPolicy, type PolicyAttack } from '../attack/policy/attack.js';
 import { releasedTable } from '../attack/policy/table.js';
+import { pinned } from '../engine/engine.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
@@ -34,7 +35,9 @@ export async function attack(policy: FileName, given: AttackOptions): Promise<Po
     const read = await readPolicy(file);
     const released = releasedTable(readText(join(release, 'receipt.json')), csvFiles(release), read, column);
     const engine = await openEngine(read);
-    return closing(engine, () => attackPolicy(read, engine, released, { show, ...(progress && { progress }) }));
+    return closing(engine, () =>
+      pinned(engine, (rows) => attackPolicy(read, rows, released, { show, ...(progress && { progress }) })),
+    );
   });
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { countHidden, type PrivateFigures } from '../count/hidden-cells.js';
+import { pinned } from '../engine/engine.js';
 import { toText } from '../exact/rational.js';
 import type { Adversary, Policy, SecretKind } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
@@ -75,5 +76,5 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
 async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
   const { source, table } = policy.data;
   const engine = await openEngine({ source, ...(table !== undefined && { table }) });
-  return closing(engine, () => countHidden(engine, policy));
+  return closing(engine, () => pinned(engine, (rows) => countHidden(rows, policy)));
 }

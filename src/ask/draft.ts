@@ -2,8 +2,10 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { describeColumns, describePanels } from '../engine/describe.js';
+import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
+import { isDatabase } from '../policy/address.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
 import { type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../policy/draft/draft.js';
 import { hasDecimalCommas } from '../policy/draft/guess.js';
@@ -84,7 +86,9 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
   return faulting(async () => {
     const { codebook, table, out, progress, interview, ...first } = readOptions(options, given);
     const file = canonicalPath(resolve(out));
-    const source = resolve(fileNamed(data, 'The data'));
+    const called = fileNamed(data, 'The data');
+    const remote = isDatabase(called);
+    const source = remote ? called : resolve(called);
     const named = codebook === undefined ? undefined : resolve(codebook);
     const told = named ?? (hasDictionary(source) ? source : undefined);
     const book = told === undefined ? undefined : await readCodebook(told);
@@ -92,17 +96,19 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const codebookPath = named ?? (book?.size ? told : undefined);
     const engine = await openEngine({ source, ...(table !== undefined && { table }) });
     const draft = await closing(engine, async () => {
-      refuseNamelessData(
-        (await engine.columns()).map((c) => c.name),
-        source,
-      );
-      const fromPolicy = (path: string) => relative(dirname(file), path).split(sep).join('/');
+      const fromPolicy = (path: string) => (isDatabase(path) ? path : relative(dirname(file), path).split(sep).join('/'));
       const folder = dirname(canonicalPath(source));
-      const pointed = await describeColumns(engine, progress);
-      const commas = hasDecimalCommas(pointed);
-      const columns = commas ? await describeColumns(engine, progress, ',') : pointed;
+      const { columns, commas, panels } = await pinned(engine, async (rows) => {
+        refuseNamelessData(
+          (await rows.columns()).map((c) => c.name),
+          source,
+        );
+        const pointed = await describeColumns(rows, progress);
+        const commas = hasDecimalCommas(pointed);
+        const columns = commas ? await describeColumns(rows, progress, ',') : pointed;
+        return { columns, commas, panels: await describePanels(rows, columns) };
+      });
       const known = columns.map(({ name }) => name);
-      const panels = await describePanels(engine, columns);
       const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
       return draftFrom(columns, {
         ...decided(told, known),
@@ -111,7 +117,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         ...(table !== undefined && { table }),
         ...(commas && { decimal: ',' as const }),
         ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
-        ...(!canWrite(folder) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
+        ...((remote || !canWrite(folder)) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
       });
     });
     await parsePolicy(draft.text, file);

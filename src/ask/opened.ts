@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import { type Engine, type Pinned, pinned } from '../engine/engine.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
@@ -56,10 +56,10 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
 }
 
 /** The data of a policy, for as long as `work` takes; no ledger, so nothing can be paid for. */
-export async function withData<T>(file: string, work: (engine: Engine, policy: Policy) => Promise<T>): Promise<T> {
+export async function withData<T>(file: string, work: (data: Pinned, policy: Policy) => Promise<T>): Promise<T> {
   const policy = await readPolicy(file);
   const engine = await openEngine(policy);
-  return closing(engine, () => work(engine, policy));
+  return closing(engine, () => pinned(engine, (data) => work(data, policy)));
 }
 
 const warning = (error: unknown): void => process.emitWarning(asFault(error).message, 'FuguWarning');

@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicData } from '../../experiments/data.js';
 import { runCommand } from '../../test/command.js';
+import { openNow } from '../../test/now.js';
 import { confirmPolicy, unconfirmedColumns } from '../ask/confirm.js';
 import { draftPolicy } from '../ask/draft.js';
 import { Fault } from '../errors.js';
@@ -199,7 +200,7 @@ describe.skipIf(!data)('on surveys we did not make', () => {
       const policy = await readPolicy(out);
       expect(draft.declared).toBeGreaterThan(10);
       expect((await confirmPolicy(policy.file, { columns: 'all' })).unconfirmed).toEqual([]);
-      const engine = await openEngine(await readPolicy(out));
+      const engine = await openNow(await readPolicy(out));
       expect((await engine.size()).open()).toBeGreaterThan(3000);
       await engine.close();
     },
@@ -224,7 +225,7 @@ describe('what spreadsheets write', () => {
         ['sep=;', 'party;age', ...Array.from({ length: 60 }, (_, i) => `${'ab'[i % 2]};${20 + (i % 30)}`), ''].join(end),
       );
       expect([...policy.columns.keys()]).toEqual(['party', 'age']);
-      const engine = await openEngine(policy);
+      const engine = await openNow(policy);
       expect((await engine.size()).open()).toBe(60);
       await engine.close();
     }

@@ -37,7 +37,7 @@ export function register(program: Command): void {
       '--codebook <file>',
       'a CSV with the columns name,value,label[,missing], a survey file or a DDI codebook; a survey file is its own',
     )
-    .option('--table <name>', 'the table of a duckdb file, the sheet of a workbook')
+    .option('--table <name>', 'the table of a duckdb file or of a database, the sheet of a workbook')
     .option('--columns <names>', 'the columns to ask about: names and patterns (q*), separated by commas')
     .option('--except <names>', 'columns to leave out, in the same form')
     .option(

@@ -1,8 +1,9 @@
+import { Binder, type Dialect } from '../engine/dialect.js';
 import type { SourceColumn, Statement } from '../engine/engine.js';
+import { quoteName } from '../engine/structure.js';
 import { codesOf } from '../policy/code.js';
 import { columnNamed, isCoded } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
-import { Binder, type Dialect } from './dialect.js';
 import { keptRows } from './kept-rows.js';
 import type { Counting, JointKey, RowKey, RowTest, RowValue } from './measure.js';
 import { cellCount, columnsOf, impliesPresent } from './measure.js';
@@ -37,7 +38,7 @@ const spareGroups = 10_000;
 
 /** One statement about the rows: a binder of its own, so that it compiles one. */
 export class Compiler {
-  readonly #binder = new Binder();
+  readonly #binder: Binder;
   readonly #dialect: Dialect;
   readonly #policy: Policy;
   readonly #source: readonly SourceColumn[];
@@ -45,6 +46,7 @@ export class Compiler {
 
   constructor(dialect: Dialect, policy: Policy, source: readonly SourceColumn[], rows: number) {
     this.#dialect = dialect;
+    this.#binder = new Binder(dialect);
     this.#policy = policy;
     this.#source = source;
     this.#rows = rows;
@@ -68,7 +70,7 @@ export class Compiler {
       this.#binder,
       this.#policy,
       this.#source,
-      names.map((name) => [coded(name) ? rawCell(this.#dialect, at(name)) : this.#numberIn(at(name)), alias.get(name)!]),
+      names.map((name) => [coded(name) ? rawCell(at(name)) : this.#numberIn(at(name)), alias.get(name)!]),
     );
 
     const added = addedUp(countings);
@@ -85,13 +87,13 @@ export class Compiler {
     const sums = countings.map(({ value }, j) => `${number ? number.sum(value) : this.#sum(value, alias, filter)} AS a${j}`);
     const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
     const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
-    const from = number ? `(SELECT *, ${number.expression} AS added FROM (${read}))` : `(${read})`;
+    const from = number ? `(SELECT *, ${number.expression} AS added FROM (${read}) AS read) AS added_up` : `(${read}) AS read`;
     return `SELECT ${[...inner, ...sums].join(', ')} FROM ${from}${where}${by}`;
   }
 
   #numberIn(column: SourceColumn): string {
     const places = placesIn(column, columnGrid(this.#policy, column.name));
-    return places === undefined ? numberExpression(this.#dialect, column) : this.#dialect.identifier(places);
+    return places === undefined ? numberExpression(this.#dialect, column) : quoteName(places);
   }
 
   /** Sums and counts of a number that the rows have in a column `added`, moved by what is the same for every row after they are added up. */
@@ -99,13 +101,14 @@ export class Compiler {
     const { lowUnits, stride } = columnGrid(this.#policy, column);
     const { expression, base, counted = 'added' } = this.#number(column, x).addend(this.#rows);
     const having = `count(${counted})`;
+    const { wide } = this.#dialect;
     return {
       expression,
       sum: (value) => {
         if (value.kind !== 'number') return having;
         const each = lowUnits - value.origin - value.shift - stride * BigInt(base);
-        const total = stride === 1n ? 'CAST(sum(added) AS HUGEINT)' : `CAST(sum(added) AS HUGEINT) * ${stride}`;
-        return each === 0n ? total : `${total} + CAST(${having} AS HUGEINT) * (${each})`;
+        const total = stride === 1n ? wide('sum(added)') : `${wide('sum(added)')} * ${stride}`;
+        return each === 0n ? total : `${total} + ${wide(having)} * (${each})`;
       },
     };
   }
@@ -127,7 +130,7 @@ export class Compiler {
       });
     const cell = terms.length > 0 ? terms.join(' + ') : '0';
     const totals = countings.map((_, j) => `sum(a${j})`);
-    const sql = `SELECT CAST(cell AS BIGINT) AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) WHERE cell IS NOT NULL GROUP BY 1`;
+    const sql = `SELECT ${this.#dialect.whole('cell')} AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) AS cells WHERE cell IS NOT NULL GROUP BY 1`;
     return { sql, values: this.#binder.values };
   }
 
@@ -140,7 +143,7 @@ export class Compiler {
     const binder = this.#binder;
     return this.#reading(column)
       .list.filter(([, i]) => wanted(codes[i]!))
-      .map(([value, i]) => [typeof value === 'number' ? binder.real(value) : binder.text(value), i] as const);
+      .map(([value, i]) => [typeof value === 'number' ? this.#dialect.constant(value) : binder.text(value), i] as const);
   }
   #codes(column: string): readonly string[] {
     const declared = columnNamed(this.#policy, column);
@@ -152,7 +155,10 @@ export class Compiler {
   #parts(column: string, raw: string): string {
     const declared = columnNamed(this.#policy, column);
     const separator = declared.type === 'multi' ? declared.separator : ';';
-    return this.#dialect.parts(optionTextExpression(sourceColumn(this.#source, column), raw), this.#binder.text(separator));
+    return this.#dialect.parts(
+      optionTextExpression(this.#dialect, sourceColumn(this.#source, column), raw),
+      this.#binder.text(separator),
+    );
   }
   #hasAny(column: string, raw: string, codes: readonly string[]): string {
     if (codes.length === 0) return 'false';
@@ -171,7 +177,7 @@ export class Compiler {
     return `coalesce(${this.#reading(column).expression(raw)} IN (${values.join(', ')}), false)`;
   }
   #number(column: string, x: string): NumberReading {
-    return numberReading(this.#dialect, this.#binder, sourceColumn(this.#source, column), columnGrid(this.#policy, column), x);
+    return numberReading(this.#dialect, sourceColumn(this.#source, column), columnGrid(this.#policy, column), x);
   }
   #answered(column: string, raw: string): string {
     const codes = this.#codes(column);
@@ -180,7 +186,7 @@ export class Compiler {
 
   #test(test: RowTest, raw: string): string {
     if (test.kind === 'missing')
-      return test.negate ? this.#answered(test.column, raw) : `(${this.#answered(test.column, raw)}) IS NOT TRUE`;
+      return test.negate ? this.#answered(test.column, raw) : `NOT coalesce(${this.#answered(test.column, raw)}, false)`;
     if (test.kind === 'range') {
       const { present, reaches, inside } = this.#number(test.column, raw);
       if (test.from > test.to) return test.negate ? present : 'false';
@@ -200,7 +206,7 @@ export class Compiler {
   #groupedBy(key: Exclude<RowKey, { kind: 'joint' }>, raw: string): string {
     if (key.kind === 'grid') {
       const { present, position } = this.#number(key.column, raw);
-      return `CASE WHEN ${present} THEN ${position} // ${key.width} END`;
+      return `CASE WHEN ${present} THEN ${this.#dialect.quotient(position, key.width)} END`;
     }
     if (key.kind !== 'bin') return raw;
     const { present, reaches } = this.#number(key.column, raw);

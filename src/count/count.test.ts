@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openNow } from '../../test/now.js';
 import { category, number, samplePolicy, surveyColumns } from '../../test/sample-policy.js';
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
-import { openEngine } from '../terms/open.js';
 import type { DeclaredTie } from '../ties/kinds.js';
 import { countByDatabase, countStreaming } from './count.js';
 import { compileMeasures, readCounts } from './groups.js';
@@ -58,9 +58,9 @@ const batch = parseBatch([
   { kind: 'quantile', column: 'age', at: [0.5], by: ['party'] },
 ]);
 
-async function bySql(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<bigint[][]> {
+async function bySql(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<bigint[][]> {
   const found: bigint[][] = [];
-  for (const plan of compileMeasures(measures, policy, await engine.columns()))
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect))
     for (const [i, cells] of readCounts(plan, measures, (await engine.rows(plan.statement)).open())) found[i] = cells;
   return found;
 }
@@ -78,13 +78,13 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
   beforeAll(async () => {
     writeFileSync(source, csv(3000));
     // No domains are told to this engine, so it keeps every text; codes are only brought to their spelling.
-    const engine = await openEngine({ source, codes: new Set(['party', 'grade']) });
+    const engine = await openNow({ source, codes: new Set(['party', 'grade']) });
     truth = await bySql(engine, policy, measures);
     await engine.close();
   });
 
-  const agree = async (engine: Engine, coded: boolean) => {
-    const { statement } = compileStream(columnsRead([measures[1]!]), policy, await engine.columns());
+  const agree = async (engine: Pinned, coded: boolean) => {
+    const { statement } = compileStream(columnsRead([measures[1]!]), policy, await engine.columns(), engine.dialect);
     for await (const block of engine.stream(statement)) expect(block.open().stored?.[0]?.words !== undefined).toBe(coded);
     expect(await bySql(engine, policy, measures)).toEqual(truth);
     expect((await countByDatabase(engine, policy, measures)).map((cells) => cells.open())).toEqual(truth);
@@ -95,14 +95,14 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
 
   // Which rows of a person stay depends on their text; without domains the garbage is part of it.
   it.skipIf(secret === 'persons')('gives the same integers whether categories are held as codes or read as text', async () => {
-    await agree(await openEngine(policy), true);
-    await agree(await openEngine(policy, little), true);
-    await agree(await openEngine({ source, codes: new Set(['party', 'grade']) }), false);
+    await agree(await openNow(policy), true);
+    await agree(await openNow(policy, little), true);
+    await agree(await openNow({ source, codes: new Set(['party', 'grade']) }), false);
   });
 
   it.skipIf(secret === 'persons')('gives the same integers from a database whose text stays where it is', async () => {
     const copy = { ...policy, data: { source: join(folder, `${secret}.duckdb`) } };
-    const engine = await openEngine({ source, codes: new Set(['party', 'grade']) });
+    const engine = await openNow({ source, codes: new Set(['party', 'grade']) });
     const shown = names.map((n) => `"${n}"`).join(', ');
     const rows = (await engine.rows({ sql: `SELECT ${shown} FROM fugu_data`, values: [] })).open();
     await engine.close();
@@ -117,11 +117,11 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
     appender.closeSync();
     connection.closeSync();
     instance.closeSync();
-    await agree(await openEngine(copy), true);
+    await agree(await openNow(copy), true);
   });
 
   it('gives the same integers by the database and here', async () => {
-    const engine = await openEngine(policy);
+    const engine = await openNow(policy);
     truth = await bySql(engine, policy, measures);
     await agree(engine, true);
   });
@@ -137,7 +137,7 @@ describe('a category that says who is tied to whom', () => {
       data: { source },
       dependence: [groups],
     };
-    const engine = await openEngine(policy);
+    const engine = await openNow(policy);
     const rows = (await engine.rows({ sql: 'SELECT party, grade FROM fugu_data ORDER BY who', values: [] })).open();
     expect(rows).toEqual([
       ['dem', '1'],
@@ -171,14 +171,14 @@ describe('numbers in a Parquet file', () => {
       ]),
       policy,
     );
-    const bare = await openEngine({ source });
+    const bare = await openNow({ source });
     const truth = await bySql(bare, policy, measures);
     expect((await countStreaming(bare, policy, measures)).map((cells) => cells.open())).toEqual(truth);
     expect((await countByDatabase(bare, policy, measures)).map((cells) => cells.open())).toEqual(truth);
     await bare.close();
     // Once held, once read from the file every time.
     for (const limits of [{}, { memory: 5 * 2 ** 20, threads: 1 }]) {
-      const engine = await openEngine(policy, limits);
+      const engine = await openNow(policy, limits);
       expect(await bySql(engine, policy, measures)).toEqual(truth);
       expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open())).toEqual(truth);
       expect((await countByDatabase(engine, policy, measures)).map((cells) => cells.open())).toEqual(truth);
@@ -208,8 +208,8 @@ describe('places of numbers that the engine holds', () => {
     const { measures: asked } = bindBatch(parseBatch([{ kind: 'mean', column: 'age' }]), policies[0]!);
     expect(asked.length).toBe(2);
     for (const opened of policies) {
-      const engine = await openEngine(opened);
-      const bare = await openEngine({ source });
+      const engine = await openNow(opened);
+      const bare = await openNow({ source });
       expect((await engine.columns()).filter((c) => c.places).map((c) => c.name)).toEqual(['age']);
       expect((await bare.columns()).filter((c) => c.places)).toEqual([]);
       for (const policy of policies) {
@@ -240,11 +240,11 @@ describe('a table of many columns', () => {
     writeFileSync(join(folder, 'wide.csv'), `${wide.join()}\n${wide.map(() => 'a').join()}\n${wide.map(() => 'b').join()}\n`);
     const policy = samplePolicy(wide.map((name) => category(name, ['a', 'b'])));
     const { measures } = bindBatch({ queries: wide.map((column) => ({ kind: 'histogram', column })) }, policy);
-    const engine = await openEngine({ source: join(folder, 'wide.csv'), codes: new Set(wide) });
+    const engine = await openNow({ source: join(folder, 'wide.csv'), codes: new Set(wide) });
     const named: number[] = [];
-    const watched: Engine = Object.assign(Object.create(engine) as Engine, {
+    const watched: Pinned = Object.assign(Object.create(engine) as Pinned, {
       columns: () => engine.columns(),
-      stream: (statement: Parameters<Engine['stream']>[0]) => {
+      stream: (statement: Parameters<Pinned['stream']>[0]) => {
         named.push(statement.sql.match(/"q\d+"/g)!.length);
         return engine.stream(statement);
       },
@@ -291,7 +291,7 @@ describe('a table of many columns', () => {
       writeFileSync(source, text);
       const policy = { ...samplePolicy(columns), data: { source } };
       const { measures } = bindBatch({ queries: asked.map((column) => ({ kind: 'histogram', column })) }, policy);
-      const engine = await openEngine(policy);
+      const engine = await openNow(policy);
       const shown = await engine.columns();
       expect(shown.some((c) => c.block !== undefined)).toBe(name === 'split');
       expect(shown.some((c) => c.written !== undefined)).toBe(name === 'split');
@@ -316,7 +316,7 @@ describe('a table of many columns', () => {
     const base = samplePolicy(wide.map((name) => category(name, ['a', 'b'])));
     const policy: Policy = { ...base, protect: { ...base.protect, secret: 'person', unit: 'who', maxRows: 1 } };
     const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'p7' }] }, policy);
-    const engine = await openEngine({ source: join(folder, 'persons.csv'), codes: new Set(wide) });
+    const engine = await openNow({ source: join(folder, 'persons.csv'), codes: new Set(wide) });
     const counted = await countByDatabase(engine, policy, measures);
     expect(counted.map((cells) => cells.open())).toEqual([[1n, 1n, 0n]]);
     await engine.close();

@@ -1,4 +1,4 @@
-import type { Engine, SourceColumn } from '../engine/engine.js';
+import type { Pinned, SourceColumn } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
 import { type CountPlan, compileMeasures, readCounts, readGroups } from './groups.js';
@@ -14,7 +14,7 @@ const streamedCells = 200_000_000;
 const manyMeasures = 8;
 
 /** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
-export async function countCells(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+export async function countCells(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const wide = measures.length >= manyMeasures && (await engine.size()).open() * measures.length <= streamedCells;
   return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
 }
@@ -23,7 +23,7 @@ export async function countCells(engine: Engine, policy: Policy, measures: reado
 const columnsAtOnce = 1000;
 
 export async function countStreaming(
-  engine: Engine,
+  engine: Pinned,
   policy: Policy,
   measures: readonly Measure[],
   atOnce = policy.protect.secret === 'person' ? Number.POSITIVE_INFINITY : columnsAtOnce,
@@ -65,7 +65,7 @@ function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readon
   if (part.length > 0) yield part;
 }
 
-async function countTogether(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+async function countTogether(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
   const asWritten = policy.protect.secret !== 'person';
   const { statement, columns, written } = compileStream(
@@ -80,7 +80,7 @@ async function countTogether(engine: Engine, policy: Policy, measures: readonly 
   return counter.totals().map((cells) => new Exact(cells));
 }
 
-export async function countByDatabase(engine: Engine, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+export async function countByDatabase(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Array<Cells>(measures.length);
   const rows = (await engine.size()).open();
   for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows)) {
@@ -90,7 +90,7 @@ export async function countByDatabase(engine: Engine, policy: Policy, measures: 
 }
 
 async function countPlan(
-  engine: Engine,
+  engine: Pinned,
   policy: Policy,
   measures: readonly Measure[],
   plan: CountPlan,

@@ -1,10 +1,10 @@
+import type { Dialect } from '../engine/dialect.js';
 import type { Cell, SourceColumn, Statement } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
 import { Compiler } from './compile.js';
-import { dialectNamed } from './dialect.js';
 import { cellCount, type Measure, type RowKey, textOf } from './measure.js';
 import { codePlaces } from './read-rows.js';
 
@@ -28,7 +28,7 @@ export function compileMeasures(
   measures: readonly Measure[],
   policy: Policy,
   source: readonly SourceColumn[],
-  dialect = 'duckdb',
+  dialect: Dialect,
   rows = Number.POSITIVE_INFINITY,
 ): readonly CountPlan[] {
   const groups = new Map<string, number[]>();
@@ -38,7 +38,7 @@ export function compileMeasures(
   });
   return [...groups.values()].map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
-    const compiler = () => new Compiler(dialectNamed(dialect), policy, source, rows);
+    const compiler = () => new Compiler(dialect, policy, source, rows);
     const single = countings[0]!.keys.every(
       (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
     );

@@ -1,4 +1,4 @@
-import type { Cell, Engine } from '../engine/engine.js';
+import type { Cell, Pinned } from '../engine/engine.js';
 import { nameText } from '../engine/name.js';
 import { quoteName } from '../engine/structure.js';
 import { toNumber } from '../exact/rational.js';
@@ -56,7 +56,7 @@ const atOnce = 500;
  * What the declared domains hide, for the steward's eyes only. Whoever calls this must have opened the data without a policy: an engine that knows the
  * declared codes may have forgotten all others. Nothing of it may be written down or released.
  */
-export async function countHidden(engine: Engine, policy: Policy): Promise<PrivateFigures> {
+export async function countHidden(engine: Pinned, policy: Policy): Promise<PrivateFigures> {
   const keys = new Map<string, KeyTally>();
   for (const d of policy.dependence)
     for (const { column, role } of tieColumns(d))

@@ -1,8 +1,8 @@
-import type { Engine, SourceColumn } from '../engine/engine.js';
+import { Binder, type Dialect } from '../engine/dialect.js';
+import type { Pinned, SourceColumn } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
-import { Binder, type Dialect, dialectNamed } from './dialect.js';
 import { rawCell, sourceColumn } from './read-column.js';
 
 /**
@@ -28,25 +28,25 @@ export function keptRows(
       'The secret is a person but no unit column names the person.',
       'Write protect: { secret: person, unit: … }.',
     );
-  const text = (name: string) => `CAST(${rawCell(dialect, sourceColumn(source, name))} AS VARCHAR)`;
+  const text = (name: string) => dialect.text(rawCell(sourceColumn(source, name)));
   const owner = sourceColumn(source, unit);
-  const person = dialect.name(rawCell(dialect, owner), owner.type);
+  const person = dialect.name(rawCell(owner), owner.type);
   // All declared cells, each with its length before it, so that no two different rows read the same.
   const cells = [...policy.columns.keys()].map(
-    (name) => `coalesce(CAST(length(${text(name)}) AS VARCHAR) || ':' || ${text(name)}, '-')`,
+    (name) => `coalesce(${dialect.text(`length(${text(name)})`)} || ':' || ${text(name)}, '-')`,
   );
   const content = dialect.digest(cells.length > 0 ? joined(cells) : `''`);
   const read = select([`${person} AS person`, `${content} AS content`], 'fugu_data', list);
   // Rows with the same content are interchangeable, so it does not matter which is the first copy.
   const copies = select(
     ['person', 'content', 'row_number() OVER (PARTITION BY person, content) AS copy'],
-    `(${read}) WHERE person IS NOT NULL`,
+    `(${read}) AS owned WHERE person IS NOT NULL`,
   );
   const key = dialect.digest(
-    `${binder.text(`${policy.population}:`)} || person || ':' || content || ':' || CAST(copy AS VARCHAR)`,
+    `${binder.text(`${policy.population}:`)} || person || ':' || content || ':' || ${dialect.text('copy')}`,
   );
-  const ranked = select([`row_number() OVER (PARTITION BY person ORDER BY ${key}) AS rank`], `(${copies})`);
-  return select([], `(${ranked}) WHERE rank <= ${Math.trunc(maxRows)}`);
+  const ranked = select([`row_number() OVER (PARTITION BY person ORDER BY ${key}) AS rank`], `(${copies}) AS copies`);
+  return select([], `(${ranked}) AS ranked WHERE rank <= ${Math.trunc(maxRows)}`);
 }
 
 /** Texts one after the other, nested no deeper than need be: databases bound how deep an expression is, and a survey has a thousand columns. */
@@ -59,13 +59,13 @@ const joined = (texts: readonly string[]): string => {
  * How many records there are: a number that replacing one record does not change, so it may steer an analysis and be told (docs/known-limits.md).
  * With secret `person` that is the number of persons; the number of rows would depend on how many rows one person has.
  */
-export async function publicRecords(engine: Engine, policy: Policy): Promise<number> {
+export async function publicRecords(engine: Pinned, policy: Policy): Promise<number> {
   // There it is a secret.
   if (addsRemoves(policy)) throw new Error('the number of records is protected');
   if (policy.protect.secret !== 'person') return (await engine.size()).open();
-  const binder = new Binder();
+  const binder = new Binder(engine.dialect);
   const single = { ...policy, protect: { ...policy.protect, maxRows: 1 } };
-  const one = keptRows(dialectNamed(engine.dialect), binder, single, await engine.columns(), []);
-  const rows = (await engine.rows({ sql: `SELECT count(*) FROM (${one})`, values: binder.values })).open();
+  const one = keptRows(engine.dialect, binder, single, await engine.columns(), []);
+  const rows = (await engine.rows({ sql: `SELECT count(*) FROM (${one}) AS persons`, values: binder.values })).open();
   return Number(rows[0]?.[0] ?? 0);
 }

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import type { Additive } from '../mechanism/additive.js';
 import { type Law, lawText } from '../mechanism/law.js';
 import type { Paid } from '../mechanism/paid.js';
@@ -20,7 +20,7 @@ export interface NoisyVector {
 
 /** Draws the noise, then counts, then adds: in this order, so that the time the noise takes cannot depend on the data. */
 export async function noisyCells(
-  engine: Engine,
+  engine: Pinned,
   policy: Policy,
   measures: readonly Measure[],
   mechanisms: readonly MechanismOf[],

@@ -1,4 +1,5 @@
-import type { Engine } from '../engine/engine.js';
+import type { Dialect } from '../engine/dialect.js';
+import type { Pinned } from '../engine/engine.js';
 import { readStructure } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
@@ -6,7 +7,6 @@ import { columnNamed } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { NumberColumn, Policy } from '../policy/policy.js';
-import { Binder, dialectNamed } from './dialect.js';
 import { numberExpression, sourceColumn } from './read-column.js';
 
 /** The steps of a table: so many units of a public whole-number column each, from its lower bound on, numbered from 1. */
@@ -61,26 +61,28 @@ export function stepsOf(policy: Policy, name: string, width: number): Steps {
 const form = (name: string): string => `${name}: { type: integer, bounds: [1, 365], public: true }`;
 
 /** How many rows each step has, from the first on: as public as the column. */
-export async function rowsOfSteps(engine: Engine, policy: Policy, steps: Steps): Promise<Float64Array> {
+export async function rowsOfSteps(engine: Pinned, policy: Policy, steps: Steps): Promise<Float64Array> {
   refuseCounting(policy);
-  const { x, real } = await read(engine, steps.column);
-  const sql = `SELECT CAST(floor((${x} - ${real(steps.unitsOf(1)[0])}) / ${steps.width}) AS BIGINT) AS step, count(*) FROM fugu_data WHERE ${inside(policy, steps, x, real)} GROUP BY 1`;
+  const { dialect } = engine;
+  const x = await read(engine, steps.column);
+  const step = dialect.whole(`floor((${x} - ${dialect.constant(steps.unitsOf(1)[0])}) / ${steps.width})`);
+  const sql = `SELECT ${step} AS step, count(*) FROM fugu_data WHERE ${inside(policy, steps, x, dialect)} GROUP BY 1`;
   const rows = new Float64Array(steps.count);
   for await (const [step, count] of readStructure(engine, { sql, values: [] })) rows[Number(step)] = Number(count);
   return rows;
 }
 
 /** How many rows stand at no step: no whole number, or one beyond the declared bounds. */
-export async function rowsWithoutStep(engine: Engine, policy: Policy, steps: Steps): Promise<number> {
+export async function rowsWithoutStep(engine: Pinned, policy: Policy, steps: Steps): Promise<number> {
   refuseCounting(policy);
-  const { x, real } = await read(engine, steps.column);
-  return counted(engine, `NOT coalesce(${inside(policy, steps, x, real)}, false)`);
+  const x = await read(engine, steps.column);
+  return counted(engine, `NOT coalesce(${inside(policy, steps, x, engine.dialect)}, false)`);
 }
 
 /** How many rows hold a smaller number in one public column than in another. */
-export async function rowsBefore(engine: Engine, policy: Policy, column: string, other: string): Promise<number> {
+export async function rowsBefore(engine: Pinned, policy: Policy, column: string, other: string): Promise<number> {
   refuseCounting(policy);
-  const [{ x }, { x: y }] = [await read(engine, column), await read(engine, other)];
+  const [x, y] = [await read(engine, column), await read(engine, other)];
   return counted(engine, `NOT coalesce(${x} >= ${y}, false)`);
 }
 
@@ -88,13 +90,13 @@ function refuseCounting(policy: Policy): void {
   if (addsRemoves(policy)) throw new Error('the number of rows of a step is protected');
 }
 
-async function counted(engine: Engine, test: string): Promise<number> {
+async function counted(engine: Pinned, test: string): Promise<number> {
   const sql = `SELECT count(*) FROM fugu_data WHERE ${test}`;
   for await (const [count] of readStructure(engine, { sql, values: [] })) return Number(count);
   return 0;
 }
 
-function inside(policy: Policy, steps: Steps, x: string, real: (x: number) => string): string {
+function inside(policy: Policy, steps: Steps, x: string, { constant: real }: Dialect): string {
   const [low] = steps.unitsOf(1);
   const [, high] = steps.unitsOf(steps.count);
   const { missing } = gridOf(columnNamed(policy, steps.column) as NumberColumn);
@@ -102,7 +104,7 @@ function inside(policy: Policy, steps: Steps, x: string, real: (x: number) => st
   return `${x} >= ${real(low)} AND ${x} <= ${real(high)} AND ${x} = floor(${x})${known}`;
 }
 
-async function read(engine: Engine, column: string): Promise<{ readonly x: string; readonly real: (x: number) => string }> {
-  const source = sourceColumn(await engine.columns(), column);
-  return { x: `CAST(${numberExpression(dialectNamed(engine.dialect), source)} AS DOUBLE)`, real: new Binder().real };
+async function read(engine: Pinned, column: string): Promise<string> {
+  const { dialect } = engine;
+  return dialect.real(numberExpression(dialect, sourceColumn(await engine.columns(), column)));
 }

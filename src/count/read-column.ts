@@ -1,13 +1,14 @@
-import { type CodeTables, codeTables, plainReal } from '../engine/codes.js';
+import { type CodeTables, codeTables } from '../engine/codes.js';
+import type { Dialect } from '../engine/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
 import { gridText } from '../engine/source.js';
+import { quoteName } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import { codesOf } from '../policy/code.js';
 import { isCoded } from '../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../policy/grid.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
-import type { Binder, Dialect } from './dialect.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
   const found = source.find((column) => column.name === name);
@@ -23,14 +24,11 @@ export function sourceColumn(source: readonly SourceColumn[], name: string): Sou
   );
 }
 
-export const rawCell = (dialect: Dialect, { name }: SourceColumn): string => dialect.identifier(name);
+export const rawCell = ({ name }: SourceColumn): string => quoteName(name);
 
 /** The number in a cell: an integer where the column shows one, else a double; NULL when there is none. Both ways of counting start from it. */
-export const numberExpression = (dialect: Dialect, source: SourceColumn): string => {
-  const raw = rawCell(dialect, source);
-  if (source.type === 'text') return dialect.numberInText(raw);
-  return source.type === 'boolean' ? `CAST(${raw} AS DOUBLE)` : raw;
-};
+export const numberExpression = (dialect: Dialect, source: SourceColumn): string =>
+  dialect.numberIn(rawCell(source), source.type);
 
 /** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf (read-column.proof.md). */
 export interface NumberReading {
@@ -48,9 +46,9 @@ export interface NumberReading {
    */
   readonly addend: (rows: number) => { readonly expression: string; readonly base: number; readonly counted?: string };
 }
-export function numberReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
-  if (placesIn(source, grid) !== undefined) return placeReading(grid, x);
-  return source.type === 'integer' && isWhole(grid) ? wholeReading(grid, x) : doubleReading(dialect, binder, source, grid, x);
+export function numberReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  if (placesIn(source, grid) !== undefined) return placeReading(dialect, grid, x);
+  return source.type === 'integer' && isWhole(grid) ? wholeReading(dialect, grid, x) : doubleReading(dialect, source, grid, x);
 }
 
 /** Where the engine holds the places of the numbers on this very grid. */
@@ -58,9 +56,9 @@ export const placesIn = ({ places }: SourceColumn, grid: Grid): string | undefin
   places?.grid === gridText(grid) ? places.column : undefined;
 
 /** Places are whole numbers from 0 to the last, or NULL. */
-const placeReading = ({ last }: Grid, x: string): NumberReading => ({
-  ...wholeReading({ from: 0, top: last, last, missing: [] }, x),
-  position: `CAST(${x} AS BIGINT)`,
+const placeReading = (dialect: Dialect, { last }: Grid, x: string): NumberReading => ({
+  ...wholeReading(dialect, { from: 0, top: last, last, missing: [] }, x),
+  position: dialect.whole(x),
   addend: () => ({ base: 0, expression: x }),
 });
 
@@ -75,7 +73,11 @@ const byCases = (inside: string, value: string, rest: readonly (readonly [test: 
 const isWhole = ({ from, top, rate, missing }: Grid): boolean =>
   rate === 1 && Number.isSafeInteger(from) && Number.isSafeInteger(top) && missing.every((m) => Math.abs(m) < 2 ** 53);
 
-function wholeReading({ from, top, last, missing }: Pick<Grid, 'from' | 'top' | 'last' | 'missing'>, x: string): NumberReading {
+function wholeReading(
+  dialect: Dialect,
+  { from, top, last, missing }: Pick<Grid, 'from' | 'top' | 'last' | 'missing'>,
+  x: string,
+): NumberReading {
   const codes = missing.filter(Number.isInteger);
   const within = codes.filter((m) => m >= from && m <= top);
   const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${x} NOT IN (${list.join(', ')})` : '');
@@ -91,7 +93,7 @@ function wholeReading({ from, top, last, missing }: Pick<Grid, 'from' | 'top' | 
       const tests = ends(least, most);
       return tests.length > 0 ? `${tests.join(' AND ')}${notIn(codes)}` : present;
     },
-    position: `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN CAST(${x} AS BIGINT) - (${from}) ELSE ${last} END`,
+    position: `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN ${dialect.whole(x)} - (${from}) ELSE ${last} END`,
     addend: () => ({
       base: from,
       ...(codes.length === 0 && { counted: x }),
@@ -104,9 +106,9 @@ function wholeReading({ from, top, last, missing }: Pick<Grid, 'from' | 'top' | 
   };
 }
 
-function doubleReading(dialect: Dialect, binder: Binder, source: SourceColumn, grid: Grid, x: string): NumberReading {
-  const { real } = binder;
-  const y = source.type === 'integer' ? `CAST(${x} AS DOUBLE)` : x;
+function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  const { constant: real } = dialect;
+  const y = source.type === 'integer' ? dialect.real(x) : x;
   const [from, top, lowest, highest] = [grid.from, grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(real);
   const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${y} NOT IN (${list.map(real).join(', ')})` : '');
   const present = dialect.presentIn(y, grid);
@@ -134,8 +136,8 @@ function doubleReading(dialect: Dialect, binder: Binder, source: SourceColumn, g
       base: 0,
       // Whole numbers add up exactly in doubles, in any order, as long as no sum can leave 2^53.
       expression:
-        rows * grid.last < 2 ** 53
-          ? dialect.nearestReal(`(${clamped}${grid.from === 0 ? '' : ` - ${from}`}) * ${real(grid.rate)}`)
+        dialect.realPlaceIn && rows * grid.last < 2 ** 53
+          ? dialect.realPlaceIn(clamped, grid)
           : `CASE WHEN ${present} THEN ${position} END`,
     }),
   };
@@ -147,18 +149,16 @@ export interface CodeReading {
   readonly list: readonly (readonly [string | number, number])[];
 }
 export function codeReading(dialect: Dialect, source: SourceColumn, tables: CodeTables): CodeReading {
-  if (source.type === 'real') return { expression: (raw) => `CAST(${raw} AS DOUBLE)`, list: [...tables.real] };
+  if (source.type === 'real') return { expression: dialect.real, list: [...tables.real] };
   return {
-    expression: (raw) => dialect.trimmed(source.type === 'text' ? raw : `CAST(${raw} AS VARCHAR)`),
+    expression: (raw) => dialect.trimmed(source.type === 'text' ? raw : dialect.text(raw)),
     list: [...(source.type === 'integer' ? tables.integer : tables.text)],
   };
 }
 
 /** The text of a multi-select cell. */
-export const optionTextExpression = (source: SourceColumn, raw: string): string =>
-  source.type === 'real'
-    ? `CASE WHEN ${raw} = trunc(${raw}) AND abs(${raw}) < ${plainReal} THEN CAST(TRY_CAST(${raw} AS BIGINT) AS VARCHAR) END`
-    : `CAST(${raw} AS VARCHAR)`;
+export const optionTextExpression = (dialect: Dialect, source: SourceColumn, raw: string): string =>
+  source.type === 'real' ? dialect.plainDigits(raw) : dialect.text(raw);
 
 export const tablesOf = (column: Column): CodeTables => {
   if (!isCoded(column)) throw new RangeError(`${column.name} has no codes`);

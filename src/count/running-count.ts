@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import type { Effects } from '../mechanism/effect.js';
 import type { Encoder, Way } from '../mechanism/running/way.js';
 import type { Policy } from '../policy/policy.js';
@@ -47,7 +47,7 @@ export class RunningCount {
   }
 
   /** The numbers of the steps from `from` to `to`, noised by `add`: step by step, in each cell by cell. */
-  async noisy(engine: Engine, from: number, to: number, add: (exact: readonly bigint[]) => bigint[]): Promise<bigint[]> {
+  async noisy(engine: Pinned, from: number, to: number, add: (exact: readonly bigint[]) => bigint[]): Promise<bigint[]> {
     if (from === 1 || this.#done !== from - 1) this.#forget();
     const numbers: bigint[] = [];
     const window = Math.max(1, Math.floor(heldCells / this.#cells));
@@ -71,7 +71,7 @@ export class RunningCount {
     this.#encoders = Array.from({ length: this.#cells }, () => this.#way.encoder());
   }
 
-  async #count(engine: Engine, first: number, last: number): Promise<bigint[]> {
+  async #count(engine: Pinned, first: number, last: number): Promise<bigint[]> {
     const { column, width } = this.#steps;
     const { counting } = this.#measure;
     const within = { kind: 'range', column, from: (first - 1) * width, to: last * width - 1, negate: false } as const;

@@ -1,9 +1,10 @@
-import type { Engine, SourceColumn, Statement } from '../engine/engine.js';
+import { Binder, type Dialect } from '../engine/dialect.js';
+import type { Pinned, SourceColumn, Statement } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
+import { quoteName } from '../engine/structure.js';
 import { columnNamed, isCoded } from '../policy/domain.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
-import { Binder, type Dialect, dialectNamed } from './dialect.js';
 import { keptRows } from './kept-rows.js';
 import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 
@@ -22,18 +23,17 @@ export function compileStream(
   columns: readonly string[],
   policy: Policy,
   source: readonly SourceColumn[],
-  dialectName = 'duckdb',
+  dialect: Dialect,
   asWritten = false,
 ): StreamPlan {
-  const dialect = dialectNamed(dialectName);
-  const binder = new Binder();
+  const binder = new Binder(dialect);
   const named = new Map(source.map((column) => [column.name, column]));
   const written = new Map<string, number>();
   const list = columns.map((name, i) => {
     const column = named.get(name) ?? sourceColumn(source, name);
     if (asWritten && column.written) {
       written.set(name, column.written.longest);
-      return [dialect.identifier(column.written.column), `c${i}`] as const;
+      return [quoteName(column.written.column), `c${i}`] as const;
     }
     return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
   });
@@ -44,7 +44,7 @@ export function compileStream(
 
 const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
   if (!isCoded(declared)) return numberExpression(dialect, column);
-  return column.coded === undefined ? rawCell(dialect, column) : dialect.identifier(column.coded);
+  return column.coded === undefined ? rawCell(column) : quoteName(column.coded);
 };
 
 /** Rows of a table, cut to `maxRows` per person, as domain indices (codes) and grid positions (numbers); -1 is missing. */
@@ -54,7 +54,7 @@ export interface Indices {
   readonly columns: readonly Float64Array[];
 }
 
-export async function* streamIndices(engine: Engine, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Indices>> {
+export async function* streamIndices(engine: Pinned, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Indices>> {
   const { statement, columns } = compileStream([...new Set(names)], policy, await engine.columns(), engine.dialect);
   const views = columns.map((name) => viewColumn(columnNamed(policy, name)));
   const asked = names.map((name) => views[columns.indexOf(name)]!);

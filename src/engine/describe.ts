@@ -2,7 +2,7 @@ import type { ColumnSummary } from '../policy/draft/guess.js';
 import { type FoundPanel, PanelTally } from '../policy/draft/panel.js';
 import { ColumnTally } from '../policy/draft/tally.js';
 import type { DecimalMark } from '../policy/number-text.js';
-import type { Engine } from './engine.js';
+import type { Pinned } from './engine.js';
 import { quoteName } from './structure.js';
 
 /** Columns read by one statement: a wide table is read several times rather than slowly. */
@@ -13,7 +13,7 @@ const atOnce = 1000;
  * in a policy is marked unconfirmed until the steward has looked at it.
  */
 export async function describeColumns(
-  engine: Engine,
+  engine: Pinned,
   progress: (done: number, total: number) => void = () => undefined,
   mark: DecimalMark = '.',
 ): Promise<readonly ColumnSummary[]> {
@@ -37,7 +37,7 @@ export async function describeColumns(
 }
 
 /** Who is in several rows, one for each time: for `fugu init` alone, as above. */
-export async function describePanels(engine: Engine, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
+export async function describePanels(engine: Pinned, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
   const tally = new PanelTally(summaries);
   const names = tally.columns;
   if (names.length === 0) return tally.found;

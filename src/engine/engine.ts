@@ -1,3 +1,4 @@
+import type { Dialect } from './dialect.js';
 import type { Exact } from './exact.js';
 import type { EngineSource } from './source.js';
 
@@ -58,22 +59,14 @@ export interface StoredColumn {
 export type StoredItems = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;
 
 /**
- * A database, seen through what a release needs. The data is the view `fugu_data`; relation R is the view `fugu_relation_R` with columns c0, c1, … of names
- * (name.ts; deduplicated, no NULLs; a symmetric relation is closed under reversal and ties nobody to themselves). Every driver error is turned into a Fault
- * without driver text.
+ * A database, seen through what a release needs: views of it that do not change. Nothing that one user does to it shows to another. Every driver error is
+ * turned into a Fault without driver text.
  */
 export interface Engine {
-  readonly dialect: 'duckdb' | 'postgres' | 'trino';
   /** As what the data was opened: which relations there are, and which text of categories may have been forgotten. */
   readonly source: EngineSource;
-  /** Name and stored type of the columns of `fugu_data`. */
-  columns(): Promise<readonly SourceColumn[]>;
-  /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */
-  size(): Promise<Exact<number>>;
-  /** Digest of the data as it is now; changes whenever the data does. */
-  snapshot(): Promise<string>;
-  /** A result small enough to hold. */
-  rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
+  /** The data as it is now, and stays for whoever holds it; `close` lets go of it. */
+  pin(): Promise<Pinned>;
   /**
    * The same data for one user of it: its `fugu_data` has no rows with one of these names in the column, also after the data changed. Nothing changes for
    * users of this engine. Asked of such an engine, it starts from all rows again; closing one lets go of it and of nothing else.
@@ -81,13 +74,44 @@ export interface Engine {
   without(column: string, names: readonly string[]): Promise<Engine>;
   /** The engine with every row: this one, unless it came from `without`. */
   readonly whole: Engine;
-  /** How many rows a statement has. */
-  count(statement: Statement): Promise<Exact<number>>;
+  close(): Promise<void>;
+}
+
+/**
+ * The data at one moment. Its rows are the view `fugu_data`; relation R is the view `fugu_relation_R` (`relationView`) with columns c0, c1, … of names
+ * (name.ts; deduplicated, no NULLs; a symmetric relation is closed under reversal and ties nobody to themselves). Whatever is read through one of these is of
+ * one moment, or a fault: a file that was changed since cannot be read as it was.
+ */
+export interface Pinned {
+  readonly dialect: Dialect;
+  readonly source: EngineSource;
+  /** The same moment with every row: this one, unless its engine came from `without`. Closed with it. */
+  readonly whole: Pinned;
   /** Bytes that whoever reads ties from it may hold. */
   readonly room: number;
+  /** Digest of the content: two moments with one id hold the same data. */
+  id(): Promise<string>;
+  /** Name and stored type of the columns of `fugu_data`. */
+  columns(): Promise<readonly SourceColumn[]>;
+  /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */
+  size(): Promise<Exact<number>>;
+  /** A result small enough to hold. */
+  rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
+  /** How many rows a statement has. */
+  count(statement: Statement): Promise<Exact<number>>;
   /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
   close(): Promise<void>;
+}
+
+/** Does the work on the data as it is now. */
+export async function pinned<T>(engine: Engine, work: (data: Pinned) => Promise<T>): Promise<T> {
+  const data = await engine.pin();
+  try {
+    return await work(data);
+  } finally {
+    await data.close();
+  }
 }
 
 export interface EngineLimits {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openNow } from '../../test/now.js';
 import { codeText } from '../policy/code.js';
-import { openEngine } from '../terms/open.js';
-import { nameReader, nameText } from './name.js';
+import { duckdb } from './duckdb/dialect.js';
+import { nameText } from './name.js';
 
 let instance: DuckDBInstance;
 let connection: DuckDBConnection;
@@ -19,7 +20,7 @@ afterAll(() => {
   instance.closeSync();
 });
 
-const inDuckdb = nameReader('duckdb');
+const inDuckdb = duckdb.name;
 /** What an expression makes of texts, in their order. */
 async function read(texts: readonly string[], expression: string): Promise<unknown[]> {
   await connection.run('CREATE OR REPLACE TABLE t (i INTEGER, s VARCHAR)');
@@ -105,7 +106,7 @@ describe('names in a database', () => {
     own.closeSync();
     made.closeSync();
     const columns = whole.map((_, k) => `k${k}`);
-    return openEngine({ source, table: 't', relations: [{ name: 'r', table: 't', columns, symmetric: false }] });
+    return openNow({ source, table: 't', relations: [{ name: 'r', table: 't', columns, symmetric: false }] });
   };
 
   it('are one for a number in every stored type', async () => {
@@ -134,7 +135,7 @@ describe('names in a database', () => {
     own.closeSync();
     made.closeSync();
     const relations = odd.map((_, k) => ({ name: `r${k}`, table: 't', columns: [`k${k}`], symmetric: false }));
-    const engine = await openEngine({ source, table: 't', relations });
+    const engine = await openNow({ source, table: 't', relations });
     const names = [];
     for (let k = 0; k < odd.length; k++)
       names.push((await engine.rows({ sql: `SELECT c0 FROM fugu_relation_r${k}`, values: [] })).open()[0]?.[0]);

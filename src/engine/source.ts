@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Grid } from '../policy/grid.js';
+import type { Places } from '../policy/grid.js';
 import type { Relation } from '../policy/policy.js';
 
 /** What an engine needs to know about the data: a policy says it, or a caller without one. */
@@ -19,8 +19,7 @@ export interface EngineSource {
   readonly grids?: ReadonlyMap<string, PlaceGrid>;
 }
 
-/** What of a grid (policy/grid.ts) says where a number has its place. */
-export type PlaceGrid = Pick<Grid, 'from' | 'top' | 'rate' | 'last' | 'missing'>;
+export type PlaceGrid = Places;
 
 /** Two grids with one text give every number the same place. */
 export const gridText = ({ from, top, rate, last, missing }: PlaceGrid): string => [from, top, rate, last, ...missing].join();

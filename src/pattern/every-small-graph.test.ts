@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openNow } from '../../test/now.js';
 import {
   analyse,
   bit,
@@ -26,7 +27,6 @@ import { compare, divide, multiply, rational, zero } from '../exact/rational.js'
 import { pure } from '../mechanism/allotment.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
 import { everyRecord, type RecordClass, tuplesOf } from '../mechanism/record-class.js';
-import { openEngine } from '../terms/open.js';
 import { cumulate, tieEffect } from './degrees/distribution.js';
 import { degreeCounts } from './degrees/projection.js';
 import { exactAnswer } from './exact-answer.js';
@@ -150,7 +150,7 @@ describe('the engine', () => {
       // A tie to oneself is one in whatever spelling.
       writeFileSync(table, `a,b\n${slotsOf(world, g).map(([i, j]) => `${i},"${i === j ? `${j}.0\t` : j}"\n`).join('')}`); // biome-ignore format: one line
       const { symmetric } = world.relation;
-      const engine = await openEngine({
+      const engine = await openNow({
         source: join(folder, 'people.csv'),
         relations: [{ name: 'R', table, columns: ['a', 'b'], symmetric }],
       });

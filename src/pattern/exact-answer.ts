@@ -1,4 +1,4 @@
-import type { Engine, Statement } from '../engine/engine.js';
+import type { Pinned, Statement } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import { Fault } from '../errors.js';
 import { cliques, diamonds, fourCycles, stars } from './graph/counts.js';
@@ -12,7 +12,7 @@ import { readGraph } from './read-graph.js';
 const mostJoined = 8;
 
 /** The answer before noise, in the unit of the analysis: by the kernel where the pattern has a shape, by one SQL statement otherwise. */
-export async function exactAnswer(engine: Engine, a: PatternAnalysis): Promise<Exact<bigint>> {
+export async function exactAnswer(engine: Pinned, a: PatternAnalysis): Promise<Exact<bigint>> {
   const shape = shapeOf(a.pattern);
   if (shape) {
     const graph = (await readGraph(engine, a.pattern.relations[0]!.name)).open();
@@ -38,7 +38,7 @@ export function countShape(graph: Graph, shape: Shape): bigint {
   return shape.kind === 'cycle' ? fourCycles(graph) : diamonds(graph);
 }
 
-export async function scalar(engine: Engine, statement: Statement): Promise<bigint> {
+export async function scalar(engine: Pinned, statement: Statement): Promise<bigint> {
   const value = (await engine.rows(statement)).open()[0]?.[0];
   return BigInt(value === null || value === undefined ? 0 : typeof value === 'number' ? Math.trunc(value) : value);
 }
@@ -47,7 +47,7 @@ export async function scalar(engine: Engine, statement: Statement): Promise<bigi
  * Sensitivities rest on the declared domain, so more values than declared stop the release before any noise is drawn. By then the budget is booked, and why it
  * stopped is not told.
  */
-export async function checkDomain(engine: Engine, a: PatternAnalysis): Promise<void> {
+export async function checkDomain(engine: Pinned, a: PatternAnalysis): Promise<void> {
   const shape = shapeOf(a.pattern);
   for (const [r, relation] of a.pattern.relations.entries()) {
     const values = shape

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import { scalar } from './exact-answer.js';
 import { commonPairs, mostCommon } from './graph/common-pairs.js';
@@ -62,7 +62,7 @@ export function imaginedResidual(a: PatternAnalysis, degree: number): Ladder {
 }
 
 /** The ladder of a shape in this very graph; in the unit of the analysis. */
-export async function knownLadder(engine: Engine, a: PatternAnalysis): Promise<Exact<Ladder>> {
+export async function knownLadder(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
   const shape = shapeOf(a.pattern);
   if (!shape) throw new RangeError('no shape');
   const graph = (await readGraph(engine, a.pattern.relations[0]!.name)).open();
@@ -96,7 +96,7 @@ function withIsolated(
 }
 
 /** The residual ladder of any pattern, its coefficients from one grouped join per part. */
-export async function residualLadderOf(engine: Engine, a: PatternAnalysis): Promise<Exact<Ladder>> {
+export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
   const q = a.pattern;
   const parts = residualParts(q);
   const largest = new Map<ResidualPart, bigint>();

@@ -1,26 +1,27 @@
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
-import { quoteName } from '../engine/structure.js';
+import type { EngineSource } from '../engine/source.js';
+import { relationView } from '../engine/structure.js';
 import { buildGraph, type Graph } from './graph/csr.js';
 
-/** A relation of two columns as an undirected graph, kept for as long as the data stays what it is. */
-const kept = new WeakMap<Engine, Map<string, { snapshot: string; graph: Graph }>>();
+/** A relation of two columns as an undirected graph, kept for as long as the data stays what it is: by what was opened, and by its content. */
+const kept = new WeakMap<EngineSource, Map<string, { id: string; graph: Graph }>>();
 
-export async function readGraph(engine: Engine, relation: string): Promise<Exact<Graph>> {
-  const snapshot = await engine.snapshot();
-  const mine = kept.get(engine) ?? new Map<string, { snapshot: string; graph: Graph }>();
-  kept.set(engine, mine);
+export async function readGraph(engine: Pinned, relation: string): Promise<Exact<Graph>> {
+  const id = await engine.id();
+  const mine = kept.get(engine.source) ?? new Map<string, { id: string; graph: Graph }>();
+  kept.set(engine.source, mine);
   const known = mine.get(relation);
-  if (known?.snapshot === snapshot) return new Exact(known.graph);
+  if (known?.id === id) return new Exact(known.graph);
   const graph = await fetchGraph(engine, relation);
-  mine.set(relation, { snapshot, graph });
+  mine.set(relation, { id, graph });
   return new Exact(graph);
 }
 
-async function fetchGraph(engine: Engine, relation: string): Promise<Graph> {
+async function fetchGraph(engine: Pinned, relation: string): Promise<Graph> {
   // Both ways round are one tie, and a symmetric relation holds both.
   const symmetric = engine.source.relations.some((r) => r.name === relation && r.symmetric);
-  const sql = `SELECT c0, c1 FROM ${quoteName(`fugu_relation_${relation}`)}${symmetric ? ' WHERE c0 < c1' : ''}`;
+  const sql = `SELECT c0, c1 FROM ${relationView(relation)}${symmetric ? ' WHERE c0 < c1' : ''}`;
   const from = new Grown();
   const to = new Grown();
   for await (const chunk of engine.stream({ sql, values: [], numbered: true })) {

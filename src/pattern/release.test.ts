@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { now } from '../../test/now.js';
 import type { Engine } from '../engine/engine.js';
 import { rational } from '../exact/rational.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -102,12 +103,12 @@ describe('what is drawn for a pattern', () => {
     const s = await session(`{ secret: ${secret} }`);
     const prepared = await preparePattern(s, text, { epsilon: '1', mechanism, degree: 8 });
     const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(deskOf(s).engine, prepared, paid);
+    await answerPattern(await now(deskOf(s).engine), prepared, paid);
     expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
     const [, given] = paid.seen[0]!;
     expect(Array.isArray(given) ? given[0] : (given as { exact: bigint }).exact).toBe(BigInt(exact));
     for (const nothing of [new Paid([]), paid])
-      await expect(answerPattern(deskOf(s).engine, prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
+      await expect(answerPattern(await now(deskOf(s).engine), prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
     const plan = await planPattern(s, text, { epsilon: '1', mechanism, degree: 8 });
     expect(plan.measures.map((m) => m.noise.kind)).toEqual(prepared.drawn.mechanisms.map(({ law }) => law.kind));
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
@@ -117,7 +118,7 @@ describe('what is drawn for a pattern', () => {
     const s = await session('{ secret: person, unit: id, maxRows: 1 }');
     const prepared = await preparePattern(s, 'q(x, p) :- visit(x, p)', { epsilon: '1' });
     const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(deskOf(s).engine, prepared, paid);
+    await answerPattern(await now(deskOf(s).engine), prepared, paid);
     expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
     expect(paid.seen.map(([, exact]) => exact)).toEqual(prepared.drawn.mechanisms.map(() => [visits]));
   });
@@ -127,10 +128,10 @@ describe('what is drawn for a pattern', () => {
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     const prepared = await preparePattern(s, text, { gamma: '0.1', mechanism: 'algorithm-2.1' });
     const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(deskOf(s).engine, prepared, paid);
+    await answerPattern(await now(deskOf(s).engine), prepared, paid);
     expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
     expect(prepared.drawn.mechanisms[0]!.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));
-    await expect(answerPattern(deskOf(s).engine, prepared, paid)).rejects.toThrow(/more noise would be drawn/);
+    await expect(answerPattern(await now(deskOf(s).engine), prepared, paid)).rejects.toThrow(/more noise would be drawn/);
   });
 });
 
@@ -270,7 +271,7 @@ describe('releasing a pattern', () => {
       ['2-paths', people * 6],
     ] as const) {
       const a = analysePattern(`${name} of friend`, { relations: s.policy.relations });
-      expect((await exactAnswer(deskOf(s).engine, a)).open()).toBe(BigInt(expected));
+      expect((await exactAnswer(await now(deskOf(s).engine), a)).open()).toBe(BigInt(expected));
     }
   });
 

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import type { Paid } from '../mechanism/paid.js';
 import type { Receipt } from '../release/receipt.js';
 import type { Session } from '../release/session.js';
@@ -42,7 +42,7 @@ export async function releasePattern(
   });
 }
 
-export async function answerPattern(engine: Engine, prepared: PreparedPattern, paid: Paid): Promise<PatternResult> {
+export async function answerPattern(engine: Pinned, prepared: PreparedPattern, paid: Paid): Promise<PatternResult> {
   const { analysis, chosen } = prepared;
   await checkDomain(engine, analysis);
   const value = await noisyAnswer(engine, prepared, paid);
@@ -56,7 +56,7 @@ export async function answerPattern(engine: Engine, prepared: PreparedPattern, p
 }
 
 /** Possible answers are public, so what noise makes of one is brought back among them. */
-async function noisyAnswer(engine: Engine, { analysis, drawn }: PreparedPattern, paid: Paid): Promise<bigint> {
+async function noisyAnswer(engine: Pinned, { analysis, drawn }: PreparedPattern, paid: Paid): Promise<bigint> {
   const { least, most } = analysis.bounds;
   return smaller(larger(await drawn.answer(paid, engine), least), most);
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { now } from '../../test/now.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { toNumber, zero } from '../exact/rational.js';
 import { everyRecord } from '../mechanism/record-class.js';
@@ -42,8 +43,8 @@ async function world(ties: string, text: string, degree: number, columns = '[a, 
   const [plain, ladder] = [await drawn('laplace'), await drawn('truncation-ladder')];
   const booked = [plain, ladder].map(({ cost }) => toNumber(cost.perRecord.get(everyRecord)!));
   const found = {
-    answer: (await exactAnswer(deskOf(session).engine, a)).open(),
-    kept: (await truncated(deskOf(session).engine, a, degree)).open(),
+    answer: (await exactAnswer(await now(deskOf(session).engine), a)).open(),
+    kept: (await truncated(await now(deskOf(session).engine), a, degree)).open(),
     scale: toNumber(plain.law.kind === 'laplace' ? plain.law.scale : zero),
     decay: toNumber(ladder.law.kind === 'ladder' ? ladder.law.decay : zero),
     booked: Math.min(...booked),

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import { countShape, refuseWide, scalar } from './exact-answer.js';
 import { buildGraph, degreeOf, type Graph } from './graph/csr.js';
@@ -12,7 +12,7 @@ import { readGraph } from './read-graph.js';
 
 /** The count without people of more than `degree` ties, and the ladder of all ties of one person (pattern/query/ladders.proof.md). */
 export async function truncated(
-  engine: Engine,
+  engine: Pinned,
   a: PatternAnalysis,
   degree: number,
 ): Promise<Exact<{ count: bigint; ladder: Ladder }>> {

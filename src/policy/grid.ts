@@ -36,6 +36,9 @@ export interface Grid {
   readonly top: number;
 }
 
+/** What of a grid says where a number has its place. */
+export type Places = Pick<Grid, 'from' | 'top' | 'rate' | 'last' | 'missing'>;
+
 /** Below this many positions, the roundings in (x - low) x rate stay far under half a step, so the top of the grid is at `last`. */
 const mostPositions = 2n ** 40n;
 /** ... provided that the bounds themselves are doubles to within a small part of a step. */
@@ -92,7 +95,7 @@ export const numberAt = (grid: Grid, position: number): Rational =>
   add(grid.low, multiply(grid.step, rational(BigInt(position))));
 
 /** Position of a number on the grid; -1 is missing. compile.ts writes the same expression in SQL. */
-export function positionOf(grid: Grid, x: number): number {
+export function positionOf(grid: Places, x: number): number {
   if (!(x > Number.NEGATIVE_INFINITY && x < Number.POSITIVE_INFINITY)) return -1;
   if (grid.missing.length > 0 && grid.missing.includes(x)) return -1;
   if (x < grid.from) return 0;
@@ -107,7 +110,7 @@ function nearest(x: number): number {
 }
 
 /** The smallest double at position p or above (p >= 1). positionOf never falls as x grows, since each of its roundings is monotone. */
-export function firstAt(grid: Grid, p: number): number {
+export function firstAt(grid: Places, p: number): number {
   const bare = { ...grid, missing: [] };
   let below = grid.from;
   let at = grid.top;

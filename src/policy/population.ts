@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { Fault } from '../errors.js';
+import { canonicalAddress, isDatabase } from './address.js';
 import type { Policy, Relation } from './policy.js';
 
 /** How many links in a row are followed to a file that is not there yet; a circle of links ends here. */
@@ -30,6 +31,9 @@ function linkAt(path: string): string | undefined {
   }
 }
 
+/** The one name of where data lies. */
+const placeOf = (source: string): string => (isDatabase(source) ? canonicalAddress(source) : canonicalPath(source));
+
 type Kept = Pick<Policy, 'data' | 'protect' | 'relations'>;
 
 /** The relations whose tuples are the secrets: each is a record class of its own, by its name. */
@@ -38,12 +42,12 @@ export const edgeRelations = ({ protect, relations }: Pick<Kept, 'protect' | 're
 const privateOf = (relations: Kept['relations']): readonly Relation[] => [...relations.values()].filter((r) => r.private);
 
 /** The real file a relation is read from; a table without a file lies in the data's own database. */
-const fileOf = ({ table }: Relation, { source }: Kept['data']): string => canonicalPath(isAbsolute(table) ? table : source);
+const fileOf = ({ table }: Relation, { source }: Kept['data']): string => placeOf(isAbsolute(table) ? table : source);
 
 /** The real table of a relation: `t` and `main.t` are one. */
 export const realTable = (relation: Relation, data: Kept['data']): string => {
   const file = fileOf(relation, data);
-  return isAbsolute(relation.table) ? file : `${file}#${relation.table.replace(/^main\./, '')}`;
+  return isAbsolute(relation.table) ? file : `${file}#${relation.table.replace(isDatabase(file) ? /^public\./ : /^main\./, '')}`;
 };
 
 const distinct = (files: readonly string[]): readonly string[] => [...new Set(files)].sort();
@@ -51,12 +55,12 @@ const distinct = (files: readonly string[]): readonly string[] => [...new Set(fi
 /** Real paths of the files whose records are the secret: the tables of the private relations when it is an edge, the data otherwise. */
 export const secretFiles = (kept: Kept): readonly string[] => {
   const edges = edgeRelations(kept);
-  return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : [canonicalPath(kept.data.source)];
+  return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : [placeOf(kept.data.source)];
 };
 
 /** All files that a policy of this data could keep secret, by whichever secret. */
 const allFiles = ({ data, relations }: Kept): readonly string[] =>
-  distinct([canonicalPath(data.source), ...privateOf(relations).map((r) => fileOf(r, data))]);
+  distinct([placeOf(data.source), ...privateOf(relations).map((r) => fileOf(r, data))]);
 
 /**
  * Whose budget a policy spends: as written, or else that of everybody in the files that hold the secret. Left out, it depends on the real files alone, never
@@ -70,10 +74,14 @@ const between = '|';
 
 /** What a population is called where the world reads it: as the steward says, never by a path. */
 export const publicName = ({ title, population, data }: Pick<Policy, 'title' | 'population' | 'data'>): string =>
-  title ?? (population.startsWith(ofData) ? parse(data.source).name : population);
+  title ?? (population.startsWith(ofData) ? nameOf(data) : population);
 
-/** Beside the data for the same reason; none when it lies in several folders, because one more file would be another ledger. */
+const nameOf = ({ source, table }: Policy['data']): string =>
+  isDatabase(source) ? (table ?? source).replace(/^.*\./, '') : parse(source).name;
+
+/** Beside the data for the same reason; none when it lies in several folders or in a database, because one more file would be another ledger. */
 export const defaultLedger = (files: readonly string[]): string | undefined => {
+  if (files.some(isDatabase)) return undefined;
   const [folder, ...others] = new Set(files.map(dirname));
   return folder === undefined || others.length > 0 ? undefined : join(folder, '.fugu', 'ledger.db');
 };
@@ -86,6 +94,7 @@ const filesIn = (population: string): readonly string[] => {
 
 /** Is this path the real place of a file? Not when nothing is there, nor when a link at the old place leads to where it is now. */
 function isItself(path: string): boolean {
+  if (isDatabase(path)) return true;
   try {
     if (realpathSync(path) === path) return true;
   } catch {
@@ -138,7 +147,7 @@ export function openingOf(policy: Policy): (others: readonly string[]) => void {
 export function accountDoubts(policy: Policy): readonly string[] {
   const { population, ledger } = policy;
   const files = secretFiles(policy);
-  const folders = distinct(allFiles(policy).map((file) => defaultLedger([file])!));
+  const folders = distinct(allFiles(policy).flatMap((file) => defaultLedger([file]) ?? []));
   const usual = folders.map((file) => canonicalPath(file));
   const own = defaultLedger(files);
   const [named, placed] = [population !== populationOf(undefined, files), own === undefined || ledger !== canonicalPath(own)];

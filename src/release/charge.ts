@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Account, admission } from '../accounting/account.js';
 import type { Reading } from '../accounting/reading.js';
-import type { Engine } from '../engine/engine.js';
+import type { Engine, Pinned } from '../engine/engine.js';
 import { Fault, type FaultCode, type Outcome } from '../errors.js';
 import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
@@ -10,7 +10,7 @@ import { onceOnly } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
-import { presentAccount } from './present-account.js';
+import { type Present, presentAccount } from './present-account.js';
 import { quotaFor } from './quota.js';
 import { sameProfile } from './same-profile.js';
 
@@ -57,7 +57,7 @@ export interface Request<T> {
    */
   readonly resumable?: { readonly length: number };
   /** Reads the data and adds the noise; runs only after the cost is durably booked. */
-  readonly execute: (engine: Engine, paid: Paid) => Promise<T>;
+  readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }
 
 /** What a recorded request paid for and did not draw. Each part may be drawn once: that, and nothing else, is booked for it. */
@@ -86,18 +86,35 @@ export const outcomeOf = ({ entry, recorded }: Pick<Charged<unknown>, 'entry' | 
  */
 export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
   const ready = await sayingOutcome(notSpent, () => prepare<T>(desk, request));
-  return 'answer' in ready ? ready : pay(desk, request, ready);
+  if ('answer' in ready) return ready;
+  try {
+    const reservation = await sayingOutcome(notSpent, () => reservationOf(desk, request, ready));
+    return await pay(desk, request, reservation, ready.present.data);
+  } finally {
+    await ready.present.data.close();
+  }
 }
 
-async function prepare<T>(desk: Desk, request: Request<T>): Promise<Reservation | Charged<T>> {
-  const { policy, ledger, as } = desk;
+/** What there is to book for. The data is held from here to the answer: what is counted is what the ties were read from. */
+interface Ready {
+  readonly present: Present;
+  readonly key: string;
+  readonly payer?: Entry;
+}
+
+async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Charged<T>> {
+  const { policy, ledger } = desk;
   const payer = request.prepaid && (await payerOf(desk, request, request.prepaid));
   const key = payer ? partKey(request, payer) : request.key;
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
   // What will be refused, or was paid for already, is nobody's decision any more.
   if (request.plan?.fits && request.plan.completes === undefined) await desk.decide?.(request.plan);
-  const account = await presentAccount(desk);
+  return { present: await presentAccount(desk), key, ...(payer && { payer }) };
+}
+
+function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account }, key, payer }: Ready): Reservation {
+  const { policy, as } = desk;
   return {
     population: policy.population,
     terms: account.terms,
@@ -129,7 +146,9 @@ async function payerOf(desk: Desk, request: Request<unknown>, prepaid: Prepaid):
   if (request.fresh || request.mechanisms.length > 0)
     throw new RangeError('a part of what was paid for is drawn once, and pays nothing');
   const paid = await ledger.replay(population, prepaid.key);
-  const booked = (await presentAccount(desk)).book(costTogether(prepaid.mechanisms), request.reading);
+  const { account, data } = await presentAccount(desk);
+  await data.close();
+  const booked = account.book(costTogether(prepaid.mechanisms), request.reading);
   if (paid && sameProfile(paid.entry.profile, booked)) return paid.entry;
   throw new Fault(
     'LEDGER_MISMATCH',
@@ -145,14 +164,12 @@ const fromRecord = <T>({ entry, answer }: { readonly entry: Entry; readonly answ
   recorded: true,
 });
 
-async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation): Promise<Charged<T>> {
+async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation, data: Pinned): Promise<Charged<T>> {
   const entry = await reserve(desk, reservation);
   if (entry.settled) return sayingOutcome(notSpent, () => meanwhile<T>(desk, entry));
   const spent = spentOn(entry, reservation);
   const made = await paidFor(spent, async () => {
-    const answer = await request.execute(desk.engine, new Paid(request.prepaid?.mechanisms ?? request.mechanisms));
-    // Another session on the same engine may have had newer data read meanwhile: what was answered must be bounded by its ties, too.
-    if (desk.tiesOf !== undefined) await presentAccount(desk);
+    const answer = await request.execute(data, new Paid(request.prepaid?.mechanisms ?? request.mechanisms));
     return { answer, text: JSON.stringify(answer).padEnd(request.resumable?.length ?? 0) };
   });
   const recorded = await record(desk, entry, made.text, spent);
@@ -161,7 +178,7 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation)
   if (request.fresh && entry.resumed) {
     // Somebody else completed it, perhaps with data from before this was asked.
     desk.outcomes?.forget(entry.sequence);
-    return pay(desk, request, reservation);
+    return pay(desk, request, reservation, data);
   }
   const answer = await sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => JSON.parse(recorded) as T);
   return { answer, entry, replayed: false, recorded: true };

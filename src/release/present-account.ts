@@ -1,38 +1,43 @@
 import type { Account } from '../accounting/account.js';
 import { openAccount } from '../accounting/open-account.js';
+import type { Pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import type { Desk } from './charge.js';
 
-interface Present {
-  readonly snapshot: string;
+/** The data as it is now, and the account of it. Whoever asked closes the data. */
+export interface Present {
+  readonly data: Pinned;
   readonly account: Account;
 }
-/** The account that was last worked out again for a desk, and the data it was worked out for. */
-const present = new WeakMap<Desk, Present>();
-const attempts = 3;
+/** The account that was last worked out again for a desk, and the content it was worked out for. */
+const known = new WeakMap<Desk, { readonly id: string; readonly account: Account }>();
 
 /**
- * Brings the engine to the data as it is now, and returns the account of that data. Where the bounds rest on who is tied to whom and the data has changed,
- * the ties are read again: by the same bounds the request goes on, under others it would need another plan. So the outcome depends on the ties, which
- * are public, and not on whether a value has changed.
+ * Where the bounds rest on who is tied to whom and the data has changed, the ties are read again: by the same bounds the request goes on, under others it
+ * would need another plan. So the outcome depends on the ties, which are public, and not on whether a value has changed.
  */
-export async function presentAccount(desk: Desk): Promise<Account> {
-  for (let k = 0; k < attempts; k++) {
-    const snapshot = await desk.engine.snapshot();
-    if (desk.tiesOf === undefined || snapshot === desk.tiesOf) return desk.account;
-    const known = present.get(desk);
-    if (known?.snapshot === snapshot) return known.account;
-    const { whole } = desk.engine;
-    const { amplifiers } = await declaredAmplifiers(desk.policy, whole);
-    if ((await whole.snapshot()) !== snapshot) continue;
-    const account = openAccount(desk.policy, amplifiers);
-    if (boundsOf(account) !== boundsOf(desk.account)) throw tiesChanged();
-    present.set(desk, { snapshot, account });
-    return account;
+export async function presentAccount(desk: Desk): Promise<Present> {
+  const data = await desk.engine.pin();
+  try {
+    return { data, account: await accountOf(desk, data) };
+  } catch (error) {
+    await data.close();
+    throw error;
   }
-  throw new Fault('ENGINE_FAILED', 'The data keeps changing.', 'Try again when nobody is writing to it.');
+}
+
+async function accountOf(desk: Desk, data: Pinned): Promise<Account> {
+  if (desk.tiesOf === undefined) return desk.account;
+  const id = await data.id();
+  if (id === desk.tiesOf) return desk.account;
+  const last = known.get(desk);
+  if (last?.id === id) return last.account;
+  const account = openAccount(desk.policy, (await declaredAmplifiers(desk.policy, data.whole)).amplifiers);
+  if (boundsOf(account) !== boundsOf(desk.account)) throw tiesChanged();
+  known.set(desk, { id, account });
+  return account;
 }
 
 /** What a plan was made by and prints: capacities, conditions (which name the records that are used), assumptions. */

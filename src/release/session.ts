@@ -7,7 +7,7 @@ import { type PartTouched, type RoomToSpend, roomFor } from '../accounting/room-
 import { type Asked, askedText, chooseShare, fittingShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
 import { publicRecords } from '../count/kept-rows.js';
 import { rowsBefore, rowsOfSteps, rowsWithoutStep, type Steps } from '../count/public-steps.js';
-import type { Engine } from '../engine/engine.js';
+import { type Engine, type Pinned, pinned } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import { isZero, type Rational, toNumber } from '../exact/rational.js';
@@ -65,9 +65,11 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   refuseUnready(policy);
   const { whole } = parts.engine;
   refuseOtherReading(whole.source, policy);
-  const before = policy.dependence.length > 0 ? await whole.snapshot() : undefined;
   const { progress = () => undefined, ...others } = parts;
-  const { amplifiers, unused, readsData } = await declaredAmplifiers(policy, whole, tieKinds, (done) => progress(50 * done, 100));
+  const { amplifiers, unused, readsData, id } = await pinned(whole, async (data) => {
+    const declared = await declaredAmplifiers(policy, data, tieKinds, (done) => progress(50 * done, 100));
+    return { ...declared, ...(declared.readsData && policy.dependence.length > 0 && { id: await data.id() }) };
+  });
   const account = openAccount(policy, amplifiers, (done) => readsData && progress(50 + (50 * done) / amplifiers.length, 100));
   return new Session({
     ...others,
@@ -75,7 +77,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     account,
     opening: openingOf(policy),
     analyst: parts.analyst ?? systemAnalyst(),
-    ...(readsData && before !== undefined && { tiesOf: before }),
+    ...(id !== undefined && { tiesOf: id }),
   });
 }
 
@@ -154,19 +156,19 @@ export class Session {
   /** How many records there are, which is public. */
   records(): Promise<number> {
     const { engine, policy } = this.#desk;
-    this.#records ??= publicRecords(engine, policy);
+    this.#records ??= pinned(engine, (data) => publicRecords(data, policy));
     return this.#records;
   }
 
   /** What a public column tells of the steps in it: how many rows each has, how many stand at none, how many come before another column's. */
   rowsOfSteps(steps: Steps): Promise<Float64Array> {
-    return rowsOfSteps(this.#desk.engine, this.policy, steps);
+    return pinned(this.#desk.engine, (data) => rowsOfSteps(data, this.policy, steps));
   }
   rowsWithoutStep(steps: Steps): Promise<number> {
-    return rowsWithoutStep(this.#desk.engine, this.policy, steps);
+    return pinned(this.#desk.engine, (data) => rowsWithoutStep(data, this.policy, steps));
   }
   rowsBefore(column: string, other: string): Promise<number> {
-    return rowsBefore(this.#desk.engine, this.policy, column, other);
+    return pinned(this.#desk.engine, (data) => rowsBefore(data, this.policy, column, other));
   }
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
@@ -320,5 +322,5 @@ export interface Analysis<T> {
   readonly plan: Plan;
   readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
-  readonly execute: (engine: Engine, paid: Paid) => Promise<T>;
+  readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }

@@ -51,8 +51,8 @@ function aboutData({ data, columns, relations, design, merge = [] }: Policy): Ex
       topic: 'data',
       text:
         columns.size === 0
-          ? `${basename(data.source)}${table}; no columns are declared, so only rows can be counted.`
-          : `${basename(data.source)}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
+          ? `${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
+          : `${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
     },
     ...aboutPools(columns),
     ...(design === undefined

@@ -1,8 +1,9 @@
 import { openDuckdb } from '../engine/duckdb/duckdb.js';
-import type { Engine, EngineLimits } from '../engine/engine.js';
+import { type Engine, type EngineLimits, pinned } from '../engine/engine.js';
 import { defaultLimits, sharedWithTies } from '../engine/limits.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
+import { isDatabase } from '../policy/address.js';
 import type { Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
@@ -18,20 +19,21 @@ export async function openEngine(
   const source = policy ? sourceOf(policy, kinds) : { relations: [], codes: new Set<string>(), ...(what as { source: string }) };
   const said = limits.memory === undefined ? {} : { room: limits.memory };
   const allowed = { ...defaultLimits(), ...said, ...limits };
-  const engine = await openDuckdb(source, policy && tiesRecords(policy, kinds) ? sharedWithTies(allowed) : allowed);
+  const opened = policy && tiesRecords(policy, kinds) ? sharedWithTies(allowed) : allowed;
+  const engine = isDatabase(source.source) ? await openDatabase(source, opened) : await openDuckdb(source, opened);
   if (!policy) return engine;
   try {
-    checkColumns(
-      policy,
-      (await engine.columns()).map((c) => c.name),
-      kinds,
-    );
+    checkColumns(policy, await pinned(engine, async (data) => (await data.columns()).map((c) => c.name)), kinds);
     return engine;
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
+
+/** The driver is loaded by those who use it (docs/decisions/0021-start.md). */
+const openDatabase = async (source: EngineSource, limits: EngineLimits): Promise<Engine> =>
+  (await import('../engine/postgres/postgres.js')).openPostgres(source, limits);
 
 const tiesRecords = ({ protect, dependence }: Policy, kinds: TieKinds): boolean =>
   protect.secret !== 'edge' && dependence.some((d) => kindOf(d, kinds).records !== undefined);

@@ -237,7 +237,16 @@ describe('a bad policy is refused, with its place', () => {
       2,
     ],
     ['an unconfirmed column nobody declared', `${head}unconfirmed: [a]\n${rest}`, /"a" is not declared/, 2],
-    ['a database that is not supported', `data: {source: "postgres://host/db"}\n${rest}`, /postgres/, 1],
+    ['a database that is not supported', `data: {source: "mysql://host/db"}\n${rest}`, /mysql/, 1],
+    ['a database without a table', `data: {source: "postgres://host/db"}\n${rest}`, /Which table/, 1],
+    [
+      'a database with a password',
+      `data: {source: "postgres://a:b@host/db", table: t}\n${rest}`,
+      /holds a password/,
+      1,
+      /PGPASSWORD/,
+    ],
+    ['a database and no ledger', `data: {source: "postgres://a@host/db", table: t}\n${rest}`, /where its budget is recorded/, 1],
   ];
   it.each(cases)('%s', async (_name, text, message, line, hint) => {
     const f = await fault(policy(text));

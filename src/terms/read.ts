@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { isZero, toNumber } from '../exact/rational.js';
 import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
+import { addressFrom, isDatabase, schemeOf } from '../policy/address.js';
 import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
@@ -43,7 +44,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const data = declareSource(entry.data, directory, yaml);
   const codebook: Codebook = data.codebook === undefined ? new Map() : await readCodebook(data.codebook);
   const columns = declareColumns(entry.columns ?? {}, codebook, yaml, data.decimal);
-  const relations = declareRelations(entry.relations ?? {}, directory, yaml);
+  const relations = declareRelations(entry.relations ?? {}, isDatabase(data.source) ? undefined : directory, yaml);
   refuseReserved([...columns.keys(), ...relations.keys()], file);
   const undecided = entry.dependence === 'undecided';
   const declared = typeof entry.dependence === 'string' ? [] : entry.dependence;
@@ -92,30 +93,47 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
 
 const termsOf = ({ digest, lines }: Digested) => ({ digest, terms: lines });
 
-const address = /^([a-z][a-z0-9+.-]+):\/\//i;
 const fromFolder = (path: string, directory: string) => resolve(directory, path);
 
 function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlFile): DataSource {
-  const scheme = address.exec(entry.source)?.[1];
-  if (scheme)
-    throw invalid(
-      yaml,
-      ['data', 'source'],
-      `Data at a ${scheme}:// address cannot be read.`,
-      'Use a csv, csv.gz, parquet, duckdb, sav, dta, xpt or xlsx file.',
-    );
   return {
-    source: fromFolder(entry.source, directory),
+    source: declareAddress(entry, directory, yaml) ?? fromFolder(entry.source, directory),
     ...(entry.table !== undefined && { table: entry.table }),
     ...(entry.decimal === ',' && { decimal: ',' as const }),
     ...(entry.codebook !== undefined && { codebook: fromFolder(entry.codebook, directory) }),
   };
 }
 
+function declareAddress({ source, table }: PolicyFile['data'], directory: string, yaml: YamlFile): string | undefined {
+  const scheme = schemeOf(source);
+  if (scheme === undefined) return undefined;
+  const wrong = (message: string, hint: string) => invalid(yaml, ['data', 'source'], message, hint);
+  if (!isDatabase(source))
+    throw wrong(
+      `Data at a ${scheme}:// address cannot be read.`,
+      'Use a csv, csv.gz, parquet, duckdb, sav, dta, xpt or xlsx file, or a table at postgres://host/database.',
+    );
+  try {
+    const address = addressFrom(source, directory);
+    if (table !== undefined) return address;
+  } catch (error) {
+    if (error instanceof Fault) throw wrong(error.message, error.hint);
+    throw error;
+  }
+  throw wrong('Which table of the database holds the data is not said.', 'Add table: schema.table beside source.');
+}
+
 function declareLedger(entry: string | undefined, files: readonly string[], directory: string, yaml: YamlFile): string {
   if (entry === undefined) {
     const usual = defaultLedger(files);
     if (usual !== undefined) return usual;
+    if (files.some(isDatabase))
+      throw invalid(
+        yaml,
+        ['data', 'source'],
+        'The data lies in a database, so it is not clear where its budget is recorded.',
+        'Name one ledger for everybody who asks it, such as ledger: .fugu/ledger.db.',
+      );
     throw invalid(
       yaml,
       ['relations'],
@@ -123,14 +141,14 @@ function declareLedger(entry: string | undefined, files: readonly string[], dire
       'Name one ledger for all of them, such as ledger: ledger.db.',
     );
   }
-  if (address.test(entry))
+  if (schemeOf(entry) !== undefined)
     throw invalid(yaml, ['ledger'], 'A ledger at an address is not supported.', 'Name a file, such as .fugu/ledger.db.');
   return fromFolder(entry, directory);
 }
 
 function declareRelations(
   entries: NonNullable<PolicyFile['relations']>,
-  directory: string,
+  directory: string | undefined,
   yaml: YamlFile,
 ): ReadonlyMap<string, Relation> {
   const relations = new Map<string, Relation>();
@@ -143,8 +161,8 @@ function declareRelations(
       throw invalid(yaml, path, `The symmetric relation "${name}" does not have two columns.`, 'Only a pair can be reversed.');
     relations.set(name, {
       name,
-      // A table of the data's own database has no file ending.
-      table: /\.[A-Za-z]+$/.test(entry.table) ? fromFolder(entry.table, directory) : entry.table,
+      // A table of the data's own database has no file ending; beside data on a server there are no files.
+      table: directory !== undefined && /\.[A-Za-z]+$/.test(entry.table) ? fromFolder(entry.table, directory) : entry.table,
       columns: entry.columns,
       domain: entry.domain,
       symmetric: entry.symmetric ?? false,

@@ -31,7 +31,7 @@ const shapeWith = (kinds: TieKinds) =>
       ledger: word('ledger').optional().describe('Where spending is recorded; beside the data when absent.'),
       data: section(
         {
-          source: word('source').describe('A csv, csv.gz, parquet or duckdb file.'),
+          source: word('source').describe('A csv, csv.gz, parquet or duckdb file, or a database: postgres://reader@host/town.'),
           table: word('table').optional(),
           decimal: z
             .enum(['.', ','], { error: 'decimal must be "." or ",".' })

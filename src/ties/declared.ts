@@ -1,7 +1,7 @@
 import type { Amplifier } from '../dependence/amplifier.js';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { type RecordClass, tuplesOf } from '../mechanism/record-class.js';
 import type { Dependence, Policy } from '../policy/policy.js';
@@ -18,7 +18,7 @@ export interface Declared extends RecordTies {
 /** Every proven way from the declared ties to leakage (declared.proof.md); calibration uses whichever gives the least noise. */
 export async function declaredAmplifiers(
   policy: Policy,
-  engine: Engine,
+  engine: Pinned,
   kinds: TieKinds = tieKinds,
   progress?: Told,
 ): Promise<Declared> {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Amplifier } from '../dependence/amplifier.js';
 import type { FactorGraph } from '../dependence/graph/factor-graph.js';
 import type { Room } from '../dependence/graph/room.js';
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import type { Column, Dependence, Policy, Relation, SecretKind } from '../policy/policy.js';
 import type { Path, YamlFile } from '../policy/yaml-file.js';
 import type { AnswersModel } from './answers.js';
@@ -85,7 +85,7 @@ export interface OneChain {
 
 export interface Alone {
   readonly policy: Policy;
-  readonly engine: Engine;
+  readonly engine: Pinned;
   /** What is assumed already. */
   readonly assumptions: readonly string[];
 }
@@ -94,7 +94,7 @@ export interface Alone {
 export interface Source {
   readonly policy: Policy;
   readonly records: RecordTable;
-  readonly engine: Engine;
+  readonly engine: Pinned;
   readonly room?: Room;
 }
 

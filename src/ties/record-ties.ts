@@ -2,7 +2,7 @@ import type { Amplifier } from '../dependence/amplifier.js';
 import { combine, type FactorGraph, untied } from '../dependence/graph/factor-graph.js';
 import { after, combinedBytes, graphBytes, refuseBeyondHeap, roomOf } from '../dependence/graph/room.js';
 import { type GraphRoute, graphAmplifier } from '../dependence/graph-amplifier.js';
-import type { Engine } from '../engine/engine.js';
+import type { Pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Adversary, Dependence, Policy } from '../policy/policy.js';
@@ -36,7 +36,7 @@ export function structureColumns(list: readonly Dependence[], kinds: TieKinds = 
 
 export async function recordTies(
   policy: Policy,
-  engine: Engine,
+  engine: Pinned,
   list: readonly Dependence[],
   kinds: TieKinds = tieKinds,
   told: Told = untold,

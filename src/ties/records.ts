@@ -1,7 +1,6 @@
 import { countingSort } from '../dependence/graph/factor-graph.js';
 import { boundless, type Room, refuseBeyondHeap } from '../dependence/graph/room.js';
-import type { Cell, Engine, Statement } from '../engine/engine.js';
-import { nameReader } from '../engine/name.js';
+import type { Cell, Pinned, Statement } from '../engine/engine.js';
 import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
@@ -49,7 +48,7 @@ export interface RecordColumns {
 /** `least`: bytes that will be needed for so many records besides, whatever their ties. */
 export async function readRecords(
   policy: Policy,
-  engine: Engine,
+  engine: Pinned,
   columns: RecordColumns,
   room: Room = boundless,
   least: (records: number) => number = () => 0,
@@ -153,7 +152,7 @@ export async function readRecords(
  */
 async function statementFor(
   policy: Policy,
-  engine: Engine,
+  engine: Pinned,
   named: readonly string[],
   cells: readonly string[],
 ): Promise<Statement> {
@@ -163,15 +162,15 @@ async function statementFor(
     if (type !== undefined) return type;
     throw missingColumn(column);
   };
-  const name = nameReader(engine.dialect);
+  const { dialect } = engine;
   const select = [
-    ...named.map((c, i) => `${name(quoteName(c), typeOf(c))} AS n${i}`),
+    ...named.map((c, i) => `${dialect.name(quoteName(c), typeOf(c))} AS n${i}`),
     ...cells.map((c, i) => typeOf(c) && `${quoteName(c)} AS v${i}`),
   ];
   const all = `SELECT ${select.join(', ') || '1 AS nothing'} FROM fugu_data`;
   if (policy.protect.secret !== 'person' || cells.length > 0) return { sql: all, values: [] };
   return {
-    sql: `SELECT DISTINCT * FROM (${all}) WHERE n0 IS NOT NULL UNION ALL SELECT * FROM (${all}) WHERE n0 IS NULL`,
+    sql: `SELECT DISTINCT * FROM (${all}) AS named WHERE n0 IS NOT NULL UNION ALL SELECT * FROM (${all}) AS nameless WHERE n0 IS NULL`,
     values: [],
   };
 }

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { now } from '../../test/now.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { boundless } from '../dependence/graph/room.js';
 import { logUp } from '../exact/outward.js';
@@ -21,7 +22,7 @@ it('the strength of a tie is never read as less than is written, though no doubl
   shop.write('friends.csv', `a,b,how\n${written.map((odds, k) => `p${k},p${k + 1},${odds}`).join('\n')}\n`);
   const session = await shop.session();
   const { policy } = session;
-  const { whole: engine } = deskOf(session).engine;
+  const engine = await now(deskOf(session).engine.whole);
   const records = await readRecords(policy, engine, { names: [] });
   const graph = await relation.records!.graph(policy.dependence[0] as TiesDependence, {
     policy,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { type FactorGraph, fromPairs } from '../dependence/graph/factor-graph.js';
 import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
 import { directAssumption } from '../dependence/uninformed/direct.js';
-import type { Engine } from '../engine/engine.js';
-import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
+import type { Pinned } from '../engine/engine.js';
+import { countStructure, readBlocks, relationView } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import { nextUp } from '../exact/rational.js';
 import type { Policy } from '../policy/policy.js';
@@ -105,7 +105,7 @@ async function tiesGraph(
   dependence: TiesDependence,
   policy: Policy,
   records: RecordTable,
-  engine: Engine,
+  engine: Pinned,
   room: Room = boundless,
 ): Promise<FactorGraph> {
   if (policy.protect.unit === undefined)
@@ -114,7 +114,7 @@ async function tiesGraph(
       'Ties name records, but no column says how the records are named.',
       'Add unit: COLUMN under protect:.',
     );
-  const view = quoteName(`fugu_relation_${dependence.relation}`);
+  const view = relationView(dependence.relation);
   const extra = dependence.oddsColumn === undefined ? '' : ', odds';
   // A symmetric relation lists every tie both ways round, with one strength.
   const once = policy.relations.get(dependence.relation)?.symmetric ? ' WHERE c0 < c1' : '';

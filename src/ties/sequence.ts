@@ -7,8 +7,8 @@ import { type Stationary, stationaryOf } from '../dependence/chain/stationary.js
 import { countingSort, type FactorGraph, fromPairs } from '../dependence/graph/factor-graph.js';
 import { boundless, graphBytes, type Room } from '../dependence/graph/room.js';
 import { logOddsRatio } from '../dependence/model/odds.js';
-import type { Cell, Engine, SourceColumn } from '../engine/engine.js';
-import { nameReader } from '../engine/name.js';
+import type { Dialect } from '../engine/dialect.js';
+import type { Cell, Pinned, SourceColumn } from '../engine/engine.js';
 import { countStructure, quoteName, readStructure } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } from '../exact/rational.js';
@@ -171,22 +171,20 @@ function foreverOf(m: Transition, d: SequenceDependence): Stationary {
 }
 
 /** In SQL, NULL for what is none. */
-function wholeNumber(cell: string, type: SourceColumn['type']): string | undefined {
+function wholeNumber(dialect: Dialect, cell: string, type: SourceColumn['type']): string | undefined {
   if (type === 'integer') return cell;
-  return type === 'text'
-    ? `CASE WHEN regexp_full_match(trim(${cell}), '-?[0-9]{1,15}') THEN TRY_CAST(trim(${cell}) AS BIGINT) END`
-    : undefined;
+  return type === 'text' ? dialect.wholeInText(cell) : undefined;
 }
 
 /** How many steps are not the only one of their owner at their time, lie off the declared steps, or are missing between two of an owner. */
-async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColumn, engine: Engine) {
+async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColumn, engine: Pinned) {
   const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
   for (const column of [owner, order]) if (!types.has(column)) throw missingColumn(column);
-  const name = nameReader(engine.dialect)(quoteName(owner), types.get(owner)!);
-  const time = wholeNumber(quoteName(order), types.get(order)!);
+  const name = engine.dialect.name(quoteName(owner), types.get(owner)!);
+  const time = wholeNumber(engine.dialect, quoteName(order), types.get(order)!);
   // Any other type is left to the records themselves, and so are times that are no whole numbers.
   if (time === undefined) return { repeated: 0, elsewhere: 1, skipped: 0, longest: 0 };
-  const steps = `(SELECT ${name} AS owner, ${time} AS moment FROM fugu_data)`;
+  const steps = `(SELECT ${name} AS owner, ${time} AS moment FROM fugu_data) AS steps`;
   const off = [`moment < ${by.first}`, `moment > ${by.last}`, ...by.missing.map((x) => `moment = ${x}`)];
   const count = async (sql: string): Promise<number> => countStructure(engine, { sql, values: [] });
   const repeated = await count(
@@ -198,7 +196,7 @@ async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColu
     `SELECT 1 FROM ${steps} WHERE owner IS NOT NULL GROUP BY owner HAVING max(moment) - min(moment) + 1 > count(*)`,
   );
   let longest = 0;
-  const most = `SELECT max(steps) FROM (SELECT count(*) AS steps FROM ${steps} WHERE owner IS NOT NULL GROUP BY owner)`;
+  const most = `SELECT max(length) FROM (SELECT count(*) AS length FROM ${steps} WHERE owner IS NOT NULL GROUP BY owner) AS lengths`;
   for await (const [found] of readStructure(engine, { sql: most, values: [] })) longest = Number(found ?? 0);
   return { repeated, elsewhere, skipped, longest };
 }

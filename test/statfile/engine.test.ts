@@ -5,9 +5,9 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { confirmPolicy } from '../../src/ask/confirm.js';
 import { draftPolicy } from '../../src/ask/draft.js';
 import { open } from '../../src/ask/fugu.js';
-import type { Engine } from '../../src/engine/engine.js';
-import { openEngine } from '../../src/terms/open.js';
+import type { Pinned } from '../../src/engine/engine.js';
 import { readPolicy } from '../../src/terms/read.js';
+import { openNow } from '../now.js';
 import { corpus, expectedOf } from './corpus.js';
 import { workbookOf } from './zip.js';
 
@@ -18,7 +18,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(root, 'case-'));
 });
 
-const cells = async (engine: Engine, column: string) =>
+const cells = async (engine: Pinned, column: string) =>
   (await engine.rows({ sql: `SELECT "${column}" FROM fugu_data`, values: [] })).open().map(([cell]) => cell ?? null);
 const sorted = (list: readonly unknown[]) =>
   [...list].map((x) => (x === '' ? null : x)).sort((a, b) => String(a).localeCompare(String(b)));
@@ -27,7 +27,7 @@ describe('a survey file as data', () => {
   it.each(Object.entries(expectedOf(corpus)).filter(([file]) => !/^(wide|many|empty)/.test(file)))(
     '%s shows the cells that are in it',
     async (file, expected) => {
-      const engine = await openEngine({ source: join(corpus, file) });
+      const engine = await openNow({ source: join(corpus, file) });
       try {
         expect((await engine.size()).open()).toBe(expected.rows);
         for (const [i, { name }] of expected.variables.entries()) {
@@ -53,7 +53,7 @@ describe('a survey file as data', () => {
     const source = join(corpus, 'missing-coded.sav');
     const declared = { codes: new Set(['a', 'd']), numbers: new Set(['b']), domains: new Map([['a', ['1', '2', '5']]]) };
     for (const memory of [2 ** 30, 2 ** 26]) {
-      const engine = await openEngine({ source, ...declared }, { memory });
+      const engine = await openNow({ source, ...declared }, { memory });
       expect(sorted(await cells(engine, 'a')).map(String)).toEqual(['1', '2', '5', 'null', 'null']);
       expect(sorted(await cells(engine, 'd'))).toEqual(['NA', null, 'x', 'y', 'z']);
       expect(sorted(await cells(engine, 'b'))).toEqual([1, 97, 98, 99, null]);
@@ -76,7 +76,7 @@ describe('a survey file as data', () => {
     );
     const shown = [];
     for (const memory of [2 ** 31, 2 ** 26]) {
-      const engine = await openEngine({ source, numbers: new Set(['c0']) }, { memory });
+      const engine = await openNow({ source, numbers: new Set(['c0']) }, { memory });
       const found = (await engine.rows({ sql: 'SELECT c0, c1, c249 FROM fugu_data ORDER BY c0', values: [] })).open();
       shown.push(found);
       await engine.close();
@@ -94,7 +94,7 @@ describe('a survey file as data', () => {
     const strings = ['x'.repeat(3 << 20), 'y'.repeat(50_000), 'a', 'b'].map((text) => `<si><t>${text}</t></si>`).join('');
     writeFileSync(source, workbookOf(sheet, { 'xl/sharedStrings.xml': `<sst>${strings}</sst>` }));
     const before = process.memoryUsage().rss;
-    const engine = await openEngine({ source }, { memory: 2 ** 28 });
+    const engine = await openNow({ source }, { memory: 2 ** 28 });
     // The long text alone would take 900 megabytes.
     expect(process.memoryUsage().rss - before).toBeLessThan(2 ** 29);
     const [shown] = (await engine.rows({ sql: 'SELECT count(a), count(b), min(length(b)) FROM fugu_data', values: [] })).open();
@@ -105,12 +105,12 @@ describe('a survey file as data', () => {
   it('has one snapshot per content, and is read again when it changed', async () => {
     const source = join(folder, 'survey.sav');
     copyFileSync(join(corpus, 'people-plain.sav'), source);
-    const engine = await openEngine({ source });
-    const before = await engine.snapshot();
-    expect(await engine.snapshot()).toBe(before);
+    const engine = await openNow({ source });
+    const before = await engine.id();
+    expect(await engine.id()).toBe(before);
     copyFileSync(join(corpus, 'missing-plain.sav'), source);
     utimesSync(source, new Date(), new Date());
-    expect(await engine.snapshot()).not.toBe(before);
+    expect(await engine.id()).not.toBe(before);
     expect((await engine.columns()).map((c) => c.name)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
     expect((await engine.size()).open()).toBe(5);
     await engine.close();
@@ -120,24 +120,24 @@ describe('a survey file as data', () => {
     const source = join(folder, 'survey.sav');
     const whole = readFileSync(join(corpus, 'people-coded.sav'));
     writeFileSync(source, whole.subarray(0, whole.length - 20));
-    await expect(openEngine({ source })).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
+    await expect(openNow({ source })).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
     writeFileSync(source, whole);
-    const engine = await openEngine({ source });
+    const engine = await openNow({ source });
     writeFileSync(source, whole.subarray(0, whole.length - 20));
-    await expect(engine.snapshot()).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
+    await expect(engine.id()).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
     await engine.close();
   });
 
   it('can hold a relation, and only a workbook has tables', async () => {
     const relations = [{ name: 'knows', table: join(corpus, 'missing-coded.sav'), columns: ['a', 'b'], symmetric: false }];
-    const engine = await openEngine({ source: join(corpus, 'people-plain.sav'), relations });
+    const engine = await openNow({ source: join(corpus, 'people-plain.sav'), relations });
     const ties = (await engine.rows({ sql: 'SELECT c0, c1 FROM fugu_relation_knows', values: [] })).open();
     expect(ties.map((t) => t.join()).sort()).toEqual(['-8,1', '-9,99', '1,97', '2,98']);
     await engine.close();
-    await expect(openEngine({ source: join(corpus, 'people-plain.sav'), table: 'x' })).rejects.toMatchObject({
+    await expect(openNow({ source: join(corpus, 'people-plain.sav'), table: 'x' })).rejects.toMatchObject({
       code: 'DATA_NOT_FOUND',
     });
-    const sheet = await openEngine({ source: join(corpus, 'book.xlsx'), table: 'More & more' });
+    const sheet = await openNow({ source: join(corpus, 'book.xlsx'), table: 'More & more' });
     expect(sorted(await cells(sheet, 'other'))).toEqual(['1', '2.5']);
     await sheet.close();
   });

@@ -1,5 +1,5 @@
 import { viewColumn } from '../../count/column-view.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { deviation as deviationOf } from '../../mechanism/law-width.js';
 import { missingLabel } from '../../policy/code.js';
@@ -47,7 +47,7 @@ export interface PolicyAttackOptions {
 
 export async function attackPolicy(
   policy: Policy,
-  engine: Engine,
+  engine: Pinned,
   table: ReleasedTable,
   { show = 6, limit = 20_000, progress }: PolicyAttackOptions = {},
 ): Promise<PolicyAttack> {

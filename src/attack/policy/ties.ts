@@ -1,5 +1,5 @@
 import { combine, type FactorGraph, untied } from '../../dependence/graph/factor-graph.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import type { Dependence, Policy } from '../../policy/policy.js';
 import { kindOf } from '../../ties/kinds.js';
@@ -10,7 +10,7 @@ import type { RecordTable } from '../../ties/records.js';
 export const tieColumns = (policy: Policy): readonly string[] => structureColumns(policy.dependence).names;
 
 /** Who is really tied to whom on this column: the groups themselves, also where noise is chosen for the largest group allowed. */
-export async function attackerGraph(policy: Policy, engine: Engine, records: RecordTable, column: string): Promise<FactorGraph> {
+export async function attackerGraph(policy: Policy, engine: Pinned, records: RecordTable, column: string): Promise<FactorGraph> {
   const graphs = await Promise.all(
     policy.dependence.filter((d) => speaksOf(d, column)).map((d) => graphOf(d, policy, engine, records)),
   );
@@ -20,7 +20,7 @@ export async function attackerGraph(policy: Policy, engine: Engine, records: Rec
 const speaksOf = (d: Dependence, column: string): boolean =>
   kindOf(d).records !== undefined && (!('column' in d) || d.column === undefined || d.column === column);
 
-function graphOf(d: Dependence, policy: Policy, engine: Engine, records: RecordTable): FactorGraph | Promise<FactorGraph> {
+function graphOf(d: Dependence, policy: Policy, engine: Pinned, records: RecordTable): FactorGraph | Promise<FactorGraph> {
   const ties = kindOf(d).records;
   if (ties?.actual) return ties.graph(ties.actual(d), { policy, records, engine });
   throw new Fault(
@@ -31,7 +31,7 @@ function graphOf(d: Dependence, policy: Policy, engine: Engine, records: RecordT
 }
 
 /** Which records the answer is about: all, or those that the limit on ties lets the product use. */
-export async function shownRecords(policy: Policy, engine: Engine, records: RecordTable, leftOut: number): Promise<Uint8Array> {
+export async function shownRecords(policy: Policy, engine: Pinned, records: RecordTable, leftOut: number): Promise<Uint8Array> {
   const shown = new Uint8Array(records.count).fill(1);
   if (leftOut === 0) return shown;
   const { unused } = await recordTies(policy, engine, policy.dependence);

@@ -1,6 +1,6 @@
 import { viewColumn } from '../../count/column-view.js';
 import { carriedBy, temporalLeakage } from '../../dependence/temporal/temporal.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { widthOf } from '../../mechanism/law-width.js';
 import type { CategoryColumn, Policy } from '../../policy/policy.js';
@@ -71,7 +71,7 @@ export const sequenceOf = (policy: Policy): SequenceDependence => {
 
 export async function attackStream(
   policy: Policy,
-  engine: Engine,
+  engine: Pinned,
   told: readonly ToldStep[],
   { show = 3, limit = 2000 }: { readonly show?: number; readonly limit?: number } = {},
 ): Promise<StreamAttack> {
@@ -170,7 +170,7 @@ interface ReadPeople {
 /** Everybody's steps, as far as they were told. */
 async function readPeople(
   policy: Policy,
-  engine: Engine,
+  engine: Pinned,
   { by, order, state, column, told }: ReadPeople,
 ): Promise<readonly Person[]> {
   const records = await readRecords(policy, engine, { names: [by], cells: [by, order, state] });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEngine } from '../../terms/open.js';
+import { openNow } from '../../../test/now.js';
 import { readPolicy } from '../../terms/read.js';
 import { declaredAmplifiers } from '../../ties/declared.js';
 import { type FactorGraph, fromPairs } from './factor-graph.js';
@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const opened = async (dependence: string, memory: number, protect?: string) => {
   const read = await policy(dependence, protect);
-  const engine = await openEngine(read, { memory });
+  const engine = await openNow(read, { memory });
   try {
     return (await declaredAmplifiers(read, engine)).amplifiers.length;
   } finally {

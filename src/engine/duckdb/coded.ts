@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../../policy/code.js';
 import type { SourceColumn } from '../engine.js';
+import { type Shown, type ShownColumn, selectAll } from '../shown.js';
 import { type EngineSource, gridText } from '../source.js';
-import { storedPlace } from './place.js';
+import { storedPlace } from './dialect.js';
 import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
-import { type Shown, type ShownColumn, selectAll } from './shown.js';
 
 /** Positions of so many codes fit one byte. */
 const mostCodes = 255;

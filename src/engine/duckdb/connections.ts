@@ -63,8 +63,12 @@ export class Connections {
     this.#deadline = deadline;
   }
 
-  async lease(): Promise<Lease> {
+  refuseClosed(): void {
     if (this.#closed) throw closed();
+  }
+
+  async lease(): Promise<Lease> {
+    this.refuseClosed();
     const era = this.#era;
     const connected = this.#idle.pop() ?? new Connected(await this.#instance.connect());
     const { connection } = connected;

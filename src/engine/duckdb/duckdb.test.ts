@@ -17,9 +17,10 @@ import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeEngine } from '../../../test/engine-contract.js';
+import { now, openNow } from '../../../test/now.js';
 import { Fault } from '../../errors.js';
 import { openEngine } from '../../terms/open.js';
-import type { Engine } from '../engine.js';
+import type { Engine, Pinned } from '../engine.js';
 import { sweepTempFolders } from '../temp-folder.js';
 
 let folder: string;
@@ -51,11 +52,18 @@ async function fault(promise: Promise<unknown>): Promise<Fault> {
   expect(found).toBeInstanceOf(Fault);
   return found as Fault;
 }
-const scalar = async (engine: Engine, sql: string) => (await engine.rows({ sql, values: [] })).open()[0]![0];
+const scalar = async (engine: Pinned, sql: string) => (await engine.rows({ sql, values: [] })).open()[0]![0];
 const friendOf = (table: string) => [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true }];
 
 const paths = new WeakMap<Engine, string>();
+const forbidden = [
+  "SELECT * FROM read_csv('/etc/passwd')",
+  "COPY (SELECT 1) TO '/tmp/fugu-should-not-exist.csv'",
+  'SET memory_limit = $1',
+  'INSTALL httpfs',
+];
 describeEngine('a csv file', {
+  forbidden,
   open: async (table, friend) => {
     const source = file('.csv', csv(table));
     const engine = await openEngine({ source, relations: friendOf(file('.csv', csv(friend))) });
@@ -65,6 +73,7 @@ describeEngine('a csv file', {
   grow: async (engine) => appendFileSync(paths.get(engine)!, '6,20,dem,new\n'),
 });
 describeEngine('a csv file too large to hold', {
+  forbidden,
   open: async (table, friend) => {
     // Empty lines, which are no records.
     const source = file('.csv', csv(table).replaceAll('\n', '\n'.repeat(2 ** 20)));
@@ -75,6 +84,7 @@ describeEngine('a csv file too large to hold', {
   grow: async (engine) => appendFileSync(paths.get(engine)!, '6,20,dem,new\n'),
 });
 describeEngine('a parquet file', {
+  forbidden,
   open: async (table, friend) => {
     const source = file('.parquet');
     const parts = [file('.csv', csv(table)), file('.csv', csv(friend)), file('.parquet')];
@@ -112,21 +122,21 @@ describe('csv files', () => {
     ['doubled quotes in the header', '"a ""x""",b\n1,2\n', 1],
   ];
   it.each(odd)('with %s are read', async (_name, content, rows) => {
-    const engine = await openEngine({ source: file('.csv', content) });
+    const engine = await openNow({ source: file('.csv', content) });
     expect((await engine.size()).open()).toBe(rows);
     expect(await engine.columns()).toHaveLength(2);
     await engine.close();
   });
 
   it('that are packed are read', async () => {
-    const engine = await openEngine({ source: file('.csv.gz', gzipSync('a,b\n1,2\n')) });
+    const engine = await openNow({ source: file('.csv.gz', gzipSync('a,b\n1,2\n')) });
     expect((await engine.size()).open()).toBe(1);
     await engine.close();
   });
 
   it('have their codes brought to one spelling, and only theirs', async () => {
     const source = file('.csv', 'party,version\n 1.0 ,1.0\n2,2\n1,10\n10,1\n');
-    const engine = await openEngine({ source, codes: new Set(['party']) });
+    const engine = await openNow({ source, codes: new Set(['party']) });
     expect(await scalar(engine, "SELECT string_agg(party, ' ' ORDER BY party) FROM fugu_data")).toBe('1 1 10 2');
     expect(await scalar(engine, "SELECT string_agg(version, ' ' ORDER BY version) FROM fugu_data")).toBe('1 1.0 10 2');
     await engine.close();
@@ -148,7 +158,7 @@ describe('csv files', () => {
     ['something else in a .duckdb', 'secret', '.duckdb', undefined],
   ];
   it.each(broken)('with %s are refused without quoting them', async (_name, content, ending, line) => {
-    const f = await fault(openEngine({ source: file(ending, content) }));
+    const f = await fault(openNow({ source: file(ending, content) }));
     expect(f.code).toBe('DATA_MALFORMED');
     expect(f.place?.line).toBe(line);
     expect(`${f.message} ${f.hint} ${JSON.stringify(f.details)}`).not.toMatch(/secret|CSV Error|Original Line/);
@@ -162,7 +172,7 @@ describe('csv files', () => {
     const sql = 'SELECT count(*), sum(CAST(n AS INTEGER)), sum(length(cell)), sum(hash(n, cell)) FROM fugu_data';
     const answers = [];
     for (const limits of [{ memory: 2 ** 30 }, { memory: 40 * 2 ** 20, threads: 1 }, { memory: 40 * 2 ** 20, threads: 2 }]) {
-      const engine = await openEngine({ source }, limits);
+      const engine = await openNow({ source }, limits);
       answers.push((await engine.rows({ sql, values: [] })).open()[0]);
       await engine.close();
     }
@@ -173,7 +183,7 @@ describe('csv files', () => {
 
   it('that are too large to hold are checked to the last line before anything is asked', async () => {
     const source = file('.csv', `a,b\n${'1,2\n'.repeat(1_200_000)}secret\n`);
-    const f = await fault(openEngine({ source }, { memory: 32 * 2 ** 20 }));
+    const f = await fault(openNow({ source }, { memory: 32 * 2 ** 20 }));
     expect([f.code, f.place?.line]).toEqual(['DATA_MALFORMED', undefined]);
   });
 
@@ -183,7 +193,7 @@ describe('csv files', () => {
     writeFileSync(join(odd, "it's.csv"), 'a,b\n1,2\n');
     symlinkSync(join(odd, "it's.csv"), join(folder, 'link.csv'));
     for (const source of [join(odd, "it's.csv"), join(folder, 'link.csv')]) {
-      const engine = await openEngine({ source });
+      const engine = await openNow({ source });
       expect((await engine.size()).open()).toBe(1);
       await engine.close();
     }
@@ -193,10 +203,10 @@ describe('csv files', () => {
     const sub = join(folder, 'folder.csv');
     mkdirSync(sub);
     for (const source of [join(folder, 'nowhere.csv'), sub, file('.xyz', 'x'), join(folder, '*.csv')])
-      expect((await fault(openEngine({ source }))).code).toBe('DATA_NOT_FOUND');
+      expect((await fault(openNow({ source }))).code).toBe('DATA_NOT_FOUND');
     const hidden = file('.csv', 'a\n1\n');
     chmodSync(hidden, 0);
-    if (process.getuid?.() !== 0) expect((await fault(openEngine({ source: hidden }))).code).toBe('DATA_NOT_FOUND');
+    if (process.getuid?.() !== 0) expect((await fault(openNow({ source: hidden }))).code).toBe('DATA_NOT_FOUND');
   });
 });
 
@@ -204,14 +214,14 @@ describe('a duckdb file', () => {
   it('is read when it has one table, and asks which when it has several', async () => {
     const source = file('.duckdb');
     await duck(source, 'CREATE TABLE people AS SELECT range AS id, range::VARCHAR AS party FROM range(7)');
-    const engine = await openEngine({ source });
+    const engine = await openNow({ source });
     expect((await engine.size()).open()).toBe(7);
     await engine.close();
     await duck(source, 'CREATE TABLE visits AS SELECT 1 AS a, 2 AS b');
-    const f = await fault(openEngine({ source }));
+    const f = await fault(openNow({ source }));
     expect([f.code, f.hint]).toEqual(['DATA_NOT_FOUND', expect.stringMatching(/people, visits/)]);
-    expect((await fault(openEngine({ source, table: 'peeple' }))).hint).toMatch(/"people"/);
-    const chosen = await openEngine({ source, table: 'people', relations: friendOf('visits') });
+    expect((await fault(openNow({ source, table: 'peeple' }))).hint).toMatch(/"people"/);
+    const chosen = await openNow({ source, table: 'people', relations: friendOf('visits') });
     expect(await scalar(chosen, 'SELECT count(*) FROM fugu_relation_friend')).toBe(2n);
     await expect(chosen.rows({ sql: 'INSERT INTO fugu_source.main.people VALUES (1, 2)', values: [] })).rejects.toBeInstanceOf(
       Fault,
@@ -219,12 +229,12 @@ describe('a duckdb file', () => {
     await chosen.close();
   });
 
-  it('is another snapshot once its log holds changes that are not in the file yet', async () => {
+  it('is other data once its log holds changes that are not in the file yet', async () => {
     const source = file('.duckdb');
     await duck(source, 'CREATE TABLE t AS SELECT range AS id FROM range(7)');
     const look = async () => {
-      const engine = await openEngine({ source });
-      const seen = [await engine.snapshot(), (await engine.size()).open()] as const;
+      const engine = await openNow({ source });
+      const seen = [await engine.id(), (await engine.size()).open()] as const;
       await engine.close();
       return seen;
     };
@@ -241,10 +251,10 @@ describe('a duckdb file', () => {
     const [source, other] = [file('.duckdb'), file('.duckdb')];
     await duck(source, 'CREATE TABLE t AS SELECT range AS id FROM range(7)');
     await duck(other, 'CREATE TABLE t AS SELECT range AS id FROM range(9)');
-    const engine = await openEngine({ source });
-    await engine.snapshot();
+    const engine = await openNow({ source });
+    await engine.id();
     renameSync(other, source);
-    const f = await fault(engine.snapshot());
+    const f = await fault(engine.id());
     expect([f.code, f.message]).toEqual(['ENGINE_FAILED', expect.stringMatching(/changed or replaced/)]);
     await engine.close();
   });
@@ -255,7 +265,7 @@ describe('a duckdb file', () => {
       source,
       `CREATE TABLE t AS SELECT 1::TINYINT a, 2::HUGEINT b, 1.5::DECIMAL(5,2) c, 2.0::DOUBLE d, true e, DATE '2020-01-02' f, 'x'::ENUM('x','y') g, [1, 2] h, NULL::INTEGER i, [1.5]::FLOAT[1] j, 7::DECIMAL(18,0) k`,
     );
-    const engine = await openEngine({ source });
+    const engine = await openNow({ source });
     expect((await engine.columns()).map((c) => c.type)).toEqual([
       'integer',
       'text',
@@ -278,7 +288,7 @@ describe('a duckdb file', () => {
 
 describe('limits', () => {
   it('end a statement at its deadline', async () => {
-    const engine = await openEngine({ source: file('.csv', 'a\n1\n') }, { deadline: 300 });
+    const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline: 300 });
     const f = await fault(
       engine.rows({ sql: 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b', values: [] }),
     );
@@ -290,7 +300,7 @@ describe('limits', () => {
   it('end a statement that needs more memory and spill than allowed, and leave nothing behind', async () => {
     const mine = () => readdirSync(tmpdir()).filter((n) => n.startsWith('fugu-engine-') && n.includes(`-${process.pid}-`)).length;
     const before = mine();
-    const engine = await openEngine({ source: file('.csv', 'a\n1\n') }, { memory: 48 * 2 ** 20, spill: 16 * 2 ** 20 });
+    const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { memory: 48 * 2 ** 20, spill: 16 * 2 ** 20 });
     const sql = `SELECT count(*) FROM (SELECT DISTINCT range::VARCHAR || repeat('x', 35) FROM range(5000000))`;
     expect(['DISK_FULL', 'ENGINE_MEMORY']).toContain((await fault(engine.rows({ sql, values: [] }))).code);
     expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
@@ -304,7 +314,7 @@ describe('limits', () => {
       ':memory:',
       `COPY (SELECT range AS i, CASE WHEN range = 290000 THEN 'x' ELSE '1' END AS s FROM range(300000)) TO '${source}'`,
     );
-    const drain = async (engine: Engine, sql: string, pause = 0) => {
+    const drain = async (engine: Pinned, sql: string, pause = 0) => {
       let rows = 0;
       for await (const block of engine.stream({ sql, values: [] })) {
         rows += block.open().rows;
@@ -312,17 +322,17 @@ describe('limits', () => {
       }
       return rows;
     };
-    const engine = await openEngine({ source });
+    const engine = await openNow({ source });
     expect(await drain(engine, 'SELECT i FROM fugu_data')).toBe(300000);
     expect((await fault(drain(engine, 'SELECT CAST(s AS INTEGER) FROM fugu_data'))).code).toBe('ENGINE_FAILED');
     await engine.close();
-    const hurried = await openEngine({ source }, { deadline: 150 });
+    const hurried = await openNow({ source }, { deadline: 150 });
     expect((await fault(drain(hurried, 'SELECT i, s FROM fugu_data', 5))).code).toBe('ENGINE_DEADLINE');
     await hurried.close();
   });
 
   it('stop what is under way when the engine is closed', async () => {
-    const engine = await openEngine({ source: file('.csv', 'a\n1\n') });
+    const engine = await openNow({ source: file('.csv', 'a\n1\n') });
     const sql = 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b';
     const asked = fault(engine.rows({ sql, values: [] }));
     const streamed = fault(
@@ -347,14 +357,14 @@ describe('limits', () => {
     expect([dead, alive, elsewhere].map((p) => existsSync(p))).toEqual([false, true, true]);
   });
 
-  it('notice data that changes between snapshot and reading', async () => {
+  it('notice data that changes while it is held and was not loaded', async () => {
     const source = file('.parquet');
     await duck(':memory:', `COPY (SELECT range AS a, hash(range) AS b FROM range(60000)) TO '${source}'`);
-    const engine = await openEngine({ source }, { memory: 32 * 2 ** 20 });
-    await engine.snapshot();
+    const engine = await openNow({ source }, { memory: 32 * 2 ** 20 });
+    const before = await engine.engine.pin();
     await duck(':memory:', `COPY (SELECT range AS a, hash(range) AS b FROM range(60001)) TO '${source}'`);
-    expect((await fault(engine.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] }))).message).toMatch(/changed/);
-    await engine.snapshot();
+    expect((await fault(before.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] }))).message).toMatch(/changed/);
+    await before.close();
     expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(60001n);
     await engine.close();
   });
@@ -369,20 +379,19 @@ describe('statements asked again', () => {
     const source = file(kind);
     const write = (rows: number) => duck(':memory:', `COPY (SELECT range AS a FROM range(${rows})) TO '${source}'`);
     await write(5);
-    const engine = await openEngine({ source });
+    const engine = await openNow({ source });
     const answer = async (most: number) => Number((await engine.rows({ ...ask, values: [most] })).open()[0]![0]);
     expect([await answer(3), await answer(5), await answer(3)]).toEqual([3, 10, 3]);
     await write(2);
-    await engine.snapshot();
     expect(await answer(3)).toBe(1);
-    const rest = await engine.without('a', ['1']);
+    const rest = await now(await engine.engine.without('a', ['1']));
     expect(Number((await rest.rows({ ...ask, values: [3] })).open()[0]![0])).toBe(0);
     expect(await answer(3)).toBe(1);
     await engine.close();
   });
 
   it('still run after one that was stopped or left unread', async () => {
-    const engine = await openEngine({ source: file('.csv', 'a\n1\n') }, { deadline: 200 });
+    const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline: 200 });
     const many = { sql: 'SELECT range FROM range(1000000)', values: [] };
     for (let k = 0; k < 3; k++) {
       for await (const _ of engine.stream(many)) break;
@@ -405,7 +414,7 @@ describe('reading blocks', () => {
       `CREATE TABLE t AS SELECT range AS id, CASE WHEN range % 3 = 0 THEN NULL ELSE (range % 7)::INTEGER END AS i, (range / 4)::DOUBLE AS d,
        CASE WHEN range % 5 = 0 THEN NULL ELSE repeat('é', (range % 9)::INTEGER) || (range % 100) END AS s, range % 2 = 0 AS b FROM range(5000)`,
     );
-    const engine = await openEngine({ source });
+    const engine = await openNow({ source });
     let row = 0;
     for await (const block of engine.stream({ sql: 'SELECT * FROM fugu_data ORDER BY id', values: [] })) {
       const { rows, columns } = block.open();
@@ -427,7 +436,7 @@ describe('reading blocks', () => {
   it('gives each tie its strongest odds ratio, and a copy where it cannot be read', async () => {
     const source = file('.csv', 'id\n1\n');
     const table = file('.csv', 'a,b,odds\n1,2,3\n2,1,5\n1,3,\n3,4,nan\n');
-    const engine = await openEngine({
+    const engine = await openNow({
       source,
       relations: [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true, odds: 'odds' }],
     });

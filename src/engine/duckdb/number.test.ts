@@ -2,7 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generator, nearestDouble, numberSaid, words } from '../../../test/ugly-cells.js';
 import { numberFromText } from '../../policy/number-text.js';
-import { numberInText } from './number.js';
+import { numberInText } from './dialect.js';
 
 type Connection = Awaited<ReturnType<DuckDBInstance['connect']>>;
 let instance: DuckDBInstance;

@@ -1,35 +1,29 @@
 import { Fault } from '../../errors.js';
-import { nameReader } from '../name.js';
 import type { RelationSource } from '../source.js';
+import { duckdb } from './dialect.js';
 import { oddsIn } from './odds.js';
-import { name as quoted, type Scan, type ScanColumn } from './scan.js';
+import type { Scan, ScanColumn } from './scan.js';
 
-/**
- * Statements that make the tuples of a relation as c0, c1, … : names, each tuple once, none incomplete. A symmetric relation holds ties between two different members, both
- * ways round: a tie of somebody with themselves is none. It is kept one way round and shown both ways.
- */
-export function makeRelation(scan: Scan, relation: RelationSource, file: string): string[] {
-  const shown = quoted(`fugu_relation_${relation.name}`);
-  const once = selectOnce(scan, relation, file);
-  if (!relation.symmetric) return [`CREATE OR REPLACE TABLE ${shown} AS ${once}`];
-  const kept = quoted(`fugu_once_${relation.name}`);
-  const odds = relation.odds === undefined ? '' : ', odds';
-  return [
-    `CREATE OR REPLACE TABLE ${kept} AS ${once}`,
-    `CREATE OR REPLACE VIEW ${shown} AS SELECT c0, c1${odds} FROM ${kept} UNION ALL SELECT c1 AS c0, c0 AS c1${odds} FROM ${kept}`,
-  ];
+/** A relation as it is shown, from the table that keeps it: a symmetric one is kept one way round and shown both ways. */
+export function bothWays(table: string, { symmetric, odds }: RelationSource): string {
+  if (!symmetric) return `SELECT * FROM ${table}`;
+  const strength = odds === undefined ? '' : ', odds';
+  return `SELECT c0, c1${strength} FROM ${table} UNION ALL SELECT c1 AS c0, c0 AS c1${strength} FROM ${table}`;
 }
 
-function selectOnce(scan: Scan, relation: RelationSource, file: string): string {
+/**
+ * The tuples of a relation as c0, c1, … : names, each tuple once, none incomplete. A symmetric relation holds ties between two different members, one way
+ * round: a tie of somebody with themselves is none.
+ */
+export function tuplesOnce(scan: Scan, relation: RelationSource, file: string): string {
   const find = (own: string) => columnOf(scan, own, relation.name, file);
   const ends = relation.columns.map(find);
   const keys = ends.map((_, i) => `c${i}`);
-  const reader = nameReader('duckdb');
   const weighed = relation.odds !== undefined;
   const cells = ends.map(({ expression }, i) => `${expression} AS c${i}`);
   if (weighed) cells.push(`coalesce(${oddsIn(find(relation.odds!))}, 'infinity'::DOUBLE) AS odds`);
   const list = (columns: readonly string[], odds: string) => [...columns, ...(weighed ? [odds] : [])].join(', ');
-  const named = keys.map((k, i) => `${reader(k, ends[i]!.type)} AS ${k}`);
+  const named = keys.map((k, i) => `${duckdb.name(k, ends[i]!.type)} AS ${k}`);
   // Whole numbers are one where their names are: named last, they are compared as numbers.
   const whole = ends.every(({ type }) => type === 'integer');
   const tuples = `SELECT ${list(whole ? keys : named, strength)} FROM (SELECT ${cells.join(', ')} FROM ${scan.from})`;

@@ -8,8 +8,8 @@ import type { CsvHeader } from '../csv/header.js';
 import type { CsvPart } from '../csv/split.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
+import { numberInText } from './dialect.js';
 import { duckdbFault } from './fault.js';
-import { numberInText } from './number.js';
 import { loadStatFile } from './statfile.js';
 
 export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openEngine } from '../../terms/open.js';
+import { openNow } from '../../../test/now.js';
 import { TextNumbers } from './text-numbers.js';
 
 /** Short and long, beginning alike, with bytes of several values and lengths around what is stored in place. */
@@ -59,7 +59,7 @@ describe('texts as numbers', () => {
       const rows = Array.from({ length: 5000 }, (_, i) => [cells[(i * 7) % cells.length]!, cells[(i * 5 + 1) % cells.length]!]);
       const file = join(folder, 'pairs.csv');
       writeFileSync(file, `x,y\n${rows.map((row) => row.map((c) => `"${c}"`).join(',')).join('\n')}\n`);
-      const engine = await openEngine({ source: file });
+      const engine = await openNow({ source: file });
       const sql = 'SELECT x, y FROM fugu_data';
       const read = async (numbered: boolean) => {
         const list: (readonly unknown[])[] = [];

@@ -1,5 +1,5 @@
 import { streamIndices } from '../../count/stream.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import type { Policy } from '../../policy/policy.js';
 import { type FeatureMap, unit } from './features.js';
@@ -32,7 +32,7 @@ class Column<T extends Int32Array | Int8Array> {
 }
 
 /** A row without a label is left out: it adds nothing to any gradient. */
-export async function readExamples(engine: Engine, policy: Policy, map: FeatureMap): Promise<Exact<Examples>> {
+export async function readExamples(engine: Pinned, policy: Policy, map: FeatureMap): Promise<Exact<Examples>> {
   const names = [map.label.column, ...map.features.map((f) => f.column)];
   const entry = new Column(new Int32Array(1 << 14));
   const value = new Column(new Int32Array(1 << 14));

@@ -1,5 +1,5 @@
 import { streamIndices } from '../../count/stream.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { rational } from '../../exact/rational.js';
 import { type Allotment, partOf } from '../../mechanism/allotment.js';
@@ -13,7 +13,7 @@ import type { Feature, FeatureMap } from './features.js';
 /** A paid step before learning: which features to keep. */
 export interface FeatureChoice {
   readonly mechanisms: readonly Selection[];
-  readonly choose: (engine: Engine, paid: Paid) => Promise<readonly Feature[]>;
+  readonly choose: (engine: Pinned, paid: Paid) => Promise<readonly Feature[]>;
 }
 
 export interface ChoiceTerms {
@@ -111,7 +111,7 @@ export function tallyPairs(levels: readonly number[]): PairCounts & { add(row: A
   return tally;
 }
 
-async function pairCounts(engine: Engine, policy: Policy, map: FeatureMap): Promise<PairCounts> {
+async function pairCounts(engine: Pinned, policy: Policy, map: FeatureMap): Promise<PairCounts> {
   const level = [
     (x: number) => (x < 0 ? 2 : map.label.positive.has(x) ? 1 : 0),
     ...map.features.map((f) => (x: number) => f.level(x)),

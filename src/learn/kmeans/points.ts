@@ -1,6 +1,6 @@
 import { sumEffects } from '../../count/effects.js';
 import { streamIndices } from '../../count/stream.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
 import { add, multiply, type Rational, rational, toNumber } from '../../exact/rational.js';
@@ -57,7 +57,7 @@ export function boxOf(policy: Policy, names: readonly string[]): Box {
   return { names, grids };
 }
 
-export async function readPoints(engine: Engine, policy: Policy, box: Box): Promise<Exact<Points>> {
+export async function readPoints(engine: Pinned, policy: Policy, box: Box): Promise<Exact<Points>> {
   const d = box.names.length;
   const blocks: Int32Array[] = [];
   let count = 0;

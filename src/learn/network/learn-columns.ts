@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Network, NetworkOrigin } from '../../dependence/model/network.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
 import type { Allotment } from '../../mechanism/allotment.js';
@@ -29,7 +29,7 @@ export interface UnpaidLearning {
 }
 
 /** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
-export async function learnUnpaid(engine: Engine, policy: Policy, options: UnpaidLearning): Promise<Network> {
+export async function learnUnpaid(engine: Pinned, policy: Policy, options: UnpaidLearning): Promise<Network> {
   const survey = await readSurvey(engine, policy);
   const table = survey.table.open();
   const name = basename(policy.file).replace(/\.[^.]*$/, '');

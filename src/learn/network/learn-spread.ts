@@ -1,6 +1,6 @@
 import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise/leakage.js';
 import type { AttackFigure, SpreadTables } from '../../dependence/pairwise/spread-file.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { spreadOf } from '../../mechanism/additive.js';
 import { codesOf } from '../../policy/code.js';
@@ -26,7 +26,7 @@ export interface SpreadLearning {
 
 /** Only the three numbers the pairwise bound needs (and how an attack fared) leave this function. Public columns are strata the attacker knows. */
 export async function learnSpread(
-  engine: Engine,
+  engine: Pinned,
   policy: Policy,
   options: SpreadLearning,
 ): Promise<SpreadTables & { readonly attack?: AttackFigure }> {

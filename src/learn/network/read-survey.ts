@@ -4,7 +4,7 @@ import { keyRows } from '../../count/read-rows.js';
 import { compileStream } from '../../count/stream.js';
 import { resolutionOf } from '../../dependence/model/resolution.js';
 import { columnLevels, everyValue, type ToldLevels } from '../../dependence/model/told-levels.js';
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
 import { categoryNamed, columnNamed, isWeight } from '../../policy/domain.js';
@@ -68,13 +68,13 @@ export interface SurveyRows extends SurveyLevels {
 /**
  * Hands the rows to a judge and gives back what it says: read off the data, not paid for, for the steward's eyes. Nothing of it may be published.
  */
-export async function judgeRows<T>(engine: Engine, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
+export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
   return judge((await readSurvey(engine, policy)).table.open());
 }
 
 /** Every row's answers as codes, read through the policy exactly as a histogram of the column would count them. */
 export async function readSurvey(
-  engine: Engine,
+  engine: Pinned,
   policy: Policy,
   names: readonly string[] = surveyColumns(policy),
   known: readonly string[] = [],

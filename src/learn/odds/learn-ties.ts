@@ -1,10 +1,10 @@
 import { viewColumn } from '../../count/column-view.js';
-import { Binder, dialectNamed } from '../../count/dialect.js';
 import { keptRows } from '../../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../count/read-column.js';
-import type { Engine } from '../../engine/engine.js';
+import { Binder } from '../../engine/dialect.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
-import { quoteName, readStructure } from '../../engine/structure.js';
+import { readStructure, relationView } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
 import { type Additive, additive, spreadOf } from '../../mechanism/additive.js';
 import type { Allotment } from '../../mechanism/allotment.js';
@@ -109,9 +109,9 @@ export const pairNoise = (name: string, values: number, directed: boolean, pairs
   additive({ name, cells: cellCount(values, directed), effects: rowsMoved(pairsEach) }, allotment);
 
 /** Each tie once: a symmetric relation lists both directions. */
-async function readPairs(engine: Engine, { name, symmetric }: Relation): Promise<NamedPair[]> {
+async function readPairs(engine: Pinned, { name, symmetric }: Relation): Promise<NamedPair[]> {
   const pairs: NamedPair[] = [];
-  const sql = `SELECT c0, c1 FROM ${quoteName(`fugu_relation_${name}`)}`;
+  const sql = `SELECT c0, c1 FROM ${relationView(name)}`;
   for await (const [a, b] of readStructure(engine, { sql, values: [] })) {
     const [x, y] = [`${a}`, `${b}`];
     if (x < y || (!symmetric && x !== y)) pairs.push([x, y]);
@@ -120,14 +120,14 @@ async function readPairs(engine: Engine, { name, symmetric }: Relation): Promise
 }
 
 /** The value of every named record, as a position in the declared list. A name that several rows share has none. */
-async function readValues(engine: Engine, policy: Policy, column: CategoryColumn): Promise<Exact<ReadonlyMap<string, number>>> {
+async function readValues(engine: Pinned, policy: Policy, column: CategoryColumn): Promise<Exact<ReadonlyMap<string, number>>> {
   const source = await engine.columns();
-  const dialect = dialectNamed(engine.dialect);
-  const binder = new Binder();
+  const { dialect } = engine;
+  const binder = new Binder(dialect);
   const unit = sourceColumn(source, policy.protect.unit!);
   const sql = keptRows(dialect, binder, policy, source, [
-    [dialect.name(rawCell(dialect, unit), unit.type), 'who'],
-    [rawCell(dialect, sourceColumn(source, column.name)), 'what'],
+    [dialect.name(rawCell(unit), unit.type), 'who'],
+    [rawCell(sourceColumn(source, column.name)), 'what'],
   ]);
   const view = viewColumn(column);
   const place = codesOf(column).map((code) => column.values.findIndex((value) => trimCode(value) === code));

@@ -1,5 +1,5 @@
-import type { Engine } from '../../engine/engine.js';
-import { quoteName } from '../../engine/structure.js';
+import type { Pinned } from '../../engine/engine.js';
+import { relationView } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
 import { within } from '../../input/limits.js';
 import type { Additive } from '../../mechanism/additive.js';
@@ -128,10 +128,10 @@ function relationOf(session: Session, name?: string): Relation {
   );
 }
 
-const view = (relation: Relation): string => quoteName(`fugu_relation_${relation.name}`);
+const view = (relation: Relation): string => relationView(relation.name);
 
 /** Ties of everybody who has one; for a directed relation, ties that start at them. */
-async function readDegrees(engine: Engine, relation: Relation): Promise<number[]> {
+async function readDegrees(engine: Pinned, relation: Relation): Promise<number[]> {
   const rows = (
     await engine.rows({ sql: `SELECT COUNT(*) FROM ${view(relation)} WHERE c0 <> c1 GROUP BY c0`, values: [] })
   ).open();
@@ -139,7 +139,7 @@ async function readDegrees(engine: Engine, relation: Relation): Promise<number[]
 }
 
 /** Kept ties per person, in the order of a hash of the tie's own two names. */
-async function readProjected(engine: Engine, relation: Relation, theta: number): Promise<Uint32Array> {
+async function readProjected(engine: Pinned, relation: Relation, theta: number): Promise<Uint32Array> {
   const numbers = new Map<string, number>();
   const number = (name: string): number => {
     if (!numbers.has(name)) numbers.set(name, numbers.size);

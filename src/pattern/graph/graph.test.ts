@@ -5,6 +5,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicData } from '../../../experiments/data.js';
+import { duckdb } from '../../engine/duckdb/dialect.js';
+import { relationView } from '../../engine/structure.js';
 import { analysePattern, schemaFromText } from '../query/analyse.js';
 import { compilePattern } from '../query/compile.js';
 import { choose } from '../query/ladders.js';
@@ -63,7 +65,7 @@ beforeAll(async () => {
   instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   connection = await instance.connect();
   await connection.run('CREATE TABLE pairs(a INTEGER, b INTEGER)');
-  await connection.run('CREATE TABLE "fugu_relation_R"(c0 VARCHAR, c1 VARCHAR)');
+  await connection.run(`CREATE TABLE ${relationView('R')}(c0 VARCHAR, c1 VARCHAR)`);
 });
 afterAll(() => {
   connection.closeSync();
@@ -71,7 +73,7 @@ afterAll(() => {
 });
 const load = async (edges: readonly Edge[]) => {
   await connection.run('DELETE FROM pairs');
-  await connection.run('DELETE FROM "fugu_relation_R"');
+  await connection.run(`DELETE FROM ${relationView('R')}`);
   for (let i = 0; i < edges.length; i += 20_000)
     await connection.run(
       `INSERT INTO pairs VALUES ${edges
@@ -79,11 +81,11 @@ const load = async (edges: readonly Edge[]) => {
         .map((e) => `(${e})`)
         .join()}`,
     );
-  await connection.run('INSERT INTO "fugu_relation_R" SELECT a, b FROM pairs UNION SELECT b, a FROM pairs');
+  await connection.run(`INSERT INTO ${relationView('R')} SELECT a, b FROM pairs UNION SELECT b, a FROM pairs`);
 };
 const bySql = async (name: string, domain: number) => {
   const { pattern, divisor } = analysed(name, domain);
-  return BigInt((await connection.runAndReadAll(compilePattern(pattern).sql)).getRows()[0]![0] as bigint) / divisor;
+  return BigInt((await connection.runAndReadAll(compilePattern(pattern, duckdb).sql)).getRows()[0]![0] as bigint) / divisor;
 };
 
 describe('the graph kernel', () => {

@@ -1,6 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { duckdb } from '../../engine/duckdb/dialect.js';
+import { relationView } from '../../engine/structure.js';
 import { schemaFromText } from './analyse.js';
 import { type BoundPattern, bindPattern } from './bind.js';
 import { compileLargest, compilePattern } from './compile.js';
@@ -44,7 +46,7 @@ describe('the SQL of a pattern', () => {
   beforeAll(async () => {
     instance = await DuckDBInstance.create(':memory:', { threads: '1' });
     connection = await instance.connect();
-    await connection.run('CREATE TABLE "fugu_relation_R"(c0 VARCHAR, c1 VARCHAR)');
+    await connection.run(`CREATE TABLE ${relationView('R')}(c0 VARCHAR, c1 VARCHAR)`);
   });
   afterAll(() => {
     connection.closeSync();
@@ -57,39 +59,39 @@ describe('the SQL of a pattern', () => {
     const edge = fc.tuple(fc.nat(size - 1), fc.nat(size - 1));
     const graphs = fc.sample(fc.uniqueArray(edge, { maxLength: 20, selector: (e) => e.join() }), { numRuns: 200, seed: 7 });
     for (const rows of graphs) {
-      await connection.run('DELETE FROM "fugu_relation_R"');
-      if (rows.length > 0) await connection.run(`INSERT INTO "fugu_relation_R" VALUES ${rows.map((r) => `(${r})`).join()}`);
+      await connection.run(`DELETE FROM ${relationView('R')}`);
+      if (rows.length > 0) await connection.run(`INSERT INTO ${relationView('R')} VALUES ${rows.map((r) => `(${r})`).join()}`);
       for (const [i, q] of queries.entries())
-        if (q.variables.length <= 4) expect(await ask(compilePattern(q)), texts[i]).toBe(brute(q, rows));
+        if (q.variables.length <= 4) expect(await ask(compilePattern(q, duckdb)), texts[i]).toBe(brute(q, rows));
     }
   }, 60_000);
 
   it('bounds what one tuple combines with by the largest group', async () => {
-    await connection.run('DELETE FROM "fugu_relation_R"');
-    await connection.run('INSERT INTO "fugu_relation_R" VALUES (0,1),(1,2),(2,0),(0,3),(3,1),(1,0)');
+    await connection.run(`DELETE FROM ${relationView('R')}`);
+    await connection.run(`INSERT INTO ${relationView('R')} VALUES (0,1),(1,2),(2,0),(0,3),(3,1),(1,0)`);
     const triangle = queries[0]!;
     const [x, y, z] = triangle.head as [number, number, number];
     // Without the goal R(x, y): pairs (x, y) and the z with R(y, z), R(z, x).
-    expect(await ask(compileLargest(triangle, [1, 2], [x, y]))).toBe(1n);
-    expect(await ask(compileLargest(triangle, [1], [y, z]))).toBe(1n);
-    expect(await ask(compileLargest(triangle, [1], [y]))).toBe(2n);
-    expect(await ask(compileLargest(triangle, [0], []))).toBe(6n);
+    expect(await ask(compileLargest(triangle, [1, 2], [x, y], duckdb))).toBe(1n);
+    expect(await ask(compileLargest(triangle, [1], [y, z], duckdb))).toBe(1n);
+    expect(await ask(compileLargest(triangle, [1], [y], duckdb))).toBe(2n);
+    expect(await ask(compileLargest(triangle, [0], [], duckdb))).toBe(6n);
   });
 
   it('reads a relation stored in one direction in both when a pragma says so', async () => {
-    await connection.run('DELETE FROM "fugu_relation_R"');
-    await connection.run('INSERT INTO "fugu_relation_R" VALUES (0,1),(2,1),(0,2),(3,0)');
+    await connection.run(`DELETE FROM ${relationView('R')}`);
+    await connection.run(`INSERT INTO ${relationView('R')} VALUES (0,1),(2,1),(0,2),(3,0)`);
     const text = `%symmetric R\n${shortcut('triangles', 'R')!.text}`;
     const q = bindPattern(parsePattern(text), schemaFromText(text, 5));
-    expect(await ask(compilePattern(q))).toBe(6n);
+    expect(await ask(compilePattern(q, duckdb))).toBe(6n);
     // Without the nodes of more than two ties nothing closes.
-    expect(await ask(compilePattern(q, 'duckdb', 2))).toBe(0n);
-    expect(await ask(compilePattern(q, 'duckdb', 3))).toBe(6n);
+    expect(await ask(compilePattern(q, duckdb, 2))).toBe(0n);
+    expect(await ask(compilePattern(q, duckdb, 3))).toBe(6n);
   });
 
   it('binds every constant and quotes every name', () => {
     const q = bindPattern(parsePattern("q(x) :- R('a'' OR 1=1', x), x != 'b'"), schemaFromText('q(x):-R(x,y)', 5));
-    const { sql, values } = compilePattern(q);
+    const { sql, values } = compilePattern(q, duckdb);
     expect(sql).not.toContain('OR 1=1');
     expect(values).toEqual(["a' OR 1=1", 'b']);
   });

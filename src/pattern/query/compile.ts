@@ -1,19 +1,16 @@
-import type { Engine, Statement } from '../../engine/engine.js';
+import type { Dialect } from '../../engine/dialect.js';
+import type { Statement } from '../../engine/engine.js';
+import { relationView } from '../../engine/structure.js';
 import type { BoundPattern, Goal, SymbolFilter } from './bind.js';
 
-type Dialect = Engine['dialect'];
-
 /** The exact answer as one number in one row. With `mostTies` every value tied to more than that many others is set aside first. */
-export function compilePattern(q: BoundPattern, dialect: Dialect = 'duckdb', mostTies?: number): Statement {
+export function compilePattern(q: BoundPattern, dialect: Dialect, mostTies?: number): Statement {
   const join = joinOf(q, [...q.goals.keys()], dialect, mostTies);
   if (q.sum) {
     const [low, high] = q.sum.bounds;
-    const value = number(join.expression(q.sum.symbol), dialect);
-    const clamped = `CASE WHEN ${value} IS NULL THEN 0 WHEN ${value} <= ${low} THEN ${low} WHEN ${value} >= ${high} THEN ${high} ELSE CAST(ROUND(${value}) AS BIGINT) END`;
-    return statement(
-      join,
-      `SELECT CAST(COALESCE(SUM(CAST(${clamped} AS ${wide(dialect)})), 0) AS VARCHAR) FROM ${join.from}${join.where}`,
-    );
+    const value = dialect.numberInText(join.expression(q.sum.symbol));
+    const clamped = `CASE WHEN ${value} IS NULL THEN 0 WHEN ${value} <= ${low} THEN ${low} WHEN ${value} >= ${high} THEN ${high} ELSE ${dialect.rounded(value)} END`;
+    return statement(join, `SELECT ${dialect.text(`COALESCE(SUM(${dialect.wide(clamped)}), 0)`)} FROM ${join.from}${join.where}`);
   }
   if (q.head.length === q.variables.length) return statement(join, `SELECT COUNT(*) FROM ${join.from}${join.where}`);
   const columns = q.head.map((s, i) => `${join.expression(s)} AS h${i}`).join(', ');
@@ -28,7 +25,7 @@ export function compileLargest(
   q: BoundPattern,
   part: readonly number[],
   boundary: readonly number[],
-  dialect: Dialect = 'duckdb',
+  dialect: Dialect,
 ): Statement {
   const join = joinOf(q, part, dialect);
   if (boundary.length === 0) return statement(join, `SELECT COUNT(*) FROM ${join.from}${join.where}`);
@@ -40,7 +37,7 @@ export function compileLargest(
 }
 
 /** How many results each value of one symbol takes part in. */
-export function compilePerValue(q: BoundPattern, symbol: number, dialect: Dialect = 'duckdb'): Statement {
+export function compilePerValue(q: BoundPattern, symbol: number, dialect: Dialect): Statement {
   const join = joinOf(q, [...q.goals.keys()], dialect);
   return statement(join, `SELECT COUNT(*) AS c FROM ${join.from}${join.where} GROUP BY ${join.expression(symbol)}`);
 }
@@ -59,7 +56,7 @@ interface Join {
   readonly expression: (symbol: number) => string;
 }
 const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
-const view = (relation: string): string => `"fugu_relation_${relation.replaceAll('"', '""')}"`;
+const view = relationView;
 
 /** Read without direction, a tuple of somebody with themselves is no tie. */
 const tuplesOf = (q: BoundPattern, relation: number): string => {
@@ -105,21 +102,13 @@ function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, most
   return { from, where: tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '', values, expression };
 }
 
+/** Names that spell no number meet no condition on numbers. */
 const filterText = (
   f: SymbolFilter,
   expression: (s: number) => string,
   bind: (text: string) => string,
   dialect: Dialect,
-): string => `${number(expression(f.symbol), dialect)} ${f.op} CAST(${bind(f.value)} AS ${double(dialect)})`;
-
-/** A cast that gives NULL, never an error, on text that is no number: an error would tell about the data. */
-const number = (expression: string, dialect: Dialect): string =>
-  dialect === 'postgres'
-    ? `CASE WHEN CAST(${expression} AS VARCHAR) ~ '^-?[0-9]{1,15}(\\.[0-9]{1,15})?$' THEN CAST(CAST(${expression} AS VARCHAR) AS DOUBLE PRECISION) END`
-    : `TRY_CAST(${expression} AS DOUBLE)`;
-const double = (dialect: Dialect): string => (dialect === 'postgres' ? 'DOUBLE PRECISION' : 'DOUBLE');
-const wide = (dialect: Dialect): string =>
-  dialect === 'duckdb' ? 'HUGEINT' : dialect === 'postgres' ? 'NUMERIC(38,0)' : 'DECIMAL(38,0)';
+): string => `${dialect.numberInText(expression(f.symbol))} ${f.op} ${dialect.real(bind(f.value))}`;
 
 function ordered(q: BoundPattern, part: readonly number[]): Goal[] {
   const left = part.map((i) => q.goals[i]!);

@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import type { Exact } from '../../engine/exact.js';
 import { limits } from '../../input/limits.js';
 import { ladder as ladderNoise } from '../../mechanism/ladder.js';
@@ -23,7 +23,7 @@ export const alongResidual: Way<'residual-ladder' | 'residual-smooth'> = (asked)
   return along(asked, imaginedResidual(a, degree), residualLadderOf, ['residual-ladder', 'residual-smooth']);
 };
 
-type Read = (engine: Engine, a: PatternAnalysis) => Promise<Exact<Ladder>>;
+type Read = (engine: Pinned, a: PatternAnalysis) => Promise<Exact<Ladder>>;
 
 function along<L extends string, S extends string>(
   { analysis: a, hidden: { classes }, allotment, degree }: Asked,

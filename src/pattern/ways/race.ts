@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { logUp } from '../../exact/outward.js';
 import { ceiling, fromNumber, multiply, rational } from '../../exact/rational.js';
@@ -70,7 +70,7 @@ function mayAdd({ law }: Additive, levels: number): bigint {
 }
 
 /** How many results belong to each person, when each result belongs to exactly one. */
-async function contributions(engine: Engine, a: PatternAnalysis, person: number): Promise<Exact<readonly bigint[]>> {
+async function contributions(engine: Pinned, a: PatternAnalysis, person: number): Promise<Exact<readonly bigint[]>> {
   const rows = (await engine.rows(compilePerValue(a.pattern, person, engine.dialect))).open();
   return new Exact(rows.map(([c]) => BigInt(typeof c === 'number' ? Math.trunc(c) : (c ?? 0)) / a.divisor));
 }

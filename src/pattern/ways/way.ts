@@ -1,4 +1,4 @@
-import type { Engine } from '../../engine/engine.js';
+import type { Pinned } from '../../engine/engine.js';
 import type { Rational } from '../../exact/rational.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import type { Mechanism } from '../../mechanism/mechanism.js';
@@ -37,7 +37,7 @@ export interface Offer<Name extends string = string> {
 export interface Drawn {
   readonly mechanisms: readonly Mechanism[];
   /** The data enters here, and leaves with the noise of these mechanisms. */
-  readonly answer: (paid: Paid, engine: Engine) => Promise<bigint>;
+  readonly answer: (paid: Paid, engine: Pinned) => Promise<bigint>;
 }
 
 /** What is told of an offer: plain data. */

@@ -4,6 +4,7 @@ import { category, samplePolicy } from '../../../test/sample-policy.js';
 import { compileMeasures, readCounts } from '../../count/groups.js';
 import type { Measure } from '../../count/measure.js';
 import { rowCounter } from '../../count/rows.js';
+import { duckdb } from '../../engine/duckdb/dialect.js';
 import type { Cell, SourceColumn } from '../../engine/engine.js';
 import type { AdditiveLaw } from '../../mechanism/law.js';
 import type { Cluster, Policy, Protect } from '../../policy/policy.js';
@@ -159,7 +160,7 @@ describe('the joint histogram', () => {
     const { measures } = bindBatch(parseBatch([...merged({ by: ['form'] }), ...merged()]), policy);
     expect(measures).toHaveLength(2);
     const found: bigint[][] = [];
-    for (const plan of compileMeasures(measures, policy, source)) {
+    for (const plan of compileMeasures(measures, policy, source, duckdb)) {
       const { sql, values } = plan.statement;
       const result = (await connection.runAndReadAll(sql, [...values])).getRows() as Cell[][];
       for (const [i, cells] of readCounts(plan, measures, result)) found[i] = cells;

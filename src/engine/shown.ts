@@ -1,6 +1,6 @@
-import type { Statement } from '../engine.js';
-import type { ScanColumn } from './scan.js';
-import { name } from './scan.js';
+import type { Statement } from './engine.js';
+import { quoteName } from './structure.js';
+import { allRows } from './without.js';
 
 /** What statements see as `fugu_data`: each column as an expression over what follows FROM. */
 export interface Shown {
@@ -10,32 +10,30 @@ export interface Shown {
 export interface ShownColumn {
   readonly name: string;
   readonly expression: string;
+  /** Expensive: worked out once for a row, also by a database that would rather do so wherever it is mentioned. */
+  readonly costly?: boolean;
   /** Where it is found with fewer others beside it: for a statement all of whose columns are found there. */
   readonly from?: string;
-}
-
-/** DuckDB plans in a time that grows with the square of the columns it meets: beyond this many, work is done in blocks. */
-export const blockOfColumns = 1000;
-
-function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonly T[]> {
-  for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
 }
 
 /** The same cells under the same names, from where they are held. */
 export const heldIn = (table: string, { columns }: Shown): Shown => ({
   from: table,
-  columns: columns.map((c) => ({ name: c.name, expression: name(c.name) })),
+  columns: columns.map((c) => ({ name: c.name, expression: quoteName(c.name) })),
 });
 
 export const selectAll = ({ from, columns }: Shown): string => `SELECT ${listed(columns)} FROM ${from}`;
 const listed = (columns: readonly ShownColumn[]): string =>
-  columns.map((c) => `${c.expression} AS ${name(c.name)}`).join(', ') || '1 AS fugu_nothing';
+  columns.map((c) => `${c.expression} AS ${quoteName(c.name)}`).join(', ') || '1 AS fugu_nothing';
 
-/** Under this name every row is seen by a statement that brings a `fugu_data` of its own. */
-export const allRows = 'fugu_all_rows';
-
-/** Gives statements the data: to each the columns that it names and no others. A star, which names none, brings them all. */
-export function shower(shown: Shown): (statement: Statement) => Statement {
+/**
+ * Gives statements the data: to each the columns that it names and no others. A star, which names none, brings them all. Relations are given by the name of
+ * their view, as what has to stand behind WITH for it.
+ */
+export function shower(
+  shown: Shown,
+  relations: ReadonlyMap<string, readonly string[]> = new Map(),
+): (statement: Statement) => Statement {
   const byName = new Map<string, ShownColumn[]>();
   for (const column of shown.columns) {
     const key = column.name.toLowerCase();
@@ -44,15 +42,20 @@ export function shower(shown: Shown): (statement: Statement) => Statement {
   return (statement) => {
     const words = wordsIn(statement.sql);
     const data = words.has(allRows) ? allRows : words.has('fugu_data') ? 'fugu_data' : undefined;
-    if (data === undefined) return statement;
+    const views = [...relations].flatMap(([view, given]) => (words.has(view) ? given : []));
+    if (data !== undefined) views.push(seen(data, dataFor(statement, words)));
+    if (views.length === 0) return statement;
+    const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
+    return { ...statement, sql: `WITH ${views.join(', ')}${rest}` };
+  };
+  function dataFor(statement: Statement, words: ReadonlySet<string>): string {
     const columns = everything.test(statement.sql) ? shown.columns : [...words].flatMap((word) => byName.get(word) ?? []);
     const places = new Set(columns.map((column) => column.from));
     const from = (places.size === 1 ? [...places][0] : undefined) ?? shown.from;
-    const seen = `${data} AS NOT MATERIALIZED (${selectAll({ from, columns })})`;
-    const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
-    return { ...statement, sql: `WITH ${seen}${rest}` };
-  };
+    return `${selectAll({ from, columns })}${columns.some((c) => c.costly) ? ' OFFSET 0' : ''}`;
+  }
 }
+export const seen = (view: string, sql: string): string => `${view} AS NOT MATERIALIZED (${sql})`;
 
 const everything = /\* FROM fugu_data\b/i;
 
@@ -64,9 +67,4 @@ function wordsIn(sql: string): ReadonlySet<string> {
     if (word !== undefined) words.add(word.toLowerCase());
   }
   return words;
-}
-
-/** Reads every cell. Text in a Parquet file that is no UTF-8, or a view that fails on a row, must show now and not in a release. */
-export function* readingsOf(from: string, columns: readonly ScanColumn[]): Iterable<string> {
-  for (const block of blocks(columns)) yield `SELECT bit_xor(hash(${block.map((c) => c.expression).join(', ')})) FROM ${from}`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allRows, shower } from './shown.js';
+import { shower } from './shown.js';
+import { allRows } from './without.js';
 
 const columns = Array.from({ length: 10_000 }, (_, k) => ({ name: `q${k}`, expression: `trim("q${k}")` }));
 const show = shower({ from: 't', columns: [...columns, { name: 'odd "name"', expression: 'x' }] });

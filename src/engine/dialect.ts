@@ -1,0 +1,64 @@
+import type { DecimalMark } from '../policy/number-text.js';
+import type { SourceColumn, Statement } from './engine.js';
+import type { PlaceGrid } from './source.js';
+
+/**
+ * What databases write differently: the one place besides its adapter where an engine's own words may stand (test/rooms.test.ts). Expressions in, expressions
+ * out; none of them can fail on data, whatever else a database evaluates first. Everything else is SQL that all of them read: every subquery has a name,
+ * whole numbers are divided by `quotient`, nothing is divided by data and no fractions are added up.
+ */
+export interface Dialect {
+  /** As text; NULL stays. */
+  text(x: string): string;
+  /** A whole number, or a double, as the nearest double. */
+  real(x: string): string;
+  /** A whole number, or a double that is one, of 64 bits. */
+  whole(x: string): string;
+  /** A whole number that no sum over rows can leave. */
+  wide(x: string): string;
+  /** This very double. */
+  constant(x: number): string;
+  /** The number in a cell: whole where the column shows one, else a double; NULL when there is none. */
+  numberIn(cell: string, type: SourceColumn['type']): string;
+  /** The number in a text by the grammar of policy/number-text.ts, else NULL. */
+  numberInText(text: string, mark?: DecimalMark): string;
+  /** The whole number of up to 15 digits that a text spells, else NULL. */
+  wholeInText(text: string): string;
+  /** Text without the blanks that codes ignore. */
+  trimmed(text: string): string;
+  /** The digits of a double that is a plain whole number (engine/codes.ts), else NULL. */
+  plainDigits(real: string): string;
+  /** Whether a double has a place on a grid. */
+  presentIn(real: string, grid: PlaceGrid): string;
+  /** The place of a double that has one. */
+  placeIn(real: string, grid: PlaceGrid): string;
+  /**
+   * For adding up places as doubles: the place of a double between the ends of a grid as the nearest whole double, halves to even. Absent where a database may
+   * fail at such arithmetic, or gains nothing.
+   */
+  readonly realPlaceIn?: (real: string, grid: PlaceGrid) => string;
+  /** How often a whole number above 0 goes into one of at least 0. */
+  quotient(whole: string, divisor: number): string;
+  /** A double below 2^52, rounded to a whole number of 64 bits, halves away from zero. */
+  rounded(real: string): string;
+  /** The trimmed parts of a text as a list; an empty list for NULL. */
+  parts(text: string, separator: string): string;
+  hasAny(list: string, items: readonly string[]): string;
+  /** 32 letters of a text that nobody can foresee; sorted alike everywhere. */
+  digest(text: string): string;
+  /** The name in a cell (name.ts). */
+  name(cell: string, type: SourceColumn['type']): string;
+}
+
+/** Collects the values bound to a statement. */
+export class Binder {
+  readonly values: Statement['values'][number][] = [];
+  readonly #dialect: Dialect;
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+  text(value: string): string {
+    this.values.push(value);
+    return this.#dialect.text(`$${this.values.length}`);
+  }
+}

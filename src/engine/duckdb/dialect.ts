@@ -1,0 +1,80 @@
+import { type DecimalMark, numberPatterns } from '../../policy/number-text.js';
+import { plainReal } from '../codes.js';
+import type { Dialect } from '../dialect.js';
+import type { SourceColumn } from '../engine.js';
+import { brokenNumber, nameEnds, negativeZero, wholeNumber } from '../name.js';
+import type { PlaceGrid } from '../source.js';
+
+const text = (x: string): string => `CAST(${x} AS VARCHAR)`;
+/** Doubles go through text: a literal such as 0.1 would be read as a decimal. */
+const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
+
+/** A cast alone reads more: "1_000", "nan", "inf". */
+export const numberInText = (cell: string, mark: DecimalMark = '.'): string => {
+  const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
+  return `CASE WHEN regexp_full_match(${cell}, '${numberPatterns[mark]}') THEN TRY_CAST(${pointed} AS DOUBLE) END`;
+};
+
+/** Neither NULL nor NaN nor infinite nor a missing code. NaN sorts above every number, so the range keeps out NaN and both infinities. */
+function presentIn(y: string, { missing }: PlaceGrid): string {
+  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
+  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
+}
+
+const above = (y: string, { from, rate }: PlaceGrid): string =>
+  `(${y}${from === 0 ? '' : ` - ${constant(from)}`}) * ${constant(rate)}`;
+
+/** Where a present double stands on the grid: positionOf of policy/grid.ts, as an integer of 64 bits. */
+function placeIn(y: string, grid: PlaceGrid): string {
+  const [from, top] = [constant(grid.from), constant(grid.top)];
+  const clamped = `CASE WHEN ${y} < ${from} THEN ${from} WHEN ${y} < ${top} THEN ${y} ELSE ${top} END`;
+  return `TRY_CAST(${above(clamped, grid)} AS BIGINT)`;
+}
+
+/** The place of a double in the least integer that holds all places, NULL where it has none. It cannot fail: a place lies between 0 and the last. */
+export function storedPlace(y: string, grid: PlaceGrid): string {
+  const type = grid.last < 2 ** 15 ? 'SMALLINT' : grid.last < 2 ** 31 ? 'INTEGER' : 'BIGINT';
+  return `CASE WHEN ${presentIn(y, grid)} THEN TRY_CAST(${placeIn(y, grid)} AS ${type}) END`;
+}
+
+/** The same as `nameText` of what the cell reads; the first two cases are short cuts. nfc_normalize would stop at a NUL. */
+const nameInText = (cell: string): string => {
+  const shown = `regexp_replace(nfc_normalize(replace(${cell}, chr(0), '')), '${nameEnds('x')}', '', 'g')`;
+  const numbered = `regexp_replace(regexp_replace(${shown}, '${wholeNumber}', '\\1\\2'), '${brokenNumber}', '\\1\\2.\\3')`;
+  const plain = `regexp_replace(${numbered}, '${negativeZero}', '0')`;
+  return `CASE WHEN regexp_full_match(${cell}, '[!-*/-~](?:[ -+\\-/-~]*[!-+\\-/-~])?') THEN ${cell} WHEN regexp_full_match(${cell}, '[0-9]+\\.0*') THEN split_part(${cell}, '.', 1) ELSE nullif(${plain}, '') END`;
+};
+
+function name(cell: string, type: SourceColumn['type']): string {
+  if (type === 'integer' || type === 'boolean') return text(cell);
+  if (type !== 'real') return nameInText(text(cell));
+  const whole = text(`TRY_CAST(${cell} AS HUGEINT)`);
+  return `CASE WHEN isnan(${cell}) THEN NULL WHEN ${cell} = trunc(${cell}) THEN coalesce(${whole}, ${text(cell)}) ELSE ${text(cell)} END`;
+}
+
+const blanks = `' ' || chr(9) || chr(13) || chr(10)`;
+const real = (x: string): string => `CAST(${x} AS DOUBLE)`;
+
+export const duckdb: Dialect = {
+  text,
+  real,
+  whole: (x) => `CAST(${x} AS BIGINT)`,
+  wide: (x) => `CAST(${x} AS HUGEINT)`,
+  constant,
+  numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(cell) : cell),
+  numberInText,
+  wholeInText: (cell) => `CASE WHEN regexp_full_match(trim(${cell}), '-?[0-9]{1,15}') THEN TRY_CAST(trim(${cell}) AS BIGINT) END`,
+  trimmed: (cell) => `trim(${cell}, ${blanks})`,
+  plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(`TRY_CAST(${x} AS BIGINT)`)} END`,
+  presentIn,
+  placeIn,
+  // Adding 2^52 leaves no digit behind the point, and rounds as every addition does.
+  realPlaceIn: (x, grid) => `(${above(x, grid)} + ${constant(2 ** 52)}) - ${constant(2 ** 52)}`,
+  quotient: (whole, divisor) => `${whole} // ${divisor}`,
+  rounded: (x) => `CAST(ROUND(${x}) AS BIGINT)`,
+  parts: (list, separator) =>
+    `coalesce(list_transform(string_split(${list}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
+  hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),
+  digest: (x) => `md5(${x})`,
+  name,
+};

@@ -1,0 +1,245 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { Fault } from '../../errors.js';
+import { openStatFile } from '../../statfile/statfile.js';
+import { copyReadable, copySurvey } from '../csv/copy.js';
+import { examineCsv, malformedLines } from '../csv/form.js';
+import { readCsvHeader } from '../csv/header.js';
+import { splitColumns } from '../csv/split.js';
+import { isPacked } from '../csv/text.js';
+import { changedMeanwhile, type FileState, logOf, lookAt } from '../data-file.js';
+import type { EngineLimits, SourceColumn, Statement } from '../engine.js';
+import { heldIn, type Shown, seen, selectAll, shower } from '../shown.js';
+import type { EngineSource, RelationSource } from '../source.js';
+import { relationView } from '../structure.js';
+import { codeColumns, withPlaces } from './coded.js';
+import type { Connections } from './connections.js';
+import { cannotSplit } from './fault.js';
+import { blockOfColumns, readingsOf } from './readings.js';
+import { bothWays, tuplesOnce } from './relation.js';
+import { attached, type CsvScan, type ScanOptions, scanFile, text } from './scan.js';
+
+/** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
+const loadedShare = 8;
+/** How much larger a packed file may become, as a guess. */
+const packing = 8;
+/** Reading the columns needed from a Parquet file beats loading it, unless it is so small that opening it is most of the work. */
+const smallParquet = 4 * 1024 ** 2;
+
+/** What a column of a held table takes at least, for each thread that fills it; a thread reads this much of a file at a time. */
+const leastColumn = 264 * 1024;
+const perThread = 32 * 1024 ** 2;
+
+/** Writing a table is one statement over all of its columns. */
+const mostHeld = 2 * blockOfColumns;
+/** Wider tables are read whole by every statement. */
+const mostParts = 50;
+
+function fitsInMemory(file: FileState, columns: number, { memory, threads }: EngineLimits): boolean {
+  if (file.kind === 'duckdb' || (file.kind === 'parquet' && file.bytes > smallParquet)) return false;
+  if (columns > mostHeld) return false;
+  const bytes = file.bytes * (isPacked(file.path) || file.kind === 'parquet' ? packing : 1);
+  const fillers = Math.min(threads, Math.ceil(bytes / perThread));
+  return Math.max(bytes, columns * leastColumn * fillers) * loadedShare <= memory;
+}
+
+/** The data as it was when its files were in this state. Never changed: other files are loaded beside it. */
+export interface Loaded {
+  readonly files: readonly FileState[];
+  readonly columns: readonly SourceColumn[];
+  /** Gives a statement the data it asks about. */
+  readonly show: (statement: Statement) => Statement;
+  /** Rows of a CSV, all of which DuckDB found: counting them is what proves that every line has the form of the first. */
+  readonly rows?: number;
+  /** The data is held by the engine, so later changes of the file cannot show. */
+  readonly held: boolean;
+  /** Tables that hold it, and go with it. */
+  readonly tables: readonly string[];
+}
+
+const isFile = (relation: RelationSource) => /\.[A-Za-z]+$/.test(relation.table);
+export const filesOf = (source: EngineSource): string[] => [
+  ...new Set([source.source, ...source.relations.filter(isFile).map((r) => r.table)]),
+];
+
+/** Brings files into the database, each time into tables of their own. */
+export class Loader {
+  readonly #source: EngineSource;
+  readonly #limits: EngineLimits;
+  readonly #folder: string;
+  readonly #connections: Connections;
+  #loads = 0;
+
+  constructor(source: EngineSource, limits: EngineLimits, folder: string, connections: Connections) {
+    this.#source = source;
+    this.#limits = limits;
+    this.#folder = folder;
+    this.#connections = connections;
+  }
+
+  /** Attaches the data read-only, then takes away every other file, the network, extensions, and the right to change that. */
+  async seal(files: readonly FileState[]): Promise<void> {
+    const data = files[0]!;
+    await this.#connections.use(async ({ connection }) => {
+      if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
+      const parts = Array.from({ length: mostParts }, (_, k) => this.#partOf(k));
+      const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]), ...parts];
+      await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
+      await connection.run('SET enable_external_access = false');
+      await connection.run('SET lock_configuration = true');
+    }, data.path);
+  }
+
+  /** Where a readable copy of a file is kept. */
+  #copyOf(file: number): string {
+    return join(this.#folder, `text-${file}.csv`);
+  }
+
+  /** Where some columns of the data are kept. */
+  #partOf(part: number): string {
+    return join(this.#folder, `part-${part}.csv`);
+  }
+
+  async load(): Promise<Loaded> {
+    const files = await Promise.all(filesOf(this.#source).map(lookAt));
+    const data = files[0]!;
+    const { codes, numbers = new Set(), commas = new Set() } = this.#source;
+    const options: ScanOptions = { codes, numbers, commas, memory: this.#limits.memory, into: 'fugu_file' };
+    const load = ++this.#loads;
+    const tables: string[] = [];
+    try {
+      const { shown, ...loaded } = await this.#connections.use(
+        ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, load, tables, csv)),
+        data.path,
+      );
+      const relations = new Map<string, readonly string[]>();
+      for (const relation of this.#source.relations) {
+        const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
+        refuseOtherDatabase(relation, file, data);
+        const sql = await this.#connections.use(
+          ({ connection }) =>
+            this.#read(files, files.indexOf(file), (csv) =>
+              this.#loadRelation(connection, relation, file, options, `fugu_tuples_${load}_${relations.size}`, tables, csv),
+            ),
+          file.path,
+        );
+        const view = relationView(relation.name);
+        relations.set(view, [seen(view, sql)]);
+      }
+      return { ...loaded, show: shower(shown, relations), files, tables };
+    } catch (error) {
+      await this.drop(tables);
+      throw error;
+    }
+  }
+
+  /** Nobody looks at it any more. */
+  async drop(tables: readonly string[]): Promise<void> {
+    if (tables.length === 0) return;
+    await this.#connections
+      .use(async ({ connection }) => {
+        for (const table of tables) await connection.run(`DROP TABLE IF EXISTS ${table}`);
+      })
+      .catch(() => undefined);
+    // What was prepared may hold on to it.
+    this.#connections.renew();
+  }
+
+  /**
+   * Reads a file in a form in which DuckDB can. What a cell holds may not decide whether a CSV is read: text that is no UTF-8 and cells that are too long
+   * are read from a copy, which differs from the file in those cells alone.
+   */
+  async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
+    const { kind, path } = files[at]!;
+    if (kind === 'statfile') return work(await this.#copyLarge(files[at]!, at));
+    if (kind !== 'csv') return work();
+    const { header, plain, folded, records } = await examineCsv(path, await readCsvHeader(path));
+    if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
+    const split =
+      at === 0 && plain && !folded && header.names.length > mostHeld && header.names.length <= mostParts * blockOfColumns;
+    const parts =
+      split &&
+      (await splitColumns(path, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
+    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: folded, ...(parts && { parts }) };
+    return work(csv).catch((error: unknown) => {
+      if (!cannotSplit(error)) throw error;
+      return work({ ...csv, single: true });
+    });
+  }
+
+  /** A survey file that would fill the memory is copied as CSV, which is read again for every statement. */
+  async #copyLarge(file: FileState, at: number): Promise<CsvScan | undefined> {
+    const table = at === 0 ? this.#source.table : undefined;
+    const survey = await openStatFile(file.path, table === undefined ? {} : { table });
+    try {
+      const names = survey.variables.map((v) => v.name);
+      if (fitsInMemory({ ...file, bytes: Math.max(file.bytes, 8 * names.length * survey.rows) }, names.length, this.#limits))
+        return undefined;
+      const copy = this.#copyOf(at);
+      const folded = await copySurvey(survey, copy, this.#limits.spill);
+      return { header: { names, before: 0, delimiter: ',' }, path: copy, records: survey.rows, single: folded };
+    } finally {
+      await survey.close();
+    }
+  }
+
+  async #loadData(
+    connection: DuckDBConnection,
+    files: readonly FileState[],
+    options: ScanOptions,
+    load: number,
+    tables: string[],
+    csv?: CsvScan,
+  ): Promise<Omit<Loaded, 'files' | 'show' | 'tables'> & { readonly shown: Shown }> {
+    const data = files[0]!;
+    const scan = await scanFile(connection, data, this.#source.table, options, csv);
+    const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, scan.columns.length, this.#limits);
+    // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
+    const read = await codeColumns(connection, scan, this.#source.domains, !held && !csv);
+    const coded = held ? withPlaces(read, this.#source.grids) : read;
+    const table = `fugu_loaded_${load}`;
+    if (held) {
+      tables.push(table);
+      await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${selectAll(coded.shown)}`);
+    } else if (!csv) for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
+    // Whoever split the lines has found as many cells in each.
+    const rows = csv && (await countRows(connection, held ? table : (scan.columns[0]?.from ?? scan.from)));
+    if (csv && rows !== csv.records) throw malformedLines(data.path);
+    if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
+    if (data.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
+    const shown = held ? heldIn(table, coded.shown) : coded.shown;
+    return { columns: coded.columns, shown, held, ...(rows !== undefined && { rows }) };
+  }
+
+  async #loadRelation(
+    connection: DuckDBConnection,
+    relation: RelationSource,
+    file: FileState,
+    options: ScanOptions,
+    table: string,
+    tables: string[],
+    csv?: CsvScan,
+  ): Promise<string> {
+    const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>(), into: 'fugu_relation_file' };
+    const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
+    tables.push(table);
+    await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${tuplesOnce(scan, relation, file.path)}`);
+    if (file.kind === 'statfile' && !csv) await connection.run(`DROP TABLE ${scan.from}`);
+    return bothWays(table, relation);
+  }
+}
+
+function refuseOtherDatabase(relation: RelationSource, file: FileState, data: FileState): void {
+  if (file.kind === 'duckdb' && file !== data)
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      `The table of relation "${relation.name}" lies in another database than the data.`,
+      'Name a csv or parquet file, or a table of the database that data.source names.',
+      { place: { file: file.path } },
+    );
+}
+
+export async function countRows(connection: DuckDBConnection, from: string, values: Statement['values'] = []): Promise<number> {
+  const found = await connection.runAndReadAll(`SELECT count(*) FROM ${from}`, [...values]);
+  return Number(found.getRows()[0]![0]);
+}

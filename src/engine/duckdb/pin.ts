@@ -1,0 +1,142 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { changedMeanwhile, contentDigest, lookAt } from '../data-file.js';
+import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
+import { Exact } from '../exact.js';
+import { digestOf, type EngineSource } from '../source.js';
+import { readChunk } from './cells.js';
+import type { Connections } from './connections.js';
+import { duckdb } from './dialect.js';
+import { countRows, type Loaded } from './loading.js';
+import { TextNumbers } from './text-numbers.js';
+
+/** What was loaded, who looks at it, and what is known about it. */
+export interface Held {
+  readonly loaded: Loaded;
+  pins: number;
+  size: number | undefined;
+  /** Rows each streamed statement has. */
+  readonly counts: Map<string, number>;
+}
+
+/** What all pins of an engine share. */
+export interface Reading {
+  readonly source: EngineSource;
+  readonly room: number;
+  readonly connections: Connections;
+  /** One after the other, where several at once would need the memory several times. */
+  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>;
+}
+
+export class DuckdbPin implements Pinned {
+  readonly dialect = duckdb;
+  readonly whole = this;
+  readonly source: EngineSource;
+  readonly room: number;
+  readonly #held: Held;
+  readonly #loaded: Loaded;
+  readonly #connections: Connections;
+  readonly #turn: Reading['inTurn'];
+  readonly #letGo: () => Promise<void>;
+
+  constructor(held: Held, { source, room, connections, inTurn }: Reading, letGo: () => Promise<void>) {
+    this.source = source;
+    this.room = room;
+    this.#held = held;
+    this.#loaded = held.loaded;
+    this.#connections = connections;
+    this.#turn = inTurn;
+    this.#letGo = letGo;
+  }
+
+  async id(): Promise<string> {
+    return digestOf(this.source, await Promise.all(this.#loaded.files.map(contentDigest)));
+  }
+
+  async columns(): Promise<readonly SourceColumn[]> {
+    return this.#loaded.columns;
+  }
+
+  async size(): Promise<Exact<number>> {
+    this.#held.size ??= await this.#connections.use(({ connection }) =>
+      this.#count(connection, { sql: 'SELECT 1 FROM fugu_data', values: [] }),
+    );
+    return new Exact(this.#held.size);
+  }
+
+  rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return this.#inTurn(() => this.#rows(statement));
+  }
+
+  /** Each reader of a CSV fills buffers of its own and uses every thread: in turn they need the memory once. */
+  #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    const { held, files } = this.#loaded;
+    return held || !/^(csv|statfile)$/.test(files[0]!.kind) ? read() : this.#turn(read);
+  }
+
+  async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return this.#connections.use(async (lease) => {
+      const result = await (await lease.prepare(this.#loaded.show(statement))).run();
+      const rows: Cell[][] = [];
+      for (let c = 0; c < result.chunkCount; c++) {
+        const { rows: length, columns } = readChunk(result.getChunk(c));
+        for (let i = 0; i < length; i++) rows.push(columns.map((column) => column[i]!));
+      }
+      await refuseChange(this.#loaded);
+      return new Exact(rows);
+    });
+  }
+
+  /**
+   * The driver ends a stream in the same way after the last row and after an error in the middle (an interrupt, no memory, a failed read), so the end is
+   * believed only when as many rows came as the statement has.
+   */
+  async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    const lease = await this.#connections.lease();
+    let whole = false;
+    try {
+      const expected = await this.#count(lease.connection, statement);
+      const numbers = statement.numbered && new TextNumbers();
+      let came = 0;
+      const result = await (await lease.prepare(this.#loaded.show(statement))).stream();
+      for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+        came += chunk.rowCount;
+        yield new Exact(readChunk(chunk, numbers));
+      }
+      if (came !== expected) throw new Error('cut off');
+      await refuseChange(this.#loaded);
+      whole = true;
+    } catch (error) {
+      throw lease.fault(error);
+    } finally {
+      lease.done(whole);
+    }
+  }
+
+  async count(statement: Statement): Promise<Exact<number>> {
+    return new Exact(await this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement))));
+  }
+
+  async #count(connection: DuckDBConnection, statement: Statement): Promise<number> {
+    const { size, counts } = this.#held;
+    if (statement.everyRow && size !== undefined) return size;
+    const { sql, values } = this.#loaded.show(statement);
+    const key = JSON.stringify([sql, values.map(String)]);
+    const known = counts.get(key);
+    if (known !== undefined) return known;
+    const rows = await countRows(connection, `(${sql})`, values);
+    counts.set(key, rows);
+    return rows;
+  }
+
+  #closed = false;
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#letGo();
+  }
+}
+
+/** An answer over two states of a file belongs to neither. Relations, and a held CSV, were copied when they were loaded. */
+async function refuseChange({ held, files }: Loaded): Promise<void> {
+  if (!held && (await lookAt(files[0]!.path)).mark !== files[0]!.mark) throw changedMeanwhile();
+}

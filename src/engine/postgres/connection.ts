@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import Cursor from 'pg-cursor';
+import { Fault } from '../../errors.js';
+import type { DatabaseAddress } from '../../policy/address.js';
+import type { Statement } from '../engine.js';
+import { late, postgresFault } from './fault.js';
+
+/** How long a server may take to let somebody in. */
+const patience = 15_000;
+
+/** Cells come as the server writes them; cells.ts reads them. */
+const asWritten = { getTypeParser: () => (written: string) => written } as unknown as pg.CustomTypesConfig;
+
+export interface Field {
+  readonly name: string;
+  readonly dataTypeID: number;
+  readonly dataTypeModifier: number;
+}
+export interface Written {
+  readonly fields: readonly Field[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/**
+ * How every connection is set up, whatever the server, the database or the user is used to: nothing is written, names mean what they say, and text of dates and
+ * numbers is the same everywhere. A statement whose asker has gone is stopped by the server itself.
+ */
+const settings = (deadline: number): string =>
+  [
+    `SET statement_timeout = ${Math.ceil(deadline)}`,
+    'SET default_transaction_read_only = on',
+    "SET search_path = 'pg_catalog'",
+    "SET client_encoding = 'UTF8'",
+    'SET standard_conforming_strings = on',
+    "SET datestyle = 'ISO, YMD'",
+    "SET intervalstyle = 'iso_8601'",
+    "SET timezone = 'UTC'",
+    "SET bytea_output = 'hex'",
+    'SET extra_float_digits = 1',
+    'SET jit = off',
+    // What holds a snapshot does nothing else, for as long as a release takes.
+    `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,
+  ].join('; ');
+/** Not on every system: there a statement goes on until its deadline. */
+const noticing = "SET client_connection_check_interval = '1s'";
+
+const tlsOf = ({ tls, rootCertificate }: DatabaseAddress): ConnectionOptions | false => {
+  if (tls === 'disable') return false;
+  const ca = rootCertificate === undefined ? {} : { ca: certificate(rootCertificate) };
+  if (tls === 'require')
+    return { ...ca, rejectUnauthorized: rootCertificate !== undefined, checkServerIdentity: () => undefined };
+  return tls === 'verify-ca' ? { ...ca, checkServerIdentity: () => undefined } : ca;
+};
+
+function certificate(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new Fault('DATA_NOT_FOUND', 'The certificate that data.source names cannot be read.', 'Check sslrootcert.', {
+      place: { file },
+    });
+  }
+}
+
+/** One connection, for one statement at a time. Once something has gone wrong in it, it is not used again. */
+export class Connection {
+  readonly #client: pg.Client;
+  /** Who waits for the server, and hears when it is gone. */
+  readonly #waiting = new Set<(error: unknown) => void>();
+  #broken = false;
+  /** Which snapshot its transaction sees. */
+  snapshot: string | undefined;
+
+  private constructor(client: pg.Client) {
+    this.#client = client;
+    const gone = (error: unknown) => {
+      this.#broken = true;
+      for (const reject of this.#waiting) reject(error);
+    };
+    client.on('error', gone);
+    client.on('end', () => gone(Object.assign(new Error('ended'), { code: '08006' })));
+  }
+
+  static async open(address: DatabaseAddress, deadline: number): Promise<Connection> {
+    const ssl = tlsOf(address);
+    const client = new pg.Client({
+      host: address.host,
+      port: address.port,
+      database: address.database,
+      user: address.user ?? process.env.PGUSER ?? userInfo().username,
+      ssl,
+      keepAlive: true,
+      connectionTimeoutMillis: patience,
+      application_name: 'fugu',
+    });
+    const connection = new Connection(client);
+    try {
+      await client.connect();
+      await client.query(settings(deadline));
+      await client.query(noticing).catch(() => undefined);
+      return connection;
+    } catch (error) {
+      connection.destroy();
+      throw postgresFault(error, true);
+    }
+  }
+
+  get usable(): boolean {
+    return !this.#broken;
+  }
+
+  /** Several statements without values at once; the rows of the last. */
+  async run(sql: string): Promise<Written> {
+    return this.#guarded(async () => {
+      const result = (await this.#client.query({ text: sql, rowMode: 'array', types: asWritten })) as unknown;
+      return (Array.isArray(result) ? result.at(-1) : result) as Written;
+    });
+  }
+
+  async query({ sql, values }: Statement): Promise<Written> {
+    return this.#guarded(
+      async () =>
+        (await this.#client.query({ text: sql, values: [...values], rowMode: 'array', types: asWritten })) as unknown as Written,
+    );
+  }
+
+  async *blocks({ sql, values }: Statement, atOnce: (fields: number) => number): AsyncGenerator<Written> {
+    const cursor = this.#client.query(new Cursor(sql, [...values] as never[], { rowMode: 'array', types: asWritten }));
+    let size = 256;
+    let ended = false;
+    try {
+      while (!ended) {
+        const block = await this.#guarded(() => readBlock(cursor, size));
+        ended = block.rows.length < size;
+        size = atOnce(block.fields.length);
+        if (block.rows.length > 0) yield block;
+      }
+    } finally {
+      // Left in the middle: what is still to come is not wanted, and a server that does not even say that it heard is not waited for.
+      if (!ended) this.destroy();
+    }
+  }
+
+  /** Whatever happens to the connection meanwhile ends the wait. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    let refuse: (error: unknown) => void = () => undefined;
+    const gone = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    this.#waiting.add(refuse);
+    try {
+      return await Promise.race([work(), gone]);
+    } catch (error) {
+      this.#broken = true;
+      throw error;
+    } finally {
+      this.#waiting.delete(refuse);
+    }
+  }
+
+  /** At once, without a word to the server, which stops what is under way when it sees that nobody listens. */
+  destroy(): void {
+    this.#broken = true;
+    for (const reject of this.#waiting) reject(Object.assign(new Error('destroyed'), { code: '08006' }));
+    const { stream } = (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection;
+    stream.destroy();
+  }
+
+  /** Does not wait for a server that does not answer. */
+  async end(): Promise<void> {
+    this.#broken = true;
+    await Promise.race([this.#client.end().catch(() => undefined), new Promise((waited) => setTimeout(waited, 1000).unref())]);
+    this.destroy();
+  }
+}
+
+const readBlock = (cursor: Cursor, size: number): Promise<Written> =>
+  new Promise((resolve, reject) => {
+    cursor.read(size, (error: Error | undefined, rows: unknown, result: unknown) => {
+      if (error) reject(error);
+      else resolve({ rows: rows as Written['rows'], fields: (result as { fields: readonly Field[] }).fields });
+    });
+  });
+
+/** Ends in time, or with the fault of a deadline; `stop` is called then. */
+export async function inTime<T>(deadline: number, stop: () => void, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(late());
+      stop();
+    }, deadline);
+  });
+  try {
+    return await Promise.race([work(), passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,104 @@
+import { firstAt } from '../../policy/grid.js';
+import { type DecimalMark, numberPatternWith } from '../../policy/number-text.js';
+import { plainReal } from '../codes.js';
+import type { Dialect } from '../dialect.js';
+import type { SourceColumn } from '../engine.js';
+import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
+import type { PlaceGrid } from '../source.js';
+
+/**
+ * PostgreSQL fails where others give NULL: casts of text that is no number, numbers that are too large or too small for a double, products that vanish. So nothing
+ * is cast or multiplied here that was not looked at first, inside one CASE: conditions beside each other are evaluated in any order.
+ */
+const text = (x: string): string => `CAST(${x} AS TEXT)`;
+const real = (x: string): string => `CAST(${x} AS DOUBLE PRECISION)`;
+const whole = (x: string): string => `CAST(${x} AS BIGINT)`;
+const wide = (x: string): string => `CAST(${x} AS NUMERIC)`;
+const constant = (x: number): string => `CAST('${x}' AS DOUBLE PRECISION)`;
+/** By code point, whatever the database is used to. */
+export const byLetters = (x: string): string => `(${x} COLLATE "C")`;
+
+/** So long a text of digits with so short a power of ten is far from all ends of a double. */
+const shortNumber = 40;
+/** Longer ones go through decimals, which hold all of these. What is longer still, or a whole page of digits, is no number. */
+const longNumber = 1100;
+/** Half of the least double, and the least number that is nearer to infinity than to the largest: rounded up in the last digits. */
+const vanishing = '2.4703282292062328e-324';
+const beyond = '1.797693134862315807938e308';
+
+export function numberInText(cell: string, mark: DecimalMark = '.'): string {
+  const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
+  const is = (most: number, power: string) => `length(${cell}) <= ${most} AND ${cell} ~ '^${numberPatternWith(mark, power)}$'`;
+  const exact = wide(pointed);
+  const infinite = `CASE WHEN ${cell} ~ '^[^0-9.]*-' THEN ${constant(-Infinity)} ELSE ${constant(Infinity)} END`;
+  const long = `CASE WHEN abs(${exact}) >= ${beyond} THEN ${infinite} WHEN abs(${exact}) < ${vanishing} THEN ${constant(0)} ELSE ${real(exact)} END`;
+  // A power of ten of five digits and more leaves nothing or infinity, but for zero.
+  const gone = `CASE WHEN ${cell} ~ '[eE]-' OR ${cell} ~ '^[^1-9eE]*[eE]' THEN ${constant(0)} ELSE ${infinite} END`;
+  return `CASE WHEN ${is(shortNumber, '[0-9]{1,2}')} THEN ${real(pointed)} WHEN ${is(longNumber, '0*[0-9]{1,4}')} THEN ${long} WHEN ${is(longNumber, '[0-9]+')} THEN ${gone} END`;
+}
+
+/** NaN is above every number, so the range keeps out NaN and both infinities. */
+function presentIn(y: string, { missing }: PlaceGrid): string {
+  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
+  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
+}
+
+/** Below the first place above 0 there is no arithmetic: a product that vanishes is an error. NaN is at the last place, which nobody asks of it. */
+function placeIn(y: string, grid: PlaceGrid): string {
+  const [first, top] = [constant(firstAt(grid, 1)), constant(grid.top)];
+  const above = `(${y}${grid.from === 0 ? '' : ` - ${constant(grid.from)}`}) * ${constant(grid.rate)}`;
+  const inner =
+    grid.last > 0 ? `WHEN ${y} < ${first} THEN 0 WHEN ${y} < ${top} THEN ${whole(above)} ` : `WHEN ${y} < ${top} THEN 0 `;
+  return `CASE ${inner}WHEN ${y} >= ${top} THEN ${whole(String(grid.last))} END`;
+}
+
+const blanks = String.raw`E' \t\r\n'`;
+const escaped = (letters: string): string =>
+  `E'${Array.from(letters, (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, '0')}`).join('')}'`;
+
+/** The same as `nameText` of what the cell reads; the first case is a short cut. A text holds no NUL here. */
+function nameInText(cell: string): string {
+  const shown = `btrim(normalize(${cell}, NFC), ${escaped(blankLetters().replace('\0', ''))})`;
+  const numbered = `regexp_replace(regexp_replace(${shown}, '${wholeNumber}', '\\1\\2'), '${brokenNumber}', '\\1\\2.\\3')`;
+  const plain = `regexp_replace(${numbered}, '${negativeZero}', '0')`;
+  const simple = `${cell} ~ '^([0-9]+|[A-Za-z_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)$'`;
+  return `CASE WHEN ${simple} THEN ${cell} ELSE nullif(${plain}, '') END`;
+}
+
+/** A whole double in full digits up to 2^124: a cast to a decimal would keep 15 of them. */
+function digitsOf(x: string): string {
+  const [edge, part] = [constant(2 ** 63), constant(2 ** 62)];
+  const high = `trunc(${x} / ${part})`;
+  const parts = `${wide(whole(high))} * ${2n ** 62n} + ${wide(whole(`${x} - ${high} * ${part}`))}`;
+  return `CASE WHEN abs(${x}) < ${edge} THEN ${text(whole(x))} WHEN abs(${x}) < ${constant(2 ** 124)} THEN ${text(parts)} ELSE ${text(x)} END`;
+}
+
+function name(cell: string, type: SourceColumn['type']): string {
+  if (type === 'text') return byLetters(nameInText(cell));
+  if (type !== 'real') return byLetters(text(cell));
+  const is = (special: string) => `${cell} = CAST('${special}' AS DOUBLE PRECISION)`;
+  const odd = `WHEN ${is('NaN')} THEN NULL WHEN ${is('Infinity')} THEN 'inf' WHEN ${is('-Infinity')} THEN '-inf'`;
+  return byLetters(`(CASE ${odd} WHEN ${cell} = trunc(${cell}) THEN ${digitsOf(cell)} ELSE ${text(cell)} END)`);
+}
+
+export const postgres: Dialect = {
+  text,
+  real,
+  whole,
+  wide,
+  constant,
+  numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell),
+  numberInText,
+  wholeInText: (cell) => `CASE WHEN btrim(${cell}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
+  trimmed: (cell) => `btrim(${cell}, ${blanks})`,
+  plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
+  presentIn,
+  placeIn,
+  quotient: (x, divisor) => `(${x}) / ${divisor}`,
+  rounded: (x) => whole(`CASE WHEN ${x} < 0 THEN -floor(0.5 - ${x}) ELSE floor(${x} + 0.5) END`),
+  parts: (list, separator) =>
+    `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${list}, ${separator})) AS fugu_parts(fugu_part))`,
+  hasAny: (list, items) => (items.length === 0 ? 'false' : `(${list} && ARRAY[${items.join(', ')}])`),
+  digest: (x) => byLetters(`md5(${x})`),
+  name,
+};

@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
+import { Exact } from '../exact.js';
+import type { EngineSource } from '../source.js';
+import { chunkOf, Numbers, rowsOf } from './cells.js';
+import { type Connection, inTime, type Written } from './connection.js';
+import { postgres } from './dialect.js';
+import { closed, late, postgresFault } from './fault.js';
+import { type Pool, Turnstile } from './pool.js';
+
+/** What statements see, as long as nothing in the database has changed. */
+export interface Reading {
+  readonly columns: readonly SourceColumn[];
+  readonly show: (statement: Statement) => Statement;
+  /** Views of the relations. */
+  readonly relations: readonly string[];
+  /** Something of it is worked out by expressions of somebody else. */
+  readonly viewed: boolean;
+  /** Worked out once: the digest of all that is shown, and the number of rows. */
+  id?: Promise<string>;
+  size?: Promise<number>;
+}
+
+/** Cells of one block: a stream never holds more. */
+const cellsAtOnce = 1 << 16;
+const atOnce = (fields: number): number => Math.max(16, Math.min(8192, Math.floor(cellsAtOnce / Math.max(1, fields))));
+
+/**
+ * One snapshot of the database. A connection that does nothing else holds it open; those that are asked import it, so all of them see the same rows. Nothing
+ * is created in the database: `fugu_data` is written before every statement that reads it.
+ */
+export class PostgresPin implements Pinned {
+  readonly dialect = postgres;
+  readonly whole = this;
+  readonly source: EngineSource;
+  readonly room: number;
+  readonly #pool: Pool;
+  readonly #holder: Connection;
+  readonly #snapshot: string;
+  readonly #reading: Reading;
+  readonly #turns = new Turnstile();
+  readonly #idle: Connection[] = [];
+  #closed = false;
+
+  constructor(given: {
+    source: EngineSource;
+    room: number;
+    pool: Pool;
+    holder: Connection;
+    snapshot: string;
+    reading: Reading;
+  }) {
+    this.source = given.source;
+    this.room = given.room;
+    this.#pool = given.pool;
+    this.#holder = given.holder;
+    this.#snapshot = given.snapshot;
+    this.#reading = given.reading;
+  }
+
+  get viewed(): boolean {
+    return this.#reading.viewed;
+  }
+
+  async columns(): Promise<readonly SourceColumn[]> {
+    return this.#reading.columns;
+  }
+
+  /**
+   * Two hashes of every row, added up: the order of rows does not matter, and what is shown of a cell does. Worked out again only where the database has
+   * moved on since.
+   */
+  id(): Promise<string> {
+    this.#reading.id ??= this.#digest().catch((error) => {
+      delete this.#reading.id;
+      throw error;
+    });
+    return this.#reading.id;
+  }
+
+  async #digest(): Promise<string> {
+    const sums: Cell[] = [];
+    for (const view of ['fugu_data', ...this.#reading.relations]) {
+      const hash = (seed: number) => `coalesce(sum(CAST(hash_record_extended(fugu_row, ${seed}) AS NUMERIC)), 0)`;
+      const sql = `SELECT count(*), ${hash(0)}, ${hash(0x5eed)} FROM (SELECT * FROM ${view}) AS fugu_row`;
+      sums.push(...(await this.rows({ sql, values: [] })).open()[0]!);
+    }
+    const { columns } = this.#reading;
+    return createHash('sha256')
+      .update(JSON.stringify([columns.map(({ name, type }) => [name, type]), sums.map(String)]))
+      .digest('hex');
+  }
+
+  async size(): Promise<Exact<number>> {
+    this.#reading.size ??= this.#count({ sql: 'SELECT 1 FROM fugu_data', values: [] }).catch((error) => {
+      delete this.#reading.size;
+      throw error;
+    });
+    return new Exact(await this.#reading.size);
+  }
+
+  async count(statement: Statement): Promise<Exact<number>> {
+    return statement.everyRow ? this.size() : new Exact(await this.#count(statement));
+  }
+
+  async #count({ sql, values }: Statement): Promise<number> {
+    const shown = this.#reading.show({ sql, values });
+    const { rows } = await this.#ask((connection) =>
+      connection.query({ sql: `SELECT count(*) FROM (${shown.sql}) AS fugu_counted`, values: shown.values }),
+    );
+    return Number(rows[0]![0]);
+  }
+
+  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return new Exact(rowsOf(await this.#ask((connection) => connection.query(this.#reading.show(statement)))));
+  }
+
+  async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    const connection = await this.#lease();
+    let whole = false;
+    let passed = false;
+    const timer = setTimeout(() => {
+      passed = true;
+      connection.destroy();
+    }, this.#pool.deadline);
+    try {
+      const numbers = statement.numbered && new Numbers();
+      for await (const block of connection.blocks(this.#reading.show(statement), atOnce))
+        yield new Exact(chunkOf(block, numbers || undefined));
+      whole = true;
+    } catch (error) {
+      throw passed ? late() : this.#fault(error);
+    } finally {
+      clearTimeout(timer);
+      this.#done(connection, whole);
+    }
+  }
+
+  async #ask(work: (connection: Connection) => Promise<Written>): Promise<Written> {
+    const connection = await this.#lease();
+    let whole = false;
+    try {
+      const result = await inTime(
+        this.#pool.deadline,
+        () => connection.destroy(),
+        () => work(connection),
+      );
+      whole = true;
+      return result;
+    } catch (error) {
+      throw this.#fault(error);
+    } finally {
+      this.#done(connection, whole);
+    }
+  }
+
+  #fault(error: unknown): Error {
+    return this.#pool.isClosed || this.#closed ? closed() : postgresFault(error);
+  }
+
+  /** A connection that sees this moment. */
+  async #lease(): Promise<Connection> {
+    if (this.#closed) throw closed();
+    this.#pool.refuseClosed();
+    await this.#turns.enter(this.#pool.deadline);
+    let connection: Connection | undefined;
+    try {
+      while (this.#idle.length > 0) {
+        connection = this.#idle.pop()!;
+        if (connection.usable) return connection;
+        this.#pool.drop(connection);
+      }
+      connection = await this.#pool.take();
+      const begin = connection;
+      await inTime(
+        this.#pool.deadline,
+        () => begin.destroy(),
+        () => begin.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${this.#snapshot}'`),
+      );
+      connection.snapshot = this.#snapshot;
+      return connection;
+    } catch (error) {
+      this.#turns.leave();
+      if (connection) this.#pool.drop(connection);
+      throw this.#fault(error);
+    }
+  }
+
+  #done(connection: Connection, whole: boolean): void {
+    if (whole && connection.usable && !this.#closed) this.#idle.push(connection);
+    else if (whole && connection.usable) void this.#pool.giveBack(connection);
+    else this.#pool.drop(connection);
+    this.#turns.leave();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#turns.refuseAll();
+    await Promise.all([this.#holder, ...this.#idle.splice(0)].map((connection) => this.#pool.giveBack(connection)));
+    this.#pool.pins.leave();
+  }
+}

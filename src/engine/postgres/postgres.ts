@@ -1,0 +1,155 @@
+import { Fault } from '../../errors.js';
+import { readAddress } from '../../policy/address.js';
+import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
+import { shower } from '../shown.js';
+import type { EngineSource } from '../source.js';
+import { relationView } from '../structure.js';
+import { columnNamed, type Staying, WithoutRows } from '../without.js';
+import { type Connection, inTime } from './connection.js';
+import { postgresFault } from './fault.js';
+import { PostgresPin, type Reading } from './pin.js';
+import { Pool } from './pool.js';
+import { relationViews } from './relation.js';
+import { describeTable, findTable, type Table } from './table.js';
+
+/** What is asked of it came with this version. */
+const least = 140_000;
+
+/** Opens a table of a PostgreSQL database: nothing is created there, and nothing but what a SELECT gives leaves it. */
+export async function openPostgres(source: EngineSource, limits: EngineLimits): Promise<Engine> {
+  const pool = new Pool(readAddress(source.source), limits.deadline);
+  try {
+    const connection = await pool.take();
+    try {
+      await refuseServer(connection);
+    } catch (error) {
+      pool.drop(connection);
+      throw postgresFault(error);
+    }
+    await pool.giveBack(connection);
+    const engine = new PostgresEngine(source, limits, pool);
+    // What cannot be read shows now and not in a release.
+    await pinned(engine, async (data) => data.columns());
+    return engine;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+/** A user who may do everything, or read the server's own files, is more than a reader of tables: whatever goes wrong would go further. */
+async function refuseServer(connection: Connection): Promise<void> {
+  const { rows } = await connection.run(
+    `SELECT current_setting('server_version_num'), current_setting('server_encoding'), r.rolsuper,
+       pg_has_role(current_user, 'pg_read_server_files', 'MEMBER') OR pg_has_role(current_user, 'pg_write_server_files', 'MEMBER')
+         OR pg_has_role(current_user, 'pg_execute_server_program', 'MEMBER')
+     FROM pg_roles AS r WHERE r.rolname = current_user`,
+  );
+  const [version, encoding, superuser, files] = rows[0] ?? [];
+  if (Number(version) < least)
+    throw new Fault('DATA_NOT_FOUND', 'The server is older than PostgreSQL 14.', 'Copy the data to a newer one.');
+  if (encoding !== 'UTF8')
+    throw new Fault('DATA_NOT_FOUND', 'The database does not keep its text as UTF-8.', 'Copy the data to one that does.');
+  if (superuser === 't' || files === 't')
+    throw new Fault(
+      'ACCESS_DENIED',
+      superuser === 't'
+        ? 'This user of the database may do everything.'
+        : 'This user of the database may use the files of the server.',
+      "Use one who may read the data and nothing else: CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON TABLE … TO reader.",
+    );
+}
+
+class PostgresEngine implements Engine {
+  readonly whole = this;
+  readonly source: EngineSource;
+  readonly #room: number;
+  readonly #pool: Pool;
+  /** What was found when the database last stood so. */
+  #known: { readonly state: string; readonly reading: Reading } | undefined;
+
+  constructor(source: EngineSource, limits: EngineLimits, pool: Pool) {
+    this.source = source;
+    this.#room = limits.room ?? limits.memory;
+    this.#pool = pool;
+  }
+
+  async pin(): Promise<Pinned> {
+    const pool = this.#pool;
+    pool.refuseClosed();
+    await pool.pins.enter(pool.deadline);
+    let holder: Connection | undefined;
+    let pin: PostgresPin;
+    try {
+      const held = await pool.take();
+      holder = held;
+      pin = await inTime(
+        pool.deadline,
+        () => held.destroy(),
+        () => this.#pinned(held),
+      );
+    } catch (error) {
+      if (holder) pool.drop(holder);
+      pool.pins.leave();
+      throw postgresFault(error);
+    }
+    try {
+      // Of a view every row is worked out once, so that one which fails does so here.
+      if (pin.viewed) await pin.id();
+      return pin;
+    } catch (error) {
+      await pin.close();
+      throw error;
+    }
+  }
+
+  async #pinned(holder: Connection): Promise<PostgresPin> {
+    const { rows } = await holder.run(
+      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
+    );
+    const [snapshot, state] = rows[0] as readonly [string, string];
+    const reading = this.#known?.state === state ? this.#known.reading : await this.#read(holder);
+    this.#known = { state, reading };
+    return new PostgresPin({ source: this.source, room: this.#room, pool: this.#pool, holder, snapshot, reading });
+  }
+
+  async #read(connection: Connection): Promise<Reading> {
+    const { source } = this;
+    if (source.table === undefined)
+      throw new Fault('DATA_NOT_FOUND', 'A database has many tables.', 'Choose one with data: {table: schema.table}.');
+    const tables = new Map<string, Table>();
+    const table = async (named: string, options: Pick<EngineSource, 'numbers' | 'commas'>) => {
+      const found = await describeTable(connection, await findTable(connection, named), options);
+      tables.set(named, found);
+      return found;
+    };
+    const data = await table(source.table, source);
+    const relations = new Map<string, readonly string[]>();
+    for (const relation of source.relations)
+      relations.set(relationView(relation.name), relationViews(await table(relation.table, {}), relation));
+    return {
+      columns: data.columns.map(({ name, type }) => ({ name, type })),
+      show: shower({ from: data.from, columns: data.columns }, relations),
+      relations: [...relations.keys()],
+      viewed: [...tables.values()].some(({ view }) => view),
+    };
+  }
+
+  async without(column: string, names: readonly string[]): Promise<Engine> {
+    await pinned(this, async (data) => columnNamed(await data.columns(), column));
+    return new WithoutRows(this, column, notAmong(names));
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+/** The list is bound, as one text, to every statement: nothing of it stays in the database. Rows without a name are not in it. */
+function notAmong(names: readonly string[]): Staying {
+  const list = JSON.stringify(names);
+  return (own, bound) => ({
+    test: `NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(CAST($${bound + 1} AS JSONB)) AS fugu_left_out(fugu_name) WHERE fugu_name = ${own})`,
+    values: [list],
+  });
+}

@@ -1,0 +1,42 @@
+import type { Engine, Pinned } from '../src/engine/engine.js';
+import { pinned } from '../src/engine/engine.js';
+import { openEngine } from '../src/terms/open.js';
+
+/** The data as it is whenever something is asked of it: for tests that look at an engine from outside. Closing it closes the engine. */
+export interface Now extends Pinned {
+  readonly engine: Engine;
+}
+
+export async function now(engine: Engine): Promise<Now> {
+  const { dialect, room } = await pinned(engine, async (data) => data);
+  const ask =
+    <A extends unknown[], T>(what: (data: Pinned, ...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> =>
+      pinned(engine, (data) => what(data, ...args));
+  const all: Now = {
+    engine,
+    dialect,
+    room,
+    source: engine.source,
+    get whole() {
+      return all;
+    },
+    id: ask((data) => data.id()),
+    columns: ask((data) => data.columns()),
+    size: ask((data) => data.size()),
+    rows: ask((data, statement) => data.rows(statement)),
+    count: ask((data, statement) => data.count(statement)),
+    async *stream(statement) {
+      const data = await engine.pin();
+      try {
+        yield* data.stream(statement);
+      } finally {
+        await data.close();
+      }
+    },
+    close: () => engine.close(),
+  };
+  return all;
+}
+
+export const openNow = async (...what: Parameters<typeof openEngine>): Promise<Now> => now(await openEngine(...what));

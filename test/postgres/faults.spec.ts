@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/engine/engine.js';
+import { pinned } from '../../src/engine/engine.js';
+import { Fault } from '../../src/errors.js';
+import { readAddress } from '../../src/policy/address.js';
+import { openEngine } from '../../src/terms/open.js';
+import { server, Town } from './town.js';
+
+const secret = 'quite-secret-value';
+describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
+  let town: Town;
+  let table: string;
+  beforeAll(async () => {
+    town = await Town.open('faults');
+    table = await town.table([['id', 'note'], ...Array.from({ length: 3000 }, (_, i) => [`${i}`, secret])]);
+  });
+  afterAll(() => town?.close());
+
+  /** A fault in time, with no word of the server, of the data or of who came in. */
+  async function fault(work: Promise<unknown> | (() => Promise<unknown>)): Promise<Fault> {
+    const started = Date.now();
+    const found = await (typeof work === 'function' ? work() : work).then(() => 'no fault').catch((e: unknown) => e);
+    expect(found).toBeInstanceOf(Fault);
+    expect(JSON.stringify([found, (found as Fault).message, (found as Fault).hint])).not.toMatch(new RegExp(`${secret}|${server!.reader}|${server!.owner}|relation "|syntax|canceling`)); // biome-ignore format: one line
+    expect(Date.now() - started).toBeLessThan(20_000);
+    return found as Fault;
+  }
+  const open = (more: object = {}, limits: object = {}) => openEngine({ ...town.source(table), ...more }, limits);
+  const slow = {
+    sql: 'SELECT count(*) FROM generate_series(1, 1000000) AS a(x), generate_series(1, 1000000) AS b(y)',
+    values: [],
+  };
+  const long = { sql: 'SELECT id, note, x FROM fugu_data, generate_series(1, 1000) AS a(x)', values: [] };
+  const works = (engine: Engine) => pinned(engine, async (data) => expect((await data.size()).open()).toBe(3000));
+  const drain = (engine: Engine, sql = long, each: () => Promise<unknown> = async () => undefined) =>
+    pinned(engine, async (data) => {
+      for await (const block of data.stream(sql)) {
+        expect(block.open().rows).toBeGreaterThan(0);
+        await each();
+      }
+    });
+  const others = `datname = 'faults' AND usename = 'reader'`;
+  /** Ends what is under way, as soon as it is. */
+  const end = async (how: 'terminate' | 'cancel', which = `state = 'active' AND query LIKE '%generate_series%'`) => {
+    for (let k = 0; k < 100; k++) {
+      const found = await town.run(`SELECT pg_${how}_backend(pid) FROM pg_stat_activity WHERE ${others} AND ${which}`);
+      if (found.length > 0) return;
+      await waiting(100);
+    }
+    throw new Error('nothing is under way');
+  };
+  const waiting = (ms: number) => new Promise((waited) => setTimeout(waited, ms));
+  /** Nothing of ours is still at work on the server. */
+  async function quiet(): Promise<void> {
+    for (let k = 0; k < 60; k++) {
+      const [[busy]] = (await town.run(`SELECT count(*) FROM pg_stat_activity WHERE ${others} AND state = 'active'`)) as [
+        [string],
+      ];
+      if (Number(busy) === 0) return;
+      await waiting(100);
+    }
+    throw new Error('still at work');
+  }
+
+  it('a deadline ends a statement and a stream, here and on the server', async () => {
+    const engine = await open({}, { deadline: 500 });
+    expect((await fault(pinned(engine, (data) => data.rows(slow)))).code).toBe('ENGINE_DEADLINE');
+    expect((await fault(drain(engine, long, () => waiting(40)))).code).toBe('ENGINE_DEADLINE');
+    await works(engine);
+    await engine.close();
+    await quiet();
+  });
+
+  it('closing the engine ends what is under way', async () => {
+    const engine = await open();
+    const asked = fault(pinned(engine, (data) => data.rows(slow)));
+    const streamed = fault(drain(engine, long, () => waiting(5)));
+    await waiting(300);
+    await engine.close();
+    await Promise.all([asked, streamed]);
+    await quiet();
+  });
+
+  it('a connection that is cut, or a statement that somebody stops, is a fault, and the next one works', async () => {
+    const engine = await open({}, { deadline: 15_000 });
+    for (const how of ['terminate', 'cancel'] as const) {
+      const asked = fault(pinned(engine, (data) => data.rows(slow)));
+      await end(how);
+      expect((await asked).code).toMatch(how === 'cancel' ? /ENGINE_DEADLINE/ : /ENGINE_FAILED/);
+      await works(engine);
+    }
+    let cut = false;
+    const streamed = await fault(
+      drain(engine, long, async () => {
+        if (!cut) await end('terminate', 'true');
+        cut = true;
+      }),
+    );
+    expect(streamed.code).toBe('ENGINE_FAILED');
+    await works(engine);
+    await engine.close();
+  });
+
+  it('never passes off the first part of a stream as the whole', async () => {
+    const bad = { sql: `SELECT CASE WHEN id = '2999' THEN CAST(note AS INTEGER) ELSE 1 END FROM fugu_data`, values: [] };
+    const engine = await open();
+    expect((await fault(drain(engine, bad))).code).toBe('ENGINE_FAILED');
+    await works(engine);
+    await engine.close();
+  });
+
+  it('many at once wait for each other and all are answered; a stream that is left lets go', async () => {
+    const engine = await open();
+    const sizes = await Promise.all(Array.from({ length: 24 }, () => pinned(engine, async (data) => (await data.size()).open())));
+    expect(new Set(sizes)).toEqual(new Set([3000]));
+    await pinned(engine, async (data) => {
+      for (let k = 0; k < 5; k++) for await (const _ of data.stream(long)) break;
+      const counts = await Promise.all(
+        Array.from({ length: 9 }, () => data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })),
+      );
+      expect(counts.map((c) => c.open()[0]![0])).toEqual(Array(9).fill(3000n));
+    });
+    const [[most]] = (await town.run(`SELECT count(*) FROM pg_stat_activity WHERE ${others}`)) as [[string]];
+    expect(Number(most)).toBeLessThanOrEqual(12);
+    await engine.close();
+  });
+
+  it('who may do too much, or too little, or is somebody else, is refused', async () => {
+    await town.run(
+      `DROP ROLE IF EXISTS filer; CREATE ROLE filer LOGIN PASSWORD '${server!.reader}' IN ROLE pg_read_server_files`,
+    );
+    await town.run(`GRANT CONNECT ON DATABASE faults TO filer; GRANT SELECT ON ${table} TO filer`);
+    await town.run(`CREATE TABLE hidden AS SELECT 1 AS id; REVOKE ALL ON hidden FROM reader`);
+    expect((await fault(open({ source: town.address('filer') }))).message).toMatch(/files of the server/);
+    expect((await fault(open({ table: 'hidden' }))).code).toBe('ACCESS_DENIED');
+    expect((await fault(open({ table: 'nowhere' }))).code).toBe('DATA_NOT_FOUND');
+    const { PGPASSWORD } = process.env;
+    try {
+      process.env.PGPASSWORD = server!.owner;
+      expect((await fault(open({ source: town.address('owner') }))).message).toMatch(/may do everything/);
+      process.env.PGPASSWORD = 'wrong';
+      expect((await fault(open())).code).toBe('ACCESS_DENIED');
+      delete process.env.PGPASSWORD;
+      expect(await fault(open())).toMatchObject({ code: 'ACCESS_DENIED', hint: expect.stringMatching(/PGPASSWORD/) });
+    } finally {
+      process.env.PGPASSWORD = PGPASSWORD;
+    }
+    expect((await fault(open({ source: `postgres://reader@127.0.0.1:${server!.port}/nowhere` }))).code).toBe('DATA_NOT_FOUND');
+    expect((await fault(open({ source: 'postgres://reader@127.0.0.1:1/faults' }))).message).toMatch(/cannot be reached/);
+  });
+
+  it('rights that are taken away are missed by the next who looks', async () => {
+    const own = await town.table([['id'], ['1']]);
+    const engine = await open({ table: own });
+    await town.run(`REVOKE SELECT ON ${own} FROM reader`);
+    expect((await fault(engine.pin())).code).toBe('ACCESS_DENIED');
+    await engine.close();
+  });
+
+  it('tables that lie elsewhere are refused, also behind views and in partitions, and so are functions that change their minds', async () => {
+    await town.run('CREATE EXTENSION IF NOT EXISTS file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw');
+    await town.run(`CREATE FOREIGN TABLE far (id TEXT) SERVER files OPTIONS (filename '/etc/hostname')`);
+    await town.run('CREATE VIEW over AS SELECT * FROM far; CREATE VIEW over_over AS SELECT id FROM over');
+    await town.run('CREATE TABLE parts (id TEXT) PARTITION BY LIST (id)');
+    await town.run(
+      `CREATE FOREIGN TABLE part PARTITION OF parts FOR VALUES IN ('x') SERVER files OPTIONS (filename '/etc/hostname')`,
+    );
+    await town.run(
+      `CREATE FUNCTION fickle() RETURNS TEXT LANGUAGE sql VOLATILE AS 'SELECT ''x'''; CREATE VIEW moody AS SELECT fickle() AS id`,
+    );
+    for (const name of ['far', 'over', 'over_over', 'parts', 'moody']) expect([name, (await fault(open({ table: name }))).code]).toEqual([name, 'DATA_NOT_FOUND']); // biome-ignore format: one line
+    await town.run(
+      `CREATE TABLE near (id TEXT) PARTITION BY LIST (id); CREATE TABLE near_x PARTITION OF near FOR VALUES IN ('x')`,
+    );
+    await town.run(`INSERT INTO near VALUES ('x'); CREATE VIEW seen AS SELECT id, upper(id) AS big FROM near`);
+    const engine = await open({ table: 'seen' });
+    expect(
+      await pinned(engine, async (data) => (await data.rows({ sql: 'SELECT big FROM fugu_data', values: [] })).open()),
+    ).toEqual([['X']]);
+    await town.run(
+      `CREATE FOREIGN TABLE near_y PARTITION OF near FOR VALUES IN ('y') SERVER files OPTIONS (filename '/etc/hostname')`,
+    );
+    expect((await fault(engine.pin())).code).toBe('DATA_NOT_FOUND');
+    await engine.close();
+  });
+
+  it('a view that fails on a row does so when it is opened', async () => {
+    await town.run(
+      `CREATE TABLE odd AS SELECT 1 AS id; INSERT INTO odd VALUES (0); CREATE VIEW breaking AS SELECT id, 1 / id AS part FROM odd`,
+    );
+    expect((await fault(open({ table: 'breaking' }))).code).toBe('ENGINE_FAILED');
+  });
+
+  it('a password in an address is refused wherever one is read', () => {
+    for (const source of ['postgres://a:b@host/db', 'postgres://a@host/db?password=b']) expect(() => readAddress(source)).toThrow(/holds a password/); // biome-ignore format: one line
+    expect(() => readAddress('postgres://a@host/db?sslmode=prefer')).toThrow(/fall back/);
+  });
+
+  it.skipIf(!server?.certificate)('is encrypted where the address says so, and only to whom the certificate names', async () => {
+    const at = (host: string, more: string) => ({ source: `postgres://reader@${host}:${server!.port}/faults?${more}` });
+    const own = `sslrootcert=${encodeURIComponent(server!.certificate!)}`;
+    for (const [host, more] of [
+      ['127.0.0.1', 'sslmode=require'],
+      ['localhost', `sslmode=verify-full&${own}`],
+      ['127.0.0.1', `sslmode=verify-ca&${own}`],
+    ] as const) {
+      // biome-ignore format: one line
+      const engine = await open(at(host, more));
+      await works(engine);
+      const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line
+      expect([more, Number(plain)]).toEqual([more, 0]);
+      await engine.close();
+      await quiet();
+    }
+    for (const [host, more] of [['127.0.0.1', `sslmode=verify-full&${own}`], ['localhost', 'sslmode=verify-full']] as const) expect((await fault(open(at(host, more)))).message).toMatch(/encrypted|certificate/); // biome-ignore format: one line
+  });
+});

@@ -1,0 +1,225 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { draftPolicy } from '../../src/ask/draft.js';
+import { type Fugu, open } from '../../src/ask/fugu.js';
+import { readPolicy } from '../../src/terms/read.js';
+import { server, Town } from './town.js';
+
+/** Whole sessions on a server beside the same on files: with so much budget that what is told is what was counted. */
+describe.skipIf(!server)('a session on PostgreSQL', () => {
+  let town: Town;
+  let folder: string;
+  const people = Array.from({ length: 240 }, (_, i) => ({
+    id: `p${i}`,
+    home: `h${Math.floor(i / 3)}`,
+    party: ['dem', 'rep', 'other', null][i % 4]!,
+    age: `${20 + (i % 60)}`,
+    media: ['tv', 'tv;web', null][i % 3]!,
+    week: `${1 + (i % 5)}`,
+  }));
+  const friends = Array.from({ length: 240 }, (_, i) => [
+    [`p${i}`, `p${(i + 1) % 240}`],
+    [`p${i}`, `p${(i + 2) % 240}`],
+    ...(i % 10 === 0 ? [['p0', `p${i}`]] : []),
+  ]).flat();
+
+  beforeAll(async () => {
+    town = await Town.open('sessions');
+    folder = mkdtempSync(join(tmpdir(), 'fugu-sessions-'));
+    const names = Object.keys(people[0]!);
+    const cells = people.map((p) => Object.values(p));
+    await town.run('CREATE SCHEMA study; GRANT USAGE ON SCHEMA study TO reader');
+    await town.run(`CREATE TABLE study.people (id TEXT, home CHAR(8), party TEXT, age INTEGER, media TEXT, week INTEGER)`);
+    const text = (cell: string | null) => (cell === null ? 'NULL' : `'${cell}'`);
+    await town.run(`INSERT INTO study.people VALUES ${cells.map((row) => `(${row.map(text).join(', ')})`).join(', ')}`);
+    await town.run('CREATE TABLE study.friends (a TEXT, b TEXT)');
+    await town.run(`INSERT INTO study.friends VALUES ${friends.map(([a, b]) => `('${a}', '${b}')`).join(', ')}`);
+    await town.run('GRANT SELECT ON ALL TABLES IN SCHEMA study TO reader');
+    writeFileSync(
+      join(folder, 'people.csv'),
+      `${names.join()}\n${cells.map((row) => row.map((c) => c ?? '').join()).join('\n')}\n`,
+    );
+    writeFileSync(join(folder, 'friends.csv'), `a,b\n${friends.map((f) => f.join()).join('\n')}\n`);
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await town?.close();
+  });
+
+  let made = 0;
+  const policy = (where: 'files' | 'server', more: { protect?: string; dependence?: string } = {}): string => {
+    const data = where === 'files' ? 'source: people.csv' : `source: "${town.address()}", table: study.people`;
+    const file = join(folder, `policy-${++made}.yaml`);
+    writeFileSync(
+      file,
+      `data: { ${data} }
+protect: ${more.protect ?? '{ secret: row, unit: id }'}
+budget: { epsilon: 1000000 }
+population: town
+ledger: ledger-${made}.db
+dependence: ${more.dependence ?? 'none'}
+relations:
+  friend: { table: ${where === 'files' ? 'friends.csv' : 'study.friends'}, columns: [a, b], domain: 300, symmetric: true }
+columns:
+  party: { type: category, values: [dem, rep, other] }
+  age: { type: integer, bounds: [17, 90] }
+  media: { type: multi, values: [tv, web], separator: ";" }
+  week: { type: integer, bounds: [1, 5] }
+`,
+    );
+    return file;
+  };
+  async function both<T>(more: Parameters<typeof policy>[1], ask: (fugu: Fugu) => Promise<T>): Promise<T> {
+    const told: T[] = [];
+    for (const where of ['files', 'server'] as const) {
+      const fugu = await open(policy(where, more), { acceptNoProtection: true });
+      try {
+        told.push(await ask(fugu));
+      } finally {
+        await fugu.close();
+      }
+    }
+    expect(told[1]).toEqual(told[0]);
+    return told[1]!;
+  }
+  const queries = [
+    { kind: 'count' },
+    { kind: 'histogram', column: 'party' },
+    { kind: 'histogram', column: 'media', by: ['party'] },
+    { kind: 'mean', column: 'age', by: ['party'] },
+    { kind: 'crosstab', columns: ['party', 'week'] },
+    { kind: 'sum', column: 'age', where: [{ column: 'party', op: '=', value: 'dem' }] },
+  ] as const;
+  const valuesOf = (answer: unknown) =>
+    (answer as { tables: { rows: { keys: unknown; value: number }[] }[] }).tables.map((t) =>
+      t.rows.map(({ keys, value }) => [keys, value]),
+    );
+
+  it('tells what files would tell: tables, persons, households, friends, sequences', async () => {
+    const ask = async (fugu: Fugu) => {
+      const plan = await fugu.plan({ queries }, { epsilon: 10000 });
+      return [plan.errors, plan.records ?? null, valuesOf(await fugu.release({ queries }, { epsilon: 10000 }))];
+    };
+    await both({}, ask);
+    await both(
+      { protect: '{ secret: person, unit: home, maxRows: 2 }' },
+      async (fugu) => (await fugu.plan({ queries }, { epsilon: 10000 })).errors,
+    );
+    await both({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }, ask);
+    writeFileSync(
+      join(folder, 'weekly.json'),
+      JSON.stringify([
+        [0.5, 0.3, 0.2],
+        [0.3, 0.5, 0.2],
+        [0.2, 0.3, 0.5],
+      ]),
+    );
+    await both({ dependence: '[{ kind: sequence, by: home, order: week, state: party, transition: weekly.json }]' }, ask);
+    const tied = await both({ dependence: '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 3 }]' }, ask);
+    expect((tied[1] as { leftOut: number }).leftOut).toBeGreaterThan(0);
+  });
+
+  it('counts patterns, paths written in SQL and degrees', async () => {
+    const edges = { protect: '{ secret: edge }' };
+    const numbers = async (fugu: Fugu) => {
+      const found: unknown[] = [];
+      for (const pattern of [
+        'triangles',
+        '2-paths',
+        'degrees of friend',
+        "q(x,y) :- friend(x,y), friend(y,z), x != z, z != 'p5'",
+      ])
+        found.push(
+          ((await fugu.release({ pattern }, { epsilon: 10000 })) as { value?: unknown; result?: { value?: unknown } }).result ??
+            null,
+        );
+      return JSON.parse(JSON.stringify(found)) as unknown;
+    };
+    const [triangles] = (await both(edges, numbers)) as [{ value: number }];
+    expect(triangles).not.toBeNull();
+  });
+
+  it('clusters what it streams, and draws the same tables from a survey', async () => {
+    for (const where of ['files', 'server'] as const) {
+      const fugu = await open(policy(where), { acceptNoProtection: true });
+      const answer = (await fugu.release(
+        { kmeans: { columns: ['age', 'week'], clusters: 2 } },
+        { epsilon: 10000 },
+      )) as unknown as { result: { centres: number[][] } };
+      expect(JSON.stringify(answer)).toMatch(/centres|centers/);
+      await fugu.close();
+    }
+    await both({}, async (fugu) => {
+      const told = (await fugu.release({ survey: true }, { epsilon: 10000 })) as unknown as { tables: unknown };
+      return JSON.parse(JSON.stringify(valuesOf(told)));
+    });
+  });
+
+  it('is told again from the record, and asks the data anew when told to', async () => {
+    const fugu = await open(policy('server'), { acceptNoProtection: true });
+    const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as {
+      receipt: { ledger: { entry: number } };
+    };
+    await town.run(`INSERT INTO study.people VALUES ('p999', 'h1', 'dem', 30, 'tv', 1)`);
+    const again = await fugu.release({ kind: 'count' }, { epsilon: 10000 });
+    expect((again as unknown as { receipt: { ledger: object } }).receipt.ledger).toMatchObject({
+      entry: count.receipt.ledger.entry,
+      replayed: true,
+    });
+    expect(valuesOf(again)[0]![0]![1]).toBe(240);
+    expect(valuesOf(await fugu.release({ kind: 'count' }, { epsilon: 10000, fresh: true }))[0]![0]![1]).toBe(241);
+    await town.run(`DELETE FROM study.people WHERE id = 'p999'`);
+    await fugu.close();
+  });
+
+  it('sees one moment in one release, though others write all the time', async () => {
+    await town.run('CREATE TABLE busy (x TEXT); GRANT SELECT ON busy TO reader');
+    const file = policy('server');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('study.people', 'public.busy').replace(/protect:.*/, 'protect: { secret: row }').replace(/relations:[\s\S]*$/, 'columns:\n  x: { type: category, values: [a] }\n')); // biome-ignore format: one line
+    const fugu = await open(file, { acceptNoProtection: true });
+    let writing = true;
+    const writer = (async () => {
+      while (writing) await town.run(`INSERT INTO busy SELECT 'a' FROM generate_series(1, 7)`);
+    })();
+    let last = -1;
+    for (let k = 0; k < 6; k++) {
+      const told = valuesOf(
+        await fugu.release({ queries: [{ kind: 'count' }, { kind: 'histogram', column: 'x' }] }, { epsilon: 10000, fresh: true }),
+      );
+      const [all, counted] = [told[0]![0]![1] as number, told[1]![0]![1] as number];
+      expect(counted).toBe(all);
+      expect(all).toBeGreaterThanOrEqual(last);
+      last = all;
+    }
+    writing = false;
+    await writer;
+    expect(last).toBeGreaterThan(0);
+    await fugu.close();
+  });
+
+  it('says nowhere who came in with which password, and refuses one in a policy', async () => {
+    const fugu = await open(policy('server'), { acceptNoProtection: true });
+    const told = await fugu.release({ kind: 'count' }, { epsilon: 1 });
+    await fugu.close();
+    expect(JSON.stringify(told)).not.toContain(server!.reader);
+    for (const name of readdirSync(folder)) if (!/csv$/.test(name)) expect(readFileSync(join(folder, name)).includes(server!.reader)).toBe(false); // biome-ignore format: one line
+    const file = policy('server');
+    const write = (change: (text: string) => string) => writeFileSync(file, change(readFileSync(file, 'utf8')));
+    write((text) => text.replace('reader@', 'reader:pw@'));
+    await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID', hint: expect.stringMatching(/PGPASSWORD/) });
+    write((text) => text.replace('reader:pw@', 'reader@').replace(', table: study.people', ''));
+    await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID', hint: expect.stringMatching(/table/) });
+    write((text) => text.replace(/ledger:.*\n/, '').replace('" }', '", table: study.people }'));
+    await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID', hint: expect.stringMatching(/ledger/) });
+  });
+
+  it('can be drafted from the table itself', async () => {
+    const out = join(folder, 'drafted.yaml');
+    const { unconfirmed } = await draftPolicy(town.address(), { out, table: 'study.people', dependence: 'none' } as never);
+    expect(unconfirmed).toContain('party');
+    expect(readFileSync(out, 'utf8')).toContain(town.address());
+    await readPolicy(out);
+  });
+});

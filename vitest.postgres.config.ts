@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests against a PostgreSQL server of their own (`npm run test:postgres`). */
+export default defineConfig({
+  test: {
+    include: ['test/postgres/*.spec.ts'],
+    globalSetup: ['test/postgres/server.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
