@@ -7,6 +7,7 @@ import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
 import { declareColumns } from '../policy/columns.js';
+import { declarePairs } from '../policy/pairs/declare.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from '../policy/policy.js';
 import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from '../policy/population.js';
 import { firstProblem, invalid } from '../policy/problems.js';
@@ -50,7 +51,9 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const dependence = declared.map((told, i) =>
     kindOf(told, kinds).declare(told, ['dependence', i], { directory, columns, relations, yaml }),
   );
-  const protect = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
+  const whose = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
+  const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, { directory, columns, yaml });
+  const protect: Protect = { ...whose, ...(pairs && { pairs }) };
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
   if (budget.per && protect.secret !== 'step')
