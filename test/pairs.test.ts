@@ -62,7 +62,10 @@ describe('a policy with pairs', () => {
     const out = join(shop.folder, 'out');
     const text = await runCommand(registerRelease, 'release', shop.policyFile, '--query', JSON.stringify(party), '--out', out);
     expect(text).toMatch(/No noise|epsilon 0/);
-    expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain('No noise: this is public under the policy.');
+    const page = readFileSync(join(out, 'report.html'), 'utf8');
+    expect(page).toContain('No noise: this is public under the policy.');
+    expect(page).toContain('age: 53 is not told from 48, 58');
+    expect(page).not.toContain('Every number here is noisy');
   });
 
   it('adds noise to the same where somebody is tied, for what the tie carries', async () => {

@@ -50,6 +50,40 @@ function examplesOf(column: Column, pairs: ColumnPairs): PairExamples {
   };
 }
 
+/** Values of one column by how many pairs lie between them and one in the middle; null where none lead to them. */
+export interface PairReach {
+  readonly column: string;
+  readonly from: string;
+  readonly values: readonly { readonly value: string; readonly steps: number | null }[];
+}
+
+/** Values that are drawn. */
+const mostDrawn = 13;
+
+/** For a picture: columns in which rows agree, and those of several answers, have nothing to draw. */
+export function pairReach({ protect, columns }: Pick<Policy, 'protect' | 'columns'>): readonly PairReach[] {
+  return [...(protect.pairs?.columns ?? [])].flatMap(([name, pairs]): readonly PairReach[] => {
+    const column = columns.get(name)!;
+    if (column.type === 'multi' || pairs.form === 'same') return [];
+    const from = startOf(pairs);
+    const values = drawn(pairs, from).map((p) => {
+      const steps = distance(pairs, from, p);
+      return { value: valueText(column, p), steps: Number.isFinite(steps) ? steps : null };
+    });
+    return [{ column: name, from: valueText(column, from), values }];
+  });
+}
+
+/** Along the pairs, to either end. */
+function drawn(pairs: ColumnPairs, from: number): readonly number[] {
+  const half = Math.floor(mostDrawn / 2);
+  const apart =
+    pairs.form === 'steps' ? pairs.steps : pairs.form === 'ranges' ? Math.max(1, Math.ceil(pairs.size / mostDrawn)) : 1;
+  const around = Array.from({ length: mostDrawn }, (_, k) => from + (k - half) * apart);
+  const inside = around.filter((p) => p >= 0 && p < pairs.size);
+  return [...new Set([0, ...inside, pairs.size - 1])].sort((a, b) => a - b);
+}
+
 /** A value in the middle, one that is part of a pair where there is one. */
 function startOf(pairs: ColumnPairs): number {
   const middle = Math.floor((pairs.size - 1) / 2);
