@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { register as registerCheck } from '../src/cli/check.js';
+import { register as registerLedger } from '../src/cli/ledger.js';
 import { register as registerRelease } from '../src/cli/release.js';
 import { amendTerms, attack, checkPolicy, open, planStream, stream } from '../src/index.js';
 import { runCommand } from './command.js';
@@ -141,6 +142,9 @@ describe('terms with pairs', () => {
     await release({ kind: 'sum', column: 'age' });
     const before = (await spending()).gained;
     expect(before).toBeCloseTo(0.2, 9);
+    const told = await runCommand(registerLedger, 'ledger', shop.policyFile);
+    expect(told).toMatch(/epsilon 0.2 along pairs, 3.6 otherwise/);
+    expect(told).toMatch(/about two values of one record that are a declared pair/);
     change(policyYaml({ protect: wider }));
     await amendTerms(shop.policyFile, reason);
     const { gained, budget } = await spending();

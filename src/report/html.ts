@@ -54,11 +54,11 @@ ${beliefCard(report)}
 function pairsCard({ pairs = [] }: ReleaseReport): string {
   if (pairs.length === 0) return '';
   return `
-<section class="card"><p class="label">Which values are not told apart</p>${inline(pairsPicture(pairs))}
-${paragraph('Between the dark value and another, odds move by at most so many times epsilon; what says "told" may be told from it.', 'note')}</section>`;
+<section class="card below"><p class="label">Which values are not told apart</p>${inline(pairsPicture(pairs))}
+${paragraph('Between the dark value and another, odds move by at most so many times epsilon; what says "told" may be told from it.', 'small')}</section>`;
 }
 
-function beliefCard({ belief, failure }: ReleaseReport): string {
+function beliefCard({ belief, failure, pairs }: ReleaseReport): string {
   const { people } = belief;
   const of = people.of.toLocaleString('en-US');
   const before = `${people.before.toLocaleString('en-US')} of ${of}`;
@@ -71,7 +71,7 @@ function beliefCard({ belief, failure }: ReleaseReport): string {
 <div>${inline(crowd(people.atMost, people.of, `${after} people filled in`))}<p><b>at most ${after}</b>among those whom all releases together make most suspect</p></div>
 </div>
 ${paragraph(people.sentence)}
-${paragraph(`Everything the attacker infers from tied records is included${except}.`, 'small')}</section>`;
+${paragraph(`${pairs ? 'Between two values that are a declared pair. ' : ''}Everything the attacker infers from tied records is included${except}.`, 'small')}</section>`;
 }
 
 const rangeCard = ({ belief }: ReleaseReport): string =>

@@ -43,7 +43,7 @@ export function graphOf(column: CategoryColumn, name: string, { directory }: Dec
   return bothWays(pairs, codesOf(column).length);
 }
 
-/** Any code of one named secret against any of another. */
+/** Any code of one named secret against any of another (Kifer and Machanavajjhala 2014). */
 export function secretsOf(column: CategoryColumn, { secrets, between }: FormEntry, wrong: Wrong): Joined {
   const place = placesIn(column);
   const named = new Map(

@@ -1,6 +1,6 @@
 /**
  * Which values of a column must not be told apart (pairs.proof.md). Values are positions, codes in their order and numbers on their grid; -1 is no answer.
- * `same`: none. `steps`: those at most so many apart. `blocks`: those in one block. `graph`: those that are listed.
+ * A policy of He et al. 2014. `same`: none. `steps`: those at most so many apart. `blocks`: those in one block. `graph`: those that are listed.
  */
 export type ColumnPairs = {
   /** Whether no answer can be told from an answer: from none, or from all. */
