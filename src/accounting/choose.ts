@@ -135,7 +135,11 @@ function under(
 ): Omit<NoisePlan, 'fits'> {
   const { scope } = route.amplifier;
   const mechanisms = allocate(measures, fitted?.shared ?? scope, (m) => weight(entering(m)), slicing).map((share, k) =>
-    noised(measures[k]!, { noise, amount: multiply(budget, share) }, fitted?.each(measures[k]!) ?? payingFor(measures[k]!, scope, slicing)),
+    noised(
+      measures[k]!,
+      { noise, amount: multiply(budget, share) },
+      fitted?.each(measures[k]!) ?? payingFor(measures[k]!, scope, slicing),
+    ),
   );
   const error = expectedError(measures, mechanisms, scope);
   return { route, kind: name, mechanisms, profile: costTogether(mechanisms), error, ...(slicing && { slicing }) };

@@ -42,7 +42,7 @@ export function withPairs(policy: Policy, effects: Effects, moving: Moving): Eff
 }
 
 /** How far replacing a row along a pair moves a measure: every column stays, or moves along a pair of its own, all at once (effects.proof.md, "Along pairs"). */
-export function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
+function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
   const { counting, inner, value, touched, most, full } = moving;
   const keys = inner ? [...counting.keys, inner.key] : counting.keys;
   const reads = new Set([...counting.filter.map(({ column }) => column), ...keys.flatMap(columnsOfKey)]);

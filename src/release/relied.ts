@@ -15,7 +15,7 @@ export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
-export const pairsOf = (digest: string): Relied => `pairs ${digest}`;
+const pairsOf = (digest: string): Relied => `pairs ${digest}`;
 export const isPairs = (what: Relied): boolean => what.startsWith(pairsOf(''));
 
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */

@@ -112,6 +112,12 @@ describe('pairs in a policy', () => {
     expect((await policy('{age: {within: 5}, same: [country]}')).terms!.join('; ')).toContain('age within 5');
   });
 
+  it('do not go with a budget per step', async () => {
+    writeFileSync(join(folder, 'weekly.json'), '{"matrix": [[0.9, 0.1], [0.1, 0.9]]}');
+    const text = `data: {source: survey.csv}\nprotect: {secret: step, pairs: {age: {within: 5}}}\nbudget: {epsilon: 1, per: step}\ndependence: [{kind: sequence, by: id, order: age, state: country, transition: weekly.json}]\ncolumns:${columns}\n`;
+    expect((await fault(parsePolicy(text, join(folder, 'policy.yaml')))).message).toMatch(/budget per step/);
+  });
+
   it.each([
     ['{age: {within: 0}}', 'secret: row', 'no number above 0'],
     ['{age: {within: 0.5}}', 'secret: row', 'No two values'],

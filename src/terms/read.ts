@@ -63,6 +63,13 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
       `A budget per step does not go with the secret "${protect.secret}", which never grows back.`,
       'Protect steps: secret: step, with a window where several in a row are one secret.',
     );
+  if (budget.per && protect.pairs)
+    throw invalid(
+      yaml,
+      ['protect', 'pairs'],
+      'Pairs do not go with a budget per step: what fades from step to step is accounted for any two values.',
+      'Leave per out, or pairs.',
+    );
   const merge = await declareMerge(entry.merge ?? [], {
     directory,
     columns,

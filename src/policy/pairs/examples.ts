@@ -106,7 +106,7 @@ function looked(pairs: ColumnPairs, from: number): readonly number[] {
   return [...new Set([0, last, ...near, ...edges])].filter((p) => p >= 0 && p <= last);
 }
 
-export function valueText(column: Column, position: number): string {
+function valueText(column: Column, position: number): string {
   if (position === none) return missingLabel;
   if (isCoded(column)) return codesOf(column)[position]!;
   return `${toNumber(numberAt(gridOf(column), position))}`;
