@@ -187,7 +187,7 @@ describe('terms with pairs', () => {
   });
 
   it('hold for running totals, too', async () => {
-    const weekly = policyYaml({ protect: '{ secret: row, pairs: { same: [party] } }' }).replace(
+    const weekly = policyYaml({ protect: '{ secret: row, pairs: { same: [party, age] } }' }).replace(
       'age: { type: integer, bounds: [17, 90] }',
       'age: { type: integer, bounds: [20, 79], public: true }',
     );

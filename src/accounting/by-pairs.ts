@@ -86,7 +86,7 @@ export function usedByPairs(route: Route, spent: Spent): readonly Rational[] {
 /** No more than this many times the budget is spent on anything, whatever ties carry of it. */
 const mostTimes = 1024;
 /** Less than any noise can show. */
-const digits = 1e-6;
+const digits = 1e-4;
 
 /**
  * The largest cost of replacing any record whose leakage between values that are a pair stays within the budget, where replacing along a pair costs this part of it. Rounded down, and itself tested.

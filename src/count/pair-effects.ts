@@ -33,9 +33,10 @@ const areStrangers = ({ dependence, undecided }: Policy): boolean => dependence.
  * class, and needs no noise.
  */
 export function withPairs(policy: Policy, effects: Effects, moving: Moving): Effects {
-  const { pairs } = policy.protect;
+  const { pairs, secret } = policy.protect;
   const full = effects.get(everyRecord);
-  if (!pairs || !full) return effects;
+  // Of persons and answers pairs.proof.md says why not.
+  if (!pairs || !full || (secret !== 'row' && secret !== 'step')) return effects;
   const own = alongPairs(policy, pairs, moving);
   if (own.l1 === 0n && areStrangers(policy)) return new Map();
   return new Map([...effects, [paired(pairs.digest), full], ...(own.l1 > 0n ? [[along(pairs.digest), own] as const] : [])]);

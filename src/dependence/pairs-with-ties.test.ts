@@ -178,6 +178,26 @@ describe('what is gained between two values that are a pair', () => {
     expect(climb(400, nothingOwn)).toBeGreaterThan(1.01);
   });
 
+  it('about a record that is left out is all that ties carry of others, whatever moves along pairs', () => {
+    // Whoever is 0 goes with a 0, whoever is 1 with a 2, which lies in another block.
+    const given: Attacked = {
+      model: {
+        ids: ['left out', 'used'],
+        values: [range(0, 3), range(0, 3)],
+        factors: [{ records: [0, 1], table: Float64Array.of(9, 1, 1, 1, 1, 9, 1, 1, 1) }],
+      },
+      pairs: { form: 'blocks', blockOf: [0, 0, 1], missing: 'apart', size: 3 },
+      full: 2,
+      own: 0.1,
+      used: Uint8Array.of(0, 1),
+      aim: range(0, 9).filter((state) => state % 3 === 2),
+    };
+    const lost = exactLoss(given);
+    expect(lost).toBeGreaterThan(0.8);
+    expect(lost).toBeLessThanOrEqual(proven(given));
+    expect(proven({ ...given, used: Uint8Array.of(1, 1) })).toBeGreaterThan(proven(given));
+  });
+
   it('is what was booked along pairs where nobody is tied', () => {
     const [alone] = amplifierOf({
       model: { ids: ['a'], values: [[0, 1]], factors: [] },
