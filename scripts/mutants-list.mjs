@@ -680,6 +680,28 @@ const overTime = [
   mutant('steps-not-public', 'src/count/public-steps.ts', 'if (column.public !== true)', 'if (false)', streamed),
 ];
 
+/** Pairs of values: how far they move a measure, what is booked along them, and what was told without noise. */
+const pairEffects = 'src/count/pair-effects.test.ts';
+const byPairs = 'src/accounting/by-pairs.test.ts';
+const pairTerms = 'test/pairs.test.ts';
+const alongPairs = [
+  mutant('pairs-no-answer-stays', 'src/count/pair-effects.ts', "lost: pairs === undefined || pairs.missing === 'any'", 'lost: false', pairEffects),
+  mutant('pairs-out-forgotten', 'src/count/pair-effects.ts', 'const stay = moves.out ? larger(within, most) : within;', 'const stay = within;', pairEffects),
+  mutant('pairs-over-once', 'src/count/pair-effects.ts', '{ l1: 2n * most, l2squared: 2n * most ** 2n }', '{ l1: most, l2squared: most ** 2n }', pairEffects),
+  mutant('pairs-one-factor-moves', 'src/count/pair-effects.ts', 'number.moves * weight.most + number.most * weight.moves', 'number.moves * weight.most', pairEffects),
+  mutant('pairs-exact-under-ties', 'src/count/pair-effects.ts', 'own.l1 === 0n && areStrangers(policy)', 'own.l1 === 0n', pairEffects, pairTerms),
+  mutant('pairs-window-short', 'src/policy/pairs/cliques.ts', '.from - to <= steps', '.from - to < steps', 'src/policy/pairs/pairs.test.ts'),
+  mutant('pairs-inward', 'src/policy/pairs/steps.ts', 'rounding)) + 1n', 'rounding))', 'src/terms/pairs.test.ts'),
+  mutant('pairs-others-along', 'src/dependence/graph-amplifier.ts', 'if (!used) return addUp(subUp(leakage(full), spent), less);', 'if (!used) return leakage(own);', 'src/dependence/pairs-with-ties.test.ts'),
+  mutant('pairs-unused-forgotten', 'src/dependence/graph-amplifier.ts', 'used[u] ? addUp(subUp(leak, spent), less) : leak)', 'addUp(subUp(leak, spent), less))', 'src/dependence/pairs-with-ties.test.ts'),
+  mutant('pairs-rest-free', 'src/mechanism/profile.ts', 'isPositive(rest) ? add(own, rest) : own', 'own', byPairs),
+  mutant('pairs-gaussian-under-ties', 'src/accounting/by-pairs.ts', 'if (!gaussian || !amplifier.strangers)', 'if (!gaussian)', byPairs),
+  mutant('pairs-other-digest', 'src/release/relied.ts', 'what !== pairsOf(pairs.digest) || dependence.length > 0', 'dependence.length > 0', pairTerms),
+  mutant('pairs-ties-later', 'src/release/relied.ts', ' || dependence.length > 0;', ';', pairTerms),
+  mutant('pairs-reading-out-of-terms', 'src/policy/pairs/declare.ts', 'readingOf(columns.get(name)!), ', '', 'src/terms/pairs.test.ts'),
+  mutant('pairs-rounded-up', 'src/mechanism/record-class.ts', "isSliced(record) || kindOf(record) === 'paired'", 'isSliced(record)', 'src/ledger/index/total.test.ts'),
+];
+
 export const mutants = [
   ...found,
   ...large,
@@ -693,4 +715,5 @@ export const mutants = [
   ...silent,
   ...parts,
   ...overTime,
+  ...alongPairs,
 ];

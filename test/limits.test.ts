@@ -96,6 +96,13 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
         .map(() => '{prior: 0.1, posterior: 0.2}')
         .join(', ')}]}`,
     ),
+  pairs: () => {
+    const codes = (from: number) => `[${numbers(1_001).map((i) => `c${from + i}`)}]`;
+    return parsePolicy(
+      `data: {source: data.csv}\nprotect: {secret: row, pairs: {a: {secrets: {x: ${codes(0)}, y: ${codes(2_000)}}}}}\nbudget: {epsilon: 1}\ndependence: none\ncolumns:\n  a: {type: category, values: [${numbers(4_000).map((i) => `c${i}`)}]}\n`,
+      at('policy.yaml'),
+    );
+  },
   combinations: () =>
     declare(
       `columns:\n  a: {type: category, values: [${numbers(200).join(',')}]}\n  b: {type: category, values: [${numbers(200).join(',')}]}\nmerge: [{columns: [a, b], support: [["*", "*"]]}]`,

@@ -31,6 +31,7 @@ import {
 } from '../mechanism/profile.js';
 import { answersTo, everyRecord, isOfRecords, isOnce, type RecordClass, type Slicing } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
+import { gainedByPairs, keepsByPairs, usedByPairs } from './by-pairs.js';
 import { type About, aboutEverybody, gainedBySlice, keepsBySlice, mostParts, partsTogether, usedBySlice } from './by-slice.js';
 import { binds, meets, type Reading } from './reading.js';
 
@@ -69,6 +70,8 @@ export interface Route {
   readonly gaussian?: GaussianRoute;
   /** The public columns by whose values it may look at what was spent (by-slice.ts). */
   readonly slicings: readonly Slicing[];
+  /** The digest of the pairs along which it may look at what was spent (by-pairs.ts). */
+  readonly pairs?: string;
   readonly how: string;
 }
 
@@ -165,7 +168,7 @@ export function keeps(route: Route, spent: Spent): boolean {
   if (!total) return false;
   if (spent.zcdp.perRecord.size === 0 && (compare(total.pure, route.pureCapacity) <= 0 || keepsApart(route, spent))) return true;
   if (route.gaussian !== undefined && compare(total.rho, route.gaussian.capacity) <= 0) return true;
-  return keepsBySlice(route, spent);
+  return keepsBySlice(route, spent) || keepsByPairs(route, spent);
 }
 
 export const isKept = (account: Account, spent: Spent): boolean => account.routes.some((route) => keeps(route, spent));
@@ -192,6 +195,7 @@ export function usedShares(account: Account, spent: Spent, about: About = aboutE
       ...(pure ? [divide(total.pure, route.pureCapacity)] : []),
       ...(route.gaussian && isPositive(route.gaussian.capacity) ? [divide(total.rho, route.gaussian.capacity)] : []),
       ...route.slicings.flatMap((slicing) => usedBySlice(route, spent, slicing, about)),
+      ...usedByPairs(route, spent),
     ];
   });
 }
@@ -208,7 +212,7 @@ export function gained(account: Account, spent: Spent): number {
       const mixed = { rho: within(spent.zcdp, route.amplifier.scope), pure: total.pure };
       least = Math.min(least, route.gaussian.bound.epsilon(mixed, route.gaussian.delta));
     }
-    least = Math.min(least, gainedBySlice(route, spent) ?? least);
+    least = Math.min(least, gainedBySlice(route, spent) ?? least, gainedByPairs(route, spent) ?? least);
   }
   return least;
 }

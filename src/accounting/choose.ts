@@ -1,16 +1,17 @@
 import type { Measure, MechanismOf } from '../count/measure.js';
-import { compare, isPositive, multiply, type Rational, toNumber } from '../exact/rational.js';
+import { compare, isPositive, multiply, one, type Rational, toNumber } from '../exact/rational.js';
 import { type Additive, additive } from '../mechanism/additive.js';
 import { type Allotment, pureInside } from '../mechanism/allotment.js';
 import { largest, type Scope } from '../mechanism/effect.js';
 import { varianceOf } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import { type Profile, paidBySlice, type Spent, spend } from '../mechanism/profile.js';
-import { boxIn, columnsIn, isPart, isSlice, type Slicing } from '../mechanism/record-class.js';
+import { along, boxIn, columnsIn, everyRecord, isPart, isSlice, type Slicing } from '../mechanism/record-class.js';
 import { type Selection, selection } from '../mechanism/select.js';
 import { largestOn } from '../mechanism/slices.js';
 import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
 import { allocate, combinationsOf } from './allocate.js';
+import { movesAlong, partAlong, roomAlong, saysAlong } from './by-pairs.js';
 import { type About, aboutOf, roomOn, valuesAbout } from './by-slice.js';
 import { meets } from './reading.js';
 
@@ -52,6 +53,7 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
       if (speaksOf('zcdp')) plans.push(under(gaussian, measures, route, rho, slicing));
       if (!onlyPure && plain && speaksOf('pure')) plans.push(under(laplace, measures, route, pureInside(rho), slicing));
     }
+    plans.push(...alongPairs(route, measures, share, { onlyPure, speaksOf }));
   }
   const gains = (plan: (typeof plans)[number]) =>
     plan.slicing === undefined ||
@@ -66,6 +68,43 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
       .map((plan) => ({ ...plan, fits: keeps(plan.route, spend(spent, account.book(plan.profile, { measures }))) }))
       .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error)
   );
+}
+
+interface Spoken {
+  /** No Gaussian noise was ever used. */
+  readonly onlyPure: boolean;
+  readonly speaksOf: (noise: Profile['noise']) => boolean;
+}
+
+/** The same with noise for what replacing a record along a declared pair moves: all of it where nobody is tied, beside what ties carry of the others otherwise (by-pairs.ts). */
+function alongPairs(
+  route: Route,
+  measures: readonly Measure[],
+  share: Rational,
+  { onlyPure, speaksOf }: Spoken,
+): readonly Omit<NoisePlan, 'fits'>[] {
+  const { pairs, amplifier, pureCapacity, gaussian: bound } = route;
+  if (pairs === undefined || !measures.some(({ effects }) => effects.has(everyRecord))) return [];
+  if (!measures.every(({ effects }) => saysAlong(effects, pairs))) return [];
+  const plain = isPlain(route) && speaksOf('pure');
+  if (!amplifier.strangers) {
+    const part = partAlong(measures, pairs);
+    if (!onlyPure || !plain || compare(part, one) >= 0) return [];
+    const room = roomAlong(route, part);
+    return isPositive(room) ? [under(laplace, measures, route, multiply(room, share))] : [];
+  }
+  const own: Scope = (record) => record === along(pairs);
+  const fitted = {
+    shared: own,
+    // What no pair moves costs nothing along pairs, whatever its noise.
+    each: (m: Measure) => (movesAlong(m.effects, pairs) ? own : amplifier.scope),
+  };
+  const rho = bound && isPositive(bound.capacity) ? multiply(bound.capacity, share) : undefined;
+  return [
+    ...(onlyPure && plain ? [under(laplace, measures, route, multiply(pureCapacity, share), undefined, fitted)] : []),
+    ...(rho && speaksOf('zcdp') ? [under(gaussian, measures, route, rho, undefined, fitted)] : []),
+    ...(rho && !onlyPure && plain ? [under(laplace, measures, route, pureInside(rho), undefined, fitted)] : []),
+  ];
 }
 
 const dearest = (profile: Profile, slicing: Slicing): Rational => largestOn(paidBySlice(profile, slicing));
@@ -92,10 +131,15 @@ function under(
   route: Route,
   budget: Rational,
   slicing?: Slicing,
+  fitted?: { readonly shared: Scope; readonly each: (m: Measure) => Scope },
 ): Omit<NoisePlan, 'fits'> {
   const { scope } = route.amplifier;
-  const mechanisms = allocate(measures, scope, (m) => weight(entering(m)), slicing).map((share, k) =>
-    noised(measures[k]!, { noise, amount: multiply(budget, share) }, payingFor(measures[k]!, scope, slicing)),
+  const mechanisms = allocate(measures, fitted?.shared ?? scope, (m) => weight(entering(m)), slicing).map((share, k) =>
+    noised(
+      measures[k]!,
+      { noise, amount: multiply(budget, share) },
+      fitted?.each(measures[k]!) ?? payingFor(measures[k]!, scope, slicing),
+    ),
   );
   const error = expectedError(measures, mechanisms, scope);
   return { route, kind: name, mechanisms, profile: costTogether(mechanisms), error, ...(slicing && { slicing }) };

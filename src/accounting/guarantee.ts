@@ -18,6 +18,8 @@ export interface Guarantee {
   readonly adversary: 'informed' | 'uninformed';
   /** What is compared; `replace` when absent. Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`. */
   readonly neighbours?: 'add-remove';
+  /** The declared pairs of values that are not told apart, column by column; any two when absent. */
+  readonly pairs?: readonly string[];
   readonly epsilon: number;
   readonly delta: number;
   /** Probability with which the odds may move further, when the whole budget is spent. */
@@ -45,6 +47,8 @@ function neighboursIn(policy: Policy): string {
   if (neighboursOf(policy) === 'add-remove')
     return ' Neighbours: add or remove one record; how many records there are is protected, too.';
   const columns = slicingsOf(policy).map(({ column }) => column.name);
+  if (policy.protect.pairs)
+    return ` Neighbours: replace one record by another that differs from it in nothing but values that are pairs${columns.length === 0 ? '' : `, with the same ${columnList(columns)}, which everybody knows`}; how many records there are is public.`;
   if (columns.length === 0) return ' Neighbours: replace one record by any other; how many records there are is public.';
   return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced; how many records there are is public.`;
 }
@@ -66,21 +70,33 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const odds = factor(epsilon);
   const told = shortAbove(epsilon);
   const neighbours = neighboursIn(policy);
+  const pairs = policy.protect.pairs && pairsTold(policy);
+  const between = pairs ? `any two values that are a declared pair (${pairs.join('; ')})` : 'any two values of the secret';
   const within = `by at most a factor of ${odds} (epsilon ${told})`;
   const together =
     compared === 'add-remove'
       ? `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).${neighbours}`
       : isZero(account.delta)
-        ? `Together, all releases within the budget move the odds between any two values of the secret ${within}.${neighbours}`
-        : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for any two values of the secret; the odds between the true one and any other move ${within} except with probability ${chance(failure)}.${neighbours}`;
+        ? `Together, all releases within the budget move the odds between ${between} ${within}.${neighbours}`
+        : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for ${between}; the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within} except with probability ${chance(failure)}.${neighbours}`;
   const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
   const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
   const sentences = [
     ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
     `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
     together,
+    ...(pairs
+      ? [
+          'Over several pairs, one after the other, they move by at most as many times that epsilon; what no pairs join may be told apart. What follows is about two values that are a pair.',
+        ]
+      : []),
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
     naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), values, failure).sentence,
+    ...(pairs
+      ? [
+          'What may be learned of a record, because no pair hides it, can say something about the rest of it; that is not limited by this.',
+        ]
+      : []),
     'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
   ];
   return (route) => ({
@@ -89,6 +105,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     secret,
     adversary,
     ...(compared === 'add-remove' && { neighbours: compared }),
+    ...(pairs && { pairs }),
     epsilon,
     delta,
     failure,
@@ -98,6 +115,15 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     sentences,
   });
 }
+
+/** Column by column, as declared; of all others any two values. */
+const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] => {
+  const rest = [...columns.keys()].some((name) => !pairs!.columns.has(name));
+  return [
+    ...pairs!.told.map((t) => `${t.columns.join(' and ')}: ${t.text}`),
+    ...(rest ? ['any two values of other columns'] : []),
+  ];
+};
 
 const secretIn = ({ protect: { secret, window = 1 } }: Policy): string =>
   window > 1 ? `${window} time steps in a row, taken together` : secretWords[secret];

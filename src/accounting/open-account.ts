@@ -21,7 +21,9 @@ export function openAccount(
   const routes = amplifiers.map((amplifier, k): Route => {
     const { how, conditions } = amplifier;
     const slicings = amplifier.scope(everyRecord) ? readingsOf(policy) : [];
-    const route = { amplifier, conditions, epsilon, pureCapacity: amplifier.largestBase(epsilon), slicings, how };
+    const pairs = amplifier.scope(everyRecord) && amplifier.along ? policy.protect.pairs?.digest : undefined;
+    const pureCapacity = amplifier.largestBase(epsilon);
+    const route: Route = { amplifier, conditions, epsilon, pureCapacity, slicings, ...(pairs !== undefined && { pairs }), how };
     told(k + 1);
     return route;
   });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { refusePairs } from '../attack/policy/refuse-pairs.js';
 import { attackStream as attackWith, type StreamAttack, sequenceOf } from '../attack/stream/attack.js';
 import { toldSteps } from '../attack/stream/told-steps.js';
 import { refuseSecretSteps } from '../count/public-steps.js';
@@ -30,6 +31,7 @@ export async function attackStream(policy: FileName, given: StreamAttackOptions)
     const { stream, show } = readOptions(options, given);
     const read = await readPolicy(file);
     refuseSecretSteps(read);
+    refusePairs(read, sequenceOf(read).state);
     const told = toldSteps(readText(stream), sequenceOf(read).state);
     const engine = await openEngine(read);
     return closing(engine, () => pinned(engine, (rows) => attackWith(read, rows, told, { show })));

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { countHidden, type PrivateFigures } from '../count/hidden-cells.js';
 import { pinned } from '../engine/engine.js';
 import { toText } from '../exact/rational.js';
+import { type PairExamples, pairExamples } from '../policy/pairs/examples.js';
 import type { Adversary, Policy, SecretKind } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
 import { type Explanation, explain } from '../terms/explain.js';
@@ -33,6 +34,8 @@ export interface CheckedPolicy {
   readonly unconfirmed: readonly string[];
   readonly digest: string;
   readonly explanation: readonly Explanation[];
+  /** Where the policy names pairs of values: what may not be told and what may be learned, by examples. */
+  readonly pairs?: readonly PairExamples[];
   readonly warnings: readonly string[];
   /** Exact figures about the rows, where asked for: never to be published or written down. */
   readonly private?: PrivateFigures;
@@ -66,6 +69,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
       unconfirmed: read.unconfirmed,
       digest: read.digest,
       explanation: explain(read),
+      ...(read.protect.pairs && { pairs: pairExamples(read) }),
       warnings: accountDoubts(read),
       ...(hidden && { private: hidden }),
     };

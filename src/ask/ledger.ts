@@ -9,7 +9,7 @@ import { openLedger, witnessOf } from '../ledger/open.js';
 import type { Backup, Restored } from '../ledger/rescue/backup.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
 import { type StoredProfile, toStored } from '../mechanism/profile.js';
-import { isOfRecords, storedClass } from '../mechanism/record-class.js';
+import { isOfRecords, type Kind, kindOf, storedClass } from '../mechanism/record-class.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { type Amended, amendTerms as amendWith, canAmend } from '../release/amend.js';
@@ -54,6 +54,8 @@ export interface EntryCost {
   readonly unit: 'epsilon' | 'rho';
   /** Undefined where it was paid for once, apart from the budget, or nothing was. */
   readonly worst?: number;
+  /** What it cost between two values that are a declared pair, where it was booked so. */
+  readonly along?: number;
   readonly classes: number;
   readonly apart: boolean;
 }
@@ -63,7 +65,16 @@ export function costOf({ profile: { noise, perRecord } }: LedgerEntry): EntryCos
   const listed = all.filter(([name]) => isOfRecords(storedClass(name))).map(([, cost]) => toNumber(parseRational(cost)));
   const unit = noise === 'pure' ? 'epsilon' : 'rho';
   const worst = listed.reduce((a, b) => Math.max(a, b), 0);
-  return { unit, ...(listed.length > 0 && { worst }), classes: listed.length, apart: listed.length === 0 && all.length > 0 };
+  const ofKind = (kind: Kind) => all.filter(([name]) => kindOf(storedClass(name)) === kind);
+  const along = ofKind('pairs').map(([, cost]) => toNumber(parseRational(cost)))[0] ?? 0;
+  const noted = ofKind('paired').length > 0 && { along };
+  return {
+    unit,
+    ...(listed.length > 0 && { worst }),
+    ...noted,
+    classes: listed.length,
+    apart: listed.length === 0 && all.length > 0,
+  };
 }
 
 /** What a population has spent and what remains, ties included. */
@@ -82,6 +93,8 @@ export interface Spending {
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
   /** What an attacker may have gained at most about one record so far: with `neighbours: add-remove`, about whether it is there. */
   readonly gained: number;
+  /** Where the policy names pairs of values, `gained` is about two values that are one. */
+  readonly pairs?: true;
   /** The same about its values, where that is more. */
   readonly gainedBetweenValues?: number;
   /** Where something was released about values of a public column only: what is spent and left there. */
@@ -106,6 +119,7 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     policyTerms: termsOf(policy).summary,
     budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
     ...gainedOf(policy, gained(session.account, spent)),
+    ...(policy.protect.pairs && { pairs: true }),
     ...(parts.length > 0 && { parts }),
     ...(policy.budget.analysts && {
       quotas: quotaUses(policy, session.account, await ledger.entries(policy.population)),

@@ -51,8 +51,9 @@ export function register(program: Command): void {
     });
 }
 
-function costs({ unit, worst, classes, apart }: EntryCost): string {
+function costs({ unit, worst, along, classes, apart }: EntryCost): string {
   if (worst === undefined) return apart ? 'once, apart from the budget' : 'nothing';
+  if (along !== undefined) return `${unit} ${figure(along)} along pairs, ${figure(worst)} otherwise`;
   return classes === 1 ? `${unit} ${figure(worst)}` : `${unit} up to ${figure(worst)} on ${classes} classes`;
 }
 
@@ -115,9 +116,9 @@ async function show(file: string, { json, all }: Words): Promise<void> {
   });
 }
 
-const gainedText = ({ gained, gainedBetweenValues: values }: Spending): string =>
+const gainedText = ({ gained, gainedBetweenValues: values, pairs }: Spending): string =>
   values === undefined
-    ? `An attacker may have gained at most ${figure(gained)} about one record so far.`
+    ? `An attacker may have gained at most ${figure(gained)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
     : `An attacker may have gained at most ${figure(gained)} about whether one record is there and ${figure(values)} about its values so far.`;
 
 /** What is left by the values of public columns: a line along whole numbers, and a table. */

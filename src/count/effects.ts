@@ -19,6 +19,7 @@ import type { Policy } from '../policy/policy.js';
 import type { SlicingColumn } from '../ties/slicing-column.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
 import { type Counting, columnsOf, columnsOfKey, type RowKey, type RowTest, type RowValue } from './measure.js';
+import { type Moving, withPairs } from './pair-effects.js';
 
 /** Closed interval of integers. */
 interface Interval {
@@ -102,6 +103,8 @@ interface Shape {
   readonly row: Reach;
   /** Change of one cell when only this column's answer changes and the row stays in its cells. */
   readonly within: (column: string) => bigint;
+  /** What else moving a row along pairs asks. */
+  readonly moving: Pick<Moving, 'value' | 'inner'>;
 }
 
 const optionCount = (counting: Counting, except?: string): bigint =>
@@ -153,7 +156,8 @@ function perClass(policy: Policy, shape: Shape): Effects {
     entries.push([everyRecord, { l1: m * row.l1, l2squared: m * m * row.l2squared }]);
     entries.push(...bySlice(policy, shape, row));
   }
-  return new Map(entries.filter(([, effect]) => effect.l1 > 0n));
+  const effects = new Map(entries.filter(([, effect]) => effect.l1 > 0n));
+  return withPairs(policy, effects, { ...shape.moving, counting: shape.counting, touched, most: shape.row.most, full: row });
 }
 
 /**
@@ -245,7 +249,7 @@ export function sumEffects(policy: Policy, counting: Counting): Effects {
       ? reachOf(number).range * reachOf(weight).most
       : reachOf(weight).range * reachOf(number).most;
   const cells = counting.keys.reduce((n, key) => n * BigInt(key.size), 1n);
-  return perClass(policy, { counting, cells, row, within });
+  return perClass(policy, { counting, cells, row, within, moving: { value } });
 }
 
 /** Replace-one effects of the penalties of a quantile num/den, chosen once per group (all keys but the last, which is the grid). */
@@ -260,5 +264,5 @@ export function rankEffects(policy: Policy, counting: Counting, num: bigint, den
     keys: groups,
     value: { kind: 'number', column: columnsOfKey(grid)[0]!, power: 1, origin: 0n, shift: 0n },
   };
-  return perClass(policy, { counting: grouped, cells, row, within: () => den });
+  return perClass(policy, { counting: grouped, cells, row, within: () => den, moving: { inner: { key: grid, moves: den } } });
 }

@@ -15,6 +15,13 @@ export interface Amplifier {
   leakage(base: Base): number;
   /** The largest common base whose leakage stays within epsilon; with `parts`, the largest multiple of them. Rounded down. */
   largestBase(epsilon: Rational, parts?: Bases): Rational;
+  /**
+   * What an attacker gains about the worst record between two values that are a declared pair, when replacing any record costs `full` and replacing it along a pair `own`; rounded up
+   * (pairs.proof.md). Absent where nothing below leakage(full) is proven.
+   */
+  along?(full: Rational, own: Rational): number;
+  /** No record is tied to another: what its own change costs is all, whatever the noise. */
+  readonly strangers?: true;
   /** The public columns of which it knows every record's value, so that what records of other values spend counts for as much as ties carry over; others by the largest cost. */
   readonly slicings?: ReadonlySet<Slicing>;
   /** What every value of the public column that puts steps in order may spend, however many there will be. */

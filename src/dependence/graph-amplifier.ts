@@ -1,4 +1,4 @@
-import { mulUp } from '../exact/outward.js';
+import { addUp, mulUp, subUp } from '../exact/outward.js';
 import { add, divide, isZero, multiply, type Rational, rational, toNumberDown, toNumberUp, toText } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
 import { answersTo, type RecordClass, type Slicing } from '../mechanism/record-class.js';
@@ -71,6 +71,14 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
     const spent = toNumberUp(common);
     return remembered(kept.leaks, spent, () => asked().worst(spent));
   };
+  // Every bound is a record's own cost and what ties carry of the others', so the one is exchanged for the other; records that are not used spend nothing.
+  const along = (full: Rational, own: Rational): number => {
+    if (graph.factors === 0) return toNumberUp(own);
+    const [spent, less] = [toNumberUp(full), toNumberUp(own)];
+    if (!used) return addUp(subUp(leakage(full), spent), less);
+    const leaks = asked().leakage(spent).perRecord;
+    return leaks.reduce((most, leak, u) => Math.max(most, used[u] ? addUp(subUp(leak, spent), less) : leak), 0);
+  };
   // Unless direct reach is assumed, Gaussian noise is accounted against the informed adversary.
   const clusters = () =>
     (kept.clusters ??= reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used));
@@ -79,6 +87,8 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
     name: route.name,
     scope,
     leakage,
+    ...(!classes && { along }),
+    ...(graph.factors === 0 && !classes && { strangers: true as const }),
     ...(route.values && { slicings: new Set(route.values.keys()) }),
     largestBase: (epsilon, parts) => (parts ? largestMultiple(epsilon, parts) : largest(epsilon)),
     gaussian: [everyRelease(clusters), ...(graph.factors > 0 ? [onSums(sums)] : [])],

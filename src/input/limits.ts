@@ -97,6 +97,12 @@ const table = {
     stay: 'Merge fewer columns: a joint table of that size is worse than one table per column.',
     code: 'POLICY_INVALID',
   },
+  pairs: {
+    what: 'A column',
+    unit: 'pairs of values',
+    most: 1_000_000,
+    stay: 'Declare blocks of codes, or a distance: partition or within.',
+  },
   codebookBytes: { what: 'The codebook', unit: 'bytes', most: 16 * mib, stay: 'Keep the columns that the policy speaks of.' },
   dictionaryBytes: {
     what: 'The dictionary of the survey file',

@@ -1,10 +1,12 @@
 import { add, isPositive, parseRational, type Rational, rational, subtract, toText, zero } from '../exact/rational.js';
 import {
+  along,
   boxIn,
   columnsIn,
   everyRecord,
   isSlice,
   onceFor,
+  paired,
   type RecordClass,
   type Slicing,
   sliced,
@@ -127,6 +129,15 @@ export function paidTogether({ perRecord }: Profile, slicing: Slicing): Costs {
 export const paidBySlice = (profile: Profile, slicing: Slicing): Slices => paidTogether(profile, slicing) as Slices;
 /** Whether anything was booked by slices of this column. */
 export const isBySlice = ({ perRecord }: Profile, slicing: Slicing): boolean => perRecord.has(sliced(slicing));
+
+/** What replacing a record along a pair costs: what was booked along these pairs, and all that was not (pairs.proof.md). */
+export function paidAlong({ perRecord }: Profile, pairs: string): Rational {
+  const rest = subtract(perRecord.get(everyRecord) ?? zero, perRecord.get(paired(pairs)) ?? zero);
+  const own = perRecord.get(along(pairs)) ?? zero;
+  return isPositive(rest) ? add(own, rest) : own;
+}
+/** Whether anything was booked along these pairs. */
+export const isAlong = ({ perRecord }: Profile, pairs: string): boolean => perRecord.has(paired(pairs));
 
 export const emptyPure: PureProfile = pureProfile([], true);
 export const emptyZcdp: ZcdpProfile = zcdpProfile([]);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  along,
   answersTo,
   everyRecord,
   isOfRecords,
@@ -14,6 +15,7 @@ import {
   levelsMark,
   markedBy,
   onceFor,
+  paired,
   slice,
   sliced,
   slicingOf,
@@ -34,6 +36,8 @@ const made: readonly (readonly [ReturnType<typeof storedClass>, Kind, string])[]
   [onceFor('adversarial privacy'), 'once', 'once:adversarial privacy'],
   [slice(slicingOf('a:b', 'ef56'), 3, 5), 'slice', 'slice:a%3Ab#ef56:3..5'],
   [sliced(slicingOf('week', 'ef56')), 'sliced', 'sliced:week#ef56'],
+  [along('ab12'), 'pairs', 'pairs:ab12'],
+  [paired('ab12'), 'paired', 'paired:ab12'],
 ];
 
 describe('a record class', () => {

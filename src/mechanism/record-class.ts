@@ -4,8 +4,11 @@
  */
 declare const kind: unique symbol;
 type Of<K extends Kind> = string & { readonly [kind]: K };
-/** Every record; the records of one part of the data; how a cost was paid; what may be paid one time only; the records with some values of a public column. */
-export type Kind = 'every' | 'part' | 'mark' | 'once' | 'slice' | 'sliced';
+/**
+ * Every record; the records of one part of the data; how a cost was paid; what may be paid one time only; the records with some values of a public column; every record, between values
+ * that must not be told apart.
+ */
+export type Kind = 'every' | 'part' | 'mark' | 'once' | 'slice' | 'sliced' | 'pairs' | 'paired';
 
 export type EveryRecord = Of<'every'>;
 /** The answers to one column (secret `answer`), or the tuples of one relation (`edge`). */
@@ -20,7 +23,11 @@ export type Slice = Of<'slice'>;
  * every slice (slices.proof.md).
  */
 export type Sliced = Of<'sliced'>;
-export type RecordClass = EveryRecord | Part | Mark | Once | Slice | Sliced;
+/** Every record, replaced along one declared pair of values (pairs.proof.md). */
+export type Along = Of<'pairs'>;
+/** How much of what is booked under `*` was booked along pairs as well: the rest counts in full. */
+export type Paired = Of<'paired'>;
+export type RecordClass = EveryRecord | Part | Mark | Once | Slice | Sliced | Along | Paired;
 
 declare const slicing: unique symbol;
 /** A public column, and how its cells are read: what was booked under another reading is no total of this one. */
@@ -101,18 +108,25 @@ export function sliceIn(text: Slice): { readonly of: Slicing; readonly from: num
 }
 export const slicingIn = (text: Sliced): Slicing => text.slice('sliced:'.length) as Slicing;
 
+/** By the digest of the pairs. */
+export const along = (pairs: string): Along => `pairs:${pairs}` as Along;
+export const paired = (pairs: string): Paired => `paired:${pairs}` as Paired;
+
 /** As a ledger holds it. */
 export const storedClass = (text: string): RecordClass => text as RecordClass;
 
 export const kindOf = (text: RecordClass): Kind => {
   if (text === everyRecord) return 'every';
-  const prefix = /^(used|levels|sums|once|slice|sliced):/.exec(text)?.[1];
-  return prefix === undefined ? 'part' : prefix === 'once' || prefix === 'slice' || prefix === 'sliced' ? prefix : 'mark';
+  const prefix = /^(used|levels|sums|once|slice|sliced|pairs|paired):/.exec(text)?.[1];
+  if (prefix === undefined) return 'part';
+  return prefix === 'used' || prefix === 'levels' || prefix === 'sums' ? 'mark' : (prefix as Kind);
 };
 export const isPart = (record: RecordClass): record is Part => kindOf(record) === 'part';
 export const isOnce = (record: RecordClass): record is Once => kindOf(record) === 'once';
 export const isSlice = (record: RecordClass): record is Slice => kindOf(record) === 'slice';
 export const isSliced = (record: RecordClass): record is Sliced => kindOf(record) === 'sliced';
+/** A part of `*` that was booked more finely and is taken off it: such totals may only be rounded down. */
+export const isTakenOff = (record: RecordClass): boolean => isSliced(record) || kindOf(record) === 'paired';
 /** A class of records that a bound may speak about by itself, not a note on how they paid. */
 export const isOfRecords = (record: RecordClass): record is EveryRecord | Part => record === everyRecord || isPart(record);
 

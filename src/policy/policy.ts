@@ -1,5 +1,6 @@
 import type { FaultPlace } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
+import type { Pairs } from './pairs/pairs.js';
 
 /** What the steward declared, parsed and checked. Everything downstream works on this and never on YAML. */
 export interface Policy {
@@ -63,6 +64,8 @@ export interface Protect {
   readonly adversary: Adversary;
   /** Absent: replace (policy/neighbours.ts). */
   readonly neighbours?: 'add-remove';
+  /** Which values must not be told apart; any two when absent. */
+  readonly pairs?: Pairs;
 }
 
 export interface Budget {

@@ -35,7 +35,7 @@ export const section = <T extends z.ZodRawShape>(shape: T, usage: string) =>
   });
 const typed = (error: string) => z.union([z.number(), z.string()], { error });
 
-const decimal = (what: string) =>
+export const decimal = (what: string) =>
   typed(`The ${what} must be one number.`).transform((value, ctx): Rational => {
     try {
       return parseRational(String(value), what);
@@ -79,7 +79,7 @@ export const word = (what: string) =>
 const code = z
   .union([z.string(), z.number(), z.boolean()], { error: 'A code must be one word or number.' })
   .transform((v) => codeText(String(v)));
-const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' }).superRefine(atMost('categories'));
+export const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' }).superRefine(atMost('categories'));
 
 /** How far a tie reaches, as an odds ratio: at least one, or inf for copies. */
 export const oddsRatio = z

@@ -15,7 +15,7 @@ import { parseBatch } from '../query/parse.js';
 import { withSampling } from '../query/sampling.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
-import { explainChoice, looseDelta, mostlyNoise, type Plan } from './plan.js';
+import { explainChoice, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
 import { requestKey } from './request-key.js';
@@ -183,8 +183,8 @@ function describe(session: Session, { bound, plans, best, share, standing, label
     route: best.route,
     mechanisms: best.mechanisms,
     reading: { measures: bound.measures },
-    mechanism: best.kind,
-    why: explainChoice(plans),
+    mechanism: kindOfNoise(best),
+    why: explainChoice([best, ...plans.filter((p) => p !== best)]),
     errors,
     ...(doubts.length > 0 && { warnings: doubts }),
     candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),

@@ -68,9 +68,23 @@ export const planned = ({ told: { name, cells, ...more }, law }: Mechanism, meas
   ...more,
 });
 
+/** What pays for nothing: no declared pair of values moves it, or nothing but public columns does. */
+export const noNoise = 'No noise: this is public under the policy.';
+
+/** The kind of noise, as plans tell it. */
+export const kindOfNoise = ({ kind, mechanisms }: NoisePlan): string =>
+  mechanisms.length > 0 && mechanisms.every(({ law }) => law.kind === 'none') ? 'none' : kind;
+
 export function explainChoice(plans: readonly NoisePlan[]): string {
   const [best, ...others] = plans;
   if (!best) return '';
+  if (kindOfNoise(best) === 'none') return noNoise;
+  const exact = best.mechanisms.filter(({ law }) => law.kind === 'none').map(({ told }) => told.name);
+  const besides = exact.length > 0 ? ` No noise on ${exact.join(', ')}: public under the policy.` : '';
+  return `${choice(best, others)}${besides}`;
+}
+
+function choice(best: NoisePlan, others: readonly NoisePlan[]): string {
   const next = others.find((p) => p.kind !== best.kind && p.fits);
   if (!next) return `${lawWords(best.kind)} noise is the only kind this budget allows.`;
   const ratio = Math.sqrt(next.error / best.error);

@@ -6,6 +6,7 @@ import type { Policy } from '../policy/policy.js';
  * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
  * are refused later (relied.proof.md).
  * `step in X`: none for a record's place in X, whatever the secret is.
+ * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
  * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
  */
 export type Relied = string;
@@ -14,9 +15,13 @@ export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
+const pairsOf = (digest: string): Relied => `pairs ${digest}`;
+export const isPairs = (what: Relied): boolean => what.startsWith(pairsOf(''));
 
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
 export function reliedOn(measures: readonly Measure[], { protect, columns }: Policy): readonly Relied[] {
+  const { pairs } = protect;
+  if (pairs) return measures.some((m) => m.effects.size === 0) ? [pairsOf(pairs.digest)] : [];
   if (protect.secret !== 'answer') return [];
   const known = measures.flatMap((m) => columnsOf(m.counting).filter((name) => columns.get(name)?.public));
   const exact = measures.some((m) => m.effects.size === 0);
@@ -27,7 +32,9 @@ export function reliedOn(measures: readonly Measure[], { protect, columns }: Pol
 export const nowSecret = (relied: Iterable<Relied>, policy: Policy): readonly Relied[] =>
   [...new Set(relied)].filter((what) => isSecret(what, policy));
 
-function isSecret(what: Relied, { protect: { secret }, columns, relations }: Policy): boolean {
+function isSecret(what: Relied, { protect: { secret, pairs }, dependence, columns, relations }: Policy): boolean {
+  // Other pairs may be moved by it, and ties carry what any record tells.
+  if (isPairs(what)) return pairs === undefined || what !== pairsOf(pairs.digest) || dependence.length > 0;
   if (what === rowsThemselves) return secret !== 'answer';
   const step = what.startsWith(stepIn('')) ? what.slice(stepIn('').length) : undefined;
   if (step !== undefined) return columns.get(step)?.public !== true;

@@ -17,7 +17,7 @@ import { bindBatch, identityOf } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import type { Query } from '../query/query.js';
 import { slicingsOf } from '../ties/slicings.js';
-import type { Plan } from './plan.js';
+import { noNoise, type Plan } from './plan.js';
 import { requestKey } from './request-key.js';
 import { sameProfile } from './same-profile.js';
 import { type Allowance, type AskOptions, deskOf, type Session } from './session.js';
@@ -165,7 +165,10 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
     mechanisms: [totals.mechanism],
     reading: allowance.reading,
     mechanism: totals.mechanism.law.kind,
-    why: `${lawWords(totals.mechanism.law.kind)} noise by ${totals.way.how}: the least mean squared error over ${horizon} steps.`,
+    why:
+      totals.mechanism.law.kind === 'none'
+        ? noNoise
+        : `${lawWords(totals.mechanism.law.kind)} noise by ${totals.way.how}: the least mean squared error over ${horizon} steps.`,
     // Of a total, over all steps: sums of many noises, near a normal law.
     errors: [
       {

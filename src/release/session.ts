@@ -181,11 +181,13 @@ export class Session {
     const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
     // What was booked already needs no more room.
     const quota = quotaFor(this.#desk);
-    const refusal = own.completes === undefined ? refusalOf(account, quota, spent, costTogether(mechanisms), reading) : undefined;
+    const cost = costTogether(mechanisms);
+    const free = mechanisms.length > 0 && cost.perRecord.size === 0;
+    const refusal = own.completes === undefined ? refusalOf(account, quota, spent, cost, reading) : undefined;
     const about = aboutOf(reading.measures ?? []);
     const parts = partsAsked(this.policy, account, spent, about);
     const last =
-      own.completes === undefined && !refusal
+      own.completes === undefined && !refusal && !free
         ? lastOfIt(share, leftOf(account, spent, about), account.epsilon, parts)
         : undefined;
     const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
@@ -196,7 +198,7 @@ export class Session {
       ...(refusal && { refusal: refusal.message }),
       ...(warnings.length > 0 && { warnings }),
       ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent) }),
-      epsilon: toNumber(share) * total,
+      epsilon: free ? 0 : toNumber(share) * total,
       budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
       ...(parts.length > 0 && { parts }),
       ...(account.steady && { steady: steadyWords(this.policy, account.steady) }),

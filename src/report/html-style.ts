@@ -46,6 +46,7 @@ p { margin: 0 0 12px; max-width: 68ch; }
 .crowds p { margin: 10px 0 0; font-size: 14px; line-height: 1.4; }
 .crowds b { display: block; font-size: 19px; color: var(--accent); font-variant-numeric: tabular-nums; }
 .small { font-size: 14px; color: var(--muted); }
+.card.below { margin-top: 18px; }
 .two { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 18px; margin-top: 18px; }
 .meter { height: 14px; border-radius: 7px; background: var(--rule); overflow: hidden; display: flex; margin: 6px 0 8px; }
 .meter i { background: var(--accent); display: block; min-width: 2px; }

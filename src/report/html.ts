@@ -5,6 +5,7 @@ import { columnChart } from './column-chart.js';
 import { mark } from './mark.js';
 import { brief, estimate } from './number.js';
 import { pageHead } from './page.js';
+import { pairsPicture } from './pairs-picture.js';
 import type { AnswerSection, ReleaseReport } from './report.js';
 import { fitting, half, inline, narrow, escapeText as safe } from './svg.js';
 
@@ -18,7 +19,7 @@ ${promise(report)}
 ${answers(report)}
 ${receipt(report)}
 </main>
-<footer>Made by Fugu: private statistics for data whose records know each other. Every number here is noisy on purpose; the error bars say by how much.</footer>
+<footer>Made by Fugu: private statistics for data whose records know each other. ${report.pairs ? 'Numbers here are noisy on purpose, but for those that are public under the policy' : 'Every number here is noisy on purpose'}; the error bars say by how much.</footer>
 </body>
 </html>
 `;
@@ -46,10 +47,18 @@ function promise(report: ReleaseReport): string {
 <section class="card">${paragraph(first, 'lead')}<ul>${rest.map((s) => `<li>${safe(s)}</li>`).join('')}</ul>${assumptions}</section>
 ${beliefCard(report)}
 </div>
-<div class="two">${rangeCard(report)}${budgetCard(report)}</div>`;
+<div class="two">${rangeCard(report)}${budgetCard(report)}</div>${pairsCard(report)}`;
 }
 
-function beliefCard({ belief, failure }: ReleaseReport): string {
+/** Only where something is drawn: columns in which rows agree are in the words. */
+function pairsCard({ pairs = [] }: ReleaseReport): string {
+  if (pairs.length === 0) return '';
+  return `
+<section class="card below"><p class="label">Which values are not told apart</p>${inline(pairsPicture(pairs))}
+${paragraph('Between the dark value and another, odds move by at most so many times epsilon; what says "told" may be told from it.', 'small')}</section>`;
+}
+
+function beliefCard({ belief, failure, pairs }: ReleaseReport): string {
   const { people } = belief;
   const of = people.of.toLocaleString('en-US');
   const before = `${people.before.toLocaleString('en-US')} of ${of}`;
@@ -62,7 +71,7 @@ function beliefCard({ belief, failure }: ReleaseReport): string {
 <div>${inline(crowd(people.atMost, people.of, `${after} people filled in`))}<p><b>at most ${after}</b>among those whom all releases together make most suspect</p></div>
 </div>
 ${paragraph(people.sentence)}
-${paragraph(`Everything the attacker infers from tied records is included${except}.`, 'small')}</section>`;
+${paragraph(`${pairs ? 'Between two values that are a declared pair. ' : ''}Everything the attacker infers from tied records is included${except}.`, 'small')}</section>`;
 }
 
 const rangeCard = ({ belief }: ReleaseReport): string =>

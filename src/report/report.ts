@@ -2,6 +2,7 @@ import { type BeliefRow, beliefRows, posteriorAtMost } from '../accounting/belie
 import { type NaturalFrequency, naturalFrequency, percent } from '../accounting/belief-words.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
 import { betweenValues } from '../policy/neighbours.js';
+import { type PairReach, pairReach } from '../policy/pairs/examples.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Receipt, Release } from '../release/receipt.js';
@@ -29,6 +30,8 @@ export interface ReleaseReport {
   readonly spentHere: number;
   readonly belief: { readonly prior: number; readonly people: NaturalFrequency; readonly rows: readonly BeliefRow[] };
   readonly whatIf: readonly { readonly change: string; readonly epsilon: string; readonly belief: string }[];
+  /** Where pairs of values are declared: how many lie between some values of each column. */
+  readonly pairs?: readonly PairReach[];
   readonly answers: readonly AnswerSection[];
   readonly receipt: readonly (readonly [string, string])[];
 }
@@ -99,6 +102,7 @@ function framed(receipt: Receipt, policy: Policy, title: string, answers: readon
     spentHere: receipt.epsilon,
     belief: { prior: toNumber(prior), people, rows: beliefRows(epsilon) },
     whatIf: receipt.whatIf.map(({ change, leakage }) => ({ change, epsilon: brief(leakage), belief: beliefAt(prior, leakage) })),
+    ...(guarantee.pairs && { pairs: pairReach(policy) }),
     answers,
     receipt: receiptLines(receipt),
   };

@@ -19,7 +19,7 @@ export interface Terms {
  * Digest of what the guarantee depends on. Model files enter by content, not by path, so that a moved policy keeps its terms and an edited model
  * does not. Without a delta a belief is its epsilon; with one it promises more than (epsilon, delta) does, so it is another account. What is declared
  * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read. A relation whose tuples are
- * the secrets has a budget under its name, so which table that is belongs to the terms, too.
+ * the secrets has a budget under its name, so which table that is belongs to the terms, too. Pairs enter with how the cells of their columns are read.
  */
 export function digestTerms(all: Terms, contents: ReadonlyMap<string, Buffer>, kinds: TieKinds = tieKinds): Digested {
   const terms = termsIn(all, contents, kinds);
@@ -51,7 +51,7 @@ function linesOf({ protect, dependence, ...rest }: TermsTold): readonly string[]
     ...ties.map((tie) => `dependence ${tie}`),
   ].map((line) => (line.length <= longest ? line : `${line.slice(0, longest)}… #${hash(line).slice(0, 8)}`));
 }
-type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: Protect };
+type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: object };
 
 /** The kind first. */
 const tieText = ({ kind, ...rest }: Dependence): string => `{kind: ${kind}, ${plainly(rest).slice(1)}`;
@@ -92,8 +92,12 @@ function termsIn(
       const { columns: own, symmetric } = relations.get(name)!;
       return { name, table, columns: own, symmetric };
     });
+  const { pairs, ...whose } = protect;
   return {
-    protect,
+    protect: {
+      ...whose,
+      ...(pairs && { pairs: [pairs.digest, ...pairs.told.map((t) => `${t.columns.join(' and ')} ${t.text}`)] }),
+    },
     epsilon: toText(budget.epsilon),
     delta: toText(budget.delta),
     dependence: undecided ? 'undecided' : ties,

@@ -4,6 +4,7 @@ import { posteriorRange } from '../policy/belief.js';
 import { levelLabel } from '../policy/domain.js';
 import { figure, percent } from '../policy/figures.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
+import { pairWords } from '../policy/pairs/words.js';
 import type { Cluster, Column, Policy, Relation, SecretKind } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieKinds } from '../ties/kinds.js';
 
@@ -21,6 +22,7 @@ export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Ex
   return [
     ...aboutData(policy),
     { topic: 'protected', text: secrets[policy.protect.secret](policy, kinds) },
+    ...aboutPairs(policy),
     { topic: 'from', text: adversaries[policy.protect.adversary] },
     ...assumptions(policy, kinds),
     ...aboutBudget(policy),
@@ -114,6 +116,17 @@ const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> =
       .join(', ')}).`,
 };
 
+/** What stands in the way of reading "everything one row says" as it stands. */
+const aboutPairs = (policy: Policy): Explanation[] => {
+  const told = pairWords(policy).notTold;
+  return told.length === 0
+    ? []
+    : [
+        { topic: 'protected', text: 'of that, the pairs of values below: an attacker may not tell one from the other.' },
+        ...told.map((text): Explanation => ({ topic: 'protected', text: `may not tell: ${text}.` })),
+      ];
+};
+
 const adversaries = {
   informed:
     'anyone who sees every release, knows the ties declared below, and may even know the exact values of any other records. This is the stronger promise.',
@@ -155,7 +168,7 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
     const [low, high] = posteriorRange(prior, epsilon);
     return {
       topic: 'belief',
-      text: `somebody believed with ${percent(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percent(low)} to ${percent(high)} after all releases${slip}.`,
+      text: `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percent(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percent(low)} to ${percent(high)} after all releases${slip}.`,
     };
   };
   return [
@@ -163,7 +176,7 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
       topic: 'budget',
       text: apart
         ? `over all releases together, the odds of a record being in the data change at most ${figure(Math.exp(epsilon / 2))} times (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it at most ${figure(Math.exp(epsilon))} times. How many records there are is protected, too.`
-        : `over all releases together, the odds of anything about one secret change at most ${figure(Math.exp(epsilon))} times (epsilon ${figure(epsilon)})${slip}.`,
+        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} change at most ${figure(Math.exp(epsilon))} times (epsilon ${figure(epsilon)})${slip}.`,
     },
     ...(budget.per
       ? [
@@ -221,6 +234,12 @@ function notProtected(policy: Policy): Explanation[] {
       : 'any dependence that is not declared above, and strengths beyond the declared ones.',
     'what other sources say about the same people.',
     ...(open.length > 0 ? [`the columns ${open.join(', ')}: declared public.`] : []),
+    ...pairWords(policy).learned.map((text) => `may learn: ${text}.`),
+    ...(policy.protect.pairs
+      ? [
+          'what may be learned of a row can say something about the rest of it: that follows from how people are, not from the answers.',
+        ]
+      : []),
     ...(policy.protect.secret === 'row' ? ['somebody who fills several rows: declare secret: person with a unit.'] : []),
   ];
   return lines.map((text) => ({ topic: 'not protected', text }));

@@ -8,6 +8,7 @@ import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
 import { declareColumns } from '../policy/columns.js';
+import { declarePairs } from '../policy/pairs/declare.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from '../policy/policy.js';
 import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from '../policy/population.js';
 import { firstProblem, invalid } from '../policy/problems.js';
@@ -51,7 +52,9 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const dependence = declared.map((told, i) =>
     kindOf(told, kinds).declare(told, ['dependence', i], { directory, columns, relations, yaml }),
   );
-  const protect = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
+  const whose = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
+  const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, { directory, columns, yaml });
+  const protect: Protect = { ...whose, ...(pairs && { pairs }) };
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
   if (budget.per && protect.secret !== 'step')
@@ -60,6 +63,13 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
       ['budget', 'per'],
       `A budget per step does not go with the secret "${protect.secret}", which never grows back.`,
       'Protect steps: secret: step, with a window where several in a row are one secret.',
+    );
+  if (budget.per && protect.pairs)
+    throw invalid(
+      yaml,
+      ['protect', 'pairs'],
+      'Pairs do not go with a budget per step: what fades from step to step is accounted for any two values.',
+      'Leave per out, or pairs.',
     );
   const merge = await declareMerge(entry.merge ?? [], {
     directory,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pairsShape } from '../policy/pairs/shape.js';
 import {
   atMost,
   budgetShape,
@@ -56,6 +57,11 @@ const shapeWith = (kinds: TieKinds) =>
             .enum(['replace', 'add-remove'], { error: 'Neighbours must be replace or add-remove.' })
             .optional()
             .describe('What is compared: one record against another in its place, or data with it against data without it.'),
+          pairs: pairsShape
+            .optional()
+            .describe(
+              'Which values must not be told apart, column by column; any two when absent. What is no pair may be learned.',
+            ),
         },
         'Write protect: {secret: row}.',
       ),

@@ -4,6 +4,7 @@ import type { AdditiveLaw } from '../../mechanism/law.js';
 import { missingLabel } from '../../policy/code.js';
 import { parseCsv } from '../../policy/codebook/csv.js';
 import type { Policy } from '../../policy/policy.js';
+import { refusePairs } from './refuse-pairs.js';
 
 const receiptShape = z.object({
   label: z.string(),
@@ -60,6 +61,7 @@ export function releasedTable(
         : `The folder holds no histogram of "${wanted}".`,
       `Histograms and counts by one category column can be attacked${tables.length > 0 ? `: ${tables.map((t) => t.column).join(', ')}` : ''}.`,
     );
+  refusePairs(policy, table.column);
   return {
     ...table,
     noise: noiseFrom(kind as 'laplace' | 'gaussian', table.error),

@@ -1,4 +1,4 @@
-import { addUp, logUp, mulUp } from '../../exact/outward.js';
+import { addUp, logUp, mulUp, subUp } from '../../exact/outward.js';
 import { divide, isZero, type Rational, toNumberDown, toNumberUp, zero } from '../../exact/rational.js';
 import { everyRecord, type RecordClass, type Slicing } from '../../mechanism/record-class.js';
 import type { Run, Slices } from '../../mechanism/slices.js';
@@ -51,6 +51,8 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
     name: route.name,
     scope,
     leakage,
+    // Of a window every step is replaced along a pair: one of them is enough here.
+    along: (full, own) => addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),
     slicings: new Set([order]),
     steady: {
       slicing: order,

@@ -8,13 +8,13 @@ import {
   type StoredProfile,
   toStored,
 } from '../../mechanism/profile.js';
-import { isSliced } from '../../mechanism/record-class.js';
+import { isTakenOff } from '../../mechanism/record-class.js';
 
 /** Beyond this denominator a running total is rounded up to a multiple of 2^-256: a total never grows without bound, and never shrinks. */
 const finest = 1n << 256n;
 
 const tidy = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));
-/** What slices have paid is taken off what everybody has: it may only shrink. */
+/** What slices, and pairs, have paid is taken off what everybody has: it may only shrink. */
 const tidyDown = (x: Rational): Rational => (x.den <= finest ? x : rational(floor(multiply(x, rational(finest))), finest));
 
 /** What a stored profile says; the same object for the same one, so that a booking which was foreseen is not worked out again. */
@@ -40,7 +40,7 @@ export function book(before: Spent, profile: Profile): Spent {
 function bookAnew(before: Spent, profile: Profile): Spent {
   const kind = profile.noise;
   const sum = addProfiles<Profile>(before[kind], profile);
-  const perRecord = new Map([...sum.perRecord].map(([name, cost]) => [name, isSliced(name) ? tidyDown(cost) : tidy(cost)]));
+  const perRecord = new Map([...sum.perRecord].map(([name, cost]) => [name, isTakenOff(name) ? tidyDown(cost) : tidy(cost)]));
   return { ...before, [kind]: { ...sum, perRecord } };
 }
 

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { toNumberUp, toText } from '../../exact/rational.js';
+import { codesOf } from '../code.js';
+import { isCoded, isNumber } from '../domain.js';
+import { gridOf } from '../grid.js';
+import type { Column, Protect } from '../policy.js';
+import { invalid } from '../problems.js';
+import { didYouMean } from '../suggest.js';
+import type { YamlFile } from '../yaml-file.js';
+import { graphOf, secretsOf } from './code-graph.js';
+import { degreesApart } from './kilometres.js';
+import type { ColumnPairs, Pairs, PairsTold } from './pairs.js';
+import type { FormEntry, PairsEntry } from './shape.js';
+import { blocksOf, numberIn, rangesOf, stepsOf } from './steps.js';
+
+export interface Declaring {
+  readonly directory: string;
+  readonly columns: ReadonlyMap<string, Column>;
+  readonly yaml: YamlFile;
+}
+/** A fault at the pairs of one column. */
+export type Wrong = (message: string, hint: string) => Error;
+
+/** The written pairs, checked; undefined where they leave every two values as they were. */
+export function declarePairs(
+  entry: PairsEntry,
+  protect: Pick<Protect, 'secret' | 'neighbours'>,
+  declaring: Declaring,
+): Pairs | undefined {
+  refuseBeside(protect, declaring.yaml);
+  const columns = new Map<string, ColumnPairs>();
+  const told: PairsTold[] = [];
+  const all = new Set(Object.keys(entry).filter((key) => entry[key] === 'all'));
+  const put = (names: readonly string[], text: string, made: readonly ColumnPairs[], wrong: Wrong) => {
+    for (const [k, name] of names.entries()) {
+      const known = columns.get(name);
+      if (known?.form === 'same' && made[k]!.form === 'same') return;
+      if (known || all.has(name))
+        throw wrong(
+          `The pairs of "${name}" are declared twice.`,
+          'A column in which rows agree (same, partition by) has no pairs of its own.',
+        );
+      columns.set(name, made[k]!);
+    }
+    told.push({ columns: names, text });
+  };
+  for (const [key, form] of Object.entries(entry)) {
+    const wrong: Wrong = (message, hint) => invalid(declaring.yaml, ['protect', 'pairs', key], message, hint);
+    if (form === 'all') columnNamed(key, declaring, wrong);
+    else if (Array.isArray(form)) {
+      if (key !== 'same')
+        throw wrong(`The pairs of "${key}" are not understood.`, `Write ${key}: {within: 5}, or same: [${key}].`);
+      for (const name of form) put([name], 'same', [agreeing(columnNamed(name, declaring, wrong))], wrong);
+    } else if (form.columns !== undefined) {
+      const places = form.columns.map((name) => columnNamed(name, declaring, wrong));
+      const made = near(form, places, wrong);
+      put(form.columns, textOf(form, wrong), made, wrong);
+    } else {
+      const by = partitionedBy(form);
+      const column = columnNamed(key, declaring, wrong);
+      if (by !== undefined) put([by], 'same', [agreeing(columnNamed(by, declaring, wrong))], wrong);
+      else {
+        const made = pairsOf(column, form, declaring, wrong);
+        put([key], textOf(form, wrong), [made], wrong);
+      }
+    }
+  }
+  return columns.size === 0 ? undefined : { digest: digestOf(columns, declaring.columns), columns, told };
+}
+
+function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column {
+  const column = columns.get(name);
+  if (!column)
+    throw wrong(
+      `The pairs name a column "${name}" that is not declared.`,
+      didYouMean(name, [...columns.keys()], 'Declared columns'),
+    );
+  return column;
+}
+
+/** pairs.proof.md says why nowhere else. */
+function refuseBeside({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbours'>, yaml: YamlFile): void {
+  const wrong = (message: string, hint: string) => invalid(yaml, ['protect', 'pairs'], message, hint);
+  const leave = 'Leave pairs out: any two values are then not told apart.';
+  if (neighbours !== undefined)
+    throw wrong('Pairs of values do not go with records that are added or removed: an absent record has no value.', leave);
+  if (secret === 'person')
+    throw wrong(
+      'Pairs do not go with the secret "person": which rows of a person are used depends on what all of them say, so a small change of one could bring in another.',
+      `Protect rows (secret: row). ${leave}`,
+    );
+  if (secret === 'answer')
+    throw wrong(
+      'Pairs do not go with the secret "answer": what else a person answered goes along with an answer, and further than pairs allow.',
+      `Protect rows (secret: row): pairs are then declared for each column all the same. ${leave}`,
+    );
+  if (secret === 'edge') throw wrong('Pairs are of values in columns; the tuples of a relation have none.', leave);
+}
+
+/** `partition: by country` is short for {by: country}. */
+function partitionedBy({ partition }: FormEntry): string | undefined {
+  return typeof partition === 'string' ? partition.trim().replace(/^by\s+/, '') : partition?.by;
+}
+
+const sizeOf = (column: Column): number => (isCoded(column) ? codesOf(column).length : gridOf(column).last + 1);
+const agreeing = (column: Column): ColumnPairs => ({ form: 'same', missing: 'apart', size: sizeOf(column) });
+
+const forms = ['within', 'partition', 'graph', 'secrets'] as const;
+
+function pairsOf(column: Column, form: FormEntry, declaring: Declaring, wrong: Wrong): ColumnPairs {
+  const said = forms.filter((key) => form[key] !== undefined);
+  if (said.length !== 1)
+    throw wrong(
+      said.length === 0 ? `The pairs of "${column.name}" are not said.` : `The pairs of "${column.name}" are said twice.`,
+      'Write one of within, partition, graph and secrets; or all.',
+    );
+  if (form.between !== undefined && form.secrets === undefined)
+    throw wrong('between goes with named secrets.', 'Write secrets: {ill: [1, 2], well: [3]}, between: [[ill, well]].');
+  if (column.type === 'multi')
+    throw wrong(
+      `The column "${column.name}" holds several answers at once: which sets of them lie near each other is not declared.`,
+      `Write same: [${column.name}] where it may be learned, or leave it out.`,
+    );
+  const base = { size: sizeOf(column), missing: form.missing ?? ('any' as const) };
+  if (form.within !== undefined) return { ...base, form: 'steps', steps: stepsOf(column, String(form.within), wrong) };
+  if (form.partition !== undefined && typeof form.partition !== 'string')
+    return column.type === 'category'
+      ? { ...base, form: 'blocks', blockOf: blocksOf(column, form.partition.blocks, wrong) }
+      : { ...base, form: 'ranges', starts: rangesOf(column, form.partition.edges, wrong) };
+  if (column.type !== 'category')
+    throw wrong(`The column "${column.name}" has no codes to name.`, 'Write within: 5 or partition: {edges: [30, 45]}.');
+  const joined = form.graph === undefined ? secretsOf(column, form, wrong) : graphOf(column, form.graph, declaring, wrong);
+  return { ...base, form: 'graph', joined };
+}
+
+const kmIn = (text: FormEntry['within']): string => /^\s*(\S+?)\s*km\s*$/.exec(String(text ?? ''))?.[1] ?? '';
+
+/** Places: a box around every circle. */
+function near(form: FormEntry, places: readonly Column[], wrong: Wrong): readonly ColumnPairs[] {
+  if (kmIn(form.within) === '' || forms.some((key) => key !== 'within' && form[key] !== undefined))
+    throw wrong('Columns of latitude and longitude go with a distance.', 'Write {columns: [lat, lon], within: 5 km}.');
+  const [lat, lon] = places.map((column) => {
+    if (isNumber(column)) return column;
+    throw wrong(`The column "${column.name}" holds no degrees.`, 'Latitude and longitude are numbers with bounds.');
+  });
+  if (lat === lon) throw wrong('Latitude and longitude are the same column.', 'Write {columns: [lat, lon], within: 5 km}.');
+  const ends = (column: NonNullable<typeof lat>) => column.bounds.map((x) => Number(x.num) / Number(x.den)) as [number, number];
+  const [south, north] = ends(lat!);
+  const [west, east] = ends(lon!);
+  if (south < -90 || north > 90)
+    throw wrong(`The bounds of "${lat!.name}" are no latitudes.`, 'Name latitude first, in degrees from -90 to 90.');
+  const { latitude, longitude } = degreesApart(
+    toNumberUp(numberIn(kmIn(form.within), wrong)),
+    Math.max(Math.abs(south), Math.abs(north)),
+  );
+  const base = { missing: form.missing ?? ('any' as const) };
+  const steps = (column: NonNullable<typeof lat>, degrees: number): ColumnPairs => ({
+    ...base,
+    form: 'steps',
+    size: sizeOf(column),
+    steps: Math.min(sizeOf(column), Math.floor(degrees / (Number(column.step.num) / Number(column.step.den)) + 1 / 1000) + 1),
+  });
+  // Around the date line the two ends of the column are neighbours.
+  return [steps(lat!, latitude), steps(lon!, east - west + longitude >= 360 ? 360 : Math.min(360, longitude))];
+}
+
+/** In words, the same for all ways to write it; a file is told by its content, which is in the digest. */
+function textOf(form: FormEntry, wrong: Wrong): string {
+  const text = forms.flatMap((key) => (form[key] === undefined ? [] : [texts[key](form, wrong)])).join(' ');
+  return form.missing === 'apart' ? `${text}, missing apart` : text;
+}
+const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: Wrong) => string>> = {
+  within: ({ within, columns }, wrong) =>
+    columns ? `within ${toText(numberIn(kmIn(within), wrong))} km` : `within ${toText(numberIn(String(within), wrong))}`,
+  partition: ({ partition }) => {
+    if (typeof partition !== 'object') return '';
+    const blocks = partition.blocks?.map((block) => block.join(' ')).join(' | ');
+    return blocks === undefined ? `edges ${partition.edges?.map(toText).join(' ')}` : `blocks ${blocks}`;
+  },
+  graph: () => 'graph',
+  secrets: ({ secrets = {}, between }) => {
+    const named = Object.entries(secrets).map(([name, codes]) => `${name} (${codes.join(' ')})`);
+    return `secrets ${named.join(' | ')}${between ? ` between ${between.map((pair) => pair.join(' and ')).join(', ')}` : ''}`;
+  },
+};
+
+/** The graph, and all that decides which value a cell has. */
+function digestOf(pairs: ReadonlyMap<string, ColumnPairs>, columns: ReadonlyMap<string, Column>): string {
+  const parts = [...pairs]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, own]) => [name, readingOf(columns.get(name)!), Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+function readingOf(column: Column): readonly unknown[] {
+  if (isCoded(column)) return [column.type, codesOf(column), column.type === 'multi' ? column.separator : ''];
+  const { low, step, last, missing } = gridOf(column);
+  return [column.type, toText(low), toText(step), last, missing, column.decimal ?? '.'];
+}

@@ -1,0 +1,32 @@
+import { type ColumnPairs, isPair, none } from './pairs.js';
+
+/**
+ * How many pairs lie between two values, one after the other: so many epsilon is what is promised. Infinity: they may be told apart.
+ * From a row to a row it is the most of any column, since all move at once.
+ */
+export function distance(pairs: ColumnPairs | undefined, a: number, b: number): number {
+  if (a === b) return 0;
+  if (isPair(pairs, a, b)) return 1;
+  // Over no answer, which is a pair with everything or with nothing.
+  const around = pairs?.missing === 'any' ? 2 : Number.POSITIVE_INFINITY;
+  if (pairs === undefined || a === none || b === none) return around;
+  return Math.min(around, among(pairs, a, b));
+}
+
+function among(pairs: ColumnPairs, a: number, b: number): number {
+  if (pairs.form === 'steps' && pairs.steps > 0) return Math.ceil(Math.abs(a - b) / pairs.steps);
+  return pairs.form === 'graph' ? (reached(pairs.joined, a).get(b) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+}
+
+/** Every position that pairs lead to from here, with how many it takes. */
+function reached(joined: readonly (readonly number[])[], from: number): ReadonlyMap<number, number> {
+  const found = new Map([[from, 0]]);
+  const queue = [from];
+  for (const p of queue)
+    for (const q of joined[p]!)
+      if (!found.has(q)) {
+        found.set(q, found.get(p)! + 1);
+        queue.push(q);
+      }
+  return found;
+}

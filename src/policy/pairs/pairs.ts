@@ -1,0 +1,57 @@
+/**
+ * Which values of a column must not be told apart (pairs.proof.md). Values are positions, codes in their order and numbers on their grid; -1 is no answer.
+ * A policy of He et al. 2014. `same`: none. `steps`: those at most so many apart. `blocks`: those in one block. `graph`: those that are listed.
+ */
+export type ColumnPairs = {
+  /** Whether no answer can be told from an answer: from none, or from all. */
+  readonly missing: 'any' | 'apart';
+  /** How many positions there are. */
+  readonly size: number;
+} & (
+  | { readonly form: 'same' }
+  | { readonly form: 'steps'; readonly steps: number }
+  /** The block of a position is that of the last start at or before it. */
+  | { readonly form: 'ranges'; readonly starts: readonly number[] }
+  | { readonly form: 'blocks'; readonly blockOf: readonly number[] }
+  | { readonly form: 'graph'; readonly joined: readonly (readonly number[])[] }
+);
+
+/** The pairs of a policy. A column that is absent: any two of its values. */
+export interface Pairs {
+  /** Of the pairs, and of how the cells of their columns are read: what was booked along others is no total of these. */
+  readonly digest: string;
+  readonly columns: ReadonlyMap<string, ColumnPairs>;
+  /** As they are declared, column by column. */
+  readonly told: readonly PairsTold[];
+}
+
+export interface PairsTold {
+  readonly columns: readonly string[];
+  readonly text: string;
+}
+
+/** No answer. */
+export const none = -1;
+
+/** May these two values not be told apart? The definition: everything else is derived from it and tested against it. */
+export function isPair(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
+  if (a === b) return false;
+  if (pairs === undefined) return true;
+  if (a === none || b === none) return pairs.missing === 'any';
+  if (pairs.form === 'same') return false;
+  if (pairs.form === 'steps') return Math.abs(a - b) <= pairs.steps;
+  if (pairs.form === 'ranges') return blockAt(pairs.starts, a) === blockAt(pairs.starts, b);
+  if (pairs.form === 'blocks') return pairs.blockOf[a] === pairs.blockOf[b];
+  return pairs.joined[a]!.includes(b);
+}
+
+/** How many of the starts a position has reached. */
+export function blockAt(starts: readonly number[], position: number): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
