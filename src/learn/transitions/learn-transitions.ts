@@ -1,8 +1,8 @@
 import { viewColumn } from '../../count/column-view.js';
-import { Binder, dialectNamed } from '../../count/dialect.js';
 import { keptRows } from '../../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../count/read-column.js';
-import type { Engine } from '../../engine/engine.js';
+import { Binder } from '../../engine/dialect.js';
+import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
@@ -110,7 +110,7 @@ export async function learnTransitions(
 
 /** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
 export async function learnTransitionsUnpaid(
-  engine: Engine,
+  engine: Pinned,
   policy: Policy,
   request: TransitionsRequest,
   origin: LearnedFrom,
@@ -162,16 +162,16 @@ export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Ef
   return rowsMoved(protect.maxRows - 1);
 }
 
-async function readCounts(engine: Engine, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
+async function readCounts(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
   const { states, when } = columnsOf(policy, request);
   const source = await engine.columns();
-  const dialect = dialectNamed(engine.dialect);
-  const binder = new Binder();
+  const { dialect } = engine;
+  const binder = new Binder(dialect);
   const owner = sourceColumn(source, request.by);
   const sql = keptRows(dialect, binder, policy, source, [
-    [dialect.name(rawCell(dialect, owner), owner.type), 'who'],
-    [rawCell(dialect, sourceColumn(source, when.name)), 'moment'],
-    [rawCell(dialect, sourceColumn(source, states.name)), 'what'],
+    [dialect.name(rawCell(owner), owner.type), 'who'],
+    [rawCell(sourceColumn(source, when.name)), 'moment'],
+    [rawCell(sourceColumn(source, states.name)), 'what'],
   ]);
   const [moments, whats] = [viewColumn(when), viewColumn(states)];
   const place = codesOf(states).map((code) => states.values.findIndex((value) => trimCode(value) === code));
