@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Fault } from '../errors.js';
+import { usageAt } from './usage.js';
 import type { Path, YamlFile } from './yaml-file.js';
 
 type Issue = z.core.$ZodIssue;
@@ -9,7 +10,7 @@ export const invalid = (yaml: YamlFile, path: Path, message: string, hint: strin
   new Fault('POLICY_INVALID', message, hint, { place: yaml.place(path) });
 
 /** The first thing wrong in file order, in words. */
-export function firstProblem(issues: readonly Issue[], yaml: YamlFile): Fault {
+export function firstProblem(issues: readonly Issue[], yaml: YamlFile, shape: z.core.$ZodType): Fault {
   const found = issues
     .map((issue) => innermost(issue))
     .map(({ issue, path }) => ({ issue, path, place: placeOf(issue, path, yaml) }));
@@ -18,7 +19,11 @@ export function firstProblem(issues: readonly Issue[], yaml: YamlFile): Fault {
   const [first] = found.sort(
     (a, b) => a.place.line! - b.place.line! || rank(a.issue) - rank(b.issue) || a.place.column! - b.place.column!,
   );
-  const [message, hint] = words(first!.issue, first!.path);
+  const [message, hint] = words(
+    first!.issue,
+    first!.path,
+    usageAt(shape, first!.path) ?? 'See docs/policy.md, or policy.schema.json in an editor.',
+  );
   // A limit is refused by its own code, at the place where it was found.
   const limit = first!.issue.code === 'custom' ? (first!.issue.params as Fault['details'] | undefined) : undefined;
   return new Fault(limit ? 'LIMIT_EXCEEDED' : 'POLICY_INVALID', message, hint, {
@@ -45,19 +50,14 @@ function unknownKey(issue: Issue & { code: 'invalid_union' }, path: Path) {
   return found && { issue: found, path };
 }
 
-function words(issue: Issue, path: Path): [string, string] {
+function words(issue: Issue, path: Path, usage: string): [string, string] {
   const name = path.length > 0 ? `"${path.join('.')}"` : 'the policy';
   const [message, hint] = issue.message.split('\n');
   if (message && !message.startsWith('Invalid') && !message.startsWith('Too '))
-    return [message.replace('This section', `The section ${name}`), hint || usage(path)];
+    return [message.replace('This section', `The section ${name}`), hint || usage];
   if (issue.code === 'invalid_key')
     return [`The name ${name} cannot be used.`, 'Use letters, digits and underscores, not starting with a digit.'];
-  if (issue.code === 'too_small') return [`${name} has too few entries.`, usage(path)];
-  if (issue.code === 'too_big') return [`${name} has too many entries.`, usage(path)];
-  return [`${name} is missing or not in the form expected.`, usage(path)];
+  if (issue.code === 'too_small') return [`${name} has too few entries.`, usage];
+  if (issue.code === 'too_big') return [`${name} has too many entries.`, usage];
+  return [`${name} is missing or not in the form expected.`, usage];
 }
-
-const usage = (path: Path): string =>
-  path[0] === 'columns'
-    ? 'For example age: {type: integer, bounds: [17, 90], missing: [-1]} or party: {type: category, values: [dem, rep]}.'
-    : 'See docs/policy.md, or policy.schema.json in an editor.';

@@ -4,6 +4,7 @@ import { compare, isPositive, one, parseRational, type Rational, rational, zero 
 import { exceeded, type LimitName, limits } from '../input/limits.js';
 import { codeText } from './code.js';
 import { didYouMean } from './suggest.js';
+import { usages } from './usage.js';
 
 /**
  * The shapes that a policy file is made of (the whole is in terms/shape.ts). Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
@@ -25,18 +26,23 @@ export const atMost =
 export const sizeOf = (value: object): number => Object.keys(value).length;
 /** A section with a fixed set of keys; messages are "sentence\nhint". */
 export const section = <T extends z.ZodRawShape>(shape: T, usage: string) =>
-  z.strictObject(shape, {
-    error: (issue) => {
-      if (issue.code !== 'unrecognized_keys')
-        return `This section is ${issue.input === undefined ? 'missing' : 'not in the form expected'}.\n${usage}`;
-      const key = String((issue.keys as string[])[0]);
-      return `Unknown key "${key}".\n${didYouMean(key, Object.keys(shape), 'Keys known here')}`;
-    },
+  z
+    .strictObject(shape, {
+      error: (issue) => {
+        if (issue.code !== 'unrecognized_keys')
+          return `This section is ${issue.input === undefined ? 'missing' : 'not in the form expected'}.\n${usage}`;
+        const key = String((issue.keys as string[])[0]);
+        return `Unknown key "${key}".\n${didYouMean(key, Object.keys(shape), 'Keys known here')}`;
+      },
+    })
+    .register(usages, { usage });
+const typed = (what: string, rule: string) =>
+  z.union([z.number(), z.string()], {
+    error: (issue) => (issue.input === undefined ? `The ${what} is missing.` : `The ${what} must be ${rule}.`),
   });
-const typed = (error: string) => z.union([z.number(), z.string()], { error });
 
 export const decimal = (what: string) =>
-  typed(`The ${what} must be one number.`).transform((value, ctx): Rational => {
+  typed(what, 'one number').transform((value, ctx): Rational => {
     try {
       return parseRational(String(value), what);
     } catch (error) {
@@ -57,7 +63,7 @@ const probability = (what: string) =>
   );
 
 export const whole = (what: string, least: number) =>
-  typed(`The ${what} must be one whole number.`).transform((value, ctx) => {
+  typed(what, 'one whole number').transform((value, ctx) => {
     const text = String(value).trim();
     const n = /^\+?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     return n >= least
@@ -116,6 +122,8 @@ const bins = z
   })
   .describe('Inner edges of the bins, or how many at most: all of one width, only the last may be narrower.');
 
+const anyColumn =
+  'For example age: {type: integer, bounds: [17, 90], missing: [-1]} or party: {type: category, values: [dem, rep]}.';
 const numeric = { ...described, bounds, step: decimal('step').optional(), bins: bins.optional() };
 export const columnShape = z.discriminatedUnion(
   'type',
@@ -130,10 +138,10 @@ export const columnShape = z.discriminatedUnion(
         pools: z.array(codes).optional().describe('Answers that are counted and shown as one: [[3, 4], [7, 8]].'),
         ...described,
       },
-      '',
+      anyColumn,
     ),
-    section({ type: z.literal('integer'), ...numeric }, ''),
-    section({ type: z.literal('number'), ...numeric }, ''),
+    section({ type: z.literal('integer'), ...numeric }, anyColumn),
+    section({ type: z.literal('number'), ...numeric }, anyColumn),
     section(
       {
         type: z.literal('multi'),
@@ -141,9 +149,9 @@ export const columnShape = z.discriminatedUnion(
         separator: z.string().min(1).optional().describe('What stands between two options in one cell; ";" when absent.'),
         ...described,
       },
-      '',
+      anyColumn,
     ),
-    section({ type: z.literal('weight'), bounds, step: decimal('step').optional(), ...described }, ''),
+    section({ type: z.literal('weight'), bounds, step: decimal('step').optional(), ...described }, anyColumn),
   ],
   { error: 'A column needs a type: category, integer, number, multi or weight.' },
 );

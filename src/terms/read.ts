@@ -37,8 +37,9 @@ export async function readPolicy(file: string, kinds: TieKinds = tieKinds): Prom
 export async function parsePolicy(text: string, path: string, kinds: TieKinds = tieKinds): Promise<Policy> {
   const file = canonicalPath(resolve(path));
   const yaml = parseYaml(text, file);
-  const parsed = policyShape(kinds).safeParse(yaml.value);
-  if (!parsed.success) throw firstProblem(parsed.error.issues, yaml);
+  const shape = policyShape(kinds);
+  const parsed = shape.safeParse(yaml.value);
+  if (!parsed.success) throw firstProblem(parsed.error.issues, yaml, shape);
   const entry = parsed.data;
   const directory = dirname(file);
 

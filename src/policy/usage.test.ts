@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { parsePolicy } from '../terms/read.js';
+
+const start = 'data: { source: a.csv }\nprotect: { secret: row }\nbudget: { epsilon: 1 }\ndependence: none\n';
+const told = async (text: string) => {
+  const fault = await parsePolicy(text, 'policy.yaml').then(
+    () => undefined,
+    (error) => error as { message: string; hint: string },
+  );
+  return fault && [fault.message, fault.hint];
+};
+
+describe('a section that is not written as it should be', () => {
+  it.each([
+    ['relations: { friend: { table: f.csv, domain: 20 } }', 'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.'],
+    ['relations: { friend: { table: f.csv, columns: [a, b] } }', 'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.'],
+  ])('is answered with how it is written: %s', async (line, hint) => {
+    expect((await told(`${start}${line}\n`))?.[1]).toBe(hint);
+  }); // biome-ignore format: one line
+
+  it('says what is missing', async () => {
+    expect((await told(`${start}relations: { friend: { table: f.csv, columns: [a, b] } }\n`))?.[0]).toBe(
+      'The domain is missing.',
+    );
+  });
+});
