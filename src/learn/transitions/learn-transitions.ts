@@ -15,6 +15,7 @@ import type { CategoryColumn, Column, Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
+import { sequence } from '../../ties/sequence.js';
 import type { LearnedFrom, TransitionFile } from '../../ties/transitions.js';
 import { rowsMoved, rowsWithin } from '../effects.js';
 import { countSteps, sharesOf } from './count-steps.js';
@@ -40,7 +41,7 @@ export interface PaidTransitions {
 
 /** What the policy's own sequence says, where the request leaves something out. */
 export function readTransitionsRequest(policy: Policy, asked: Partial<TransitionsRequest>): TransitionsRequest {
-  const declared = policy.dependence.find((d) => d.kind === 'sequence') as Partial<TransitionsRequest> | undefined;
+  const declared = policy.dependence.find(({ kind }) => kind === sequence.kind) as Partial<TransitionsRequest> | undefined;
   const { by = declared?.by ?? policy.protect.unit, order = declared?.order, state = declared?.state } = asked;
   if (by === undefined || order === undefined || state === undefined)
     throw new Fault(
