@@ -116,6 +116,7 @@ const targets = {
   async network(text) {
     const { parsePolicy } = await load('terms/read.js');
     const { declaredAmplifiers } = await load('ties/declared.js');
+    const { pinned } = await load('engine/engine.js');
     const { engine } = await session();
     writeFileSync(at('side.json'), text);
     const kinds = [
@@ -128,7 +129,8 @@ const targets = {
     const [, protect, dependence] = kinds.find(([sign]) => sign.test(text));
     const two = 'columns:\n  a: {type: category, values: [1, 2]}\n  b: {type: category, values: [1, 2]}\n';
     const told = policyText(protect, dependence).replace(columns, /precision/.test(text) ? `${two}  age: {type: integer, bounds: [17, 90]}\n` : two);
-    await declaredAmplifiers(await parsePolicy(told, at('side.yaml')), engine);
+    const declared = await parsePolicy(told, at('side.yaml'));
+    await pinned(engine, (data) => declaredAmplifiers(declared, data));
   },
   async codebook(text) {
     const { parseCodebook } = await load('policy/codebook/codebook.js');
@@ -161,10 +163,11 @@ const targets = {
   },
   async csv(text) {
     const { openEngine } = await load('terms/open.js');
+    const { pinned } = await load('engine/engine.js');
     writeFileSync(at('table.csv'), text);
     const engine = await openEngine({ source: at('table.csv') });
     try {
-      await engine.columns();
+      await pinned(engine, (data) => data.columns());
     } finally {
       await engine.close();
     }
