@@ -17,7 +17,7 @@ export type Relied = string;
 export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
-export const placeIn = (name: string): Relied => `place in ${name}`;
+const placeIn = (name: string): Relied => `place in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
 const pairsOf = (digest: string): Relied => `pairs ${digest}`;
 export const isPairs = (what: Relied): boolean => what.startsWith(pairsOf(''));
