@@ -135,3 +135,32 @@ describe('an entry that says nothing of what it gave away', () => {
     expect(await amended(answers(true, 'row'))).toMatch(refusal);
   });
 });
+
+describe('an amendment that makes one of several public columns a secret', () => {
+  const rows = (party: boolean, age: boolean) =>
+    policyYaml({ protect: '{ secret: row }' })
+      .replace('[dem, rep, other]', `[dem, rep, other], public: ${party}`)
+      .replace('[17, 90]', `[17, 90], public: ${age}`);
+  const ofThirty = [{ column: 'age', op: '=', value: 30 }];
+  const byParty = { kind: 'count', by: ['party'], where: ofThirty };
+  const refused = /^LEDGER_MISMATCH: Entry \d+ was released for less because it was known to everybody \(place in party\)/;
+
+  it('is refused where tables by it were booked by the values of another: a row that changes it moves two of their cells', async () => {
+    await released(rows(true, true), byParty);
+    expect(await amended(rows(false, true))).toMatch(refused);
+    // Where nothing is public any more, everybody pays for both cells.
+    expect(await amended(rows(false, false))).toBe('amended');
+    expect(await amended(rows(false, true))).toMatch(refused);
+    expect(await amended(rows(true, false))).toBe('amended');
+  });
+
+  it('is refused also where the table asked about no value of the other', async () => {
+    await released(rows(true, true), { kind: 'count', by: ['party'] });
+    expect(await amended(rows(false, true))).toMatch(refused);
+  });
+
+  it('is possible where no table took a place in it for known', async () => {
+    await released(rows(true, true), { kind: 'histogram', column: 'media', where: ofThirty });
+    expect(await amended(rows(false, true))).toBe('amended');
+  });
+});

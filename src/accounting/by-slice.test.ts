@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
+import { chainAmplifier } from '../dependence/chain/chain-amplifier.js';
+import { oddsLaw } from '../dependence/chain/chain-law.js';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
 import { rational } from '../exact/rational.js';
@@ -52,5 +54,43 @@ describe('parts by combinations of public columns', () => {
     expect(() => admit(more, most, nothingSpent)).toThrow(/more than 4096 parts/);
     // What makes no more of them is asked of the budget alone.
     expect(() => admit(more, more, nothingSpent)).not.toThrow();
+  });
+
+  it('are carried along a chain by the column that orders it, not by one that stands before it', () => {
+    const logOdds = Math.log(9);
+    const along = openAccount(policy, [
+      chainAmplifier({
+        name: 'chain',
+        first: 0,
+        last: 9999,
+        laws: [oddsLaw(logOdds)],
+        gaps: false,
+        window: 1,
+        order: slicingsOf(policy).find(({ column }) => column.name === 'week')!.slicing,
+        logOdds,
+        alone: true,
+        assumptions: [],
+        how: '',
+      }),
+    ]);
+    const northern = (weeks: number): Spent =>
+      spend(
+        nothingSpent,
+        pureProfile([
+          [everyRecord, rational(weeks)],
+          [sliced(both), rational(weeks)],
+          [
+            sliceOfAll(both, [
+              { from: 0, to: 0 },
+              { from: 0, to: weeks - 1 },
+            ]),
+            rational(9, 10),
+          ],
+        ]),
+      );
+    const admit = admission(along);
+    expect(() => admit(northern(1), nothingSpent, nothingSpent)).not.toThrow();
+    // Ten weeks in a row of one region tell of one another, though that region is one value.
+    expect(() => admit(northern(10), nothingSpent, nothingSpent)).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }));
   });
 });

@@ -51,7 +51,14 @@ export async function temporal(given: TemporalOptions): Promise<Temporal> {
         'Give epsilon and steps, or a target.',
         'For example { epsilon: 0.1, steps: 10 } or { target: 1 }.',
       );
-    const over = { backward: carriedBy(matrixIn(backward)), forward: carriedBy(matrixIn(forward)) };
+    const [before, after] = [matrixIn(backward), matrixIn(forward)];
+    if (before && after && before.length !== after.length)
+      throw new Fault(
+        'MODEL_INVALID',
+        'The backward and the forward matrix have different numbers of states.',
+        'Both are about the same states, in the same order.',
+      );
+    const over = { backward: carriedBy(before), forward: carriedBy(after) };
     const budgets =
       epsilon !== undefined
         ? new Float64Array(steps!).fill(toNumberUp(positive(epsilon, 'epsilon')))

@@ -103,6 +103,13 @@ describe('fugu learn transitions', () => {
     await expect(run(...words)).rejects.toMatchObject({ code });
   });
 
+  it('spends nothing on steps of somebody the data does not name', async () => {
+    await expect(run('--by', 'nobody', ...steps, '--epsilon', '1')).rejects.toMatchObject({ code: 'COLUMN_UNKNOWN' });
+    const session = await shop.session();
+    expect(await session.entries()).toEqual([]);
+    await session.close();
+  });
+
   it('refuses a file whose states stand in another order', async () => {
     await run(...steps, '--public');
     const learned = JSON.parse(readFileSync(out(), 'utf8'));

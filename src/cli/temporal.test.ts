@@ -25,6 +25,17 @@ const run = (...words: string[]) => runCommand(register, 'temporal', ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 
 describe('fugu temporal', () => {
+  it('refuses matrices over different numbers of states', async () => {
+    const three = file('three.json', [
+      [0.8, 0.1, 0.1],
+      [0.1, 0.8, 0.1],
+      [0.1, 0.1, 0.8],
+    ]);
+    await expect(run('--backward', chain, '--forward', three, '--epsilon', '0.1', '--steps', '3')).rejects.toMatchObject({
+      code: 'MODEL_INVALID',
+    });
+  });
+
   it('says what every step leaks, and what it never exceeds', async () => {
     const found = await json('--backward', chain, '--forward', chain, '--epsilon', '0.1', '--steps', '10');
     expect(found.leakage.map((x: number) => x.toFixed(4)).slice(0, 5)).toEqual([

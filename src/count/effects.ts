@@ -4,6 +4,7 @@ import {
   answersTo,
   columnsIn,
   everyRecord,
+  isSlice,
   type RecordClass,
   type Slicing,
   sliced,
@@ -190,6 +191,18 @@ function bySlice(policy: Policy, shape: Shape, row: Effect): readonly (readonly 
     ...asked.flatMap(({ by, values }) => booked(by.slicing, [values])),
     ...(together ? booked(together, columnsIn(together).map(valuesOf)) : []),
   ];
+}
+
+/**
+ * The columns that a row which is replaced must keep its values of for slices by *other* columns to be as cheap as they were booked: a table by region within a week costs the week what a row
+ * moves that stays in its region (release/relied.proof.md).
+ */
+export function placesKept(policy: Policy, { keys }: Counting, effects: Effects): readonly string[] {
+  const slicings = slicingsOf(policy);
+  const row = effects.get(everyRecord);
+  const less = [...effects].some(([name, { l1, l2squared }]) => isSlice(name) && (l1 < row!.l1 || l2squared < row!.l2squared));
+  if (!less || slicings.length < 2) return [];
+  return [...new Set(keys.filter((key) => isFixed(key, slicings)).flatMap(columnsOfKey))].sort();
 }
 
 /** Combinations of values of one request; where there are more, combinations are not told apart and it counts for all of them. */

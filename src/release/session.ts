@@ -160,6 +160,11 @@ export class Session {
     return this.#records;
   }
 
+  /** What the columns of the data are called. */
+  async sourceColumns(): Promise<readonly string[]> {
+    return (await pinned(this.#desk.engine, (data) => data.columns())).map(({ name }) => name);
+  }
+
   /** What a public column tells of the steps in it: how many rows each has, how many stand at none, how many come before another column's. */
   rowsOfSteps(steps: Steps): Promise<Float64Array> {
     return pinned(this.#desk.engine, (data) => rowsOfSteps(data, this.policy, steps));

@@ -10,7 +10,7 @@ import { logOddsRatio } from '../model/odds.js';
 import { carriedBy, type Over, temporalLeakage } from '../temporal/temporal.js';
 import { chainAmplifier } from './chain-amplifier.js';
 import { informedLaw, oddsLaw, uninformedLaw } from './chain-law.js';
-import { type Chain, chainLeakage, type Spell } from './chain-leakage.js';
+import { type Chain, chainLeakage, type Spell, steadyLeakage } from './chain-leakage.js';
 import { backwardOf, stationaryOf } from './stationary.js';
 
 type Matrix = readonly (readonly number[])[];
@@ -501,5 +501,16 @@ describe('the noise of a chain', () => {
     expect(made.leakage(rational(1, 10))).toBeGreaterThan(amplifier(symmetric(0.9), 100, 'informed').leakage(rational(1, 10)));
     expect(made.scope(everyRecord)).toBe(true);
     expect(made.leakage(fromNumber(0))).toBe(0);
+  });
+});
+
+describe('what windows leak for ever', () => {
+  it('is no less than what one of them leaks in a long chain, and counts every step in it', () => {
+    for (const window of [1, 2, 5]) {
+      const chain = { first: 1, last: 400, laws: [oddsLaw(Math.log(9))], gaps: false, window };
+      const found = chainLeakage(chain, [{ from: 1, to: 400, cost: 0.1 }]);
+      const steady = steadyLeakage(chain, 0.1);
+      expect(steady).toBeCloseTo(found, 6);
+    }
   });
 });

@@ -12,6 +12,7 @@ import type { Effects } from '../../mechanism/effect.js';
 import { codesOf, trimCode } from '../../policy/code.js';
 import { categoryNamed, columnNamed } from '../../policy/domain.js';
 import type { CategoryColumn, Column, Policy } from '../../policy/policy.js';
+import { didYouMean } from '../../policy/suggest.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
@@ -58,6 +59,7 @@ export const planTransitions = async (session: Session, request: TransitionsRequ
 async function prepare(session: Session, request: TransitionsRequest, options: AskOptions) {
   const { policy } = session;
   const { states } = columnsOf(policy, request);
+  refuseUnknown(request.by, await session.sourceColumns());
   const effects = pairEffects(policy, request);
   // Over whole persons and their own steps every count is a sum; what one row adds depends on the rows beside it.
   const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
@@ -80,6 +82,12 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
     candidates: [],
   });
   return { states, allowance, allotment, noise, plan };
+}
+
+/** Whose steps they are need not be declared: what is not there is found out before anything is booked. */
+function refuseUnknown(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
 }
 
 const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>

@@ -40,6 +40,7 @@ export function readGaussian(document: unknown, file: string): GaussianRecords |
   if (given.some((row, i) => row.length !== n || row.some((x, j) => x !== given[j]?.[i])))
     throw wrong('has a matrix that is not symmetric');
   if (given.some((row, i) => !(row[i]! > 0))) throw wrong('has a diagonal that is not above zero');
+  if (!neverNegative(given)) throw wrong('has a matrix that no records have: it is not positive definite');
   const each = Array.isArray(bounds[0])
     ? (bounds as [number, number][])
     : new Array<[number, number]>(n).fill(bounds as [number, number]);
@@ -47,4 +48,24 @@ export function readGaussian(document: unknown, file: string): GaussianRecords |
   const ids = records ?? given.map((_, i) => `x${i + 1}`);
   if (ids.length !== n || new Set(ids).size !== n) throw wrong('does not name every record once');
   return { ids, bounds: each, precision: covariance ? fromCovariance(covariance, []).precision : given };
+}
+
+/** Whether no sum of the records has a variance below zero, up to rounding; a precision may be singular (a Laplacian). */
+function neverNegative(matrix: Rows): boolean {
+  const left = matrix.map((row) => Float64Array.from(row));
+  const dust = 1e-9 * Math.max(...matrix.map((row, i) => row[i]!));
+  for (let k = 0; k < left.length; k++) {
+    const pivot = left[k]![k]!;
+    if (pivot < -dust) return false;
+    for (let i = k + 1; i < left.length; i++) {
+      const below = left[i]![k]!;
+      if (below === 0) continue;
+      if (pivot <= dust) {
+        if (Math.abs(below) > Math.sqrt(dust * left[i]![i]!) + dust) return false;
+        continue;
+      }
+      for (let j = k + 1; j < left.length; j++) left[i]![j]! -= (below * left[k]![j]!) / pivot;
+    }
+  }
+  return true;
 }

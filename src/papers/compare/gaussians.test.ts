@@ -98,6 +98,20 @@ describe('Gaussian records side by side', () => {
   ])('refuses %j', (gaussian) => {
     expect(() => read(gaussian)).toThrow(expect.objectContaining({ code: 'MODEL_INVALID' }));
   });
+  it('refuses a matrix that no records have: some sum of them would vary by less than nothing', () => {
+    const wrong = [
+      [1, 2],
+      [2, 1],
+    ];
+    const triangle = [
+      [1, 0.9, 0.9],
+      [0.9, 1, -0.9],
+      [0.9, -0.9, 1],
+    ];
+    for (const matrix of [{ covariance: wrong }, { precision: wrong }, { covariance: triangle }])
+      expect(() => read({ ...matrix, bounds: [0, 10] })).toThrow(expect.objectContaining({ code: 'MODEL_INVALID' }));
+  });
+
   it('refuses what is no sum', () => {
     expect(() => compareGaussians(read(pair), 'histogram', 1)).toThrow(expect.objectContaining({ code: 'QUERY_UNSUPPORTED' }));
   });
