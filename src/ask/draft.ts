@@ -164,15 +164,14 @@ const listed = (names: readonly string[]): string =>
   names.length > mostNamed ? `${names.slice(0, mostNamed).join(', ')} and others` : names.join(', ');
 const mostNamed = 5;
 
-const sheetDoubts = (
-  { sheets, beyond }: Awaited<ReturnType<typeof unreadOf>>,
-  table: string | undefined,
-): readonly string[] => [
+const sheetDoubts = ({ sheets, beyond }: Awaited<ReturnType<typeof unreadOf>>, table: string | undefined): readonly string[] => [
   ...(table === undefined && sheets.length > 0
     ? [`Only the first sheet was read. There is also ${listed(sheets)}: --table names one.`]
     : []),
   ...(beyond
-    ? ['Most rows of the sheet go on beyond the first one, and what is there was not read. If that is a title, delete it: the first row names the columns.']
+    ? [
+        'Most rows of the sheet go on beyond the first one, and what is there was not read. If that is a title, delete it: the first row names the columns.',
+      ]
     : []),
 ];
 

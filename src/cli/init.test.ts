@@ -299,7 +299,9 @@ describe('what a draft may have read otherwise than it was meant', () => {
     const data = path(`latin-${++made}.csv`);
     writeFileSync(data, Buffer.from(`party,age\n${lines(300, (i) => `${['Grüne', 'SPD'][i % 2]},${20 + (i % 50)}`)}`, 'latin1'));
     expect((await drafted(data)).doubts.join()).toContain('Letters in party are not written in UTF-8');
-    expect((await init(`party,age\n${lines(300, (i) => `${['Grüne', 'SPD'][i % 2]},${20 + (i % 50)}`)}`)).draft.doubts).toEqual([]);
+    expect((await init(`party,age\n${lines(300, (i) => `${['Grüne', 'SPD'][i % 2]},${20 + (i % 50)}`)}`)).draft.doubts).toEqual(
+      [],
+    );
   });
 
   it('and the next commands name the file where it was written', async () => {

@@ -43,7 +43,8 @@ export function ownWords(counts: ReadonlyMap<string, number>, rows: number): rea
   const isOwn = ([text, times]: readonly [string, number]) =>
     isOfFew(text, times, rows) || (!isShortNumber(text) && personalLook(text) !== undefined);
   // A sentence that some wrote alike, among answers of one word each.
-  const isSentence = ([text, times]: readonly [string, number]) => wordsIn(text) > 2 && 100 * times < rows && !isStockAnswer(text);
+  const isSentence = ([text, times]: readonly [string, number]) =>
+    wordsIn(text) > 2 && 100 * times < rows && !isStockAnswer(text);
   const short = [...counts.keys()].filter((text) => wordsIn(text) <= 1).length;
   const own = [...counts].filter((held) => isOwn(held) || (2 * short > counts.size && isSentence(held))).map(([text]) => text);
   const numbers = [...counts.keys()].filter((text) => /\d-\d/.test(text));

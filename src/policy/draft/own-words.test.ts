@@ -115,8 +115,7 @@ describe('words of a few, where whose rows are whose is known', () => {
       column('job', (i) => job(Math.floor(i / 10), i), '.', rows),
     ];
     const own = new OwnByKey(columns, keysIn(columns, [{ unit: 'pid', maxRows: 10 }]));
-    for (let i = 0; i < rows; i++)
-      own.see((name) => (name === 'job' ? job(Math.floor(i / 10), i) : `${Math.floor(i / 10) + 1}`));
+    for (let i = 0; i < rows; i++) own.see((name) => (name === 'job' ? job(Math.floor(i / 10), i) : `${Math.floor(i / 10) + 1}`));
     return draftPolicy(own.found, { source: 'a.csv' }).text;
   };
 
