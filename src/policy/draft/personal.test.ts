@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { draftPolicy } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
+import { foundGroups } from './groups.js';
 import { guess } from './guess.js';
 import { peopleIn, personalLook } from './personal.js';
 import { ColumnTally } from './tally.js';
@@ -234,5 +235,24 @@ describe('where somebody is and what they are called', () => {
   it('and an income of which no two are alike is no number of a person', () => {
     expect(guess(summary('inc', (i) => `${900 + i * 37}`))).toMatchObject({ type: 'integer' });
     expect(guess(summary('nummer', (i) => `${900 + i * 37}`))).toMatchObject({ is: 'id' });
+  });
+});
+
+describe('how keys and answers repeat', () => {
+  const whole = (cell: (i: number) => number) => {
+    const tally = new ColumnTally();
+    for (let i = 0; i < 600; i++) tally.see(cell(i));
+    return foundGroups(tally.summary('v1', 'integer', 600));
+  };
+
+  it('makes a key of numbers that stand together, and not of ones that use most of their range', () => {
+    expect(whole((i) => 1000 + Math.floor(i / 2) * 37)).toMatchObject({ sure: true });
+    const apart = whole((i) => Math.floor((((i * 7) % 150) * 4) / 3));
+    expect(apart).toMatchObject({ sure: false });
+  });
+
+  it('leaves a column out of which one cell in ten is a telephone', () => {
+    const cells = Array.from({ length: 600 }, (_, i) => (i % 10 === 0 ? `+49 171 334455${i % 7}` : ['no', 'later'][i % 2]!));
+    expect(guess(summary('contact', cells))).toMatchObject({ is: 'person' });
   });
 });
