@@ -235,7 +235,8 @@ describe('found on the first trials', () => {
 
   it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])('%s that was "ready" and "certified"', async (budget) => {
     shop = openWorkshop(policyYaml({ budget }), 60);
-    expect(await says(shop.folder, 'check', 'policy.yaml')).not.toMatch(/^Ready/m);
+    expect(await says(shop.folder, 'check', 'policy.yaml')).toMatch(/^Not ready: .*protects nothing/m);
+    expect(await says(shop.folder, 'check', 'policy.yaml')).not.toMatch(/is ready/);
     const count = (...more: string[]) => says(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', ...more);
     expect(await refuses(count())).toMatchObject({ code: 'BUDGET_INVALID', message: expect.stringMatching(/protects nothing/) });
     expect(await count('--accept-no-protection', '--out', 'out')).not.toMatch(/^certified:/m);

@@ -74,3 +74,11 @@ describe('whether records know each other must be said', () => {
     expect(await confirmPolicy(shop.policyFile, { columns: ['home'] })).toMatchObject({ unconfirmed: [], freeText: [] });
   });
 });
+
+it('a policy that declares nothing has nothing to ask about, and says so', async () => {
+  shop = openWorkshop(`${policyYaml().split('\ncolumns:')[0]}\n`, 60);
+  const fugu = await open(shop.policyFile);
+  const found = await fault(fugu.plan({ survey: true }));
+  await fugu.close();
+  expect(found).toMatchObject({ code: 'QUERY_INVALID', message: 'The policy declares no column to ask about.' });
+});

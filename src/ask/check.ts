@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { countHidden, type PrivateFigures } from '../count/hidden-cells.js';
 import { pinned } from '../engine/engine.js';
 import { toText } from '../exact/rational.js';
+import { noProtection } from '../policy/no-protection.js';
 import { type PairExamples, pairExamples } from '../policy/pairs/examples.js';
 import type { Adversary, Policy, SecretKind } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
@@ -20,7 +21,7 @@ export type CheckOptions = z.input<typeof options>;
 /** What a policy declares, checked against its data, in plain words. */
 export interface CheckedPolicy {
   readonly policy: string;
-  /** False while domains that were read from the data are not confirmed, or it is not said whether records know each other. */
+  /** False while domains that were read from the data are not confirmed, it is not said whether records know each other, or the budget protects nothing. */
   readonly ready: boolean;
   /** `dependence: undecided`. */
   readonly undecided: boolean;
@@ -37,6 +38,8 @@ export interface CheckedPolicy {
   /** Where the policy names pairs of values: what may not be told and what may be learned, by examples. */
   readonly pairs?: readonly PairExamples[];
   readonly warnings: readonly string[];
+  /** Why the budget protects nothing, where it does not: nothing is released under it unless that is accepted. */
+  readonly protectsNothing?: string;
   /** Exact figures about the rows, where asked for: never to be published or written down. */
   readonly private?: PrivateFigures;
 }
@@ -54,10 +57,11 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
     const asked = readOptions(options, given);
     const read = await readPolicy(file);
     await (await openEngine(read)).close();
+    const nothing = noProtection(read);
     const hidden = asked.private ? await hiddenIn(read) : undefined;
     return {
       policy: read.file,
-      ready: read.unconfirmed.length === 0 && !read.undecided,
+      ready: read.unconfirmed.length === 0 && !read.undecided && nothing === undefined,
       undecided: read.undecided === true,
       population: read.population,
       ledger: read.ledger,
@@ -71,6 +75,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
       explanation: explain(read),
       ...(read.protect.pairs && { pairs: pairExamples(read) }),
       warnings: accountDoubts(read),
+      ...(nothing !== undefined && { protectsNothing: nothing }),
       ...(hidden && { private: hidden }),
     };
   });

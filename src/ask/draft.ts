@@ -1,18 +1,19 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
-import { describeColumns, describePanels } from '../engine/describe.js';
+import { describeColumns, describeOwn, describePanels } from '../engine/describe.js';
 import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { isDatabase } from '../policy/address.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
 import { type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../policy/draft/draft.js';
-import { hasDecimalCommas } from '../policy/draft/guess.js';
+import { type ColumnSummary, hasDecimalCommas } from '../policy/draft/guess.js';
+import { keysIn } from '../policy/draft/own-by-key.js';
 import { chooseNames, isPattern } from '../policy/name-pattern.js';
 import { canonicalPath } from '../policy/population.js';
 import { didYouMean } from '../policy/suggest.js';
-import { hasDictionary } from '../statfile/statfile.js';
+import { hasDictionary, unreadOf } from '../statfile/statfile.js';
 import { openEngine } from '../terms/open.js';
 import { parsePolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, progress, readOptions } from './door.js';
@@ -73,6 +74,8 @@ export type DraftOptions = z.input<typeof options>;
 export interface DraftedPolicy extends Draft {
   /** Where it was written. */
   readonly policy: string;
+  /** What may have been read otherwise than it was meant: sheets that were not read, letters that are no UTF-8. */
+  readonly doubts: readonly string[];
 }
 
 /**
@@ -110,7 +113,9 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       });
       const known = columns.map(({ name }) => name);
       const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
-      return draftFrom(columns, {
+      const keys = keysIn(columns, panels, told.person?.unit);
+      const own = await pinned(engine, (rows) => describeOwn(rows, columns, keys));
+      const drafted = draftFrom(own, {
         ...decided(told, known),
         panels,
         source: fromPolicy(source),
@@ -119,6 +124,8 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
         ...((remote || !canWrite(folder)) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
       });
+      const unread = remote ? undefined : await unreadOf(source, table === undefined ? {} : { table });
+      return { ...drafted, doubts: [...(unread ? sheetDoubts(unread, table) : []), ...letterDoubts(own)] };
     });
     await parsePolicy(draft.text, file);
     if (!writeNew(file, draft.text, { hint: 'Choose another place with --out.' }))
@@ -151,6 +158,30 @@ function decided({ columns, except, dependence, person, secret, missing, noWeigh
     ...(person && { person: { unit: person.unit, ...(person.maxRows !== undefined && { maxRows: person.maxRows }) } }),
     ...(secret && { secret }),
   };
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length > mostNamed ? `${names.slice(0, mostNamed).join(', ')} and others` : names.join(', ');
+const mostNamed = 5;
+
+const sheetDoubts = ({ sheets, beyond }: Awaited<ReturnType<typeof unreadOf>>, table: string | undefined): readonly string[] => [
+  ...(table === undefined && sheets.length > 0
+    ? [`Only the first sheet was read. There is also ${listed(sheets)}: --table names one.`]
+    : []),
+  ...(beyond
+    ? [
+        'Most rows of the sheet go on beyond the first one, and what is there was not read. If that is a title, delete it: the first row names the columns.',
+      ]
+    : []),
+];
+
+/** Where a letter was lost, two answers may have become one. */
+function letterDoubts(columns: readonly ColumnSummary[]): readonly string[] {
+  const lost = columns.filter(({ codes = [], options = [] }) => [...codes, ...options].some((code) => code.includes('\ufffd')));
+  if (lost.length === 0) return [];
+  return [
+    `Letters in ${listed(lost.map(({ name }) => name))} are not written in UTF-8 and were lost. Save the data in UTF-8 and draft again: answers that differ in such a letter count as one.`,
+  ];
 }
 
 /** A file without a header would show the first person's answers as column names. */

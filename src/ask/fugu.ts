@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import type { Verification } from '../ledger/ledger.js';
-import { protectsNothing } from '../policy/budget.js';
-import { betweenValues, neighboursOf } from '../policy/neighbours.js';
+import { noProtection } from '../policy/no-protection.js';
 import type { Policy } from '../policy/policy.js';
 import { notSpent, sayingOutcome } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
@@ -106,9 +105,10 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   return fugu as unknown as Fugu;
 }
 
-export function refuseNoProtection({ budget, protect, places, file }: Policy): void {
-  const why = protectsNothing({ ...budget, epsilon: betweenValues(neighboursOf({ protect }), budget.epsilon) });
+export function refuseNoProtection(policy: Policy): void {
+  const why = noProtection(policy);
   if (why === undefined) return;
+  const { places, file } = policy;
   throw new Fault(
     'BUDGET_INVALID',
     `This budget protects nothing: ${why}.`,

@@ -42,10 +42,11 @@ function checkText(checked: CheckedPolicy): string {
   return text.join('\n');
 }
 
-const notReady = ({ unconfirmed, undecided }: CheckedPolicy): string =>
+const notReady = ({ unconfirmed, undecided, protectsNothing }: CheckedPolicy): string =>
   `Not ready: ${[
     ...(unconfirmed.length > 0 ? ['confirm what was read from the data'] : []),
     ...(undecided ? ['say whether records know each other (dependence:)'] : []),
+    ...(protectsNothing === undefined ? [] : ['choose a smaller budget: this one protects nothing']),
   ].join(', and ')}.`;
 
 /** Exact figures; nothing else prints them and nothing keeps them. */

@@ -70,7 +70,13 @@ async function ask(shown: string): Promise<'all' | string[]> {
 const shorten = (text: string, width = 70) => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 
 const domain = ({ values, bounds }: UnconfirmedColumn): string =>
-  values ? `${values.length}: ${shorten(values.join(', '))}` : (bounds ?? []).join(' to ');
+  values ? `${values.length}: ${shorten(values.join(', '))}` : (bounds ?? []).map(decimal).join(' to ');
+
+/** 241/5 is exact and 48.2 is what was written. */
+function decimal(exact: string): string {
+  const [over, under = '1'] = exact.split('/');
+  return String(Number(over) / Number(under));
+}
 
 export function confirmTable(columns: readonly UnconfirmedColumn[]): string {
   const rows = columns.map((column) => [column.name, column.type, domain(column), shorten(column.missing.join(', '), 24)]);
@@ -99,13 +105,15 @@ function verdict(done: ConfirmedPolicy, file: string): string[] {
   ];
 }
 
-function confirmedWords({ confirmed, unconfirmed: left }: ConfirmedPolicy, file: string): string {
+function confirmedWords({ confirmed, unconfirmed: left, freeText }: ConfirmedPolicy, file: string): string {
   if (left.length === 0)
     return confirmed.length === 0
       ? 'Everything is confirmed already.'
       : `Confirmed ${confirmed.length}; nothing is left to confirm.`;
   return [
     `Confirmed ${confirmed.length}; ${left.length} to go. Values should be what a column may hold, bounds what is plausible: neither what this data happens to hold.`,
-    `Change them in ${file} if they are not, then: ${typed()} confirm ${file} --all`,
+    ...(left.every((name) => freeText.includes(name))
+      ? []
+      : [`Change them in ${file} if they are not, then: ${typed()} confirm ${file} --all`]),
   ].join('\n');
 }

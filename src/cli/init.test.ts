@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicData } from '../../experiments/data.js';
 import { runCommand } from '../../test/command.js';
 import { openNow } from '../../test/now.js';
+import { workbookOf } from '../../test/statfile/zip.js';
 import { confirmPolicy, unconfirmedColumns } from '../ask/confirm.js';
 import { draftPolicy } from '../ask/draft.js';
 import { Fault } from '../errors.js';
@@ -265,5 +266,52 @@ describe('a panel', () => {
     [['--unit', 'pit'], /no column "pit"/],
   ])('refuses %j', async (words, message) => {
     await expect(run(...words)).rejects.toThrow(message);
+  });
+});
+
+describe('what a draft may have read otherwise than it was meant', () => {
+  const folderOf = (name: string) => join(fileURLToPath(new URL('../../test/statfile/corpus/', import.meta.url)), name);
+  const cell = (place: string, words: string) => `<c r="${place}" t="inlineStr"><is><t>${words}</t></is></c>`;
+  const book = (...rows: string[]) => {
+    const at = path(`book-${++made}.xlsx`);
+    const sheet = `<worksheet><sheetData>${rows.map((r) => `<row>${r}</row>`).join('')}</sheetData></worksheet>`;
+    writeFileSync(at, workbookOf(sheet));
+    return at;
+  };
+  const drafted = (data: string) => draftPolicy(data, { out: path(`doubt-${++made}.yaml`) });
+
+  it('is said of further sheets, unless one was named', async () => {
+    const { doubts } = await drafted(folderOf('book.xlsx'));
+    expect(doubts.join()).toContain('There is also More & more: --table names one.');
+    const named = await draftPolicy(folderOf('book.xlsx'), { out: path(`doubt-${++made}.yaml`), table: 'Answers' });
+    expect(named.doubts).toEqual([]);
+  });
+
+  it('is said of a title above the names of columns, and not of a stray cell', async () => {
+    const row = (k: number) => `${cell(`A${k}`, `a${k % 3}`)}${cell(`B${k}`, `b${k % 2}`)}`;
+    const titled = await drafted(book(cell('A1', 'Satisfaction 2024'), ...Array.from({ length: 30 }, (_, k) => row(k + 2))));
+    expect(titled.doubts.join()).toMatch(/Most rows of the sheet go on beyond the first one/);
+    const plain = Array.from({ length: 30 }, (_, k) => row(k + 2));
+    expect((await drafted(book(row(1), ...plain, `${row(32)}${cell('C32', 'stray')}`))).doubts).toEqual([]);
+  });
+
+  it('is said of letters that are no UTF-8', async () => {
+    const data = path(`latin-${++made}.csv`);
+    writeFileSync(data, Buffer.from(`party,age\n${lines(300, (i) => `${['Grüne', 'SPD'][i % 2]},${20 + (i % 50)}`)}`, 'latin1'));
+    expect((await drafted(data)).doubts.join()).toContain('Letters in party are not written in UTF-8');
+    expect((await init(`party,age\n${lines(300, (i) => `${['Grüne', 'SPD'][i % 2]},${20 + (i % 50)}`)}`)).draft.doubts).toEqual(
+      [],
+    );
+  });
+
+  it('and the next commands name the file where it was written', async () => {
+    const data = path(`next-${++made}.csv`);
+    writeFileSync(data, `age,lat_score\n${lines(300, (i) => `${20 + (i % 50)},${(47.95 + (i % 40) / 8).toFixed(2)}`)}`);
+    const out = path(`next-${made}.yaml`);
+    const text = await runCommand(register, 'init', data, '--out', out, '--yes');
+    expect(text).toContain(`confirm ${out}`);
+    const shown = await runCommand(registerConfirm, 'confirm', out, '--all');
+    expect(shown).toContain('lat_score  number   47.5 to 53');
+    expect(shown).not.toMatch(/\d\/\d/);
   });
 });

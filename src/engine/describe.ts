@@ -1,4 +1,5 @@
 import type { ColumnSummary } from '../policy/draft/guess.js';
+import { OwnByKey } from '../policy/draft/own-by-key.js';
 import { type FoundPanel, PanelTally } from '../policy/draft/panel.js';
 import { ColumnTally } from '../policy/draft/tally.js';
 import type { DecimalMark } from '../policy/number-text.js';
@@ -39,13 +40,32 @@ export async function describeColumns(
 /** Who is in several rows, one for each time: for `fugu init` alone, as above. */
 export async function describePanels(engine: Pinned, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
   const tally = new PanelTally(summaries);
+  await showRows(engine, tally);
+  return tally.found;
+}
+
+/** The columns again, with what is a few people's own among their texts, by whose rows are whose: for `fugu init` alone, as above. */
+export async function describeOwn(
+  engine: Pinned,
+  summaries: readonly ColumnSummary[],
+  keys: readonly string[],
+): Promise<readonly ColumnSummary[]> {
+  const tally = new OwnByKey(summaries, keys);
+  await showRows(engine, tally);
+  return tally.found;
+}
+
+interface RowTally {
+  readonly columns: readonly string[];
+  see(cell: (column: string) => unknown): void;
+}
+async function showRows(engine: Pinned, tally: RowTally): Promise<void> {
   const names = tally.columns;
-  if (names.length === 0) return tally.found;
+  if (names.length === 0) return;
   const sql = `SELECT ${names.map(quoteName).join(', ')} FROM fugu_data`;
   for await (const block of engine.stream({ sql, values: [], everyRow: true })) {
     const { rows, columns } = block.open();
     const cells = new Map(names.map((name, c) => [name, columns[c]!]));
     for (let i = 0; i < rows; i++) tally.see((name) => cells.get(name)![i]!);
   }
-  return tally.found;
 }

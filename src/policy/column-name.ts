@@ -40,3 +40,19 @@ const aboutGroup =
 
 /** People who share a value of such a column are likely to live or learn together. */
 export const isGroupName = (name: string): boolean => group.test(name) && !aboutGroup.test(name);
+
+/** Labels have words where names have letters. A weight in kilograms is an answer. */
+const key = String.raw`[\s_-]*(id|key|code|nr\.?|no\.?|num(ber)?|nummer|identif\w+( number| code)?)$`;
+const groupLabel = new RegExp(
+  String.raw`(^|\s)(household|family|dwelling|couple|class|classroom|school|haushalts?|familien?|klassen?|schul|m[ée]nage|foyer|hogar)${key}`,
+  'i',
+);
+export const isGroupLabel = (label: string): boolean => groupLabel.test(label.trim());
+const designLabel = new RegExp(
+  String.raw`(^|\s)(interviewer|primary sampling unit|psu|sampling point|strat(um|a))(${key}|$)`,
+  'i',
+);
+export const isDesignLabel = (label: string): boolean => designLabel.test(label.trim());
+const weightLabel =
+  /(^|[\s(-])(design|sampl(e|ing)|survey|probability|population|person|individual|household|student|analy(sis|tic(al)?)|final|expansion|calibrat(ed|ion)|stratification|cross-sectional|longitudinal)\s+weights?\b|(design|hochrechnungs|stichproben|personen|haushalts)-?gewicht|gewichtung|hochrechnungsfaktor|pond[ée]ration|ponderaci[óo]n/i;
+export const isWeightLabel = (label: string): boolean => weightLabel.test(label);

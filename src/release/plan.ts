@@ -88,7 +88,9 @@ function choice(best: NoisePlan, others: readonly NoisePlan[]): string {
   const next = others.find((p) => p.kind !== best.kind && p.fits);
   if (!next) return `${lawWords(best.kind)} noise is the only kind this budget allows.`;
   const ratio = Math.sqrt(next.error / best.error);
-  return `${lawWords(best.kind)} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller than with ${lawWords(next.kind)} noise.`;
+  const than = `than with ${lawWords(next.kind)} noise.`;
+  if (ratio < 1.05) return `${lawWords(best.kind)} noise: its expected error is no larger ${than}`;
+  return `${lawWords(best.kind)} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller ${than}`;
 }
 
 const tenth = rational(1, 10);

@@ -157,6 +157,13 @@ describe('the HTML report', () => {
     expect(html).toContain('1,192 to 1,216');
   });
 
+  it('says what percentages are of, and that noise keeps them from adding up', () => {
+    const share = { value: 0.61, low: 0.02, high: 1 };
+    const shared = { ...histogram, rows: histogram.rows.map((r) => ({ ...r, share })) } as unknown as AnswerTable;
+    expect(page([shared])).toMatch(/of those who answered, and need not add up to 100/);
+    expect(page([histogram])).not.toMatch(/add up/);
+  });
+
   it('draws one number as a tile, many levels as columns, two keys as panels', () => {
     const total: AnswerTable = { ...histogram, name: 'all', query: { kind: 'count' }, columns: ['count'], rows: [row([], 2213)] };
     expect(page([total])).toMatch(/class="tile">2,213/);

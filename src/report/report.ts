@@ -53,6 +53,9 @@ export interface AnswerSection {
   readonly drawing?: (width: number) => Drawing;
 }
 
+/** None is below nought, and each has noise of its own. */
+const percentWords = ' Percentages are of those who answered, and need not add up to 100: each has noise of its own.';
+
 const errorWords: Record<AnswerTable['error'], string> = {
   exact: 'Error bars: 95 % interval of the noise on each number; sampling error is not in it.',
   combined: 'Error bars: at least 95 %, over the several noisy numbers each value is made of.',
@@ -185,7 +188,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
     }),
     error: sampled
       ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.`
-      : errorWords[table.error],
+      : `${errorWords[table.error]}${parts ? percentWords : ''}`,
   };
 }
 

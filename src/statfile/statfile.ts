@@ -5,7 +5,7 @@ import { openDta } from './dta/dta.js';
 import { malformed } from './malformed.js';
 import { openSav } from './sav/sav.js';
 import type { StatFile, Variable } from './variable.js';
-import { openXlsx } from './xlsx/xlsx.js';
+import { openXlsx, type Unread, unreadIn } from './xlsx/xlsx.js';
 import { openXpt } from './xpt.js';
 
 export type { StatBlock, StatCell, Variable } from './variable.js';
@@ -32,6 +32,17 @@ export const hasDictionary = (path: string): boolean => formats.some(([ending, ,
 
 /** Does it hold several tables to choose from? */
 export const hasTables = (path: string): boolean => /\.xlsx$/i.test(path);
+
+/** What stands in the file and is not read; nothing of files that hold one table and no more. */
+export async function unreadOf(path: string, { table }: StatFileOptions = {}): Promise<Unread> {
+  if (!hasTables(path)) return { sheets: [], beyond: false };
+  const bytes = new Bytes(path);
+  try {
+    return await unreadIn(bytes, table);
+  } finally {
+    bytes.close();
+  }
+}
 
 /**
  * Opens the file of a statistics program by its ending. Its dictionary is read at once, its rows block by block; whatever is wrong with it is a Fault, which

@@ -32,7 +32,13 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
   const chosen = chooseNames(names, choice, 'Questions of the survey');
   const byName = new Map(all.map((column) => [column.name, column]));
   const columns = chosen.filter(isQuestion).map((name) => byName.get(name)!);
-  if (columns.length === 0 && names.length > 0)
+  if (names.length === 0)
+    throw new Fault(
+      'QUERY_INVALID',
+      'The policy declares no column to ask about.',
+      'Write the questions under columns:, as docs/policy.md shows.',
+    );
+  if (columns.length === 0)
     throw new Fault(
       'QUERY_INVALID',
       'None of the declared columns is left to ask about.',

@@ -103,3 +103,13 @@ describe('a workbook', () => {
       await expect(readWhole(file(bytes))).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
   });
 });
+
+it.each([
+  [
+    'two columns whose names differ in upper and lower case alone',
+    sheet(`${text('A1', 'age')}${text('B1', 'Age')}`, text('A2', 'x')),
+  ],
+  ['a cell beyond the last column that Excel has', sheet(text('A1', 'a'), text('ZZZ2', 'x'))],
+])('%s is a fault', async (_, xml) => {
+  await expect(readWhole(file(workbookOf(xml)))).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
+});

@@ -1,6 +1,6 @@
 import { codeText } from '../code.js';
 import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
-import { isDeviceName, isTimingName } from '../column-name.js';
+import { isDesignLabel, isDeviceName, isGroupLabel, isPersonalName, isTimingName, isWeightLabel } from '../column-name.js';
 import { type FoundGroups, foundGroups } from './groups.js';
 import { type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
 import { labelsMissing } from './missing-word.js';
@@ -91,10 +91,17 @@ function toldOf(column: ColumnSummary, entry: CodebookEntry | undefined, known: 
   const told = guess(column, known);
   const label = entry?.label ?? '';
   if (told.type === 'out' || label.includes('?') || label.length > mostLabel || known.wanted?.has(column.name)) return told;
+  if (isPersonalName(label) && column.distinct > mostCodes)
+    return { type: 'out', is: 'person', why: 'says who or where somebody is' };
+  if (isGroupLabel(label) && column.distinct >= Math.min(10, column.filled / 4))
+    return { type: 'out', is: 'group', why: 'names a group of rows' };
+  if (isDesignLabel(label)) return { type: 'out', is: 'design', why: 'how the sample was drawn' };
+  if (told.type === 'number' && isWeightLabel(label) && !known.noWeights?.has(column.name) && column.range![0] >= 0)
+    return { type: 'weight', bounds: told.bounds, missing: [] };
   if (isDeviceName(label)) return { type: 'out', is: 'device', why: 'about a device, or an address' };
   return isTimingName(label) && column.numbers > column.filled / 2 ? { type: 'out', is: 'timing', why: 'a timing' } : told;
 }
-const mostLabel = 40;
+const [mostLabel, mostCodes] = [40, 12];
 
 /** Whoever is asked again and again is one person, and no group of people. */
 const groupsIn = (columns: readonly ColumnSummary[], panels: readonly FoundPanel[]): readonly FoundGroups[] =>

@@ -31,15 +31,22 @@ export const wordsIn = (text: string): number => text.split(/\s+/u).filter((word
 
 const isShortNumber = (text: string): boolean => /^[-+]?\d{1,4}([.,]\d{1,2})?$/.test(text);
 
+/** Whether a text that so many of all rows share, or so many of all people, is a few people's own. Rows that say nothing count: whom few answered is few. */
+export const isOfFew = (text: string, times: number, all: number): boolean =>
+  times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text);
+
 /**
  * What a few people wrote behind "other, please specify", among answers that many chose: every text that few rows share and no questionnaire offers, be it a
  * sentence or a word. And whatever says who or where somebody is, however many rows say it.
  */
-export function ownWords(counts: ReadonlyMap<string, number>): readonly string[] {
-  const few = fewRows([...counts.values()].reduce((all, times) => all + times, 0));
+export function ownWords(counts: ReadonlyMap<string, number>, rows: number): readonly string[] {
   const isOwn = ([text, times]: readonly [string, number]) =>
-    !isShortNumber(text) && ((times < few && !isStockAnswer(text)) || personalLook(text) !== undefined);
-  const own = [...counts].filter(isOwn).map(([text]) => text);
+    isOfFew(text, times, rows) || (!isShortNumber(text) && personalLook(text) !== undefined);
+  // A sentence that some wrote alike, among answers of one word each.
+  const isSentence = ([text, times]: readonly [string, number]) =>
+    wordsIn(text) > 2 && 100 * times < rows && !isStockAnswer(text);
+  const short = [...counts.keys()].filter((text) => wordsIn(text) <= 1).length;
+  const own = [...counts].filter((held) => isOwn(held) || (2 * short > counts.size && isSentence(held))).map(([text]) => text);
   const numbers = [...counts.keys()].filter((text) => /\d-\d/.test(text));
   return overlapping(numbers) ? [...new Set([...own, ...numbers])] : own;
 }
@@ -52,7 +59,7 @@ export function isFreeText({ distinct, once, longest, wordiest, own = [], ownCel
   // A few statements to choose from may be long; then everybody chose one of them.
   const statements = own.length === 0 && distinct <= mostStatements;
   if ((longest > mostLetters || wordiest > mostWords) && !statements) return true;
-  if (own.length > 0 && (distinct - own.length < 2 || (2 * own.length > distinct && 10 * ownCells > cells))) return true;
+  if (own.length > 0 && (distinct - own.length < 2 || (2 * own.length >= distinct && 10 * ownCells > cells))) return true;
   return once > 0 && once === distinct;
 }
 

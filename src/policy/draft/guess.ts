@@ -110,7 +110,7 @@ const mostSteps = 2 ** 31;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
 /** A name that ends or begins as names of identifiers do; `paid` does, too. */
 export const isIdLike = (name: string): boolean => idName.test(name) && !/(paid|said|avoid|covid|aid|android|valid)$/i.test(name);
-const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050)$/i;
+const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050|pw|[hp]hrf|hrf)$|(^|_)gew(icht(ung)?)?$/i;
 /** Of whole numbers: a weight in kilograms is an answer. */
 const wholeWeightName = /wgt/i;
 /** "None" is an answer to many questions, but no number. */
@@ -159,7 +159,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (idName.test(name) && distinct > filled / 2) return names;
   if (isIdName(name) && distinct > mostTextCodes) return names;
   // Whole numbers that never repeat count people, not anything about them.
-  if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled) return names;
+  if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled && !moneyName.test(name))
+    return names;
   if (column.personal + column.addresses > filled / 20) return out('person', 'telephones, accounts, postcodes or addresses');
   if (!wanted && known.coordinates?.has(name)) return out('person', 'where somebody is');
   if (
@@ -220,16 +221,21 @@ function isNumbering(column: ColumnSummary, fewest: number): boolean {
 }
 const [shortest, shortestOfFew] = [4, 5];
 
-/** Two columns side by side that may be a latitude and a longitude: written to four digits and more, within the globe, and not both near nought as scores are. */
+/** Wherever they stand in a file. */
+const axisName = /(^|[_.\s-])[xy]([_.\s-]?(pos|coord\w*|wgs\w*|\d))?$|^(x|y)[_.\s-]?(pos|coord)/i;
+
+/** Two columns side by side, or called x and y, that may be a latitude and a longitude: written to four digits and more, within the globe, and not both near nought as scores are. */
 export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
   const found = new Set<string>();
   const within = ({ range }: ColumnSummary, most: number) => range![0] >= -most && range![1] <= most;
   const far = ({ range }: ColumnSummary) => Math.max(Math.abs(range![0]), Math.abs(range![1])) > 10;
   const isFine = (c: ColumnSummary) =>
     c.range !== undefined && c.numbers === c.filled && c.precise > 0.8 * c.filled && c.distinct > mostNumericCodes && !weightName.test(c.name) && !measureName.test(c.name); // biome-ignore format: one line
-  for (const [k, a] of columns.entries()) {
-    const b = columns[k + 1];
-    if (!b || !isFine(a) || !isFine(b) || a.filled !== b.filled) continue;
+  const named = columns.filter((c) => axisName.test(c.name) && isFine(c));
+  const beside = columns.flatMap((a, k) => (columns[k + 1] ? [[a, columns[k + 1]!] as const] : []));
+  const axes = named.flatMap((a, k) => named.slice(k + 1).map((b) => [a, b] as const));
+  for (const [a, b] of [...beside, ...axes]) {
+    if (!isFine(a) || !isFine(b) || a.filled !== b.filled) continue;
     const globe = (within(a, 90) && within(b, 180)) || (within(a, 180) && within(b, 90));
     if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);
   }
@@ -238,6 +244,9 @@ export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<st
 
 const measureName =
   /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|wgt|calor|dist|km$/i;
+/** Of incomes to the cent or the unit no two are alike. */
+const moneyName =
+  /(^|[_.\s-])(hh|pers)?(inc(ome)?|earnings?|salary|wages?|einkommen|gehalt|lohn|revenus?|salaire|rent|miete|price|costs?|amount)([_.\s-]|\d|$)/i;
 /** By its name, or because it is counted in tens. */
 const isMeasure = (column: ColumnSummary): boolean => measureName.test(column.name) || isRound(column, 10);
 const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { draftPolicy } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
 import { guess, hasDecimalCommas } from './guess.js';
+import { keysIn, OwnByKey } from './own-by-key.js';
 import { ColumnTally } from './tally.js';
 
 type Cell = string | null;
@@ -101,5 +102,50 @@ describe('what may be groups', () => {
   });
   it.each(['Haushaltsgröße', 'haushaltseinkommen', 'taille_menage', 'déménagement', 'Altersklasse'])('%s does not', (name) => {
     expect(guess(column(name, (i) => `${shuffled(i, 300) % 31}`)).type).toBe('integer');
+  });
+});
+
+describe('words of a few, where whose rows are whose is known', () => {
+  const jobs = ['nurse', 'teacher', 'clerk', 'cook'];
+  const panel = (job: (person: number, i: number) => Cell) => {
+    const rows = 1500;
+    const columns = [
+      column('pid', (i) => `${Math.floor(i / 10) + 1}`, '.', rows),
+      column('wave', (i) => `${(i % 10) + 1}`, '.', rows),
+      column('job', (i) => job(Math.floor(i / 10), i), '.', rows),
+    ];
+    const own = new OwnByKey(columns, keysIn(columns, [{ unit: 'pid', maxRows: 10 }]));
+    for (let i = 0; i < rows; i++) own.see((name) => (name === 'job' ? job(Math.floor(i / 10), i) : `${Math.floor(i / 10) + 1}`));
+    return draftPolicy(own.found, { source: 'a.csv' }).text;
+  };
+
+  it('are not listed where one person says them in every wave', () => {
+    const text = panel((person, i) => (person === 77 ? 'astronaut' : jobs[shuffled(i, 4)]!));
+    expect(text).not.toContain('astronaut');
+    expect(text).toContain('job: {type: category, values: [clerk, cook, nurse, teacher]}');
+    expect(text).toContain('# One value that only a few rows hold');
+  });
+
+  it('nor behind a separator', () => {
+    const text = panel((person, i) => (person === 77 ? 'cook;astronaut' : `${jobs[i % 4]!};${jobs[(i + (i % 3)) % 4]!}`));
+    expect(text).not.toContain('astronaut');
+    expect(text).toContain('job: {type: multi, values: [clerk, cook, nurse, teacher], separator: ";"}');
+  });
+
+  it('are answers where five people share them', () => {
+    const text = panel((person, i) => (person >= 70 && person < 75 ? 'astronaut' : jobs[shuffled(i, 4)]!));
+    expect(text).toContain('astronaut');
+  });
+
+  it('are few of all rows, however few answered at all', () => {
+    const said = ['cutting', 'bullied', 'fine', 'fine', 'cutting', 'bullied', 'lonely', 'lonely'];
+    const told = guess(column('q3', (i) => (i % 80 === 0 ? said[(i / 80) % 8]! : null), '.', 1200));
+    expect(told).toMatchObject({ type: 'out', is: 'free text' });
+  });
+
+  it('are a sentence that some wrote alike among answers of one word', () => {
+    const clubs = ['Art', 'Chess', 'Football', 'None'];
+    const told = guess(column('club', (i) => (i % 150 === 0 ? 'my stepfather hits me' : clubs[i % 4]!), '.', 1200));
+    expect(told).toMatchObject({ type: 'category', values: clubs, unlisted: 1 });
   });
 });

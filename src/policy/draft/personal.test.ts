@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { draftPolicy } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
+import { foundGroups } from './groups.js';
+import { guess } from './guess.js';
 import { peopleIn, personalLook } from './personal.js';
 import { ColumnTally } from './tally.js';
 
@@ -173,5 +175,84 @@ describe('labels that were made from what people wrote', () => {
     expect(named.leftOut).toMatchObject([{ name: 'q' }]);
     const closed = draft((i) => `occupation ${i}`, (i) => `${1 + (i % 60)}`); // biome-ignore format: one line
     expect([closed.leftOut, closed.declared]).toEqual([[], 1]);
+  });
+});
+
+describe('what only a label says', () => {
+  const letters = 'abcdefghijklmnopqrstuvwxyz';
+  const surname = (i: number) => `Br${letters[i % 20]}nov`;
+  const summary = (name: string, stored: 'text' | 'real', cell: (i: number) => string | number) => {
+    const tally = new ColumnTally();
+    for (let i = 0; i < 1000; i++) tally.see(cell(i));
+    return tally.summary(name, stored, 1000);
+  };
+  const drafted = (label: string, stored: 'text' | 'real', cell: (i: number) => string | number) =>
+    draftPolicy([summary('v2', stored, cell)], {
+      source: 'a.sav',
+      codebook: new Map([['v2', { label, values: [], labels: new Map(), missing: [] }]]),
+    }).text;
+
+  it('keeps names, keys of groups and interviewers out', () => {
+    const text = drafted("Respondent's surname", 'text', (i) => surname(i));
+    expect(text).toContain('v2 (says who or where somebody is)');
+    expect(text).not.toContain('Bran');
+    expect(drafted('Class number', 'real', (i) => (i * 7) % 40)).toContain('v2 (names a group of rows)');
+    expect(drafted('Interviewer ID', 'real', (i) => i % 5)).toContain('v2 (how the sample was drawn)');
+  });
+
+  it('makes a weight of a number, and leaves questions and body weights what they are', () => {
+    const weight = (i: number) => 0.2 + ((i * 37) % 391) / 100;
+    expect(drafted('Design weight', 'real', weight)).toContain('v2: {type: weight');
+    expect(drafted('Weight in kg', 'real', (i) => 40 + weight(i))).toContain('v2: {type: number');
+    expect(drafted('Number of persons in household', 'real', (i) => (i * 7) % 40)).toContain('v2: {type: integer');
+    expect(drafted('What is your surname?', 'real', (i) => (i * 7) % 40)).toContain('v2: {type: integer');
+  });
+});
+
+describe('where somebody is and what they are called', () => {
+  const summary = (name: string, cell: (i: number) => string) => {
+    const tally = new ColumnTally();
+    for (let i = 0; i < 600; i++) tally.see(cell(i));
+    return tally.summary(name, 'text', 600);
+  };
+  it('is seen in columns called x and y wherever they stand', () => {
+    const near = (to: number, by: number) => (i: number) => (to + ((i * by) % 9973) / 30000).toFixed(5);
+    const { text } = draftPolicy(
+      [summary('y', near(48, 37)), summary('speed', (i) => `${(i * 7) % 90}.5`), summary('x', near(11, 53))],
+      { source: 'a.csv' },
+    );
+    expect(text).toContain('y (where somebody is), x (where somebody is)');
+    expect(text).toContain('speed: {type: number');
+  });
+
+  it('is seen by a title or an initial', () => {
+    const doctors = ['Dr. Okafor', 'Dr. Lindqvist', 'Dr. Nakamura', 'Dr. Popescu'];
+    expect(guess(summary('doctor', (i) => doctors[i % 4]!))).toMatchObject({ is: 'person' });
+    const people = ['Meyer, A.', 'Schulz, B.', 'Kowalski, C.', 'Nguyen, D.-E.'];
+    expect(guess(summary('who', (i) => people[i % 4]!))).toMatchObject({ is: 'person' });
+  });
+
+  it('and an income of which no two are alike is no number of a person', () => {
+    expect(guess(summary('inc', (i) => `${900 + i * 37}`))).toMatchObject({ type: 'integer' });
+    expect(guess(summary('nummer', (i) => `${900 + i * 37}`))).toMatchObject({ is: 'id' });
+  });
+});
+
+describe('how keys and answers repeat', () => {
+  const whole = (cell: (i: number) => number) => {
+    const tally = new ColumnTally();
+    for (let i = 0; i < 600; i++) tally.see(cell(i));
+    return foundGroups(tally.summary('v1', 'integer', 600));
+  };
+
+  it('makes a key of numbers that stand together, and not of ones that use most of their range', () => {
+    expect(whole((i) => 1000 + Math.floor(i / 2) * 37)).toMatchObject({ sure: true });
+    const apart = whole((i) => Math.floor((((i * 7) % 150) * 4) / 3));
+    expect(apart).toMatchObject({ sure: false });
+  });
+
+  it('leaves a column out of which one cell in ten is a telephone', () => {
+    const cells = Array.from({ length: 600 }, (_, i) => (i % 10 === 0 ? `+49 171 334455${i % 7}` : ['no', 'later'][i % 2]!));
+    expect(guess(summary('contact', cells))).toMatchObject({ is: 'person' });
   });
 });

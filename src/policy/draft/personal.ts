@@ -69,12 +69,20 @@ export function personalLook(text: string): Look | undefined {
 const wordsOf = (text: string): readonly string[] => text.split(/[\s,]+/u).filter((word) => word !== '');
 const nameShape = /^\p{L}[\p{L}\p{Mn}'’.-]*$/u;
 
+/** "Dr. Okafor"; "Meyer, A." */
+const title = /^(dr|mr|mrs|ms|prof|herrn?|frau|mme|mlle|monsieur|madame|sra?|señora?|sig(\.?ra)?|dott)\.?$/i;
+const initial = /^\p{Lu}\.(-?\p{Lu}\.)*$/u;
+
 /** How many of these texts are names of people. */
 export function peopleIn(texts: Iterable<string>): number {
   let people = 0;
   for (const text of texts) {
     const words = wordsOf(text.trim());
     if (words.length === 0 || words.length > 4 || !words.every((word) => nameShape.test(word))) continue;
+    if (words.length > 1 && (title.test(words[0]!) || (text.includes(',') && initial.test(words.at(-1)!)))) {
+      people++;
+      continue;
+    }
     const first = text.includes(',') ? words.slice(1) : words.slice(0, 1);
     if (first.some((word) => word.split('-').some(isFirstName))) people++;
   }

@@ -151,9 +151,9 @@ export class ColumnTally {
       precise: this.#precise,
       mark: this.#mark,
       // In the order of the codes, never of their frequency or of the rows.
-      ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort(), texts: textsOf(kept, this.#mark) }),
+      ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort(), texts: textsOf(kept, this.#mark, rows) }),
       ...(separator !== undefined &&
-        options && { separator, options: [...options.keys()].sort(), optionTexts: textsOf(options, this.#mark) }),
+        options && { separator, options: [...options.keys()].sort(), optionTexts: textsOf(options, this.#mark, rows) }),
       extremes: this.#ends,
     };
   }
@@ -170,12 +170,12 @@ function numberingOf(lengths: ReadonlyMap<number, number>): { readonly length?: 
 }
 
 /** Of the texts that are answers and no numbers: codes are never free text. */
-function textsOf(counts: ReadonlyMap<string, number>, mark: DecimalMark): Texts {
+function textsOf(counts: ReadonlyMap<string, number>, mark: DecimalMark, rows: number): Texts {
   const texts = new Map([...counts].filter(([text]) => !Number.isFinite(numberFromText(text, mark)) && !isMissingWord(text)));
   const spelled = new Map<string, number>();
   for (const [text, times] of counts)
     if (!isMissingWord(text)) spelled.set(codeText(text), (spelled.get(codeText(text)) ?? 0) + times);
-  const own = ownWords(spelled);
+  const own = ownWords(spelled, rows);
   const sum = (all: Iterable<number>) => [...all].reduce((a, b) => a + b, 0);
   return {
     ...repeatsOf(texts),

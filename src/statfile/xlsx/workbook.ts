@@ -2,7 +2,7 @@ import { Fault } from '../../errors.js';
 import type { Bytes } from '../bytes.js';
 import { malformed } from '../malformed.js';
 import { XmlBroken, type XmlHandler, XmlReader } from '../xml.js';
-import { unzipped, type ZipEntry } from './zip.js';
+import { readZip, unzipped, type ZipEntry } from './zip.js';
 
 /** What the sheet of a workbook needs to be understood. */
 export interface Workbook {
@@ -45,6 +45,19 @@ export async function* parsed(
   } catch (error) {
     throw error instanceof XmlBroken ? broken(bytes) : error;
   }
+}
+
+/** The names of the sheets, the first one first. */
+export async function readSheetNames(bytes: Bytes): Promise<readonly string[]> {
+  const names: string[] = [];
+  const entry = readZip(bytes).get('xl/workbook.xml');
+  if (!entry) throw broken(bytes);
+  await readPart(bytes, entry, 'workbookBytes', {
+    start: (name, attribute) => {
+      if (name === 'sheet') names.push(attribute('name') ?? '');
+    },
+  });
+  return names;
 }
 
 export async function readWorkbook(bytes: Bytes, entries: ReadonlyMap<string, ZipEntry>, table?: string): Promise<Workbook> {

@@ -3,7 +3,7 @@ import type { Bytes } from '../bytes.js';
 import { malformed } from '../malformed.js';
 import { codeOfNumber, type StatCell, type StatFile, type Variable } from '../variable.js';
 import { sheetHandler } from './sheet.js';
-import { parsed, readPart, readWorkbook } from './workbook.js';
+import { parsed, readPart, readSheetNames, readWorkbook } from './workbook.js';
 import { readZip } from './zip.js';
 
 /**
@@ -50,6 +50,29 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
       yield* full;
     },
   };
+}
+
+/** What a workbook holds that is not read: its other sheets, and whether most rows go on beyond the first one, which is then a title. */
+export interface Unread {
+  readonly sheets: readonly string[];
+  readonly beyond: boolean;
+}
+
+/** For the steward's eyes: nothing that is released may hang on it, as one record decides where most begin. */
+export async function unreadIn(bytes: Bytes, table?: string): Promise<Unread> {
+  const broken = () => malformed(bytes.path, 'The sheet of the workbook cannot be read.', 'Save it again as .xlsx, or as CSV.');
+  const book = await readWorkbook(bytes, readZip(bytes), table);
+  let [width, rows, wider] = [0, 0, 0];
+  const see = ({ length }: readonly StatCell[]) => {
+    if (width === 0) width = length;
+    else {
+      rows++;
+      if (length > width) wider++;
+    }
+  };
+  await readPart(bytes, book.sheet, 'sheetBytes', sheetHandler(book, see, broken));
+  const names = await readSheetNames(bytes);
+  return { sheets: names.filter((name) => name !== (table ?? names[0])), beyond: 2 * wider > rows };
 }
 
 const nameOf = (cell: StatCell | undefined): string => (typeof cell === 'number' ? codeOfNumber(cell) : (cell ?? '').trim());
