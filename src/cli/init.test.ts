@@ -289,7 +289,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
 
   it('is said of a title above the names of columns, and not of a stray cell', async () => {
     const row = (k: number) => `${cell(`A${k}`, `a${k % 3}`)}${cell(`B${k}`, `b${k % 2}`)}`;
-    const titled = await drafted(book(cell('A1', 'Satisfaction 2024'), ...Array.from({ length: 30 }, (_, k) => row(k + 2))));
+    const titled = await drafted(book(cell('A1', 'Satisfaction in 2024'), ...Array.from({ length: 30 }, (_, k) => row(k + 2))));
     expect(titled.doubts.join()).toMatch(/Most rows of the sheet go on beyond the first one/);
     const plain = Array.from({ length: 30 }, (_, k) => row(k + 2));
     expect((await drafted(book(row(1), ...plain, `${row(32)}${cell('C32', 'stray')}`))).doubts).toEqual([]);
