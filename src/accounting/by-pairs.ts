@@ -18,6 +18,7 @@ import type { Effects } from '../mechanism/effect.js';
 import { isAlong, type Profile, paidAlong, type Spent } from '../mechanism/profile.js';
 import { along, everyRecord, paired } from '../mechanism/record-class.js';
 import type { Route } from './account.js';
+import { remembering } from './remembered.js';
 
 /**
  * Costs along pairs of values that must not be told apart (mechanism/pairs.proof.md): of a record's own change counts what was booked along pairs, of all others, over ties, what any change costs.
@@ -99,16 +100,7 @@ export function roomAlong(route: Route, part: Rational): Rational {
   return remembered(route, toText(part), () => largestBelow(leakage, limit, limit * mostTimes, digits));
 }
 
-const rooms = new WeakMap<Route, Map<string, Rational>>();
-const mostKept = 256;
-function remembered(route: Route, key: string, make: () => Rational): Rational {
-  const known = rooms.get(route) ?? new Map<string, Rational>();
-  rooms.set(route, known);
-  const found = known.get(key) ?? make();
-  if (known.size >= mostKept) known.clear();
-  known.set(key, found);
-  return found;
-}
+const remembered = remembering();
 
 /** The largest part of what any replacing moves that replacing along a pair moves. */
 export const partAlong = (measures: readonly { readonly effects: Effects }[], pairs: string): Rational =>

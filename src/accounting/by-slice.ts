@@ -39,6 +39,7 @@ import {
   partsOf,
 } from '../mechanism/together.js';
 import type { Route } from './account.js';
+import { remembering } from './remembered.js';
 
 /**
  * Costs by the values of a public column (slices.proof.md): a record pays what was spent on its value and on everybody, so releases about different values add up only as far as ties
@@ -188,16 +189,7 @@ function byTies(route: Route, slicing: Slicing, costs: Costs, values: readonly V
   return largestBelow(leakage, limit, limit);
 }
 
-const rooms = new WeakMap<Route, Map<string, Rational>>();
-const mostKept = 256;
-function remembered(route: Route, key: string, make: () => Rational): Rational {
-  const known = rooms.get(route) ?? new Map<string, Rational>();
-  rooms.set(route, known);
-  const found = known.get(key) ?? make();
-  if (known.size >= mostKept) known.clear();
-  known.set(key, found);
-  return found;
-}
+const remembered = remembering();
 const keyOf = (slicing: Slicing, values: readonly Values[], spent: Costs): string =>
   JSON.stringify([
     slicing,

@@ -18,6 +18,9 @@ import { type Account, admission, type Quota, usedShare } from './account.js';
 import { type About, roomOn } from './by-slice.js';
 import type { Reading } from './reading.js';
 
+export const nothingLeft = (): Fault =>
+  new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+
 /** What was spent by everybody, and by the analyst who asks where a quota is theirs. */
 export interface Standing extends Spent {
   readonly own?: { readonly spent: Spent; readonly quota: Rational };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { category, multi, number, samplePolicy, weight } from '../../test/sample-policy.js';
+import { smallQueries as queries } from '../../test/small-queries.js';
 import { isAmong, valuesIn } from '../accounting/by-slice.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
@@ -84,26 +85,6 @@ const small: readonly Column[] = [
   category('party', ['a', 'b']),
   multi('media', ['p', 'q']),
   weight('w', '0.5', '1.5', '0.5'),
-];
-const queries = [
-  { kind: 'count' },
-  { kind: 'count', by: ['party'] },
-  { kind: 'count', by: ['x', 'party'] },
-  { kind: 'count', where: [{ column: 'party', op: '=', value: 'a' }] },
-  { kind: 'count', where: [{ column: 'media', op: '=', value: 'p' }], by: ['media'] },
-  { kind: 'count', by: ['media'], weight: 'w' },
-  { kind: 'histogram', column: 'media' },
-  { kind: 'histogram', column: 'media', by: ['party'] },
-  { kind: 'sum', column: 'x' },
-  { kind: 'sum', column: 'x', by: ['party'] },
-  { kind: 'sum', column: 'x', by: ['x'] },
-  { kind: 'sum', column: 'x', by: ['media'], weight: 'w' },
-  { kind: 'mean', column: 'x' },
-  { kind: 'mean', column: 'x', by: ['party'], where: [{ column: 'x', op: '>', value: 0 }] },
-  { kind: 'variance', column: 'x', by: ['party'] },
-  { kind: 'variance', column: 'x', weight: 'w' },
-  { kind: 'share', column: 'party', values: ['a'] },
-  { kind: 'share', column: 'media', values: ['q'], by: ['party'], weight: 'w' },
 ];
 const under = (columns: readonly Column[], protect: Partial<Protect>) => samplePolicy(columns, protect);
 const within = (exact: Effect, stated: Effect) => exact.l1 <= stated.l1 && exact.l2squared <= stated.l2squared;

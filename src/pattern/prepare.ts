@@ -1,3 +1,4 @@
+import { nothingLeft } from '../accounting/share.js';
 import { Fault } from '../errors.js';
 import { isPositive, parseRational, type Rational } from '../exact/rational.js';
 import { type Relied, relation } from '../release/relied.js';
@@ -40,8 +41,7 @@ export async function preparePattern(session: Session, text: string, options: Pa
   const analysis = analysePattern(text, { relations: policy.relations, columns: policy.columns }, options);
   const hidden = hiddenIn(policy, analysis);
   const allowance = await session.allowance(options, hidden.classes[0]!, { beyond: true });
-  if (!allowance.pure)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (!allowance.pure) throw nothingLeft();
   const gamma = options.gamma === undefined ? undefined : positiveGamma(options.gamma);
   const degree = publicDegree(analysis, options.degree);
   const offers = offersFor({ analysis, hidden, allotment: allowance.pure, degree, ...(gamma && { gamma }) });

@@ -1,6 +1,6 @@
 import { valuesIn } from '../accounting/by-slice.js';
 import type { PartTouched } from '../accounting/room-to-spend.js';
-import { askedText, type Standing } from '../accounting/share.js';
+import { askedText, nothingLeft, type Standing } from '../accounting/share.js';
 import type { CountedMeasure, Measure } from '../count/measure.js';
 import type { Steps } from '../count/public-steps.js';
 import { effectsOverSteps } from '../count/running-count.js';
@@ -20,7 +20,7 @@ import { slicingsOf } from '../ties/slicings.js';
 import { noNoise, type Plan } from './plan.js';
 import { requestKey } from './request-key.js';
 import { sameProfile } from './same-profile.js';
-import { type Allowance, type AskOptions, deskOf, type Session } from './session.js';
+import { type Allowance, type AskOptions, deskOf, type Session, toldOf } from './session.js';
 import { unansweredFor } from './unanswered.js';
 
 /**
@@ -134,8 +134,7 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
     if (sameProfile(account.book(costTogether([was.totals.mechanism]), reading), open!.entry.profile))
       return frame(was, open!.entry.sequence);
   const [first, ...others] = await by();
-  if (!first)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (!first) throw nothingLeft();
   return frame(others.reduce((best, next) => (next.totals.meanVariance < best.totals.meanVariance ? next : best), first));
 }
 
@@ -158,12 +157,9 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
   const standardError = Math.sqrt(totals.meanVariance);
   const plan = session.frame({
     label: options.label ?? `totals of ${query.name ?? query.kind} over ${horizon} steps of ${steps.column}`.slice(0, 120),
-    share: allowance.share,
-    spent: allowance.spent,
+    ...toldOf(allowance),
     ...(completes !== undefined && { completes }),
-    route: allowance.route,
     mechanisms: [totals.mechanism],
-    reading: allowance.reading,
     mechanism: totals.mechanism.law.kind,
     why:
       totals.mechanism.law.kind === 'none'

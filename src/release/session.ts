@@ -315,6 +315,8 @@ export interface Allowance extends RoomToSpend {
   readonly spent: Standing;
   readonly reading: Reading;
 }
+/** What a plan tells of the room that it was given. */
+export const toldOf = ({ share, spent, route, reading }: Allowance) => ({ share, spent, route, reading });
 
 export type AskedFor<T> = Omit<Request<T>, 'key'> & {
   /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Fault } from '../errors.js';
+import { faultOf as fault } from '../../test/fault.js';
 import { distance } from '../policy/pairs/distance.js';
 import { isPair } from '../policy/pairs/pairs.js';
 import { parsePolicy } from './read.js';
@@ -31,15 +31,6 @@ const policy = (pairs: string, protect = 'secret: row', more = columns) =>
     join(folder, 'policy.yaml'),
   );
 const column = async (name: string, pairs: string) => (await policy(pairs)).protect.pairs!.columns.get(name)!;
-async function fault(promise: Promise<unknown>): Promise<Fault> {
-  try {
-    await promise;
-  } catch (error) {
-    expect(error).toBeInstanceOf(Fault);
-    return error as Fault;
-  }
-  throw new Error('no fault');
-}
 
 describe('pairs in a policy', () => {
   it('are numbers within a distance, and no answer with any of them', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Fault } from '../errors.js';
+import { faultOf as fault } from '../../test/fault.js';
 import { toNumber, toText } from '../exact/rational.js';
 import type { NumberColumn } from '../policy/policy.js';
 import { parsePolicy, readPolicy } from './read.js';
@@ -18,15 +18,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const rest = 'protect: {secret: row}\nbudget: {epsilon: 1}\ndependence: none\n';
 const policy = (text: string, name = 'policy.yaml') => parsePolicy(text, join(folder, name));
 const withRest = (text: string) => policy(`data: {source: survey.csv}\n${text}\n${rest}`);
-async function fault(promise: Promise<unknown>): Promise<Fault> {
-  try {
-    await promise;
-  } catch (error) {
-    expect(error).toBeInstanceOf(Fault);
-    return error as Fault;
-  }
-  throw new Error('no fault');
-}
 
 const full = `
 population: town-survey-2026

@@ -1,3 +1,4 @@
+import { nothingLeft } from '../../accounting/share.js';
 import { Fault } from '../../errors.js';
 import { fromNumber, one, subtract, toNumber } from '../../exact/rational.js';
 import { type Allotment, partOf } from '../../mechanism/allotment.js';
@@ -8,7 +9,7 @@ import { bindBatch } from '../../query/bind.js';
 import type { Query } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
-import type { Allowance, AskOptions, Session } from '../../release/session.js';
+import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { publicRecords, rowsPerRecord } from '../public-size.js';
 import { descentTrainer } from './descent.js';
 import { readExamples } from './examples.js';
@@ -83,8 +84,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
       'Use the method "tilt", which pays for both; to compare with the paper all the same, add "asPublished": true.',
     );
   const within = [allowance.rho, allowance.pure].filter((allotment) => allotment !== undefined);
-  if (within.length === 0)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (within.length === 0) throw nothingLeft();
   const each = rowsPerRecord(policy);
   const { allotment, makeTrainer } = choose(ask, { map, loss: lossOf(ask), records, each }, within);
   const share = fromNumber(ask.select?.share ?? 0);
@@ -94,11 +94,8 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const mechanisms = [...(choice?.mechanisms ?? []), ...trainer.mechanisms];
   const framed = session.frame({
     label: options.label ?? `classify ${ask.label}: ${ask.model} on ${ask.features.length} columns (${trainer.method})`,
-    share: allowance.share,
-    spent: allowance.spent,
-    route: allowance.route,
+    ...toldOf(allowance),
     mechanisms,
-    reading: allowance.reading,
     mechanism: `${trainer.noise}, ${trainer.method}`,
     why: trainer.why,
     errors: [],

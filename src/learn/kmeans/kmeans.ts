@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { nothingLeft } from '../../accounting/share.js';
 import { Fault } from '../../errors.js';
 import { everyRecord } from '../../mechanism/record-class.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
-import type { Allowance, AskOptions, Session } from '../../release/session.js';
+import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { publicRecords, rowsPerRecord } from '../public-size.js';
 import { readRequest } from '../request.js';
 import { halvingVariant } from './halving-variant.js';
@@ -84,11 +85,8 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const label = options.label ?? `k-means: ${ask.clusters} clusters of ${ask.columns.length} columns (${run.name})`;
   const plan = session.frame({
     label,
-    share: allowance.share,
-    spent: allowance.spent,
-    route: allowance.route,
+    ...toldOf(allowance),
     mechanisms: run.mechanisms,
-    reading: allowance.reading,
     mechanism: `${run.mechanisms[0]!.law.kind}, ${run.name}`,
     why: run.why,
     errors: [],
@@ -110,8 +108,7 @@ export function chooseVariant(
   if (wanted === 'grid' && d > 6)
     throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "halving".');
   const within = [pure, rho].filter((allotment) => allotment !== undefined);
-  if (within.length === 0)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (within.length === 0) throw nothingLeft();
   const setting = { box, clusters: ask.clusters, rows, each };
   if (wanted === 'lloyd') return lloydVariant(setting, within, ask.iterations);
   if (wanted === 'grid' || (wanted === 'auto' && gridIsBetter(setting, within))) return treeVariant(setting, within);

@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
+import { nothingLeft } from '../../accounting/share.js';
 import type { Network, NetworkOrigin } from '../../dependence/model/network.js';
 import type { Pinned } from '../../engine/engine.js';
-import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
-import type { Allowance, AskOptions, Session } from '../../release/session.js';
+import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { publicRecords } from '../public-size.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
@@ -70,7 +70,7 @@ interface LearnedTree {
 function treeAllotment({ rho, pure }: Allowance): Allotment {
   const allotment = rho ?? pure;
   if (allotment) return allotment;
-  throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  throw nothingLeft();
 }
 
 export const planPaid = async (session: Session, options: AskOptions = {}): Promise<Plan> =>
@@ -92,11 +92,8 @@ async function prepareTree(session: Session, options: AskOptions) {
   const mechanisms = [noise.structure, noise.tables];
   const plan = session.frame({
     label: options.label ?? `learn a tree over ${names.length} columns`,
-    share: allowance.share,
-    spent: allowance.spent,
-    route: allowance.route,
+    ...toldOf(allowance),
     mechanisms,
-    reading: allowance.reading,
     mechanism: `${noise.tables.law.kind}, tree`,
     why: 'Half of the budget chooses which columns are neighbours in the tree, half is for noisy tables of the neighbours.',
     errors: [],

@@ -1,3 +1,4 @@
+import { nothingLeft } from '../../accounting/share.js';
 import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise/leakage.js';
 import type { AttackFigure, SpreadTables } from '../../dependence/pairwise/spread-file.js';
 import type { Pinned } from '../../engine/engine.js';
@@ -9,7 +10,7 @@ import type { Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { column } from '../../release/relied.js';
-import type { AskOptions, Session } from '../../release/session.js';
+import { type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
 import { type SpreadTerms, spreadNoise, spreadUnits, wholeSpread } from './private-spread.js';
@@ -100,16 +101,12 @@ async function prepareSpread(session: Session, { confidence, least }: PaidSpread
     strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
   };
   const allowance = await session.allowance(options);
-  if (!allowance.pure)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (!allowance.pure) throw nothingLeft();
   const noise = spreadNoise(levels, terms, allowance.pure);
   const plan = session.frame({
     label: options.label ?? `learn the spread of ${open.length} columns`,
-    share: allowance.share,
-    spent: allowance.spent,
-    route: allowance.route,
+    ...toldOf(allowance),
     mechanisms: [noise],
-    reading: allowance.reading,
     mechanism: noise.law.kind,
     why: 'One number with Laplace noise.',
     errors: [],

@@ -1,3 +1,4 @@
+import { nothingLeft } from '../../accounting/share.js';
 import { viewColumn } from '../../count/column-view.js';
 import { keptRows } from '../../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../count/read-column.js';
@@ -15,7 +16,7 @@ import type { CategoryColumn, Policy, Relation } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { relation as relied } from '../../release/relied.js';
-import type { AskOptions, Session } from '../../release/session.js';
+import { type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { kindOf } from '../../ties/kinds.js';
 import { rowsMoved } from '../effects.js';
 import { choosePairs, type NamedPair } from './choose-pairs.js';
@@ -50,19 +51,15 @@ async function prepareTies(session: Session, request: TiesRequest, options: AskO
   const column = categoryOf(policy, request.column);
   refuseSecret(policy);
   const allowance = await session.allowance(options);
-  if (!allowance.pure)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (!allowance.pure) throw nothingLeft();
   const directed = !relation.symmetric;
   const k = column.values.length;
   const label = options.label ?? `odds ratio of ${request.relation} in ${request.column}`;
   const noise = pairNoise(label, k, directed, request.pairsEach, allowance.pure);
   const plan = session.frame({
     label,
-    share: allowance.share,
-    spent: allowance.spent,
-    route: allowance.route,
+    ...toldOf(allowance),
     mechanisms: [noise],
-    reading: allowance.reading,
     mechanism: noise.law.kind,
     why: `One noisy table of the values of tied pairs, every record in at most ${request.pairsEach}.`,
     errors: [],

@@ -1,3 +1,4 @@
+import { nothingLeft } from '../../accounting/share.js';
 import { viewColumn } from '../../count/column-view.js';
 import { keptRows } from '../../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../count/read-column.js';
@@ -15,7 +16,7 @@ import type { CategoryColumn, Column, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
-import type { AskOptions, Session } from '../../release/session.js';
+import { type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { sequence } from '../../ties/sequence.js';
 import type { LearnedFrom, TransitionFile } from '../../ties/transitions.js';
 import { rowsMoved, rowsWithin } from '../effects.js';
@@ -65,17 +66,13 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
   const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
   const allowance = await session.allowance(options, undefined, own ? { sums: true } : {});
   const allotment = allowance.rho ?? allowance.pure;
-  if (!allotment)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (!allotment) throw nothingLeft();
   const label = options.label ?? `how ${request.state} follows ${request.state}`;
   const noise = stepNoise(label, states.values.length, effects, allotment);
   const plan = session.frame({
     label,
-    share: allowance.share,
-    spent: allowance.spent,
-    route: allowance.route,
+    ...toldOf(allowance),
     mechanisms: [noise],
-    reading: allowance.reading,
     mechanism: noise.law.kind,
     why: 'One noisy table of which state follows which.',
     errors: [],

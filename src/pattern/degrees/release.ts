@@ -1,3 +1,4 @@
+import { nothingLeft } from '../../accounting/share.js';
 import type { Pinned } from '../../engine/engine.js';
 import { relationView } from '../../engine/structure.js';
 import { Fault } from '../../errors.js';
@@ -7,7 +8,7 @@ import { everyRecord, tuplesOf } from '../../mechanism/record-class.js';
 import type { Relation } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
-import type { Allowance, AskOptions, Session } from '../../release/session.js';
+import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { publicDegree } from '../candidates.js';
 import { checkDomain } from '../exact-answer.js';
 import { analysePattern } from '../query/analyse.js';
@@ -85,8 +86,7 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
     );
   const record = person ? everyRecord : tuplesOf(relation.name);
   const allowance = await session.allowance(options, record, { beyond: true });
-  if (!allowance.pure)
-    throw new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+  if (!allowance.pure) throw nothingLeft();
   const degree =
     options.degree ??
     Math.min(relation.domain - 1, publicDegree(analysePattern(`q() :- ${relation.name}(x, y)`, { relations: policy.relations })));
@@ -101,11 +101,8 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
   const noise = degreeNoise({ name, form, last: degree, people: relation.domain, effect, record }, allowance.pure);
   const plan = session.frame({
     label: options.label ?? `degrees of ${relation.name} (${form})`,
-    share: allowance.share,
-    spent: allowance.spent,
-    route: allowance.route,
+    ...toldOf(allowance),
     mechanisms: [noise],
-    reading: allowance.reading,
     mechanism: noise.law.kind,
     why: 'Cumulative counts move by one per person and tie, half of what a histogram moves; putting them in order removes most of the noise.',
     errors: [],

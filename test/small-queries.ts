@@ -1,0 +1,21 @@
+/** A query of every kind over columns party, x, media and w. */
+export const smallQueries = [
+  { kind: 'count' },
+  { kind: 'count', by: ['party'] },
+  { kind: 'count', by: ['x', 'party'] },
+  { kind: 'count', where: [{ column: 'party', op: '=', value: 'a' }] },
+  { kind: 'count', where: [{ column: 'media', op: '=', value: 'p' }], by: ['media'] },
+  { kind: 'count', by: ['media'], weight: 'w' },
+  { kind: 'histogram', column: 'media' },
+  { kind: 'histogram', column: 'media', by: ['party'] },
+  { kind: 'sum', column: 'x' },
+  { kind: 'sum', column: 'x', by: ['party'] },
+  { kind: 'sum', column: 'x', by: ['x'] },
+  { kind: 'sum', column: 'x', by: ['media'], weight: 'w' },
+  { kind: 'mean', column: 'x' },
+  { kind: 'mean', column: 'x', by: ['party'], where: [{ column: 'x', op: '>', value: 0 }] },
+  { kind: 'variance', column: 'x', by: ['party'] },
+  { kind: 'variance', column: 'x', weight: 'w' },
+  { kind: 'share', column: 'party', values: ['a'] },
+  { kind: 'share', column: 'media', values: ['q'], by: ['party'], weight: 'w' },
+];
