@@ -1,10 +1,10 @@
 import { percent } from '../accounting/belief-words.js';
 import { colour, type Drawing, element, half, line, linear, smallest, words } from './svg.js';
 
-/** A hundred people, the rightly suspected ones filled in. Larger crowds are drawn as a hundred dots of equal share. */
+/** A hundred people, the rightly suspected ones filled in. Larger crowds are drawn as a hundred dots of equal share; a part of one is one, as in `percent` up. */
 export function crowd(right: number, of: number, label: string): Drawing {
   const cell = 15;
-  const filled = Math.round((right / of) * 100);
+  const filled = Math.ceil((right / of) * 100 - 1e-9);
   const dots = Array.from({ length: 100 }, (_, k) => {
     const cx = (k % 10) * cell + cell / 2;
     const cy = Math.floor(k / 10) * cell + cell / 2;
