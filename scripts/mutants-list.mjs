@@ -78,8 +78,8 @@ const found = [
   ),
   mutant(
     'settled-though-changed',
-    'src/release/charge.ts',
-    'if (desk.tiesOf !== undefined) await presentAccount(desk);',
+    'src/release/present-account.ts',
+    'if (boundsOf(account) !== boundsOf(desk.account)) throw tiesChanged();',
     '',
     'test/two-sessions.test.ts',
   ),
@@ -575,7 +575,7 @@ const rowsOfFound = [
   mutant('found-few-pairs', 'src/learn/odds/odds-evidence.ts', 'if (!shared || high <= worthwhile * shared.high)', 'if (!shared || high > 0)', firstMile),
   mutant('found-members-stay', 'src/release/session.ts', 'engine: unused ? await whole.without(unused.column, unused.names) : whole,', 'engine: whole,', firstMile),
   mutant('found-one-member-more', 'src/ties/used-records.ts', '(members.get(group[record]!) ?? 0) < most', '(members.get(group[record]!) ?? 0) <= most', firstMile),
-  mutant('found-plan-says-yes', 'src/accounting/room-to-spend.ts', '...(admitted.pure || admitted.rho ? admitted : possible)', '...possible', firstMile),
+  mutant('found-plan-says-yes', 'src/accounting/room-to-spend.ts', '...(fits ? admitted : possible)', '...possible', firstMile),
   mutant('found-same-terms', 'src/ledger/chained-ledger.ts', 'const changed = changedTerms(known, asked);', 'const changed = known === asked ? changedTerms(known, asked) : undefined;', firstMile),
   mutant('found-protects-nothing', 'src/ask/fugu.ts', 'if (why === undefined) return;', 'return;', firstMile),
   mutant('found-saw-tooth', 'src/policy/bins.ts', "return type === 'integer' ? add(steps, rational(1)) : steps;", 'return steps;', 'src/policy/bins.test.ts', firstMile),
@@ -587,7 +587,7 @@ const rowsOfFound = [
 const personal = 'src/policy/draft/personal.test.ts';
 const panels = 'src/policy/draft/panel.test.ts';
 const silent = [
-  mutant('few-rows-listed', 'src/policy/draft/free-text.ts', '(times < few && !isStockAnswer(text))', 'false', personal, 'src/policy/draft/own-words.test.ts'),
+  mutant('few-rows-listed', 'src/policy/draft/free-text.ts', 'times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text)', 'false', personal, 'src/policy/draft/own-words.test.ts'),
   mutant('looks-listed', 'src/policy/draft/free-text.ts', 'personalLook(text) !== undefined);', 'false);', personal),
   mutant('names-listed', 'src/policy/draft/guess.ts', "if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');", '', personal),
   mutant('numbering-measured', 'src/policy/draft/guess.ts', 'if (numeric && !wanted && isNumbering(', 'if (numeric && wanted && isNumbering(', personal),
