@@ -641,6 +641,8 @@ const followed = 'src/learn/transitions/transitions.test.ts';
 const parts = [
   mutant('slice-open-end', 'src/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
   mutant('slice-of-missing', 'src/count/effects.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
+  mutant('places-of-others-kept', 'src/count/effects.ts', 'isFixed(key, columns));', 'isFixed(key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
+  mutant('step-kept-by-others', 'src/release/running-plan.ts', 'isSlice(record) && columnsIn(boxIn(record).of).includes(step);', 'isSlice(record);', 'test/stream.test.ts'),
   mutant('beyond-the-end-for-nothing', 'src/ties/slicing-column.ts', 'positionOf(endless, numberOf(cell))', 'positionOf(grid, numberOf(cell))', weeks),
   mutant('chain-ends-as-declared', 'src/dependence/chain/chain-amplifier.ts', 'lastOf(base.costs, last)', 'last', 'test/sequences.test.ts'),
   mutant('public-is-no-term', 'src/terms/digest.ts', "protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'", "protect.secret === 'answer'", weeks),

@@ -203,6 +203,32 @@ describe('a stream', () => {
     );
   });
 
+  it.each([
+    ['{ epsilon: 4 }', 2],
+    ['{ epsilon: 4, delta: 1e-6 }', 4],
+  ])(
+    'books totals for those who keep another public column as for whoever may change his step: budget %s',
+    async (budget, more) => {
+      const early = { column: 'came', op: '<=', value: 5 } as const;
+      const shop = shopWith(until(13), { budget, day: '{ type: integer, bounds: [1, 9000], public: true }' });
+      const [first] = await all(shop.policy, { query: { ...ill, where: [...ill.where, early] }, totals: true, epsilon: 1 });
+      const { perRecord } = first!.receipt!.profile;
+      const costOf = (part: RegExp) => toNumber(parseRational(Object.entries(perRecord).find(([name]) => part.test(name))![1]));
+      const all9000 = costOf(/^\*$/);
+      expect(costOf(/^slice:came#[^:]*:1\.\.5$/)).toBe(all9000);
+      // By the step, and by both columns together, a record stays at its step.
+      expect(costOf(/^slice:day#[^:]*:1\.\.$/) * more).toBeCloseTo(all9000, 4);
+      expect(costOf(/^slice:came#[^:]*:day#[^:]*:1\.\.5;1\.\.$/) * more).toBeCloseTo(all9000, 4);
+    },
+  );
+
+  it('fits the noise of totals by another public column to those who keep both', async () => {
+    const shop = shopWith(until(3));
+    const [first] = await all(shop.policy, { query: { kind: 'count', by: ['came'] }, totals: true, horizon: 3, epsilon: 1 });
+    const { noise } = first!.receipt!.measures[0]!;
+    expect(noise).toMatchObject({ kind: 'laplace', scale: '1' });
+  });
+
   it('charges totals along a chain what their steps leak, and gives them by default what every step may spend for ever', async () => {
     const dependence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
     const shop = shopWith(until(13), { protect: '{ secret: step }', budget: '{ epsilon: 1, per: step }', dependence });
