@@ -665,6 +665,7 @@ const parts = [
   mutant('steps-in-one-pair', 'src/learn/transitions/learn-transitions.ts', 'return rowsWithin(1, twoPairs);', 'return rowsMoved(2);', followed),
   mutant('steps-of-a-person', 'src/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
   mutant('steps-counted-again', 'src/learn/transitions/count-steps.ts', ' || !alone(k - 1) || !alone(k)', '', followed),
+  mutant('pure-beside-sums', 'src/dependence/gaussian/sums.ts', 'divUp(1, (bestOrder(', 'divUp(0.5, (bestOrder(', 'src/dependence/gaussian/sums.test.ts'),
   mutant('parts-at-half-price', 'src/dependence/gaussian/sums.ts', 'parts ? mulUp(parts[u]!, base) : base', 'parts ? mulUp(parts[u]!, base / 4) : base', 'src/dependence/gaussian/sums.test.ts'),
   mutant('steps-share-a-time', 'src/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
 ];
