@@ -246,6 +246,20 @@ describe('releases about different weeks that know nothing of one another', () =
     }
   });
 
+  it('say why more may have been gained than the part of the budget that was spent', async () => {
+    const session = await open({ budget: '{ epsilon: 2, delta: 1e-6 }' }).session();
+    const queries = Array.from({ length: 30 }, (_, k) => ({
+      kind: 'count',
+      where: [...about(k % 2).where, { column: 'age', op: '>', value: k % 20 }],
+    }));
+    await session.release({ queries }, { epsilon: '1' });
+    const gained = await session.gained();
+    await session.close();
+    expect(gained).toBeGreaterThan(1);
+    const shown = await runCommand(registerLedger, 'ledger', shop.policyFile);
+    expect(shown).toMatch(/more than the part of the budget that was spent.*all of the budget keeps it at 2\./);
+  });
+
   it('add up within a week under Gaussian noise too', async () => {
     const session = await open({ budget: '{ epsilon: 1, delta: 1e-6 }' }).session();
     // Many questions at once, which Gaussian noise answers best.
