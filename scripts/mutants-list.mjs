@@ -494,7 +494,7 @@ const routing = [
   mutant(
     'gaussian-sums-alone',
     'src/dependence/gaussian/sums.ts',
-    'addUp(mulUp(x, x), mulUp(x, shifted))',
+    'addUp(mulUp(x, x), mulUp(x, shiftOf(reach)))',
     'mulUp(x, x)',
     'src/dependence/gaussian/sums.test.ts',
   ),
