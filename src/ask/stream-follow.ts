@@ -1,4 +1,5 @@
-import { open, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { Fault } from '../errors.js';
 import { readPolicy } from '../terms/read.js';
 import type { Opener } from './opened.js';
@@ -58,14 +59,15 @@ async function tailOf(source: string): Promise<Tail | undefined> {
   if (!/\.(csv|tsv|txt)$/i.test(source)) return undefined;
   // Reading it says what is wrong with it.
   const found = await stat(source).catch(() => undefined);
-  const handle = found?.isFile() ? await open(source).catch(() => undefined) : undefined;
-  if (!found || !handle) return undefined;
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, found.size - 1));
-    return { size: found.size, half: bytesRead === 1 && buffer[0] !== 0x0a };
-  } finally {
-    await handle.close();
-  }
+  if (!found?.isFile()) return undefined;
+  const { size } = found;
+  const last = size === 0 ? undefined : await byteAt(source, size - 1).catch(() => undefined);
+  return { size, half: last !== undefined && last !== 0x0a };
+}
+
+async function byteAt(source: string, at: number): Promise<number | undefined> {
+  for await (const bytes of createReadStream(source, { start: at, end: at })) return (bytes as Buffer)[0];
+  return undefined;
 }
 
 /** The file once its last line is whole; as it is where nothing was added to that line since the last look, or nothing comes. */
