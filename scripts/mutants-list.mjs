@@ -494,7 +494,7 @@ const routing = [
   mutant(
     'gaussian-sums-alone',
     'src/dependence/gaussian/sums.ts',
-    'addUp(mulUp(x, x), mulUp(x, shifted))',
+    'addUp(mulUp(x, x), mulUp(x, shiftOf(reach)))',
     'mulUp(x, x)',
     'src/dependence/gaussian/sums.test.ts',
   ),
@@ -641,6 +641,13 @@ const followed = 'src/learn/transitions/transitions.test.ts';
 const parts = [
   mutant('slice-open-end', 'src/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
   mutant('slice-of-missing', 'src/count/effects.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
+  mutant('places-of-others-kept', 'src/count/effects.ts', 'isFixed(key, columns));', 'isFixed(key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
+  mutant('step-kept-by-others', 'src/release/running-plan.ts', 'isSlice(record) && columnsIn(boxIn(record).of).includes(step);', 'isSlice(record);', 'test/stream.test.ts'),
+  mutant('chain-along-alone', 'src/dependence/chain/chain-amplifier.ts', 'addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'toNumberUp(own),', 'src/dependence/chain/chain-amplifier.test.ts'),
+  mutant('chain-along-windows', 'src/dependence/chain/chain-amplifier.ts', 'subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'subUp(leakage(full), mulUp(window, toNumberUp(full))), toNumberUp(own)),', 'src/dependence/chain/chain-amplifier.test.ts'),
+  mutant('parts-without-end', 'src/accounting/account.ts', 'partsTogether(after) > mostParts &&', 'partsTogether(after) > 2 * mostParts &&', 'src/accounting/by-slice.test.ts'),
+  mutant('pure-by-values-for-nothing', 'src/accounting/by-slice.ts', 'counted(costAt(rho, v), costAt(e, v))', 'counted(costAt(rho, v), zero)', 'src/accounting/by-slice.test.ts'),
+  mutant('dearest-value-forgotten', 'src/accounting/by-slice.ts', '.filter((v) => isAmong(first!, v))', '.filter((v) => isAmong(first!, v)).slice(0, 1)', 'src/accounting/by-slice.test.ts'),
   mutant('beyond-the-end-for-nothing', 'src/ties/slicing-column.ts', 'positionOf(endless, numberOf(cell))', 'positionOf(grid, numberOf(cell))', weeks),
   mutant('chain-ends-as-declared', 'src/dependence/chain/chain-amplifier.ts', 'lastOf(base.costs, last)', 'last', 'test/sequences.test.ts'),
   mutant('public-is-no-term', 'src/terms/digest.ts', "protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'", "protect.secret === 'answer'", weeks),
@@ -663,6 +670,7 @@ const parts = [
   mutant('steps-in-one-pair', 'src/learn/transitions/learn-transitions.ts', 'return rowsWithin(1, twoPairs);', 'return rowsMoved(2);', followed),
   mutant('steps-of-a-person', 'src/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
   mutant('steps-counted-again', 'src/learn/transitions/count-steps.ts', ' || !alone(k - 1) || !alone(k)', '', followed),
+  mutant('pure-beside-sums', 'src/dependence/gaussian/sums.ts', 'divUp(1, (bestOrder(', 'divUp(0.5, (bestOrder(', 'src/dependence/gaussian/sums.test.ts'),
   mutant('parts-at-half-price', 'src/dependence/gaussian/sums.ts', 'parts ? mulUp(parts[u]!, base) : base', 'parts ? mulUp(parts[u]!, base / 4) : base', 'src/dependence/gaussian/sums.test.ts'),
   mutant('steps-share-a-time', 'src/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
 ];

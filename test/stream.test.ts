@@ -203,6 +203,32 @@ describe('a stream', () => {
     );
   });
 
+  it.each([
+    ['{ epsilon: 4 }', 2],
+    ['{ epsilon: 4, delta: 1e-6 }', 4],
+  ])(
+    'books totals for those who keep another public column as for whoever may change his step: budget %s',
+    async (budget, more) => {
+      const early = { column: 'came', op: '<=', value: 5 } as const;
+      const shop = shopWith(until(13), { budget, day: '{ type: integer, bounds: [1, 9000], public: true }' });
+      const [first] = await all(shop.policy, { query: { ...ill, where: [...ill.where, early] }, totals: true, epsilon: 1 });
+      const { perRecord } = first!.receipt!.profile;
+      const costOf = (part: RegExp) => toNumber(parseRational(Object.entries(perRecord).find(([name]) => part.test(name))![1]));
+      const all9000 = costOf(/^\*$/);
+      expect(costOf(/^slice:came#[^:]*:1\.\.5$/)).toBe(all9000);
+      // By the step, and by both columns together, a record stays at its step.
+      expect(costOf(/^slice:day#[^:]*:1\.\.$/) * more).toBeCloseTo(all9000, 4);
+      expect(costOf(/^slice:came#[^:]*:day#[^:]*:1\.\.5;1\.\.$/) * more).toBeCloseTo(all9000, 4);
+    },
+  );
+
+  it('fits the noise of totals by another public column to those who keep both', async () => {
+    const shop = shopWith(until(3));
+    const [first] = await all(shop.policy, { query: { kind: 'count', by: ['came'] }, totals: true, horizon: 3, epsilon: 1 });
+    const { noise } = first!.receipt!.measures[0]!;
+    expect(noise).toMatchObject({ kind: 'laplace', scale: '1' });
+  });
+
   it('charges totals along a chain what their steps leak, and gives them by default what every step may spend for ever', async () => {
     const dependence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
     const shop = shopWith(until(13), { protect: '{ secret: step }', budget: '{ epsilon: 1, per: step }', dependence });
@@ -371,7 +397,7 @@ describe('a stream that is killed', () => {
   const kills = Number(process.env.FUGU_STREAM_KILLS ?? 2);
 
   /** What it said before it was killed after so many milliseconds; all there is where it was quicker. */
-  const killedAfter = (wait: number, words: readonly string[]): Promise<string[]> =>
+  const killedAfter = (wait: number | undefined, words: readonly string[]): Promise<string[]> =>
     new Promise((done) => {
       const child = spawn(process.execPath, [mainFile, 'stream', 'visits.yaml', ...words], {
         cwd: folder,
@@ -381,15 +407,32 @@ describe('a stream that is killed', () => {
       child.stdout.on('data', (text) => {
         out += text;
         // From the first line on it is in the middle of its work.
-        setTimeout(() => child.kill('SIGKILL'), wait);
+        if (wait === undefined) child.kill('SIGKILL');
+        else setTimeout(() => child.kill('SIGKILL'), wait);
       });
       child.on('exit', () => done(out.split('\n').slice(0, -1)));
     });
   const toldIn = (lines: readonly string[]) =>
     new Map(lines.map((line) => JSON.parse(line)).map(({ step, totals, tables }) => [step, JSON.stringify(totals ?? tables)]));
 
+  it('goes on in the middle of totals that were not all told, and tells them as it did', async () => {
+    const days = 2500;
+    const shop = shopWith(until(days + 1), { day: `{ type: integer, bounds: [1, ${days + 1}], public: true }` });
+    const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', '--totals', '--epsilon', '1'];
+    const before = toldIn(await killedAfter(undefined, words));
+    expect(before.size).toBeGreaterThan(0);
+    expect(before.size).toBeLessThan(days);
+    const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...words);
+    expect(whole.code).toBe(0);
+    const after = toldIn(whole.out.trim().split('\n'));
+    expect(after.size).toBe(days);
+    for (const [step, text] of before) expect(after.get(step)).toBe(text);
+    expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(1);
+  });
+
   it.each([
     ['steps', ['--epsilon', '1/16'], 16],
+    ['steps as they come', ['--epsilon', '1/16', '--follow', '0.05'], 16],
     ['totals', ['--epsilon', '1', '--totals', '--horizon', '40'], 1],
     ['totals of late rows', ['--epsilon', '1', '--totals', '--horizon', '40', '--late', 'next', '--arrived', 'came'], 1],
   ] as const)('goes on without paying or drawing twice: %s', async (_, how, paying) => {
@@ -403,11 +446,51 @@ describe('a stream that is killed', () => {
       }
       appendFileSync(shop.data, rowsOf(6 + 2 * k) + rowsOf(7 + 2 * k));
     }
-    const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...words, '--through', '16', '--gaps', 'empty');
+    const once = words.filter((word, k) => word !== '--follow' && words[k - 1] !== '--follow');
+    const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...once, '--through', '16', '--gaps', 'empty');
     expect(whole.code).toBe(0);
     const undisturbed = toldIn(whole.out.trim().split('\n'));
     expect(undisturbed.size).toBe(16);
     for (const [step, text] of told) expect(undisturbed.get(step)).toBe(text);
     expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(paying);
+  });
+});
+
+describe('a stream that follows a file which somebody is writing', () => {
+  const following = async (shop: Shop, last: number, write: (step: number) => void) => {
+    const { followWith } = await import('../src/ask/stream-follow.js');
+    const told: (readonly [number, number | null])[] = [];
+    const asked = { query: ill, order: 'day', epsilon: 100000, acceptNoProtection: true } as const;
+    for await (const { step, tables } of followWith(shop.policy, asked, {}, 0.05)) {
+      told.push([step, tables![0]!.rows[0]!.value]);
+      if (step === last) return told;
+      write(step);
+    }
+    return told;
+  };
+
+  it('waits for the rest of a line, at which one look ends', async () => {
+    const cut = shopWith(until(2), exact);
+    appendFileSync(cut.data, 'p9,3,we');
+    expect((await faultOf(all(cut.policy, { query: ill, epsilon: 1 }))).code).toMatch(/^DATA/);
+    rmSync(folder, { recursive: true });
+    const shop = shopWith(until(2), exact);
+    // The end of a line is still to come: as it stands it lacks cells, or would be another day.
+    const told = await following(shop, 4, (step) => {
+      if (step > 1) return;
+      const last = rowsOf(5);
+      appendFileSync(shop.data, 'p9,3,we');
+      setTimeout(() => appendFileSync(shop.data, `ll,3\n${rowsOf(3)}${rowsOf(4)}${last.slice(0, -20)}`), 300);
+      setTimeout(() => appendFileSync(shop.data, last.slice(-20)), 600);
+    });
+    expect(told.map(([, value]) => value)).toEqual([1, 2, 3, 4].map(illOn));
+    expect(await entriesOf(shop)).toHaveLength(4);
+  });
+
+  it('ends with what is wrong where the file is at rest, and has spent nothing for it', async () => {
+    const shop = shopWith(until(3), exact);
+    const error = await faultOf(following(shop, 9, (step) => step === 2 && appendFileSync(shop.data, 'p0,4,ill,4,5,6\n')));
+    expect(error.code).toMatch(/^DATA/);
+    expect(await entriesOf(shop)).toHaveLength(2);
   });
 });

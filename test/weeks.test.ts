@@ -193,6 +193,26 @@ describe('releases about different weeks that know nothing of one another', () =
     await regions.close();
   });
 
+  it('come in one table with the regions, with the noise that one cell needs: with and without a chain', async () => {
+    const table = { kind: 'crosstab', columns: ['week', 'region'] };
+    const chain = {
+      secret: 'step',
+      dependence: '[{ kind: sequence, by: person, order: week, state: ill, transition: weekly.json }]',
+      budget: '{ epsilon: 1, per: step }',
+    };
+    for (const told of [{}, chain]) {
+      open(told).write('weekly.json', '[[0.6, 0.4], [0.4, 0.6]]');
+      const session = await shop.session();
+      const noise = async (query: object) => (await session.plan(query, { epsilon: '0.5' })).measures[0]!.noise;
+      expect(await noise(table)).toEqual(await noise({ kind: 'count', by: ['week'] }));
+      await session.release(table, { epsilon: '0.5' });
+      expect(await session.gained()).toBeCloseTo(0.5, 2);
+      expect((await session.plan(about(3), { all: true })).epsilon).toBeGreaterThan(0.49);
+      await session.close();
+      shop.remove();
+    }
+  });
+
   it('and one region each cost only those who have both: every week and region may be asked with all of the budget', async () => {
     for (const [budget, noise] of [
       ['{ epsilon: 1 }', 'laplace'],
@@ -224,6 +244,20 @@ describe('releases about different weeks that know nothing of one another', () =
       await session.close();
       shop.remove();
     }
+  });
+
+  it('say why more may have been gained than the part of the budget that was spent', async () => {
+    const session = await open({ budget: '{ epsilon: 2, delta: 1e-6 }' }).session();
+    const queries = Array.from({ length: 30 }, (_, k) => ({
+      kind: 'count',
+      where: [...about(k % 2).where, { column: 'age', op: '>', value: k % 20 }],
+    }));
+    await session.release({ queries }, { epsilon: '1' });
+    const gained = await session.gained();
+    await session.close();
+    expect(gained).toBeGreaterThan(1);
+    const shown = await runCommand(registerLedger, 'ledger', shop.policyFile);
+    expect(shown).toMatch(/more than the part of the budget that was spent.*all of the budget keeps it at 2\./);
   });
 
   it('add up within a week under Gaussian noise too', async () => {

@@ -4,13 +4,53 @@ import { chainAmplifier } from '../dependence/chain/chain-amplifier.js';
 import { oddsLaw } from '../dependence/chain/chain-law.js';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
-import { rational } from '../exact/rational.js';
-import { nothingSpent, pureProfile, type Spent, spend } from '../mechanism/profile.js';
-import { everyRecord, sliced, sliceOfAll, slicingTogether } from '../mechanism/record-class.js';
+import { fromNumber, multiply, type Rational, rational, toNumber } from '../exact/rational.js';
+import { nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../mechanism/profile.js';
+import { everyRecord, slice, sliced, sliceOfAll, slicingTogether } from '../mechanism/record-class.js';
 import { slicingsOf } from '../ties/slicings.js';
-import { admission } from './account.js';
-import { mostParts, partsTogether } from './by-slice.js';
+import { admission, keeps, type Route } from './account.js';
+import { mostParts, partsTogether, usedBySlice } from './by-slice.js';
 import { openAccount } from './open-account.js';
+
+const strangers = graphAmplifier({
+  name: 'rows',
+  graph: untied(1),
+  scope: (c) => c === everyRecord,
+  adversary: 'informed',
+  reach: 'any',
+  assumptions: [],
+  how: '',
+});
+
+describe('Gaussian and pure noise by the values of a public column', () => {
+  const policy = {
+    ...samplePolicy([number('week', '0', '51', '1', { public: true }), category('ill', ['yes', 'no'])]),
+    budget: { epsilon: rational(1), delta: rational(1, 1_000_000) },
+  };
+  const [{ slicing }] = slicingsOf(policy) as [ReturnType<typeof slicingsOf>[number]];
+  const [route] = openAccount(policy, [strangers]).routes as [Route];
+  const booked = (cost: Rational, week: number) =>
+    [[everyRecord, cost], [sliced(slicing), cost], [slice(slicing, week, week), cost]] as const; // biome-ignore format: one line
+  const { capacity } = route.gaussian!;
+  const most = multiply(capacity, rational(6, 10));
+  // As much again, in pure noise: epsilon^2/2.
+  const epsilon = fromNumber(Math.sqrt(2 * toNumber(most)));
+  const spentOn = (gaussian: number, pure: number): Spent =>
+    spend(spend(nothingSpent, zcdpProfile(booked(most, gaussian))), pureProfile(booked(epsilon, pure)));
+
+  it('add up where they are about the same value, and only there', () => {
+    expect(keeps(route, spentOn(3, 4))).toBe(true);
+    expect(keeps(route, spentOn(3, 3))).toBe(false);
+    const used = (week: number, spent: Spent) =>
+      usedBySlice(route, spent, slicing, new Map([[slicing, { ranges: [{ from: week, to: week }], missing: false }]])).map(
+        toNumber,
+      );
+    expect(used(3, spentOn(3, 4))).toEqual([expect.closeTo(0.6, 9)]);
+    expect(used(4, spentOn(3, 4))).toEqual([expect.closeTo(0.6, 9)]);
+    expect(used(5, spentOn(3, 4))).toEqual([0]);
+    expect(used(5, spentOn(3, 3))).toEqual([1]);
+  });
+});
 
 describe('parts by combinations of public columns', () => {
   const policy = samplePolicy([
@@ -18,17 +58,7 @@ describe('parts by combinations of public columns', () => {
     category('region', ['north', 'south'], { public: true }),
     category('ill', ['yes', 'no']),
   ]);
-  const account = openAccount(policy, [
-    graphAmplifier({
-      name: 'rows',
-      graph: untied(1),
-      scope: (c) => c === everyRecord,
-      adversary: 'informed',
-      reach: 'any',
-      assumptions: [],
-      how: '',
-    }),
-  ]);
+  const account = openAccount(policy, [strangers]);
   const both = slicingTogether(slicingsOf(policy).map(({ slicing }) => slicing));
   /** So many weeks of one region, no two neighbours of which have spent the same. */
   const spentOn = (weeks: number): Spent => {

@@ -29,6 +29,7 @@ import {
 import { costAt, either, everyValue, isEverything, type Range, type Slices, type Values } from '../mechanism/slices.js';
 import {
   addCosts,
+  areEqual,
   type Costs,
   costOnAll,
   isLevelIn,
@@ -52,12 +53,13 @@ export const aboutEverybody: About = new Map();
 
 export function aboutOf(measures: readonly { readonly effects: Effects }[]): About {
   const touching = measures.filter(({ effects }) => effects.has(everyRecord));
-  const columns = new Set(touching.flatMap(({ effects }) => [...effects.keys()].filter(isSliced).map(slicingIn).filter(isOne)));
+  const columns = new Set(
+    touching.flatMap(({ effects }) => [...effects.keys()].filter(isSliced).map(slicingIn).flatMap(columnsIn)),
+  );
   return new Map(
     [...columns].map((slicing) => [slicing, touching.map(({ effects }) => valuesIn(effects, slicing)).reduce(either)]),
   );
 }
-const isOne = (slicing: Slicing): boolean => columnsIn(slicing).length === 1;
 
 /** The values that the records which move something have. */
 export function valuesIn(effects: Effects, slicing: Slicing): Values {
@@ -86,14 +88,19 @@ export function valuesAbout(about: About, slicing: Slicing): readonly Values[] |
 const everywhere = (slicing: Slicing): readonly Values[] => columnsIn(slicing).map(() => everyValue);
 
 const spentBySlice = ({ pure, zcdp }: Spent, slicing: Slicing): boolean => isBySlice(pure, slicing) || isBySlice(zcdp, slicing);
-/** Whether combinations say more than one of their columns does: where two of them were asked about, or are. */
-function tells(spent: Spent, slicing: Slicing, values: readonly Values[] = []): boolean {
-  const columns = columnsIn(slicing).length;
-  if (columns === 1) return true;
-  const boxes = [spent.pure, spent.zcdp].flatMap((profile) => partsOf(paidTogether(profile, slicing), columns));
-  const asked = (k: number) =>
+/** Whether combinations say more than one of their columns does: where two of them were asked about, or are, or where records that agree in all of them pay less. */
+function tells({ pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[] = []): boolean {
+  const columns = columnsIn(slicing);
+  if (columns.length === 1) return true;
+  const paid = [pure, zcdp].map((profile) => ({ profile, costs: paidTogether(profile, slicing) }));
+  const boxes = paid.flatMap(({ costs }) => partsOf(costs, columns.length));
+  const isAsked = (k: number) =>
     (values[k] !== undefined && !isEverything(values[k])) || boxes.some(({ box }) => box[k] !== undefined);
-  return Array.from({ length: columns }, (_, k) => k).filter(asked).length > 1;
+  const every = columns.map((_, k) => k);
+  const asked = every.filter(isAsked);
+  const saysAll = (k: number) =>
+    paid.every(({ profile, costs }) => areEqual(paidBySlice(profile, columns[k]!), largestBy(costs, k, columns.length), 1));
+  return asked.length > 1 || !(asked.length === 1 ? asked : every).some(saysAll);
 }
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 

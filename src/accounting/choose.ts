@@ -8,7 +8,7 @@ import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import { type Profile, paidBySlice, type Spent, spend } from '../mechanism/profile.js';
 import { along, boxIn, columnsIn, everyRecord, isPart, isSlice, type Slicing } from '../mechanism/record-class.js';
 import { type Selection, selection } from '../mechanism/select.js';
-import { largestOn } from '../mechanism/slices.js';
+import { isEverything, largestOn } from '../mechanism/slices.js';
 import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
 import { allocate, combinationsOf } from './allocate.js';
 import { movesAlong, partAlong, roomAlong, saysAlong } from './by-pairs.js';
@@ -60,7 +60,9 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     // By the values of a column nothing is gained where one number says as much, nor where those of another would pay for it. Combinations pay for nothing that their columns do not.
     (!plans.some((p) => p.slicing === undefined && p.route === plan.route && p.kind === plan.kind && p.error <= plan.error) &&
       (columnsIn(plan.slicing).length > 1 ||
-        [...about.keys()].every((other) => compare(dearest(plan.profile, other), dearest(plan.profile, plan.slicing!)) <= 0)));
+        [...about]
+          .filter(([, values]) => !isEverything(values))
+          .every(([other]) => compare(dearest(plan.profile, other), dearest(plan.profile, plan.slicing!)) <= 0)));
   return (
     plans
       .filter(gains)

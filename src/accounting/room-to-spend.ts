@@ -28,13 +28,14 @@ export interface Sharing {
   readonly reading: Reading;
   /** What whoever asks may spend. */
   readonly quota: Quota | undefined;
-  /** The values of a public column that it touches, where it is booked by them. */
+  /** The values of public columns that it touches, where it is booked by them. */
   readonly part?: PartTouched;
 }
 
 export interface PartTouched {
   readonly slicing: Slicing;
-  readonly values: Values;
+  /** One entry for each of its columns. */
+  readonly values: readonly Values[];
   /** What it is booked under: the same for each, where the noise is fitted to these values. */
   readonly classes: readonly RecordClass[];
 }
@@ -60,7 +61,7 @@ export function roomFor(account: Account, { spent, share, record, reading, quota
     );
   const onlyPure = spent.zcdp.perRecord.size === 0;
   const rho = route.gaussian && multiply(route.gaussian.capacity, share);
-  const capacity = part ? roomOn(route, part.slicing, [part.values]) : route.pureCapacity;
+  const capacity = part ? roomOn(route, part.slicing, part.values) : route.pureCapacity;
   const pure = onlyPure ? multiply(capacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
   const possible = { ...(pure && isPositive(pure) && { pure: pureOf(pure) }), ...(rho && isPositive(rho) && { rho: zcdp(rho) }) };
   // A kind of noise that the ledger would not take, beside what was spent, is no room where another kind is.

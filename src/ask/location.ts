@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { readDeclaredJson } from '../dependence/model/file.js';
 import { Fault } from '../errors.js';
 import { compare, isPositive, parseRational, rational, toNumber } from '../exact/rational.js';
 import type { Point } from '../papers/location/hull.js';
 import { beliefAfter, momentOf, policyGraph, releaseAt, surrogateOf, type ToldApart } from '../papers/location/location.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { readModelJson } from './model-file.js';
 
 const probability = z.number().min(0).max(1);
 const model = z.strictObject({
@@ -126,7 +126,7 @@ function readModel(file: string): {
         place: { file },
       },
     );
-  const parsed = model.safeParse(readDeclaredJson(file));
+  const parsed = model.safeParse(readModelJson(file));
   if (!parsed.success) throw wrong('is no list of cells with beliefs');
   const { cells, belief = cells.map(() => 1 / cells.length), transition } = parsed.data;
   const isLaw = (row: readonly number[]) => row.length === cells.length && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;

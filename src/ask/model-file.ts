@@ -33,6 +33,17 @@ export async function readModelFile(file: string): Promise<Model> {
   return networkModel(readNetworkJson(text, file));
 }
 
+/** Any JSON that describes a model. */
+export function readModelJson(file: string): unknown {
+  const text = textOf(file, 'model');
+  try {
+    return parseJson(text, { file });
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw new Fault('MODEL_INVALID', 'The model file is not valid JSON.', 'Check it with any JSON tool.', { place: { file } });
+  }
+}
+
 const textOf = (file: string, what: string): string =>
   readPackedText(
     file,

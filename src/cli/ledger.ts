@@ -116,7 +116,13 @@ async function show(file: string, { json, all }: Words): Promise<void> {
   });
 }
 
-const gainedText = ({ gained, gainedBetweenValues: values, pairs }: Spending): string =>
+/** Leakage grows fastest at first: of a part of the budget that was spent it may be a larger part. */
+const fasterAtFirst = ({ gained, budget }: Spending): string =>
+  gained > budget.spent * (1 + 1e-9) && gained <= budget.total
+    ? ` That is more than the part of the budget that was spent, because what is told first tells most; all of the budget keeps it at ${figure(budget.total)}.`
+    : '';
+const gainedText = (spending: Spending): string => `${gainedWords(spending)}${fasterAtFirst(spending)}`;
+const gainedWords = ({ gained, gainedBetweenValues: values, pairs }: Spending): string =>
   values === undefined
     ? `An attacker may have gained at most ${figure(gained)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
     : `An attacker may have gained at most ${figure(gained)} about whether one record is there and ${figure(values)} about its values so far.`;

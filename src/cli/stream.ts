@@ -74,22 +74,18 @@ export function register(program: Command): void {
         });
       const opener = { outcomes, caution, acceptNoProtection, progress: progress('reading ties'), ...(once && { decide: once }) };
       const wait = words.follow === undefined ? undefined : seconds(words.follow);
-      let { fresh } = words;
-      let since = words.since === undefined ? 1 : number(words.since, 'since');
-      for (;;) {
-        const asked = { ...optionsOf(words), since, ...(fresh && { fresh }) };
-        for await (const told of streamWith(file, asked, opener)) {
-          tellStep(words.json, told);
-          // It is delivered: what ends the process later says nothing about it.
-          outcomes.forget(told.entry);
-          since = told.step + 1;
-        }
-        if (wait === undefined) return;
-        fresh = false;
-        await new Promise((done) => setTimeout(done, 1000 * wait));
+      const since = words.since === undefined ? 1 : number(words.since, 'since');
+      const asked = { ...optionsOf(words), since, ...(words.fresh && { fresh: true }) };
+      const told = wait === undefined ? streamWith(file, asked, opener) : (await followed())(file, asked, opener, wait);
+      for await (const step of told) {
+        tellStep(words.json, step);
+        // It is delivered: what ends the process later says nothing about it.
+        outcomes.forget(step.entry);
       }
     });
 }
+
+const followed = async () => (await import('../ask/stream-follow.js')).followWith;
 
 function optionsOf(words: Words): StreamOptions {
   const { query, sql, order, totals, late, arrived, gaps, epsilon, tidy } = words;

@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { register as registerAudit } from './audit.js';
 import { register as registerCompare } from './compare.js';
+import { register as registerLocation } from './location.js';
 
 let folder: string;
 let printed: string;
@@ -46,6 +47,7 @@ async function run(...words: string[]) {
   const program = new Command('fugu').exitOverride();
   registerAudit(program);
   registerCompare(program);
+  registerLocation(program);
   await program.parseAsync(['node', 'fugu', ...words.map((w) => (w === 'MODEL' ? join(folder, 'pair.json') : w))]);
   return printed;
 }
@@ -91,6 +93,29 @@ describe('the workbench commands', () => {
     expect(text).toMatch(/gaussian-clipped .*certified, informed .*proven/);
     writeFileSync(file, '{"gaussian": ');
     await expect(run('compare', file, '--query', 'sum', '--epsilon', '1')).rejects.toThrow(fault('MODEL_INVALID'));
+  });
+
+  it('refuse a chain of one state at once: nothing in it is secret', async () => {
+    const file = join(folder, 'still.json');
+    for (const chain of [
+      { length: 100, initial: 'stationary' },
+      { length: 5000, initial: [1] },
+    ]) {
+      writeFileSync(file, JSON.stringify({ chain: { transition: [[1]], ...chain } }));
+      const asked = run('compare', file, '--query', 'histogram', '--epsilon', '1');
+      await expect(asked).rejects.toMatchObject({ code: 'MODEL_INVALID', message: expect.stringContaining('nothing is secret') });
+    }
+  });
+
+  it('say how many states a long chain has in numbers that can be read', async () => {
+    const file = join(folder, 'long.json');
+    writeFileSync(file, JSON.stringify({ chain: { transition: [[0.9, 0.1], [0.1, 0.9]], length: 500, initial: 'stationary' } })); // biome-ignore format: one line
+    await expect(run('compare', file, '--query', 'product', '--epsilon', '1')).rejects.toThrow(/would need about 3e\+150 states/);
+  });
+
+  it('speak of the model file that was given where it is not there', async () => {
+    const asked = run('location', '--model', join(folder, 'nowhere.json'));
+    await expect(asked).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', message: 'The model file cannot be read.' });
   });
 
   it('refuse what they cannot use, saying how to go on', async () => {

@@ -1,15 +1,6 @@
 import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
-import {
-  answersTo,
-  columnsIn,
-  everyRecord,
-  isSlice,
-  type RecordClass,
-  type Slicing,
-  sliced,
-  sliceOfAll,
-} from '../mechanism/record-class.js';
+import { answersTo, columnsIn, everyRecord, type RecordClass, sliced, sliceOfAll } from '../mechanism/record-class.js';
 import { both, everyValue, inOrder, isEverything, type Range, type Values } from '../mechanism/slices.js';
 import type { Box } from '../mechanism/together.js';
 import { codesOf } from '../policy/code.js';
@@ -162,47 +153,33 @@ function perClass(policy: Policy, shape: Shape): Effects {
 }
 
 /**
- * The slices that rows must lie in to be counted at all, for every public column that the question asks about: with what a row moves that is replaced by one with the same values of
- * all public columns, which keeps its place in every key made of them. Columns that are not asked about have all their values, where that is less than what any row moves (effects.proof.md).
+ * The slices that rows must lie in to be counted at all, for each public column that the question asks about and for all of them together: with what a row moves that is replaced by
+ * one with the same values of these very columns, which keeps its place in every key made of them. A reading is booked where that is less than what any row moves, too (effects.proof.md).
  */
 function bySlice(policy: Policy, shape: Shape, row: Effect): readonly (readonly [RecordClass, Effect])[] {
   const slicings = slicingsOf(policy);
-  if (slicings.length === 0) return [];
   const { filter, keys } = shape.counting;
-  const fixed = keys.filter((key) => isFixed(key, slicings));
-  const cells = shape.cells / fixed.reduce((n, { size }) => n * BigInt(size), 1n);
-  const own = addsRemoves(policy) ? row : apart(optionCount(shape.counting), cells, shape.row);
-  const less = own.l1 < row.l1 || own.l2squared < row.l2squared;
-  const asked = slicings.flatMap((by): readonly { readonly by: SlicingColumn; readonly values: Values }[] => {
-    const tests = filter.filter(({ column }) => column === by.column.name).map((test) => passing(test, by));
-    const dropped = fixed.filter((key) => columnsOfKey(key).includes(by.column.name) && dropsMissing(key)).map(() => present(by));
-    const told = [...tests, ...dropped];
-    if (told.length === 0 && !less) return [];
-    return [{ by, values: told.reduce(both, everyValue) }];
-  });
-  if (asked.length === 0) return [];
-  const booked = (of: Slicing, values: readonly Values[]): readonly (readonly [RecordClass, Effect])[] => {
-    const boxes = boxesOf(values);
-    return boxes ? [[sliced(of), row], ...boxes.map((box) => [sliceOfAll(of, box), own] as const)] : [];
-  };
-  const [together] = readingsOf(policy).filter((of) => columnsIn(of).length > 1);
-  const valuesOf = (of: Slicing): Values => asked.find(({ by }) => by.slicing === of)?.values ?? everyValue;
-  return [
-    ...asked.flatMap(({ by, values }) => booked(by.slicing, [values])),
-    ...(together ? booked(together, columnsIn(together).map(valuesOf)) : []),
+  const toldOf = (by: SlicingColumn): readonly Values[] => [
+    ...filter.filter(({ column }) => column === by.column.name).map((test) => passing(test, by)),
+    ...keys.filter((key) => isFixed(key, [by]) && dropsMissing(key)).map(() => present(by)),
   ];
+  return readingsOf(policy).flatMap((of): readonly (readonly [RecordClass, Effect])[] => {
+    const columns = columnsIn(of).map((column) => slicings.find(({ slicing }) => slicing === column)!);
+    const told = columns.map(toldOf);
+    const own = keeping(policy, shape, columns, row);
+    const less = own.l1 < row.l1 || own.l2squared < row.l2squared;
+    if (!less && told.every(({ length }) => length === 0)) return [];
+    const boxes = boxesOf(told.map((values) => values.reduce(both, everyValue)));
+    return boxes ? [[sliced(of), row], ...boxes.map((box) => [sliceOfAll(of, box), own] as const)] : [];
+  });
 }
 
-/**
- * The columns that a row which is replaced must keep its values of for slices by *other* columns to be as cheap as they were booked: a table by region within a week costs the week what a row
- * moves that stays in its region (release/relied.proof.md).
- */
-export function placesKept(policy: Policy, { keys }: Counting, effects: Effects): readonly string[] {
-  const slicings = slicingsOf(policy);
-  const row = effects.get(everyRecord);
-  const less = [...effects].some(([name, { l1, l2squared }]) => isSlice(name) && (l1 < row!.l1 || l2squared < row!.l2squared));
-  if (!less || slicings.length < 2) return [];
-  return [...new Set(keys.filter((key) => isFixed(key, slicings)).flatMap(columnsOfKey))].sort();
+/** What a row moves that is replaced by one with the same values of these columns. */
+function keeping(policy: Policy, shape: Shape, columns: readonly SlicingColumn[], row: Effect): Effect {
+  if (addsRemoves(policy)) return row;
+  const fixed = shape.counting.keys.filter((key) => isFixed(key, columns));
+  const cells = shape.cells / fixed.reduce((n, { size }) => n * BigInt(size), 1n);
+  return apart(optionCount(shape.counting), cells, shape.row);
 }
 
 /** Combinations of values of one request; where there are more, combinations are not told apart and it counts for all of them. */

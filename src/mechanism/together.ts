@@ -44,6 +44,7 @@ function amountsOf(columns: number, join: (a: Rational, b: Rational) => Rational
 }
 
 export const noCosts = (columns: number): Costs => amountsOf(columns, add).zero;
+export const areEqual = (a: Costs, b: Costs, columns: number): boolean => amountsOf(columns, add).equal(a, b);
 export const addCosts = (a: Costs, b: Costs, columns: number): Costs => amountsOf(columns, add).join(a, b);
 
 /** So much where every column has one of these values, nothing elsewhere. */

@@ -5,7 +5,7 @@ import type { Spent } from '../mechanism/profile.js';
 import { isPart } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { refuseUnready } from './ready.js';
-import { isPairs, isPlace, nowSecret, rowsThemselves } from './relied.js';
+import { isPairs, nowSecret, rowsThemselves } from './relied.js';
 
 export interface Amended {
   readonly before: string | null;
@@ -115,7 +115,7 @@ function refuseGivenAway(entries: readonly Entry[], policy: Policy): void {
     if (secret !== undefined)
       throw new Fault(
         'LEDGER_MISMATCH',
-        `Entry ${entry.sequence} was released for ${isPlace(secret) ? 'less' : 'nothing'} because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
+        `Entry ${entry.sequence} was released for nothing because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
         'Keep what was public public, and the secret that does not cover it; or name another population.',
         { details: { entry: entry.sequence } },
       );

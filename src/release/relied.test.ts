@@ -89,4 +89,8 @@ describe('what a batch takes for known', () => {
       expect(nowSecret([stepIn('age')], policyOf(secret, ['form']))).toEqual([stepIn('age')]);
     }
   });
+
+  it('that another version noted, and this one cannot read, may not become anything else', () => {
+    expect(nowSecret(['place in age'], policyOf('row', ['form']))).toEqual(['place in age']);
+  });
 });

@@ -1,13 +1,10 @@
-import { placesKept } from '../count/effects.js';
 import type { Measure } from '../count/measure.js';
 import { columnsOf } from '../count/measure.js';
 import type { Policy } from '../policy/policy.js';
-import { slicingsOf } from '../ties/slicings.js';
 
 /**
  * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
  * are refused later (relied.proof.md).
- * `place in X`: a record was taken to keep its value of X in what was booked by values of other columns.
  * `step in X`: none for a record's place in X, whatever the secret is.
  * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
  * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
@@ -17,20 +14,16 @@ export type Relied = string;
 export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
-const placeIn = (name: string): Relied => `place in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
 const pairsOf = (digest: string): Relied => `pairs ${digest}`;
 export const isPairs = (what: Relied): boolean => what.startsWith(pairsOf(''));
-
-export const isPlace = (what: Relied): boolean => what.startsWith(placeIn(''));
 
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
 export function reliedOn(measures: readonly Measure[], policy: Policy): readonly Relied[] {
   const { protect, columns } = policy;
   const { pairs } = protect;
-  const places = [...new Set(measures.flatMap((m) => placesKept(policy, m.counting, m.effects)))].sort().map(placeIn);
-  if (pairs) return [...places, ...(measures.some((m) => m.effects.size === 0) ? [pairsOf(pairs.digest)] : [])];
-  if (protect.secret !== 'answer') return places;
+  if (pairs) return measures.some((m) => m.effects.size === 0) ? [pairsOf(pairs.digest)] : [];
+  if (protect.secret !== 'answer') return [];
   const known = measures.flatMap((m) => columnsOf(m.counting).filter((name) => columns.get(name)?.public));
   const exact = measures.some((m) => m.effects.size === 0);
   return [...(exact ? [rowsThemselves] : []), ...[...new Set(known)].sort().map(column)];
@@ -50,12 +43,11 @@ function isSecret(what: Relied, policy: Policy): boolean {
   // Other pairs may be moved by it, and ties carry what any record tells.
   if (isPairs(what)) return pairs === undefined || what !== pairsOf(pairs.digest) || dependence.length > 0;
   if (what === rowsThemselves) return secret !== 'answer';
-  // Where nothing is booked by values any more, everybody pays in full.
-  const kept = slicingsOf(policy).map((by) => by.column.name);
-  if (isPlace(what)) return kept.length > 0 && !kept.includes(what.slice(placeIn('').length));
   const step = what.startsWith(stepIn('')) ? what.slice(stepIn('').length) : undefined;
   if (step !== undefined) return columns.get(step)?.public !== true;
   const name = what.slice(what.indexOf(' ') + 1);
   if (what === column(name)) return secret === 'answer' && columns.get(name)?.public !== true;
-  return (secret === 'edge' || secret === 'person') && relations.get(name)?.private !== false;
+  if (what === relation(name)) return (secret === 'edge' || secret === 'person') && relations.get(name)?.private !== false;
+  // A note that only another version can read.
+  return true;
 }

@@ -7,16 +7,16 @@ import { effectsOverSteps } from '../count/running-count.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
 import type { Allotment } from '../mechanism/allotment.js';
-import type { Scope } from '../mechanism/effect.js';
+import { largest, type Scope } from '../mechanism/effect.js';
 import { lawWords } from '../mechanism/law.js';
 import { costTogether } from '../mechanism/mechanism.js';
-import { boxIn, everyRecord, isSlice, type RecordClass, sliced } from '../mechanism/record-class.js';
+import { boxIn, columnsIn, everyRecord, isSlice, type RecordClass, type Slicing, sliced } from '../mechanism/record-class.js';
 import { type Counted, type RunningTotals, runningTotals } from '../mechanism/running/running-totals.js';
 import type { Moves } from '../mechanism/running/way.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import type { Query } from '../query/query.js';
-import { slicingsOf } from '../ties/slicings.js';
+import { readingsOf, slicingsOf } from '../ties/slicings.js';
 import { noNoise, type Plan } from './plan.js';
 import { requestKey } from './request-key.js';
 import { sameProfile } from './same-profile.js';
@@ -50,17 +50,31 @@ function overSteps({ policy }: Session, measure: CountedMeasure, { steps, horizo
   if (policy.protect.secret === 'answer') return measure;
   return { ...measure, effects: effectsOverSteps(policy, measure, steps, horizon) };
 }
-const movesOf =
-  ({ policy }: Session) =>
-  (record: RecordClass): Moves =>
-    policy.protect.secret === 'answer' || isSlice(record) ? 'within a step' : 'between steps';
+const slicingOfSteps = ({ policy }: Session, { steps }: TotalsAsked): Slicing | undefined =>
+  slicingsOf(policy).find(({ column }) => column.name === steps.column)?.slicing;
 
-/** The steps of the horizon, where records are booked by them. */
-function stepsTouched({ policy }: Session, { effects }: CountedMeasure, { steps }: TotalsAsked): PartTouched | undefined {
-  const by = slicingsOf(policy).find(({ column }) => column.name === steps.column);
-  if (!by || !effects.has(sliced(by.slicing))) return undefined;
-  return { slicing: by.slicing, values: valuesIn(effects, by.slicing), classes: [...effects.keys()] };
+/** Records of one value of another public column may change their step. */
+function movesOf(session: Session, asked: TotalsAsked): (record: RecordClass) => Moves {
+  const answers = session.policy.protect.secret === 'answer';
+  const step = slicingOfSteps(session, asked);
+  const keepsStep = (record: RecordClass) => step !== undefined && isSlice(record) && columnsIn(boxIn(record).of).includes(step);
+  return (record) => (answers || keepsStep(record) ? 'within a step' : 'between steps');
 }
+
+/** The steps of the horizon, where records are booked by them: alone, or with other public columns where those who agree in all of them move less. */
+function stepsTouched(session: Session, { effects }: CountedMeasure, asked: TotalsAsked): PartTouched | undefined {
+  const step = slicingOfSteps(session, asked);
+  const least = (of: Slicing) => largest(effects, 'l1', sliceOf(of));
+  const [slicing] = readingsOf(session.policy)
+    .filter((of) => step !== undefined && columnsIn(of).includes(step) && effects.has(sliced(of)))
+    .sort((a, b) => Number(least(a) - least(b)));
+  if (slicing === undefined) return undefined;
+  return { slicing, values: columnsIn(slicing).map((column) => valuesIn(effects, column)), classes: [...effects.keys()] };
+}
+const sliceOf =
+  (of: Slicing): Scope =>
+  (record) =>
+    isSlice(record) && boxIn(record).of === of;
 
 /** What totals are made of, and the records that their noise is fitted to. */
 export function countedOf(
@@ -76,11 +90,11 @@ export function countedOf(
       cells: measure.cells.length,
       horizon: asked.horizon,
       effects: measure.effects,
-      moves: movesOf(session),
+      moves: movesOf(session, asked),
       unit: toNumber(measure.grid),
     },
     measure,
-    scope: part ? (record) => isSlice(record) && boxIn(record).of === part.slicing : (record) => record === everyRecord,
+    scope: part ? sliceOf(part.slicing) : (record) => record === everyRecord,
     ...(part && { part }),
   };
 }
@@ -102,7 +116,7 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
     'totals',
     askedText(options),
     ...identityOf(bound, policy),
-    [steps.column, steps.unitsOf(1), steps.width, horizon, movesOf(session)(everyRecord)],
+    [steps.column, steps.unitsOf(1), steps.width, horizon, movesOf(session, asked)(everyRecord)],
   ]);
   const key = requestKey(policy, text);
   const { counted, measure, scope, part } = countedOf(session, asked, asOne);

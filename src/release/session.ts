@@ -15,7 +15,7 @@ import type { Entry, Ledger } from '../ledger/ledger.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
 import { type Profile, type Spent, type StoredProfile, toStored } from '../mechanism/profile.js';
-import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
+import { columnsIn, everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
@@ -239,7 +239,11 @@ export class Session {
     const spent = standing ?? (await this.standing());
     const quota = quotaFor(this.#desk);
     const roomWith = (share: Rational) => roomFor(this.account, { spent, share, record, reading, quota, ...(part && { part }) });
-    const asked = this.share(options, spent, part && new Map([[part.slicing, part.values]]));
+    const asked = this.share(
+      options,
+      spent,
+      part && new Map(columnsIn(part.slicing).map((column, k) => [column, part.values[k]!])),
+    );
     const fitting =
       options.epsilon === undefined && !roomWith(asked).admitted
         ? fittingShare(asked, (share) => roomWith(share).admitted)

@@ -77,6 +77,7 @@ export function readTransitions(file: string): Transitions {
   }
   if (parsed.data.states && parsed.data.states.length !== all[0]!.length)
     throw wrong('names another number of states than it has');
+  if (new Set(parsed.data.states).size !== (parsed.data.states?.length ?? 0)) throw wrong('names a state twice');
   if (backward && backward.length !== forward.length) throw wrong('has not as many backward as forward matrices');
   if (backward?.some((back, k) => !lookBack(back, forward[k]!)))
     throw wrong('has a backward matrix that no chain with the forward one has');

@@ -108,7 +108,7 @@ describe('Gaussian noise on sums', () => {
     const sums = gaussianSums(clique(3, 3), 'any');
     const capacity = sums.largestRho(one, million);
     const amplification = Math.max(...sums.reaches.map((r) => r.amplification));
-    for (const part of ['0.01', '0.1', '0.3']) {
+    for (const part of ['0.01', '0.1', '0.2']) {
       const pure = parseRational(part);
       // The largest rho that `counted` lets through, and what is proven for it.
       let [low, high] = [0, toNumber(capacity)];
@@ -122,6 +122,62 @@ describe('Gaussian noise on sums', () => {
       expect(sums.delta(low, toNumber(left))).toBeLessThanOrEqual(1e-6);
       expect(low).toBeGreaterThan(0);
       expect(sums.epsilon({ rho: parseRational(`${low}`), pure }, million)).toBeLessThanOrEqual(1 + 1e-6);
+    }
+  });
+});
+
+describe('Gaussian and pure noise on sums, of which what was told decides how much there will be of either', () => {
+  const list: Reach[] = [
+    { amplification: 1.5, records: 4, nodes: 4 },
+    { amplification: 3, records: 3, nodes: 40 },
+    { amplification: 1, records: 1, nodes: 1 },
+  ];
+  /** The logarithm of the moment at one order, for a record that spends this among others that spend at most the capacity (the proof's W). */
+  const moment = ({ records: m }: Reach, x: number, rho: number, pure: number, others: number) =>
+    x * pure + rho * x * x + x * (rho + 2 * (m - 1) * Math.sqrt(rho * others));
+  /** The order at which delta of the capacity is least, looked for by itself. */
+  const orderOf = (r: Reach, rho: number): number => {
+    let [best, at] = [Number.POSITIVE_INFINITY, 0];
+    for (let lambda = Math.max(1, r.records / r.amplification); lambda < 4000; lambda *= 1.0002) {
+      const grown = moment(r, lambda * r.amplification, rho, 0, rho);
+      const log =
+        grown +
+        Math.log1p((r.nodes - 1) * Math.exp(-grown)) -
+        lambda +
+        lambda * Math.log(lambda / (lambda + 1)) -
+        Math.log(lambda + 1);
+      if (log < best) [best, at] = [log, lambda * r.amplification];
+    }
+    return at;
+  };
+  /** By how much the moment of a mixture that counts for all of the capacity exceeds that of Gaussian noise alone, at the worst. */
+  const excess = (r: Reach, rhoBeside: (pure: number, capacity: number) => number): number => {
+    const capacity = toNumber(sumsOver([r]).largestRho(one, million));
+    const x = orderOf(r, capacity);
+    return Math.max(
+      ...[0.01, 0.1, 0.3, 0.5, 0.9].map((part) => {
+        const pure = part / r.amplification;
+        const rho = rhoBeside(pure, capacity);
+        return rho < 0 ? 0 : moment(r, x, rho, pure, capacity) / moment(r, x, capacity, 0, capacity) - 1;
+      }),
+    );
+  };
+
+  it('are weighed at the order that the capacity is kept at, also where records spend unlike mixtures', () => {
+    for (const r of list) {
+      const sums = sumsOver([r]);
+      const rhoBeside = (pure: number, capacity: number): number => {
+        const cap = parseRational(`${capacity}`);
+        return capacity - toNumber(sums.counted({ rho: rational(0), pure: parseRational(`${pure}`) }, cap, one));
+      };
+      expect(excess(r, rhoBeside)).toBeLessThan(1e-3);
+    }
+  });
+
+  it('would be let through by what is left of epsilon, which another order keeps for each mixture', () => {
+    for (const r of list) {
+      const left = (pure: number, capacity: number) => (1 - r.amplification * pure) ** 2 * capacity;
+      expect(excess(r, left)).toBeGreaterThan(0.1);
     }
   });
 });

@@ -1,5 +1,5 @@
-import { addUp, divUp, expUp, log1pDown, log1pUp, logDown, mulDown, mulUp, sqrtUp, subUp } from '../../exact/outward.js';
-import { fromNumber, multiply, toNumberDown, toNumberUp } from '../../exact/rational.js';
+import { addUp, divUp, expUp, log1pDown, log1pUp, logDown, mulDown, mulUp, subUp } from '../../exact/outward.js';
+import { add, fromNumber, multiply, toNumberDown, toNumberUp } from '../../exact/rational.js';
 import type { GaussianBound } from '../amplifier.js';
 import { onlySums } from '../condition.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
@@ -47,12 +47,13 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
     reaches,
     epsilon: ({ rho, pure }, d) => addUp(epsilonOn(delta, rho, d), mulUp(most, toNumberUp(pure))),
     largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
-    // A pure epsilon moves everything by C times it, which leaves less of epsilon; rho shrinks with the square of what is left.
+    // How much of each kind of noise there will be may be decided by what was told: so both are weighed at the one order that keeps the capacity.
     counted: ({ rho, pure }, capacity, epsilon) => {
-      if (pure.num === 0n) return rho;
-      const share = divUp(mulUp(most, toNumberUp(pure)), toNumberDown(epsilon));
-      const root = fromNumber(addUp(sqrtUp(toNumberUp(rho)), mulUp(share, sqrtUp(toNumberUp(capacity)))));
-      return multiply(root, root);
+      if (pure.num === 0n || capacity.num === 0n) return add(rho, pure);
+      const [cap, limit] = [toNumberUp(capacity), toNumberDown(epsilon)];
+      const price = (r: Reach): number =>
+        r.amplification === 0 ? 0 : divUp(1, (bestOrder(r, cap, limit) * r.amplification + r.records) * (1 - 2 ** -40));
+      return add(rho, multiply(pure, fromNumber(reaches.reduce((m, r) => Math.max(m, price(r)), 0))));
     },
     how: gaussianSumsHow,
   };
@@ -64,10 +65,23 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
  * the best one is rounded up.
  */
 function deltaOf(reach: Reach, rho: number, epsilon: number): number {
-  const { amplification: c, records: m, nodes, least: cheapest = 1 } = reach;
-  const shifted = subUp(2 * m, cheapest);
+  const { amplification: c, nodes } = reach;
   if (rho === 0 || c === 0) return 0;
   if (!(rho < 1e6)) return 1;
+  const lambda = bestOrder(reach, rho, epsilon);
+  const x = mulUp(lambda, c);
+  const grown = mulUp(rho, addUp(mulUp(x, x), mulUp(x, shiftOf(reach))));
+  const logMoment = addUp(grown, log1pUp(mulUp(nodes - 1, expUp(-grown))));
+  const off = mulDown(lambda, epsilon) + mulDown(lambda, log1pDown(1 / lambda - 2 ** -52)) + logDown(lambda + 1 - 2 ** -51);
+  return Math.min(1, expUp(subUp(logMoment, off * (1 - 2 ** -50))));
+}
+
+const shiftOf = ({ records, least = 1 }: Reach): number => subUp(2 * records, least);
+
+/** The lambda at which this rho costs the least delta. */
+function bestOrder(reach: Reach, rho: number, epsilon: number): number {
+  const { amplification: c, records: m, nodes } = reach;
+  const shifted = shiftOf(reach);
   const least = Math.max(1, m / c) * (1 + 2 ** -40);
   const moment = (x: number) => rho * (x * x + x * shifted);
   const plain = (t: number): number => {
@@ -78,12 +92,7 @@ function deltaOf(reach: Reach, rho: number, epsilon: number): number {
     );
   };
   const guess = Math.max(least, (epsilon - c * rho * shifted) / (2 * c * c * rho));
-  const lambda = Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
-  const x = mulUp(lambda, c);
-  const grown = mulUp(rho, addUp(mulUp(x, x), mulUp(x, shifted)));
-  const logMoment = addUp(grown, log1pUp(mulUp(nodes - 1, expUp(-grown))));
-  const off = mulDown(lambda, epsilon) + mulDown(lambda, log1pDown(1 / lambda - 2 ** -52)) + logDown(lambda + 1 - 2 ** -51);
-  return Math.min(1, expUp(subUp(logMoment, off * (1 - 2 ** -50))));
+  return Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
 }
 
 /** Where a function with one valley is lowest between two places. */

@@ -47,7 +47,7 @@ export function enumerate(model: Model, limit = largestJoint): Joint {
 }
 
 export function tooLarge(what: string, size: number, limit: number): Fault {
-  const shown = Number.isFinite(size) ? size.toLocaleString('en') : 'too many';
+  const shown = !Number.isFinite(size) ? 'too many' : size < 1e15 ? size.toLocaleString('en') : `about ${size.toExponential(0)}`;
   return new Fault(
     'MODEL_TOO_LARGE',
     `Enumeration would need ${shown} ${what}; the limit is ${limit.toLocaleString('en')}.`,

@@ -12,6 +12,12 @@ import { compareSums } from './sums.js';
 
 /** Every mechanism on one model: by enumeration, or, where the model is too large for it, sums and counts on forests by messages. */
 export function compareMechanisms(model: Model, query: string, epsilon: number, readTable?: ReadTable): Comparison {
+  if (model.values.every((values) => values.length === 1))
+    throw new Fault(
+      'MODEL_INVALID',
+      'Every record of the model has one value only: nothing is secret, so there is no noise to compare.',
+      'Give the records, or the states of the chain, at least two values.',
+    );
   try {
     return compareByEnumeration(model, query, epsilon, readTable);
   } catch (error) {
