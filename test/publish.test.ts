@@ -5,6 +5,7 @@ import { register as registerAttack } from '../src/cli/attack.js';
 import { register as registerLedger } from '../src/cli/ledger.js';
 import { register as registerRelease } from '../src/cli/release.js';
 import { runCommand } from './command.js';
+import { unzipped } from './unzipped.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -30,6 +31,31 @@ describe('the folder of a release', () => {
     const percents = rows.map((row) => Number(row.split(',')[head!.split(',').indexOf('percent')])).slice(0, -1);
     expect(percents.reduce((a, b) => a + b)).toBeCloseTo(100, 6);
     expect(privacy).toMatchObject({ certified: true, epsilon: 4 });
+  });
+
+  it('says with each table that it is mostly noise: on the page, in the workbook and in the data package', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
+    const out = join(shop.folder, 'out');
+    const asked = JSON.stringify([
+      { kind: 'histogram', column: 'party' },
+      { kind: 'mean', column: 'age' },
+    ]);
+    await release('--query', asked, '--out', out);
+    const said = /Mostly noise: the 95 % error of each number is ±\d+, more than a tenth of the records there are, about 60\./;
+    const [, party, age] = readFileSync(join(out, 'report.html'), 'utf8').split('<figure');
+    expect(party).toMatch(said);
+    expect(age).not.toMatch(/Mostly noise/);
+    const { resources } = JSON.parse(readFileSync(join(out, 'datapackage.json'), 'utf8'));
+    expect(resources[0].warning).toMatch(said);
+    expect(resources[1].warning).toBeUndefined();
+    expect(unzipped(readFileSync(join(out, 'tables.xlsx'))).get('xl/worksheets/sheet2.xml')).toMatch(said);
+    // A recorded answer is told with it, too; one with little noise without.
+    const again = join(shop.folder, 'again');
+    await release('--query', asked, '--out', again);
+    expect(readFileSync(join(again, 'report.html'), 'utf8')).toMatch(said);
+    const calm = join(shop.folder, 'calm');
+    await runCommand(registerRelease, 'release', shop.policyFile, '--epsilon', '3', '--query', histogram, '--out', calm);
+    for (const text of textsIn(calm)) expect(text).not.toMatch(/Mostly noise/);
   });
 
   it('tells no path, and calls the population by its title', async () => {

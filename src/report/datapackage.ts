@@ -12,6 +12,7 @@ export const dataPackage = (receipt: Receipt, title: string, files: readonly (re
     name: `table-${k + 1}`,
     title: table.name,
     ...(table.question !== undefined && { description: table.question }),
+    ...(table.warning !== undefined && { warning: table.warning }),
     path,
     format: 'csv',
     mediatype: 'text/csv',

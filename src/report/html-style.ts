@@ -60,6 +60,8 @@ tr:last-child td { border-bottom: 0; }
 .answers .wide { grid-column: 1 / -1; }
 .answers figcaption { margin-bottom: 10px; }
 .answers .note { font-size: 14px; color: var(--muted); margin: 2px 0 0; line-height: 1.4; }
+.doubt { font-size: 14px; color: var(--warn); background: var(--warn-soft); border-radius: 6px; padding: 4px 10px; margin: 8px 0 0; line-height: 1.4; max-width: none; }
+h2 + .doubt, nav + .doubt { margin: 0 0 14px; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); gap: 14px 26px; }
 .panels h4 { font-size: 13.5px; margin: 0 0 2px; }
 .tile { font-size: 42px; font-weight: 680; letter-spacing: -0.02em; line-height: 1.1; font-variant-numeric: tabular-nums; }
