@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { register as registerAttack } from '../src/cli/attack.js';
 import { register as registerLedger } from '../src/cli/ledger.js';
 import { register as registerRelease } from '../src/cli/release.js';
+import { fileName } from '../src/report/published-folder.js';
 import { runCommand } from './command.js';
 import { unzipped } from './unzipped.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -67,6 +68,41 @@ describe('the folder of a release', () => {
     for (const folder of ['plain', 'titled'])
       for (const text of textsIn(join(shop.folder, folder))) expect(text).not.toContain(shop.folder);
     expect(readFileSync(join(shop.folder, 'titled', 'report.html'), 'utf8')).toContain('Town survey 2026');
+  });
+
+  it('nor does what a program is told: receipts name no path', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }).replace(/^population:.*\n/m, ''), 60);
+    const told = await release('--query', histogram, '--json');
+    expect(told).not.toContain(shop.folder);
+    expect(JSON.parse(told).receipt.population).toBe('people');
+    const question = '{"columns": ["age"], "clusters": 2}';
+    expect(await release('--kmeans', question, '--json')).not.toContain(shop.folder);
+  });
+
+  it('names files by letters of every script, one for each table, none too long or a device', () => {
+    const names = ['возраст', '性別', 'Größe (cm)', 'عمر', 'ปีเกิด', '!!!'];
+    expect(names.map((name, k) => fileName(name, k, names.length))).toEqual([
+      '1-возраст',
+      '2-性別',
+      '3-größe-cm',
+      '4-عمر',
+      '5-ปีเกิด',
+      '6-answer',
+    ]);
+    expect(['!!!', 'CON', 'lpt1', '性別', 'a/../b', '\u202egnp.exe\u0000'].map((name) => fileName(name, 0, 1))).toEqual([
+      'answer',
+      'answer-con',
+      'answer-lpt1',
+      '性別',
+      'a-b',
+      'u202egnp-exe-u0000',
+    ]);
+    for (const letter of ['語', 'ß', '𝒳', 'e\u0301']) {
+      const long = Array.from({ length: 3 }, (_, k) => `${fileName(letter.repeat(500), k, 3)}.csv`);
+      for (const name of long) expect(Buffer.byteLength(name)).toBeLessThan(140);
+      expect(new Set(long).size).toBe(3);
+      expect(long[0]).not.toContain('\ufffd');
+    }
   });
 
   it('holds one release: a second is refused before it is paid for, or replaces the first', async () => {

@@ -3,6 +3,7 @@ import type { Accuracy, AccuracyQuestion } from '../ask/least-epsilon.js';
 import { readJson } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
+import { oddsFactorText } from '../policy/belief.js';
 import { percent } from '../report/number.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
 import { emit } from './output.js';
@@ -73,7 +74,7 @@ async function intoBelief({ epsilon, delta, prior, json }: Words): Promise<void>
   const { sentence, ...found } = beliefWith({ epsilon: epsilon!, delta, priors: prior?.split(',') });
   emit(json, found, () =>
     [
-      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${figure(found.oddsFactor)}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
+      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${oddsFactorText(found.epsilon, figure)}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
       '',
       table(
         ['believed before', 'at most after', 'at least after'],
