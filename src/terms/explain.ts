@@ -252,7 +252,7 @@ const toDecide = ({ undecided, file }: Policy): Explanation[] =>
     ? [
         {
           topic: 'to do',
-          text: `it is not said whether records know each other. Write dependence: none, or a list such as [{kind: groups, by: household_id, oddsRatio: inf}], into ${basename(file)}; nothing is planned or released before.`,
+          text: `it is not said whether records know each other. Write dependence: none, or a list such as [{kind: groups, by: COLUMN, oddsRatio: inf}], into ${basename(file)}; nothing is planned or released before.`,
         },
       ]
     : [];
