@@ -15,6 +15,8 @@ export interface DraftOptions {
   readonly table?: string;
   /** Numbers are written with commas. */
   readonly decimal?: ',';
+  /** What the data is written in, where that is not UTF-8. */
+  readonly encoding?: string;
   readonly codebookPath?: string;
   readonly codebook?: Codebook;
   /** Written out when the default place, beside the data, cannot be used. */
@@ -24,6 +26,8 @@ export interface DraftOptions {
   readonly known?: Known;
   /** What was said about how records know each other; `undecided` when nothing was. */
   readonly dependence?: DraftDependence;
+  /** The order in which answers of a column are written, where it is known; what it does not name comes last. */
+  readonly order?: ReadonlyMap<string, readonly string[]>;
   /** Who is in several rows, as found. */
   readonly panels?: readonly FoundPanel[];
   /** What was said about it: whose rows they are, or that each row is a secret of its own. Not said, the rows of whoever was found are protected together. */
@@ -168,6 +172,13 @@ function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): 
   return Array.from({ length: high - low + 1 }, (_, k) => `${low + k}`);
 }
 
+function inOrder<G extends Exclude<Guess, { type: 'out' }>>(told: G, order: readonly string[] | undefined): G {
+  if (!order || !('values' in told)) return told;
+  const places = new Map(order.map((code, k) => [codeText(code), k]));
+  const placeOf = (code: string) => places.get(code) ?? order.length;
+  return { ...told, values: [...told.values].sort((a, b) => placeOf(a) - placeOf(b)) };
+}
+
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
 export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOptions): Draft {
   const book = options.codebook ?? new Map<string, CodebookEntry>();
@@ -248,7 +259,13 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     const label = entry?.label === undefined ? [] : [`label: ${scalar(entry.label)}`];
     if ('unlisted' in told && told.unlisted !== undefined) lines.push(unlistedLine(told.unlisted));
     if ('orBounds' in told && told.orBounds) lines.push(codesLine(told.orBounds));
-    lines.push(line(column.name, [...shape(told), ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []), ...label]));
+    lines.push(
+      line(column.name, [
+        ...shape(inOrder(told, options.order?.get(column.name))),
+        ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []),
+        ...label,
+      ]),
+    );
   }
   const groups = groupsIn(columns, options.panels ?? []);
   const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);

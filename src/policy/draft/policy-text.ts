@@ -45,6 +45,7 @@ export function render(
 ): string {
   const parts = [`source: ${scalar(options.source)}`];
   if (options.table !== undefined) parts.push(`table: ${scalar(options.table)}`);
+  if (options.encoding !== undefined) parts.push(`encoding: ${scalar(options.encoding)}`);
   if (options.decimal) parts.push(`decimal: "${options.decimal}"`);
   if (refer) parts.push(`codebook: ${scalar(options.codebookPath!)}`);
   return [
