@@ -75,7 +75,7 @@ svg.chart { display: block; max-width: 100%; height: auto; font-family: inherit;
 @container (min-width: 420px) and (max-width: 819px) { .fit3 > .at2 { display: none; } .fit3 > svg.at1 { display: block; } }
 svg .figure { font-variant-numeric: tabular-nums; }
 .crowds svg.chart { margin: 0 auto; }
-details { margin-top: 10px; font-size: 14px; }
+details { margin-top: 10px; font-size: 14px; overflow-x: auto; }
 summary { cursor: pointer; color: var(--muted); }
 summary:focus-visible, a:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; border-radius: 3px; }
 .index { columns: 6 160px; column-gap: 22px; list-style: none; padding: 0; margin: 0; font-size: 14px; }
@@ -93,6 +93,12 @@ footer { color: var(--muted); font-size: 14px; padding-top: 26px; padding-bottom
   h1 { font-size: 25px; }
   header .mark { width: 44px; height: 44px; }
   td:first-child { min-width: 8.5em; }
+}
+@media (max-width: 520px) {
+  details table { font-size: 12.5px; }
+  details th, details td { padding-right: 6px; }
+  details td.n, details th.n { padding-left: 6px; }
+  details td:first-child { min-width: 5.5em; overflow-wrap: anywhere; }
 }
 @media print {
   :root { --page: #fff; --card: #fff; --ink: #111; --muted: #444; --rule: #ccc; }
