@@ -3,7 +3,6 @@ import type { Accuracy, AccuracyQuestion } from '../ask/least-epsilon.js';
 import { readJson } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
-import { oddsFactorText } from '../policy/belief.js';
 import { percent } from '../report/number.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
 import { emit } from './output.js';
@@ -74,7 +73,7 @@ async function intoBelief({ epsilon, delta, prior, json }: Words): Promise<void>
   const { sentence, ...found } = beliefWith({ epsilon: epsilon!, delta, priors: prior?.split(',') });
   emit(json, found, () =>
     [
-      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${oddsFactorText(found.epsilon, figure)}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
+      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${Number.isFinite(found.oddsFactor) ? figure(found.oddsFactor) : `e^${figure(found.epsilon)}`}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
       '',
       table(
         ['believed before', 'at most after', 'at least after'],

@@ -3,7 +3,7 @@ import { writeText } from './copy.js';
 import { unpacked } from './text.js';
 
 /** The encoding of files that do not tell: nearly all of them were written on Windows in the west of Europe. */
-export const assumedEncoding = 'windows-1252';
+const assumedEncoding = 'windows-1252';
 
 /**
  * What a CSV is most likely written in; undefined for UTF-8. It looks at every byte, so that one record may decide it: whoever drafts a policy asks, the
