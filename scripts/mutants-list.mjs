@@ -560,14 +560,14 @@ const rowsOfFound = [
   mutant('found-none-in-silence', 'src/policy/draft/policy-text.ts', "'dependence: undecided',", "'dependence: none',", firstMile),
   mutant('found-timings', 'src/policy/draft/guess.ts', "return out('timing', 'a timing');", '{}', firstMile),
   mutant('found-last-crumb', 'src/release/plan.ts', 'if (!isPositive(left) || compare(share, left) !== 0) return undefined;', 'if (left !== undefined) return undefined;', firstMile),
-  mutant('found-mostly-noise', 'src/release/plan.ts', '.filter(({ error, most }) => error.halfWidth > most / 10)', '.filter(() => false)', firstMile),
+  mutant('found-mostly-noise', 'src/release/plan.ts', 'return by > 1 / 10 ?', 'return by > 1e9 ?', firstMile),
   mutant('found-second-release', 'src/cli/write-release.ts', 'if (overwrite || !released) return;', 'return;', firstMile),
   mutant('found-attack-page', 'src/cli/attack.ts', "out ?? join(dirname(policy), 'private', name)", "out ?? join(dirname(policy), 'out', name)", firstMile),
   mutant('found-mistyped', 'src/count/hidden-cells.ts', 'if (unknown.length > 0) this.#undeclared.add(new Set(unknown));', '', 'test/private-check.test.ts'),
   mutant('found-mistyped-unsaid', 'src/cli/check.ts', 'const hidden = columns.filter((c) => c.hidden > 0);', 'const hidden = columns.filter(() => false);', firstMile),
   mutant('found-labels', 'src/report/key-labels.ts', 'column.labels.get(one) ?? one', 'one', firstMile),
   mutant('found-percent', 'src/report/published-table.ts', "const shares = table.rows.some(({ share }) => share);", 'const shares = false;', firstMile),
-  mutant('found-paths', 'src/report/published-folder.ts', '({ ...receipt, population: publicName(policy) })', 'receipt', firstMile),
+  mutant('found-paths', 'src/release/receipt.ts', 'population: publicName(policy)', 'population: policy.population', 'test/publish.test.ts'),
   mutant('found-sav-labels', 'src/policy/codebook/statfile.ts', "labels: new Map([...told].filter(([, words]) => words !== '')),", 'labels: new Map(),', firstMile),
   mutant('found-sav-missing', 'src/policy/codebook/statfile.ts', 'missing: [...none],', 'missing: [],', firstMile),
   mutant('found-sav-cells', 'src/statfile/sav/cases.ts', 'told === nothing ? missing : ready[told]!', 'told === nothing ? missing : ready[0]!', 'test/statfile/statfile.test.ts'),
@@ -586,9 +586,18 @@ const rowsOfFound = [
 /** What a draft would give away in silence. */
 const personal = 'src/policy/draft/personal.test.ts';
 const panels = 'src/policy/draft/panel.test.ts';
+const content = 'src/policy/draft/content.test.ts';
 const silent = [
   mutant('few-rows-listed', 'src/policy/draft/free-text.ts', 'times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text)', 'false', personal, 'src/policy/draft/own-words.test.ts'),
   mutant('looks-listed', 'src/policy/draft/free-text.ts', 'personalLook(text) !== undefined);', 'false);', personal),
+  mutant('birth-in-parts', 'src/policy/draft/birth.ts', 'if (!month) continue;', 'continue;', content),
+  mutant('codes-in-bins', 'src/policy/draft/guess.ts', 'return hasHoles(column) ?', 'return wanted && hasHoles(column) ?', content),
+  mutant('class-measured', 'src/policy/draft/groups.ts', 'if (alike && isPerhapsGroupName(name)', 'if (!alike && isPerhapsGroupName(name)', content),
+  mutant('label-unlisted', 'src/policy/draft/free-text.ts', '2 * short > counts.size && !areLabels([...counts.keys()])', '2 * short > counts.size', content),
+  mutant('shares-cut-one-by-one', 'src/query/shares.ts', 'nearestCounts(counts, total, numbers)', 'counts.map((x) => Math.max(0, x))', 'src/query/shares.test.ts'),
+  mutant('share-outside-its-interval', 'src/query/shares.ts', 'low: Math.min(low, value)', 'low', 'src/query/shares.test.ts'),
+  mutant('noise-unsaid', 'src/report/published-table.ts', '{ warning: table.mostlyNoise }', '{}', 'test/publish.test.ts'),
+  mutant('encoding-unread', 'src/engine/duckdb/loading.ts', 'if (at !== 0 || encoding === undefined) return path;', 'if (at === 0) return path;', 'test/encodings.test.ts'),
   mutant('names-listed', 'src/policy/draft/guess.ts', "if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');", '', personal),
   mutant('numbering-measured', 'src/policy/draft/guess.ts', 'if (numeric && !wanted && isNumbering(', 'if (numeric && wanted && isNumbering(', personal),
   mutant('coordinates-measured', 'src/policy/draft/guess.ts', 'if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);', '', personal),

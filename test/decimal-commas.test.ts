@@ -79,4 +79,44 @@ describe('numbers with decimal commas', () => {
     expect(entries[1]).toBe(entries[0]);
     expect(entries[2]).toBeGreaterThan(entries[0]!);
   });
+
+  it('are the codes they spell: 1,0 is 1 in the data, the policy, the codebook and a question', async () => {
+    shop = openWorkshop('', 1);
+    const cells = ['"1,0"', '1', '1.0', ' 1 ', '"2,00"', '"2,5"'];
+    shop.write('answers.csv', `q\n${Array.from({ length: 60 }, (_, i) => cells[i % 6]).join('\n')}\n`);
+    const policy = (values: string) =>
+      shop.write(
+        'p.yaml',
+        `data: {source: answers.csv}\nprotect: {secret: row}\nbudget: {epsilon: 100000}\ndependence: none\ncolumns: {q: {type: category, values: ${values}}}\n`,
+      );
+    for (const [values, asked] of [
+      ['[1, 2]', '1,0'],
+      ['["1,0", "2,0"]', '1'],
+      ['{"1,0": yes, "2,0": no}', '1.0'],
+    ] as const) {
+      await using fugu = await open(policy(values), { acceptNoProtection: true });
+      const { tables } = await fugu.release([
+        { kind: 'histogram', column: 'q' },
+        { kind: 'count', where: [{ column: 'q', op: '=', value: asked }] },
+      ]);
+      expect(tables[0]!.rows.map(({ keys, value }) => [keys[0], Math.round(value!)])).toEqual([
+        ['1', 40],
+        ['2', 10],
+        ['(missing)', 10],
+      ]);
+      expect(Math.round(tables[1]!.rows[0]!.value!)).toBe(40);
+    }
+  });
+
+  it('two codes that a list of several names are none', async () => {
+    shop = openWorkshop('', 1);
+    shop.write('answers.csv', `q\n${Array.from({ length: 60 }, () => '"1,0"').join('\n')}\n`);
+    const policy = shop.write(
+      'p.yaml',
+      'data: {source: answers.csv}\nprotect: {secret: row}\nbudget: {epsilon: 100000}\ndependence: none\ncolumns: {q: {type: multi, separator: ",", values: [0, 1]}}\n',
+    );
+    await using fugu = await open(policy, { acceptNoProtection: true });
+    const { tables } = await fugu.release({ kind: 'histogram', column: 'q' });
+    expect(tables[0]!.rows.slice(0, 2).map(({ value }) => Math.round(value!))).toEqual([60, 60]);
+  });
 });

@@ -85,4 +85,26 @@ describe('what a policy hides, for the steward alone', () => {
       nameless: 1,
     });
   });
+
+  it('says which declared code another spelling most likely is', async () => {
+    shop = openWorkshop('', 1);
+    shop.write(
+      'policy.yaml',
+      yaml.replace('[Dem, Rep, Ind, Green]', '[Dem, New Left, "1", "1.5"]').replace(/dependence: .*/, 'dependence: none'),
+    );
+    const cells = ['dem', 'DEM', 'new_left', '01', '"1,5"', '1.50', '"1,0"', '1.0', 'Green'];
+    shop.write('survey.csv', `party,media,age\n${cells.map((cell) => `${cell},"1,0",20`).join('\n')}\n`);
+    const { private: found } = await checkPolicy(shop.policyFile, { private: true });
+    const party = found!.columns.find((c) => c.column === 'party')!;
+    expect(Object.fromEntries(party.undeclared.map(({ code, declaredAs }) => [code, declaredAs]))).toEqual({
+      dem: 'Dem',
+      DEM: 'Dem',
+      new_left: 'New Left',
+      '01': '1',
+      '1,5': '1.5',
+      '1.50': '1.5',
+      Green: undefined,
+    });
+    expect(await runCommand(register, 'check', shop.policyFile, '--private')).toContain('01 (1; declared: 1)');
+  });
 });

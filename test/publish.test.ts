@@ -4,7 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { register as registerAttack } from '../src/cli/attack.js';
 import { register as registerLedger } from '../src/cli/ledger.js';
 import { register as registerRelease } from '../src/cli/release.js';
+import { fileName } from '../src/report/published-folder.js';
 import { runCommand } from './command.js';
+import { unzipped } from './unzipped.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -32,6 +34,31 @@ describe('the folder of a release', () => {
     expect(privacy).toMatchObject({ certified: true, epsilon: 4 });
   });
 
+  it('says with each table that it is mostly noise: on the page, in the workbook and in the data package', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
+    const out = join(shop.folder, 'out');
+    const asked = JSON.stringify([
+      { kind: 'histogram', column: 'party' },
+      { kind: 'mean', column: 'age' },
+    ]);
+    await release('--query', asked, '--out', out);
+    const said = /Mostly noise: the 95 % error of each number is ±\d+, more than a tenth of the records there are, about 60\./;
+    const [, party, age] = readFileSync(join(out, 'report.html'), 'utf8').split('<figure');
+    expect(party).toMatch(said);
+    expect(age).not.toMatch(/Mostly noise/);
+    const { resources } = JSON.parse(readFileSync(join(out, 'datapackage.json'), 'utf8'));
+    expect(resources[0].warning).toMatch(said);
+    expect(resources[1].warning).toBeUndefined();
+    expect(unzipped(readFileSync(join(out, 'tables.xlsx'))).get('xl/worksheets/sheet2.xml')).toMatch(said);
+    // A recorded answer is told with it, too; one with little noise without.
+    const again = join(shop.folder, 'again');
+    await release('--query', asked, '--out', again);
+    expect(readFileSync(join(again, 'report.html'), 'utf8')).toMatch(said);
+    const calm = join(shop.folder, 'calm');
+    await runCommand(registerRelease, 'release', shop.policyFile, '--epsilon', '3', '--query', histogram, '--out', calm);
+    for (const text of textsIn(calm)) expect(text).not.toMatch(/Mostly noise/);
+  });
+
   it('tells no path, and calls the population by its title', async () => {
     const yaml = policyYaml({ budget: '{ epsilon: 4 }' }).replace(/^population:.*\n/m, '');
     shop = openWorkshop(yaml, 400);
@@ -41,6 +68,41 @@ describe('the folder of a release', () => {
     for (const folder of ['plain', 'titled'])
       for (const text of textsIn(join(shop.folder, folder))) expect(text).not.toContain(shop.folder);
     expect(readFileSync(join(shop.folder, 'titled', 'report.html'), 'utf8')).toContain('Town survey 2026');
+  });
+
+  it('nor does what a program is told: receipts name no path', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }).replace(/^population:.*\n/m, ''), 60);
+    const told = await release('--query', histogram, '--json');
+    expect(told).not.toContain(shop.folder);
+    expect(JSON.parse(told).receipt.population).toBe('people');
+    const question = '{"columns": ["age"], "clusters": 2}';
+    expect(await release('--kmeans', question, '--json')).not.toContain(shop.folder);
+  });
+
+  it('names files by letters of every script, one for each table, none too long or a device', () => {
+    const names = ['возраст', '性別', 'Größe (cm)', 'عمر', 'ปีเกิด', '!!!'];
+    expect(names.map((name, k) => fileName(name, k, names.length))).toEqual([
+      '1-возраст',
+      '2-性別',
+      '3-größe-cm',
+      '4-عمر',
+      '5-ปีเกิด',
+      '6-answer',
+    ]);
+    expect(['!!!', 'CON', 'lpt1', '性別', 'a/../b', '\u202egnp.exe\u0000'].map((name) => fileName(name, 0, 1))).toEqual([
+      'answer',
+      'answer-con',
+      'answer-lpt1',
+      '性別',
+      'a-b',
+      'u202egnp-exe-u0000',
+    ]);
+    for (const letter of ['語', 'ß', '𝒳', 'e\u0301']) {
+      const long = Array.from({ length: 3 }, (_, k) => `${fileName(letter.repeat(500), k, 3)}.csv`);
+      for (const name of long) expect(Buffer.byteLength(name)).toBeLessThan(140);
+      expect(new Set(long).size).toBe(3);
+      expect(long[0]).not.toContain('\ufffd');
+    }
   });
 
   it('holds one release: a second is refused before it is paid for, or replaces the first', async () => {

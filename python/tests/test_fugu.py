@@ -61,6 +61,49 @@ class FromDataToTable(InFolder):
         self.assertEqual([row[1] for row in rows], ["", "1e+300", "0", "true", str(2**60), "0.1"])
 
 
+class WhatCameIn(InFolder):
+    sizes = ["small", "middling", "large"]
+
+    def released(self, data):
+        policy = self.drafted(data)
+        policy.confirm("all")
+        return policy.release({"kind": "histogram", "column": "size"}, epsilon=1)
+
+    def told(self, frame) -> list[str]:
+        return [size for size in frame["size"] if size != "(missing)"]
+
+    @unittest.skipUnless(has("pandas"), "pandas is not installed")
+    def test_a_pandas_categorical_comes_back_as_one_in_its_order(self) -> None:
+        import pandas
+
+        kind = pandas.CategoricalDtype([*self.sizes, "a remark that nobody made"], ordered=True)
+        data = pandas.DataFrame({"size": pandas.Series([self.sizes[k % 3] for k in range(300)], dtype=kind)})
+        frame = self.released(data)
+        self.assertIsInstance(frame, pandas.DataFrame)
+        self.assertEqual(self.told(frame), self.sizes)
+        self.assertTrue(frame["size"].dtype.ordered)
+        self.assertEqual(self.told(frame.sort_values("size")), self.sizes)
+        for file in (self.folder / "town").iterdir():
+            if file.is_file():
+                self.assertNotIn("remark", file.read_text())
+
+    @unittest.skipUnless(has("polars"), "polars is not installed")
+    def test_polars_in_polars_out(self) -> None:
+        import polars
+
+        data = polars.DataFrame({"size": polars.Series([self.sizes[k % 3] for k in range(300)], dtype=polars.Enum(self.sizes))})
+        frame = self.released(data)
+        self.assertIsInstance(frame, polars.DataFrame)
+        self.assertEqual(self.told(frame), self.sizes)
+
+    def test_the_receipt_names_no_path(self) -> None:
+        policy = self.drafted(people, frames="rows")
+        policy.confirm("all")
+        receipt = policy.ask({"kind": "count"}, epsilon=0.5).receipt
+        self.assertNotIn(str(self.folder), json.dumps(receipt))
+        self.assertEqual(receipt["population"], "data")
+
+
 class Asked(unittest.TestCase):
     """One policy, asked in many ways."""
 

@@ -1,6 +1,7 @@
 import { coarseColumns, columnList } from '../dependence/model/resolution.js';
 import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
+import { oddsFactorText } from '../policy/belief.js';
 import { protectsNothing } from '../policy/budget.js';
 import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
@@ -66,7 +67,12 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const compared = neighboursOf(policy);
   const values = betweenValues(compared, account.epsilon);
   const belief = (prior: Rational) => percent(posteriorAtMost(prior, values), 'up');
-  const factor = (x: number) => (Math.ceil(100 * Math.exp(x)) / 100).toString();
+  const factor = (x: number) =>
+    oddsFactorText(
+      x,
+      (y) => `${Math.ceil(100 * y) / 100}`,
+      (y) => `${shortAbove(y)}`,
+    );
   const odds = factor(epsilon);
   const told = shortAbove(epsilon);
   const neighbours = neighboursIn(policy);

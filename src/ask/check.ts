@@ -83,7 +83,11 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
 
 /** The data as it is: opened for the policy, text that is not declared would be forgotten. */
 async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
-  const { source, table } = policy.data;
-  const engine = await openEngine({ source, ...(table !== undefined && { table }) });
+  const { source, table, encoding } = policy.data;
+  const engine = await openEngine({
+    source,
+    ...(table !== undefined && { table }),
+    ...(encoding !== undefined && { encoding }),
+  });
   return closing(engine, () => pinned(engine, (rows) => countHidden(rows, policy)));
 }

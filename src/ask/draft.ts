@@ -1,6 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
+import { encodingOf } from '../engine/csv/encoding.js';
+import { lookAt } from '../engine/data-file.js';
 import { describeColumns, describeOwn, describePanels } from '../engine/describe.js';
 import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
@@ -13,6 +15,7 @@ import { keysIn } from '../policy/draft/own-by-key.js';
 import { chooseNames, isPattern } from '../policy/name-pattern.js';
 import { canonicalPath } from '../policy/population.js';
 import { didYouMean } from '../policy/suggest.js';
+import { decoderOf, isUtf8Name } from '../statfile/decode.js';
 import { hasDictionary, unreadOf } from '../statfile/statfile.js';
 import { openEngine } from '../terms/open.js';
 import { parsePolicy } from '../terms/read.js';
@@ -65,6 +68,10 @@ const options = z.strictObject({
   codebook: z.string().min(1).optional(),
   /** The table of a duckdb file, the sheet of a workbook. */
   table: z.string().min(1).optional(),
+  /** What a CSV is written in (windows-1252, iso-8859-15, utf-16 …); found out when absent. */
+  encoding: z.string().min(1).optional(),
+  /** The order of answers, by column: that of a factor or a categorical. It lists nothing that the draft does not list. */
+  order: z.record(z.string(), z.array(z.string())).optional(),
   /** Where to write the policy; never over a file that is there. */
   out: z.string().min(1).default('policy.yaml'),
   progress: progress.optional(),
@@ -87,7 +94,7 @@ export interface DraftedPolicy extends Draft {
  */
 export async function draftPolicy(data: FileName, given?: DraftOptions): Promise<DraftedPolicy> {
   return faulting(async () => {
-    const { codebook, table, out, progress, interview, ...first } = readOptions(options, given);
+    const { codebook, table, encoding, order, out, progress, interview, ...first } = readOptions(options, given);
     const file = canonicalPath(resolve(out));
     const called = fileNamed(data, 'The data');
     const remote = isDatabase(called);
@@ -97,7 +104,12 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const book = told === undefined ? undefined : await readCodebook(told);
     // A survey file that labels nothing is no codebook.
     const codebookPath = named ?? (book?.size ? told : undefined);
-    const engine = await openEngine({ source, ...(table !== undefined && { table }) });
+    const written = remote ? undefined : await writtenIn(source, encoding);
+    const engine = await openEngine({
+      source,
+      ...(table !== undefined && { table }),
+      ...(written !== undefined && { encoding: written }),
+    });
     const draft = await closing(engine, async () => {
       const fromPolicy = (path: string) => (isDatabase(path) ? path : relative(dirname(file), path).split(sep).join('/'));
       const folder = dirname(canonicalPath(source));
@@ -118,14 +130,23 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       const drafted = draftFrom(own, {
         ...decided(told, known),
         panels,
+        ...(order && { order: new Map(Object.entries(order)) }),
         source: fromPolicy(source),
         ...(table !== undefined && { table }),
         ...(commas && { decimal: ',' as const }),
+        ...(written !== undefined && { encoding: written }),
         ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
         ...((remote || !canWrite(folder)) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
       });
       const unread = remote ? undefined : await unreadOf(source, table === undefined ? {} : { table });
-      return { ...drafted, doubts: [...(unread ? sheetDoubts(unread, table) : []), ...letterDoubts(own)] };
+      return {
+        ...drafted,
+        doubts: [
+          ...(unread ? sheetDoubts(unread, table) : []),
+          ...(written !== undefined && encoding === undefined ? [encodingDoubt(written)] : []),
+          ...letterDoubts(own),
+        ],
+      };
     });
     await parsePolicy(draft.text, file);
     if (!writeNew(file, draft.text, { hint: 'Choose another place with --out.' }))
@@ -175,12 +196,29 @@ const sheetDoubts = ({ sheets, beyond }: Awaited<ReturnType<typeof unreadOf>>, t
     : []),
 ];
 
+/** What a file is written in; undefined for UTF-8, and for files that say it themselves. */
+async function writtenIn(source: string, said: string | undefined): Promise<string | undefined> {
+  const { kind } = await lookAt(source);
+  if (said === undefined) return kind === 'csv' ? encodingOf(source) : undefined;
+  if (kind !== 'csv') throw new Fault('USAGE', 'Only a csv file has an encoding to be said.', 'Leave the encoding out.');
+  if (decoderOf(said) === undefined)
+    throw new Fault(
+      'USAGE',
+      'The encoding is not known.',
+      'Write for example windows-1252, iso-8859-15, windows-1251, macintosh or utf-16.',
+    );
+  return isUtf8Name(said) ? undefined : said;
+}
+
+const encodingDoubt = (assumed: string): string =>
+  `The data is not written in UTF-8. It was read as ${assumed}, and the policy says so; if letters are wrong, draft again with --encoding and another name (windows-1250, windows-1251, iso-8859-15, macintosh).`;
+
 /** Where a letter was lost, two answers may have become one. */
 function letterDoubts(columns: readonly ColumnSummary[]): readonly string[] {
   const lost = columns.filter(({ codes = [], options = [] }) => [...codes, ...options].some((code) => code.includes('\ufffd')));
   if (lost.length === 0) return [];
   return [
-    `Letters in ${listed(lost.map(({ name }) => name))} are not written in UTF-8 and were lost. Save the data in UTF-8 and draft again: answers that differ in such a letter count as one.`,
+    `Letters in ${listed(lost.map(({ name }) => name))} are not written in UTF-8 and were lost. Save the data in UTF-8, or say --encoding, and draft again: answers that differ in such a letter count as one.`,
   ];
 }
 

@@ -107,7 +107,7 @@ function privateText({ rows, columns, groups, unit }: NonNullable<CheckedPolicy[
 type Hidden = NonNullable<CheckedPolicy['private']>['columns'][number];
 const codeWords = ({ undeclared, undeclaredCodes }: Hidden): string =>
   shorten(
-    `${undeclared.map(({ code, rows }) => `${code} (${rows})`).join(', ')}${undeclaredCodes > undeclared.length ? `, … ${undeclaredCodes} in all` : ''}`,
+    `${undeclared.map(({ code, rows, declaredAs }) => `${code} (${rows}${declaredAs === undefined ? '' : `; declared: ${declaredAs}`})`).join(', ')}${undeclaredCodes > undeclared.length ? `, … ${undeclaredCodes} in all` : ''}`,
   );
 const shorten = (text: string, width = 90) => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 

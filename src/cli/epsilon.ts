@@ -73,7 +73,7 @@ async function intoBelief({ epsilon, delta, prior, json }: Words): Promise<void>
   const { sentence, ...found } = beliefWith({ epsilon: epsilon!, delta, priors: prior?.split(',') });
   emit(json, found, () =>
     [
-      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${figure(found.oddsFactor)}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
+      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${Number.isFinite(found.oddsFactor) ? figure(found.oddsFactor) : `e^${figure(found.epsilon)}`}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
       '',
       table(
         ['believed before', 'at most after', 'at least after'],

@@ -272,9 +272,10 @@ describe('a panel', () => {
 describe('what a draft may have read otherwise than it was meant', () => {
   const folderOf = (name: string) => join(fileURLToPath(new URL('../../test/statfile/corpus/', import.meta.url)), name);
   const cell = (place: string, words: string) => `<c r="${place}" t="inlineStr"><is><t>${words}</t></is></c>`;
-  const book = (...rows: string[]) => {
+  const book = (...rows: string[]) => bookWith('', rows);
+  const bookWith = (more: string, rows: readonly string[]) => {
     const at = path(`book-${++made}.xlsx`);
-    const sheet = `<worksheet><sheetData>${rows.map((r) => `<row>${r}</row>`).join('')}</sheetData></worksheet>`;
+    const sheet = `<worksheet><sheetData>${rows.map((r) => `<row>${r}</row>`).join('')}</sheetData>${more}</worksheet>`;
     writeFileSync(at, workbookOf(sheet));
     return at;
   };
@@ -295,13 +296,48 @@ describe('what a draft may have read otherwise than it was meant', () => {
     expect((await drafted(book(row(1), ...plain, `${row(32)}${cell('C32', 'stray')}`))).doubts).toEqual([]);
   });
 
-  it('is said of letters that are no UTF-8', async () => {
-    const data = path(`latin-${++made}.csv`);
-    writeFileSync(data, Buffer.from(`party,age\n${lines(300, (i) => `${['Grüne', 'SPD'][i % 2]},${20 + (i % 50)}`)}`, 'latin1'));
-    expect((await drafted(data)).doubts.join()).toContain('Letters in party are not written in UTF-8');
-    expect((await init(`party,age\n${lines(300, (i) => `${['Grüne', 'SPD'][i % 2]},${20 + (i % 50)}`)}`)).draft.doubts).toEqual(
-      [],
-    );
+  it('is refused where the names of columns are merged, over two rows or below a title, with what to do', async () => {
+    const row = (k: number) => `${cell(`A${k}`, `a${k % 3}`)}${cell(`B${k}`, `b${k % 2}`)}`;
+    const records = Array.from({ length: 30 }, (_, k) => row(k + 3));
+    const merged = (area: string, ...rows: string[]) =>
+      drafted(bookWith(`<mergeCells count="1"><mergeCell ref="${area}"/></mergeCells>`, rows));
+    const two = merged('A1:B1', cell('A1', 'Media'), `${cell('A2', 'tv')}${cell('B2', 'web')}`, ...records);
+    await expect(two).rejects.toMatchObject({
+      code: 'DATA_MALFORMED',
+      message: expect.stringMatching(/merged cells/),
+      hint: expect.stringMatching(/Unmerge them, write one name above each column/),
+    });
+    await expect(merged('A1:A2', `${cell('A1', 'q')}${cell('B1', 'r')}`, ...records)).rejects.toMatchObject({
+      code: 'DATA_MALFORMED',
+    });
+    expect((await merged('A9:B9', row(1), ...records)).declared).toBe(2);
+  });
+
+  it('is said of letters that are no UTF-8: what was assumed, or that they were lost', async () => {
+    const text = `größe,party\n${lines(300, (i) => `${20 + (i % 50)},${['Grüne', 'SPD', 'Žižka –'][i % 3]}`)}`;
+    const written = (bytes: Buffer) => {
+      const data = path(`latin-${++made}.csv`);
+      writeFileSync(data, bytes);
+      return data;
+    };
+    const windows = Buffer.from(text.replaceAll('Ž', '\x8e').replaceAll('ž', '\x9e').replaceAll('–', '\x96'), 'latin1');
+    const draft = await drafted(written(windows));
+    expect(draft.doubts.join()).toMatch(/not written in UTF-8. It was read as windows-1252, and the policy says so/);
+    expect(readFileSync(draft.policy, 'utf8')).toMatch(/data: \{source: .*, encoding: windows-1252\}/);
+    expect(readFileSync(draft.policy, 'utf8')).toContain('party: {type: category, values: ["Grüne", SPD, "Žižka –"]}');
+    expect((await init(text)).draft.doubts).toEqual([]);
+    // Said, nothing is assumed; a wrong name is refused.
+    const said = await draftPolicy(written(windows), { out: path(`said-${made}.yaml`), encoding: 'cp1252' });
+    expect(said.doubts).toEqual([]);
+    expect(readFileSync(said.policy, 'utf8')).toContain('encoding: cp1252');
+    const lost = await draftPolicy(written(windows.subarray(windows.indexOf(0x0a) + 1)), {
+      out: path(`lost-${made}.yaml`),
+      encoding: 'utf-8',
+    }).catch((fault: Error) => fault.message);
+    expect(lost).toMatch(/not written in UTF-8|does not look like names/);
+    await expect(draftPolicy(written(windows), { out: path('no.yaml'), encoding: 'klingon' })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
   });
 
   it('and the next commands name the file where it was written', async () => {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { DraftedPolicy, Found, Said } from '../ask/draft.js';
+import { readJson } from '../ask/named-text.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
 import { bold, warn } from '../report/terminal-text.js';
@@ -12,6 +13,8 @@ import { typed } from './typed.js';
 interface InitWords {
   readonly codebook?: string;
   readonly table?: string;
+  readonly encoding?: string;
+  readonly order?: string;
   readonly columns?: string;
   readonly except?: string;
   readonly dependence?: string;
@@ -38,6 +41,8 @@ export function register(program: Command): void {
       'a CSV with the columns name,value,label[,missing], a survey file or a DDI codebook; a survey file is its own',
     )
     .option('--table <name>', 'the table of a duckdb file or of a database, the sheet of a workbook')
+    .option('--encoding <name>', 'what a csv file is written in: windows-1252, iso-8859-15, utf-16 … (found out when not said)')
+    .option('--order <json>', 'the order of answers, {"column": ["code", …]} or @file: that of a factor or a categorical')
     .option('--columns <names>', 'the columns to ask about: names and patterns (q*), separated by commas')
     .option('--except <names>', 'columns to leave out, in the same form')
     .option(
@@ -61,8 +66,14 @@ export function register(program: Command): void {
     .option('--json', 'print one JSON document')
     .action(async (data: string, words: InitWords) => {
       const { draftPolicy } = await import('../ask/draft.js');
-      const { codebook, table, out } = words;
-      const files = { out, ...(codebook !== undefined && { codebook }), ...(table !== undefined && { table }) };
+      const { codebook, table, encoding, order, out } = words;
+      const files = {
+        out,
+        ...(codebook !== undefined && { codebook }),
+        ...(table !== undefined && { table }),
+        ...(encoding !== undefined && { encoding }),
+        ...(order !== undefined && { order: readJson(order) as Record<string, string[]> }),
+      };
       const stop = clock(`reading ${basename(data)}`);
       const given = { ...files, ...saidIn(words), progress: progress('looking at columns') };
       const asking = (found: Found, said: Said) => {

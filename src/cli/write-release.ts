@@ -7,14 +7,7 @@ import type { Release } from '../release/receipt.js';
 import type { ResultAnswer, ShownTable } from '../report/answer-tables.js';
 import { csvOf } from '../report/csv.js';
 import { htmlReport } from '../report/html.js';
-import {
-  fileName,
-  packageFile,
-  publishedFiles,
-  publishedReceipt,
-  receiptFile,
-  workbookFile,
-} from '../report/published-folder.js';
+import { fileName, packageFile, publishedFiles, receiptFile, workbookFile } from '../report/published-folder.js';
 import { type AnswerSection, analysisReport } from '../report/report.js';
 import { figure } from '../report/terminal-text.js';
 
@@ -40,7 +33,7 @@ export async function writeRelease(directory: string, release: Release, policy: 
 
 /** DIR/receipt.json, DIR/result.json, DIR/report.html and one CSV per table of the result. */
 export function writeAnalysis(directory: string, answer: ResultAnswer, tables: readonly ShownTable[], policy: Policy): void {
-  const receipt = publishedReceipt(answer.receipt, policy);
+  const { receipt } = answer;
   writeFiles(directory, [
     [receiptFile, `${JSON.stringify(receipt, null, 2)}\n`],
     ['result.json', `${JSON.stringify(answer.result, null, 2)}\n`],

@@ -17,7 +17,12 @@ export interface HiddenCells {
   /** Rows that hold something else than was declared, and so count as missing. */
   readonly hidden: number;
   /** What they hold, the most frequent first, at most `mostListed`. */
-  readonly undeclared: readonly { readonly code: string; readonly rows: number }[];
+  readonly undeclared: readonly {
+    readonly code: string;
+    readonly rows: number;
+    /** The declared code that it spells otherwise: by case, blanks, leading noughts or a comma. */
+    readonly declaredAs?: string;
+  }[];
   /** How many different such codes there are. */
   readonly undeclaredCodes: number;
   /** Declared codes that no row holds. */
@@ -116,6 +121,17 @@ class Undeclared {
   }
 }
 
+/** What is left of a code when nothing counts but what it says. */
+const bareSpelling = (code: string): string =>
+  code
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_-]+/gu, ' ')
+    .replace(/^([+-]?[0-9]+),([0-9]+)$/, '$1.$2')
+    .replace(/^[+]?0+(?=[0-9])/, '')
+    .replace(/(\.[0-9]*?)0+$/, '$1')
+    .replace(/\.$/, '');
+
 class CodeTally implements Tally {
   readonly #column: CategoryColumn | MultiColumn;
   readonly #declared: ReadonlySet<string>;
@@ -131,12 +147,14 @@ class CodeTally implements Tally {
   }
 
   see(cell: Cell): void {
-    const text = cell === null ? '' : codeText(String(cell));
+    // A list of codes is no code: "1,0" may name two.
+    const multi = this.#column.type === 'multi' ? this.#column : undefined;
+    const text = cell === null ? '' : multi ? String(cell).trim() : codeText(String(cell));
     if (text === '' || this.#missing.has(text)) {
       this.#empty++;
       return;
     }
-    const parts = this.#column.type === 'multi' ? text.split(this.#column.separator).map(codeText) : [text];
+    const parts = multi ? text.split(multi.separator).map(codeText) : [text];
     const codes = parts.filter((part) => part !== '' && !this.#missing.has(part));
     for (const code of codes) if (this.#declared.has(code)) this.#seen.add(code);
     const unknown = codes.filter((code) => !this.#declared.has(code));
@@ -144,11 +162,17 @@ class CodeTally implements Tally {
   }
 
   figures(): HiddenCells {
+    const found = this.#undeclared.figures();
+    const spelled = new Map([...this.#declared].map((code) => [bareSpelling(code), code]));
     return {
       column: this.#column.name,
       type: this.#column.type,
       missing: this.#empty,
-      ...this.#undeclared.figures(),
+      ...found,
+      undeclared: found.undeclared.map((entry) => {
+        const declaredAs = spelled.get(bareSpelling(entry.code));
+        return declaredAs === undefined ? entry : { ...entry, declaredAs };
+      }),
       unseen: [...this.#declared].filter((code) => !this.#seen.has(code)),
     };
   }

@@ -1,4 +1,4 @@
-import { trimCode } from '../policy/code.js';
+import { trimCode, wholeCode } from '../policy/code.js';
 import { numberFromText } from '../policy/number-text.js';
 import type { Cell } from './engine.js';
 
@@ -49,10 +49,11 @@ export function codeIndex({ text, integer, real }: CodeTables, cell: Cell): numb
   return (typeof cell === 'bigint' ? integer.get(`${cell}`) : text.get(`${cell}`)) ?? -1;
 }
 
-/** The same for text as it is written in a file, as engine/duckdb/coded.ts reads it: blanks around a code do not count, nor zeros behind the point of a whole number. */
+const whole = new RegExp(wholeCode);
+/** The same for text as it is written in a file, as engine/duckdb/coded.ts reads it: blanks around a code do not count, nor zeros behind the point or comma of a whole number. */
 export function writtenIndex({ text }: CodeTables, cell: Cell, longest: number): number {
   if (typeof cell !== 'string' || Buffer.byteLength(cell) > longest) return -1;
-  const plain = cell.replace(/^\p{Zs}+|\p{Zs}+$/gu, '').replace(/^([+-]?[0-9]+)\.0+$/, '$1');
+  const plain = cell.replace(/^\p{Zs}+|\p{Zs}+$/gu, '').replace(whole, '$1');
   return text.get(cell) ?? text.get(trimCode(plain)) ?? -1;
 }
 

@@ -16,8 +16,10 @@ export interface FileState {
   readonly modified: number;
 }
 
+const csv = /\.(csv|tsv|txt)(\.gz)?$/i;
+export const isCsv = (path: string): boolean => csv.test(path);
 const kinds: readonly [RegExp, FileKind][] = [
-  [/\.(csv|tsv|txt)(\.gz)?$/i, 'csv'],
+  [csv, 'csv'],
   [/\.(parquet|pq)$/i, 'parquet'],
   [/\.(duckdb|ddb|db)$/i, 'duckdb'],
 ];

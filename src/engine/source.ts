@@ -6,6 +6,8 @@ import type { Relation } from '../policy/policy.js';
 export interface EngineSource {
   readonly source: string;
   readonly table?: string;
+  /** What a CSV is written in; UTF-8 when absent. */
+  readonly encoding?: string;
   readonly relations: readonly RelationSource[];
   /** Columns declared as categories. */
   readonly codes: ReadonlySet<string>;
@@ -32,5 +34,5 @@ export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'colum
 /** Content only: the same data under another name is the same snapshot. */
 export const digestOf = (source: EngineSource, contents: readonly string[]): string =>
   createHash('sha256')
-    .update(JSON.stringify([source.table ?? '', contents]))
+    .update(JSON.stringify([source.table ?? '', contents, ...(source.encoding === undefined ? [] : [source.encoding])]))
     .digest('hex');

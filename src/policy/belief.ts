@@ -25,3 +25,16 @@ export function posteriorRange(prior: number, epsilon: number): readonly [number
   const at = (o: number) => (o === Number.POSITIVE_INFINITY ? 1 : o / (1 + o));
   return [at(odds * Math.exp(-epsilon)), at(odds * Math.exp(epsilon))];
 }
+
+/** Beyond this an odds factor is a number that nobody can read, and says that anything may become certain. */
+const mostTold = Math.log(1e9);
+
+/** e to the power of epsilon, readable however large. */
+export const oddsFactorText = (epsilon: number, figure: (x: number) => string, exponent = figure): string =>
+  epsilon <= mostTold ? figure(Math.exp(epsilon)) : `e^${exponent(epsilon)}`;
+
+/** How far odds can move under releases worth `epsilon`, after "odds" or "the odds of …". */
+export const oddsMove = (epsilon: number, figure: (x: number) => string): string =>
+  epsilon <= mostTold
+    ? `change at most ${oddsFactorText(epsilon, figure)} times`
+    : `may change so far that anything is certain (${oddsFactorText(epsilon, figure)} times)`;

@@ -1,12 +1,13 @@
 import type { CategoryColumn, MultiColumn } from './policy.js';
 
-/**
- * The one spelling of a category code. Files write the code 1 as `1`, `1.0` (a table that once held NaN) or ` 1`; policy, codebook and engine
- * all pass through here, so that a code means the same in each.
- */
+/** A whole number with nothing but noughts behind its point or comma, for whoever reads codes: a table that once held NaN writes 1 as `1.0`, one with commas as `1,0`. */
+export const wholeCode = '^([+-]?[0-9]+)[.,]0+$';
+const whole = new RegExp(wholeCode);
+
+/** The one spelling of a category code: `1`, `1.0`, `1,0` and ` 1` are one. Policy, codebook and engine all pass through here, so that a code means the same in each. */
 export function codeText(text: string): string {
   const trimmed = text.trim();
-  return trimmed.endsWith('0') ? trimmed.replace(/^([+-]?\d+)\.0+$/, '$1') : trimmed;
+  return trimmed.endsWith('0') ? trimmed.replace(whole, '$1') : trimmed;
 }
 
 /** Blanks around a code do not count, in the data as in the policy. */

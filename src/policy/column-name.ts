@@ -41,6 +41,11 @@ const aboutGroup =
 /** People who share a value of such a column are likely to live or learn together. */
 export const isGroupName = (name: string): boolean => group.test(name) && !aboutGroup.test(name);
 
+/** Names of groups, and of other things: a class of pupils, and of society. How its values repeat decides. */
+const perhapsGroup =
+  /(^|[_.\s-])(class(room)?|classe|clase|klasse|team|squad|crew|[ée]quipe|equipo|mannschaft|village|aldea|pueblo|dorf|hamlet|parish|commune|gemeinde|neighbou?rhood|community|course|kurs|lab(or)?|clinic|practice|praxis|station|unit|litter|herd|farm|nest|gruppe|group|groupe|grupo)([_.\s-]?(id|nr|no|num(ber)?|code))?\d?$/i;
+export const isPerhapsGroupName = (name: string): boolean => perhapsGroup.test(name) && !aboutGroup.test(name);
+
 /** Labels have words where names have letters. A weight in kilograms is an answer. */
 const key = String.raw`[\s_-]*(id|key|code|nr\.?|no\.?|num(ber)?|nummer|identif\w+( number| code)?)$`;
 const groupLabel = new RegExp(

@@ -42,6 +42,8 @@ export interface DataSource {
   readonly codebook?: string;
   /** Numbers written as text have a comma before their fraction. */
   readonly decimal?: ',';
+  /** What a CSV is written in; UTF-8 when absent. Declared, never found out at a release: one record's letters would decide how all others are read. */
+  readonly encoding?: string;
 }
 
 /** How the sample was drawn, as far as errors need it: declared, never read from the data. */

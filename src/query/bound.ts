@@ -33,6 +33,8 @@ export interface AnswerTable {
   readonly rows: readonly AnswerRow[];
   /** How standardError, low and high were obtained from the noise. */
   readonly error: ErrorKind;
+  /** Said where the noise leaves next to nothing to read. */
+  readonly mostlyNoise?: string;
 }
 /**
  * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers; from the law of the sum of their noises.
@@ -77,4 +79,6 @@ export interface Foreseen {
   readonly standardError: number;
   readonly halfWidth: number;
   readonly perRow: boolean;
+  /** Said where the error is more than a tenth of all there can be of what is counted. */
+  readonly mostlyNoise?: string;
 }

@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
 import { rational } from '../exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from './bind.js';
+import { nearestCounts } from './nearest-counts.js';
 import { parseBatch } from './parse.js';
 
 const policy = samplePolicy([category('vote', ['red', 'blue', 'green']), category('sex', ['m', 'f'], { public: true })]);
@@ -41,4 +43,76 @@ describe('shares', () => {
     expect(held / asked).toBeGreaterThan(0.94);
     expect(held / asked).toBeLessThan(0.985);
   });
+  test('come from one estimate that is nowhere below nought: they add up to one, whatever was drawn', () => {
+    const { rows } = tableOf({ kind: 'histogram', column: 'vote' }, [90, 60, -50, 4]);
+    expect(rows.slice(0, 3).map((r) => r.share!.value)).toEqual([0.65, 0.35, 0]);
+    for (const { share } of rows.slice(0, 3)) {
+      expect(share!.low).toBeLessThanOrEqual(share!.value!);
+      expect(share!.high).toBeGreaterThanOrEqual(share!.value!);
+    }
+  });
+  test('of each group add up by themselves', () => {
+    const { rows } = tableOf({ kind: 'histogram', column: 'vote', by: ['sex'] }, [40, 30, -30, 5, 9, -30, 80, 5, 0, 0, 0, 9]);
+    const sums = [0, 4].map((first) => rows.slice(first, first + 3).reduce((all, { share }) => all + share!.value!, 0));
+    for (const sum of sums) expect(sum).toBeCloseTo(1, 12);
+  });
+  test('take most from the answers with most noise, where answers are made of several numbers each', () => {
+    expect(nearestCounts([60, 60, -30], 90)).toEqual([45, 45, 0]);
+    expect(nearestCounts([60, 60, -30], 90, [1, 2, 1])).toEqual([50, 40, 0]);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: -500, max: 900 }), fc.integer({ min: 1, max: 9 })), { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 2000 }),
+        (list, total) => {
+          const [values, spreads] = [list.map(([value]) => value), list.map(([, spread]) => spread)];
+          const nearest = nearestCounts(values, total, spreads);
+          expect(nearest.reduce((a, b) => a + b)).toBeCloseTo(total, 6);
+          // What is above nought is moved by one shift for each spread, what is nought would be moved no further.
+          const shifts = nearest.map((x, k) => [x, (values[k]! - x) / spreads[k]!] as const);
+          const shift = shifts.find(([x]) => x > 0)![1];
+          for (const [x, moved] of shifts)
+            if (x > 0) expect(moved).toBeCloseTo(shift, 6);
+            else expect(moved).toBeLessThanOrEqual(shift + 1e-6);
+        },
+      ),
+    );
+  });
+
+  const levels = Array.from({ length: 12 }, (_, k) => `a${k}`);
+  const wide = samplePolicy([category('answer', levels)]);
+  const people = { full: levels.map((_, k) => k + 1), sparse: levels.map((_, k) => (k % 3 === 0 ? k + 1 : 0)) };
+  test.each([
+    [300, 'full'],
+    [300, 'sparse'],
+    [3000, 'full'],
+    [3000, 'sparse'],
+  ] as const)(
+    'of %i people in a %s table hold the true part with 95 %, add up to one, and lie in their intervals',
+    (n, shape) => {
+      const all = people[shape].reduce((a, b) => a + b);
+      const truth = people[shape].map((x) => Math.round((x * n) / all));
+      const size = truth.reduce((a, b) => a + b);
+      const draw = laplaceSampler(rational(30));
+      const bound = bindBatch(parseBatch([{ kind: 'histogram', column: 'answer' }]), wide);
+      let [held, asked, adding] = [0, 0, 0];
+      const tries = 250;
+      for (let k = 0; k < tries; k++) {
+        const values = [...truth, 0].map((x) => BigInt(x) + draw());
+        const shares = bound
+          .finish([{ noise: { kind: 'laplace', scale: 30 }, values }])[0]!
+          .rows.slice(0, -1)
+          .map((r) => r.share!);
+        if (shares[0]!.value === null) continue;
+        adding = Math.max(adding, Math.abs(shares.reduce((sum, { value }) => sum + value!, 0) - 1));
+        for (const [i, { value, low, high }] of shares.entries()) {
+          asked++;
+          expect(low <= value! && value! <= high).toBe(true);
+          if (low <= truth[i]! / size && truth[i]! / size <= high) held++;
+        }
+      }
+      expect(adding).toBeLessThan(1e-9);
+      expect(asked).toBeGreaterThan(tries * 6);
+      expect(held / asked).toBeGreaterThan(0.935);
+    },
+  );
 });

@@ -3,13 +3,15 @@ import { ofShare, quotients } from '../mechanism/ratio.js';
 import { lawsOf, miss, partOf, type Term } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
+import { nearestCounts } from './nearest-counts.js';
 
 /** Beyond this many values nobody reads percentages, and working out their errors takes longer than the release. */
 const mostValues = 64;
 
 /**
- * What part each count is of all who answered, among the rows with the same other keys: arithmetic on the noisy counts, so it costs nothing. None for
- * multi-select columns, whose options overlap.
+ * What part each count is of all who answered, among the rows with the same other keys: arithmetic on the noisy counts, so it costs nothing. The parts of
+ * one table are those of one estimate of its counts: the nearest to the noisy ones that has their sum and nothing below nought, so that they add up to one.
+ * Intervals are of the counts as they were noised, and hold the part told (shares.proof.md). None for multi-select columns, whose options overlap.
  */
 export function withShares(
   table: AnswerTable,
@@ -34,23 +36,28 @@ export function withShares(
   };
   const counts = table.rows.map(({ value }) => value!);
   const numbers = table.rows.map((_, i) => term.cells(i).length);
-  const over = (list: readonly number[], first: number): number => {
-    let sum = 0;
-    for (let k = first; k < first + answered; k++) sum += list[k]!;
-    return sum;
+  const group = (list: readonly number[], i: number): readonly number[] => {
+    const first = i - (i % width);
+    return list.slice(first, first + answered);
   };
+  const told = table.rows.flatMap((_, i) => (i % width === 0 ? [...partsOf(group(counts, i), group(numbers, i)), null] : []));
   const rows = table.rows.map((row, i) => {
     if (i % width === answered) return row;
-    const first = i - (i % width);
-    const bottom = over(counts, first);
-    if (!(bottom > 0)) return { ...row, share: { value: null, low: 0, high: 1 } };
-    return {
-      ...row,
-      share: ratioOf(
-        numbers[i]!,
-        over(numbers, first) - numbers[i]!,
-      )({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1] }),
-    };
+    const value = told[i]!;
+    if (value === null) return { ...row, share: { value, low: 0, high: 1 } };
+    const bottom = sum(group(counts, i));
+    const rest = sum(group(numbers, i)) - numbers[i]!;
+    const { low, high } = ratioOf(numbers[i]!, rest)({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1] });
+    return { ...row, share: { value, low: Math.min(low, value), high: Math.max(high, value) } };
   });
   return { ...table, rows };
+}
+
+const sum = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0);
+
+/** The parts of the counts of one group, each made of so many noisy numbers; none where nobody seems to have answered. */
+function partsOf(counts: readonly number[], numbers: readonly number[]): readonly (number | null)[] {
+  const total = sum(counts);
+  if (!(total > 0)) return counts.map(() => null);
+  return nearestCounts(counts, total, numbers).map((x) => Math.min(1, x / total));
 }

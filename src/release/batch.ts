@@ -15,7 +15,7 @@ import { parseBatch } from '../query/parse.js';
 import { withSampling } from '../query/sampling.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
-import { explainChoice, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
+import { explainChoice, judged, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
 import { requestKey } from './request-key.js';
@@ -29,8 +29,8 @@ import { waysOut } from './ways-out.js';
 export async function planBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Plan> {
   const prepared = await prepare(session, desk, query, options);
   const plan = describe(session, prepared);
-  const { records, bound, share, standing } = prepared;
-  if (plan.fits && (records === undefined || mostlyNoise(plan.errors, records, session.policy) === undefined)) return plan;
+  const { bound, share, standing } = prepared;
+  if (plan.fits && plan.errors.every(({ mostlyNoise }) => mostlyNoise === undefined)) return plan;
   const { policy, account } = session;
   const ways = waysOut({ policy, account, spent: standing, share, batch: { queries: bound.queries }, fits: plan.fits });
   return ways.length > 0 ? { ...plan, waysOut: ways } : plan;
@@ -55,10 +55,19 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
   return sayingOutcome(outcomeOf(paid), () => ({
-    tables: finishBatch(bound, answer.noisy, options.tidy === true).map((table) => withSampling(table, policy)),
+    tables: finishBatch(bound, answer.noisy, options.tidy === true).map((table, k) => ({
+      ...withSampling(table, policy),
+      ...doubtOf(answer.plan, k),
+    })),
     // A replayed answer is told with the plan it was made under, not with today's.
     receipt: receiptOf({ policy, ...paid, ...answer }),
   }));
+}
+
+/** What was foreseen of a table is told with it. */
+function doubtOf({ errors }: Plan, k: number): Pick<AnswerTable, 'mostlyNoise'> {
+  const said = errors[k]?.mostlyNoise;
+  return said === undefined ? {} : { mostlyNoise: said };
 }
 
 /** What the ledger keeps for replay. */
@@ -170,7 +179,8 @@ function* asBooked(
 }
 
 function describe(session: Session, { bound, plans, best, share, standing, label, completes, records }: Prepared): Plan {
-  const errors = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law)));
+  const foreseen = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law)));
+  const errors = records === undefined ? foreseen : foreseen.map((error) => judged(error, records, session.policy));
   const doubts =
     records === undefined
       ? []

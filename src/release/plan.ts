@@ -123,15 +123,32 @@ function mostCounted(
   };
 }
 
-/** Said where an error is larger than a tenth of all there can be of what is counted: such a table tells next to nothing. */
+/** How far an error is beyond a tenth of all there can be of what is counted, and what to say of it: such a table tells next to nothing. */
+function beyondTenth(
+  error: Foreseen,
+  records: number,
+  policy: Policy,
+): { readonly by: number; readonly words: string } | undefined {
+  if (!isCount(error)) return undefined;
+  const { most, words } = mostCounted(error, records, policy);
+  const by = error.halfWidth / most;
+  return by > 1 / 10 ? { by, words: `±${short(error.halfWidth)}, more than a tenth of ${words}.` } : undefined;
+}
+
+/** What is foreseen of a table, with a word where it is mostly noise. */
+export function judged(error: Foreseen, records: number, policy: Policy): Foreseen {
+  const beyond = beyondTenth(error, records, policy);
+  return beyond ? { ...error, mostlyNoise: `Mostly noise: the 95 % error of each number is ${beyond.words}` } : error;
+}
+
+/** The same of the worst of several tables. */
 export function mostlyNoise(errors: readonly Foreseen[], records: number, policy: Policy): string | undefined {
-  const noisy = errors
-    .filter(isCount)
-    .map((error) => ({ error, ...mostCounted(error, records, policy) }))
-    .filter(({ error, most }) => error.halfWidth > most / 10);
-  const worst = noisy.sort((a, b) => b.error.halfWidth / b.most - a.error.halfWidth / a.most)[0];
-  if (!worst) return undefined;
-  return `Mostly noise: the 95 % error of "${worst.error.name}" is ±${short(worst.error.halfWidth)}, more than a tenth of ${worst.words}.`;
+  const noisy = errors.flatMap((error) => {
+    const beyond = beyondTenth(error, records, policy);
+    return beyond ? [{ error, ...beyond }] : [];
+  });
+  const worst = noisy.sort((a, b) => b.by - a.by)[0];
+  return worst && `Mostly noise: the 95 % error of "${worst.error.name}" is ${worst.words}`;
 }
 
 /** Said where all that is left is taken, above all where that is less than was meant. */

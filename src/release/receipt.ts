@@ -3,6 +3,7 @@ import type { WhatIf } from '../dependence/amplifier.js';
 import type { Entry } from '../ledger/ledger.js';
 import type { StoredProfile } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
+import { publicName } from '../policy/population.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Plan, PlannedMeasure } from './plan.js';
 
@@ -16,6 +17,7 @@ export interface Release {
 export interface Receipt {
   readonly fugu: string;
   readonly label: string;
+  /** As the world reads it: never a path (policy/population.ts). */
   readonly population: string;
   /** When the answer was made; a recorded answer keeps its own date, whatever has become of the data since. */
   readonly at: string;
@@ -59,7 +61,7 @@ export function receiptOf(parts: {
   return {
     fugu: version,
     label: plan.label,
-    population: policy.population,
+    population: publicName(policy),
     at: parts.at ?? new Date(entry.at).toISOString(),
     guarantee: plan.guarantee,
     epsilon: plan.epsilon,

@@ -9,9 +9,16 @@ import { canonicalPath } from '../policy/population.js';
  * and everybody who reads the ledger, whether anything had changed in between (docs/decisions/0008).
  */
 export function requestKey(policy: Policy, canonical: string): string {
-  const { source, table } = policy.data;
+  const { source, table, encoding } = policy.data;
   const relations = [...policy.relations.values()].map((r) => [r.name, placeOf(r.table)]);
-  const asked = [policy.digest, canonicalPath(source), table ?? null, relations, canonical];
+  const asked = [
+    policy.digest,
+    canonicalPath(source),
+    table ?? null,
+    relations,
+    canonical,
+    ...(encoding === undefined ? [] : [encoding]),
+  ];
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 

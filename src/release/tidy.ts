@@ -1,5 +1,6 @@
 import type { Measure } from '../count/measure.js';
 import type { AnswerRow, AnswerTable } from '../query/bound.js';
+import { nearestCounts } from '../query/nearest-counts.js';
 
 /**
  * Post-processing that survey tables want: no negative counts, and one total. Every measure that puts each row into exactly one cell estimates the
@@ -24,7 +25,7 @@ export function tidy(
   return measures.map((_, k) => {
     if (!(variances[k]! > 0) || !isCount(measures[k]!)) return values[k]!.map((v) => BigInt(Math.round(v)));
     return partitions[k]
-      ? wholeNumbers(projectToTotal(values[k]!, total))
+      ? wholeNumbers(nearestCounts(values[k]!, total))
       : values[k]!.map((v) => BigInt(Math.max(0, Math.round(v))));
   });
 }
@@ -35,22 +36,6 @@ const isPartition = (m: Measure): boolean =>
   m.counting.filter.length === 0 &&
   m.counting.keys.length > 0 &&
   m.counting.keys.every((key) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell'));
-
-/** The nearest vector (Euclidean) with non-negative entries and the given total. */
-export function projectToTotal(values: readonly number[], total: number): number[] {
-  const sorted = [...values].sort((a, b) => b - a);
-  let running = 0;
-  let shift = 0;
-  for (let k = 0; k < sorted.length; k++) {
-    running += sorted[k]!;
-    const candidate = (running - total) / (k + 1);
-    if (k + 1 === sorted.length || sorted[k + 1]! <= candidate) {
-      shift = candidate;
-      break;
-    }
-  }
-  return values.map((v) => Math.max(0, v - shift));
-}
 
 /** Rounds to whole numbers and keeps the (whole) total: the largest remainders are rounded up. */
 function wholeNumbers(values: readonly number[]): bigint[] {

@@ -3,6 +3,7 @@ import { percent } from '../accounting/belief-words.js';
 import type { ExposedRecord, PolicyAttack } from '../attack/policy/attack.js';
 import type { BeliefChange } from '../attack/policy/beliefs.js';
 import { fromNumber } from '../exact/rational.js';
+import { oddsMove } from '../policy/belief.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';
 import { pageHead } from './page.js';
@@ -59,7 +60,7 @@ function summary({ attackers, promised }: PolicyAttack): string {
     .join('');
   const kept = attackers.every((a) => a.beyond === 0);
   return `<h2>What the release added to their beliefs</h2><section class="card">
-<p>The release promised that odds between two values of a record move by at most a factor of ${brief(Math.exp(promised.epsilon))} (epsilon ${brief(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${kept ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers: see the coloured numbers.'}</b></p>
+<p>The release promised that odds between two values of a record ${oddsMove(promised.epsilon, brief)} (epsilon ${brief(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${kept ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers: see the coloured numbers.'}</b></p>
 <table><thead><tr><th>attacker</th><th class="n">median change of log-odds</th><th class="n">largest</th><th class="n">records beyond the promise</th></tr></thead><tbody>${rows}</tbody></table></section>`;
 }
 

@@ -2,16 +2,17 @@ import type { Receipt } from '../release/receipt.js';
 import type { PublishedTable } from './published-table.js';
 
 /** A release as a Frictionless data package: what each file holds, and what was promised about the people in it. */
-export const dataPackage = (receipt: Receipt, title: string, files: readonly (readonly [file: string, PublishedTable])[]) => ({
+export const dataPackage = (receipt: Receipt, files: readonly (readonly [file: string, PublishedTable])[]) => ({
   profile: 'tabular-data-package',
   name: 'release',
-  title,
+  title: receipt.population,
   created: receipt.at,
   resources: files.map(([path, table], k) => ({
     profile: 'tabular-data-resource',
     name: `table-${k + 1}`,
     title: table.name,
     ...(table.question !== undefined && { description: table.question }),
+    ...(table.warning !== undefined && { warning: table.warning }),
     path,
     format: 'csv',
     mediatype: 'text/csv',

@@ -60,6 +60,8 @@ tr:last-child td { border-bottom: 0; }
 .answers .wide { grid-column: 1 / -1; }
 .answers figcaption { margin-bottom: 10px; }
 .answers .note { font-size: 14px; color: var(--muted); margin: 2px 0 0; line-height: 1.4; }
+.doubt { font-size: 14px; color: var(--warn); background: var(--warn-soft); border-radius: 6px; padding: 4px 10px; margin: 8px 0 0; line-height: 1.4; max-width: none; }
+h2 + .doubt, nav + .doubt { margin: 0 0 14px; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); gap: 14px 26px; }
 .panels h4 { font-size: 13.5px; margin: 0 0 2px; }
 .tile { font-size: 42px; font-weight: 680; letter-spacing: -0.02em; line-height: 1.1; font-variant-numeric: tabular-nums; }
@@ -73,7 +75,7 @@ svg.chart { display: block; max-width: 100%; height: auto; font-family: inherit;
 @container (min-width: 420px) and (max-width: 819px) { .fit3 > .at2 { display: none; } .fit3 > svg.at1 { display: block; } }
 svg .figure { font-variant-numeric: tabular-nums; }
 .crowds svg.chart { margin: 0 auto; }
-details { margin-top: 10px; font-size: 14px; }
+details { margin-top: 10px; font-size: 14px; overflow-x: auto; }
 summary { cursor: pointer; color: var(--muted); }
 summary:focus-visible, a:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; border-radius: 3px; }
 .index { columns: 6 160px; column-gap: 22px; list-style: none; padding: 0; margin: 0; font-size: 14px; }
@@ -91,6 +93,12 @@ footer { color: var(--muted); font-size: 14px; padding-top: 26px; padding-bottom
   h1 { font-size: 25px; }
   header .mark { width: 44px; height: 44px; }
   td:first-child { min-width: 8.5em; }
+}
+@media (max-width: 520px) {
+  details table { font-size: 12.5px; }
+  details th, details td { padding-right: 6px; }
+  details td.n, details th.n { padding-left: 6px; }
+  details td:first-child { min-width: 5.5em; overflow-wrap: anywhere; }
 }
 @media print {
   :root { --page: #fff; --card: #fff; --ink: #111; --muted: #444; --rule: #ccc; }

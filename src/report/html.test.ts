@@ -157,10 +157,10 @@ describe('the HTML report', () => {
     expect(html).toContain('1,192 to 1,216');
   });
 
-  it('says what percentages are of, and that noise keeps them from adding up', () => {
+  it('says what percentages are of, and of which counts', () => {
     const share = { value: 0.61, low: 0.02, high: 1 };
     const shared = { ...histogram, rows: histogram.rows.map((r) => ({ ...r, share })) } as unknown as AnswerTable;
-    expect(page([shared])).toMatch(/of those who answered, and need not add up to 100/);
+    expect(page([shared])).toMatch(/of those who answered and add up to 100: .* none is below nought/);
     expect(page([histogram])).not.toMatch(/add up/);
   });
 

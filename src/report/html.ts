@@ -103,11 +103,22 @@ function answers(report: ReleaseReport): string {
       : '';
   const one = answers.length === 1 ? ' one' : '';
   return `<h2 id="answers">${answers.length === 1 ? 'The answer' : `The ${answers.length} answers`}</h2>${index}
-<div class="answers${one}">${answers.map((a, k) => answerCard(a, k, answers.length === 1)).join('\n')}</div>`;
+${doubtful(answers)}<div class="answers${one}">${answers.map((a, k) => answerCard(a, k, answers.length === 1)).join('\n')}</div>`;
+}
+
+/** Of many tables a reader looks at some: how many are not worth looking at is said before them. */
+function doubtful(answers: readonly AnswerSection[]): string {
+  const noisy = answers.filter(({ warning }) => warning !== undefined).length;
+  if (noisy === 0 || answers.length === 1) return '';
+  return paragraph(
+    `${noisy === answers.length ? `All ${noisy}` : `${noisy} of these ${answers.length}`} tables are mostly noise: each says by how much.`,
+    'doubt',
+  );
 }
 
 function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
   const note = answer.note ? `<p class="note">${safe(answer.note)}</p>` : '';
+  const warning = answer.warning ? paragraph(answer.warning, 'doubt') : '';
   const head = `<tr>${answer.columns.map((c, i) => `<th${i >= answer.columns.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</th>`).join('')}</tr>`;
   const body = answer.rows
     .map(
@@ -115,7 +126,7 @@ function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
         `<tr>${r.map((c, i) => `<td${i >= r.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</td>`).join('')}</tr>`,
     )
     .join('');
-  return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}</figcaption>
+  return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}${warning}</figcaption>
 ${picture(answer, wide)}
 <details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
 }

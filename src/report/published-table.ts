@@ -9,6 +9,8 @@ export interface PublishedTable {
   readonly name: string;
   /** The question as it was asked, where the codebook says. */
   readonly question?: string;
+  /** Said where the noise leaves next to nothing to read. */
+  readonly warning?: string;
   readonly fields: readonly PublishedField[];
   readonly rows: readonly (readonly (string | number | null)[])[];
 }
@@ -63,7 +65,10 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
         ]),
     ...(shares
       ? [
-          figure('percent', 'part of those who answered, of the rows with the same other keys, in percent'),
+          figure(
+            'percent',
+            'part of those who answered, of the rows with the same other keys, in percent; of the counts nearest to the noisy ones of which none is below nought',
+          ),
           figure('percent_low', 'lower end of its 95 % interval'),
           figure('percent_high', 'upper end of it'),
           ...(sampled
@@ -84,5 +89,11 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
     ...(sampled ? ends(r.share?.value, r.share?.withSampling).map(inPercent) : []),
     ...labels(r.keys).filter((_, k) => labelled[k]),
   ]);
-  return { name: tableTitle(table), ...(question !== undefined && { question }), fields, rows };
+  return {
+    name: tableTitle(table),
+    ...(question !== undefined && { question }),
+    ...(table.mostlyNoise !== undefined && { warning: table.mostlyNoise }),
+    fields,
+    rows,
+  };
 }

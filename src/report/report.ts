@@ -40,6 +40,8 @@ export interface AnswerSection {
   readonly title: string;
   /** The question's wording, when the codebook has one. */
   readonly note?: string;
+  /** Said where the noise leaves next to nothing to read. */
+  readonly warning?: string;
   readonly measure: string;
   readonly panels: readonly { readonly caption?: string; readonly bars: readonly Bar[] }[];
   readonly columns: readonly string[];
@@ -53,8 +55,8 @@ export interface AnswerSection {
   readonly drawing?: (width: number) => Drawing;
 }
 
-/** None is below nought, and each has noise of its own. */
-const percentWords = ' Percentages are of those who answered, and need not add up to 100: each has noise of its own.';
+const percentWords =
+  ' Percentages are of those who answered and add up to 100: they are of the counts nearest to these of which none is below nought. Their intervals are of the counts as they are.';
 
 const errorWords: Record<AnswerTable['error'], string> = {
   exact: 'Error bars: 95 % interval of the noise on each number; sampling error is not in it.',
@@ -170,6 +172,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   return {
     title: tableTitle(table),
     ...(asked?.label && asked.label !== table.name && { note: asked.label }),
+    ...(table.mostlyNoise !== undefined && { warning: table.mostlyNoise }),
     measure,
     panels,
     columns: [
@@ -187,7 +190,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
       return [...r.labels, estimate(r.value, half).value, interval, ...(parts ? percentCells(r.share, digits) : [])];
     }),
     error: sampled
-      ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.`
+      ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
       : `${errorWords[table.error]}${parts ? percentWords : ''}`,
   };
 }

@@ -1,4 +1,5 @@
 import type { StreamAttack, Trajectory } from '../attack/stream/attack.js';
+import { oddsMove } from '../policy/belief.js';
 import { lineChart } from './line-chart.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';
@@ -22,7 +23,7 @@ export function streamAttackPage(attack: StreamAttack): string {
 <main>
 <p class="banner" role="alert">Not for publication: this page was made from the private data. It is for the steward of the data only.</p>
 <h2>What the stream added to their beliefs</h2><section class="card">
-<p>The stream promised that odds between two values of a record move by at most a factor of ${brief(Math.exp(promised.epsilon))} (epsilon ${brief(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${kept ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers.'}</b></p>
+<p>The stream promised that odds between two values of a record ${oddsMove(promised.epsilon, brief)} (epsilon ${brief(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${kept ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers.'}</b></p>
 <table><thead><tr><th>attacker</th><th class="n">median change of log-odds</th><th class="n">largest</th><th class="n">steps beyond the promise</th><th class="n">guessed right</th></tr></thead><tbody>${rows}</tbody></table></section>
 <h2>The ${exposed.length} most exposed persons</h2>
 ${exposed.map((one) => `<section class="card"><h3>${safe(one.name)}</h3>${fitting((width) => trajectoryChart(one, width), [narrow, half, 860])}</section>`).join('\n')}

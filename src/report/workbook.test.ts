@@ -1,23 +1,6 @@
-import { inflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { unzipped } from '../../test/unzipped.js';
 import { workbook } from './workbook.js';
-
-/** The files of an archive, read from its directory at the end. */
-function unzip(bytes: Uint8Array): Map<string, string> {
-  const all = Buffer.from(bytes);
-  const end = all.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
-  const files = new Map<string, string>();
-  let at = all.readUInt32LE(end + 16);
-  for (let k = 0; k < all.readUInt16LE(end + 10); k++) {
-    expect(all.toString('latin1', at, at + 4)).toBe('PK\x01\x02');
-    const name = all.toString('utf8', at + 46, at + 46 + all.readUInt16LE(at + 28));
-    const local = all.readUInt32LE(at + 42);
-    const from = local + 30 + all.readUInt16LE(local + 26) + all.readUInt16LE(local + 28);
-    files.set(name, inflateRawSync(all.subarray(from, from + all.readUInt32LE(at + 20))).toString('utf8'));
-    at += 46 + all.readUInt16LE(at + 28);
-  }
-  return files;
-}
 
 const table = (name: string, cell: string | number | null) => ({
   name,
@@ -30,7 +13,7 @@ const table = (name: string, cell: string | number | null) => ({
 
 describe('the workbook of a release', () => {
   test('has the promise and one sheet per table, with names that Excel takes', () => {
-    const files = unzip(
+    const files = unzipped(
       workbook(['Protected: one row.'], [table('a/very:long name that goes on and on [and on]', 'd'), table('b', 'r')]),
     );
     const names = [...files.get('xl/workbook.xml')!.matchAll(/<sheet name="([^"]*)"/g)].map((m) => m[1]!);
@@ -42,9 +25,9 @@ describe('the workbook of a release', () => {
   });
   test('holds text as text, whatever it looks like, and nothing that breaks the file', () => {
     for (const text of ['=HYPERLINK("x")', '<v>&</v>', 'a\u0000b', '\ud800', ']]>'])
-      expect(unzip(workbook([], [table('t', text)])).get('xl/worksheets/sheet2.xml')).toMatch(
+      expect(unzipped(workbook([], [table('t', text)])).get('xl/worksheets/sheet2.xml')).toMatch(
         /<c r="A2" t="inlineStr"><is><t xml:space="preserve">[^<]*<\/t>/,
       );
-    expect(unzip(workbook([], [table('t', null)])).get('xl/worksheets/sheet2.xml')).not.toContain('r="A2"');
+    expect(unzipped(workbook([], [table('t', null)])).get('xl/worksheets/sheet2.xml')).not.toContain('r="A2"');
   });
 });

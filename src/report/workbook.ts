@@ -7,11 +7,14 @@ import { zip } from './zip.js';
 export function workbook(promise: readonly string[], tables: readonly PublishedTable[]): Uint8Array {
   const sheets = [
     { name: 'Promise', rows: promise.map((line) => [line]), head: 0 },
-    ...tables.map((table, k) => ({
-      name: `${k + 1} ${table.name}`,
-      rows: [...(table.question === undefined ? [] : [[table.question]]), table.fields.map(({ name }) => name), ...table.rows],
-      head: table.question === undefined ? 1 : 2,
-    })),
+    ...tables.map((table, k) => {
+      const head = [table.question, table.warning].flatMap((line) => (line === undefined ? [] : [[line]]));
+      return {
+        name: `${k + 1} ${table.name}`,
+        rows: [...head, table.fields.map(({ name }) => name), ...table.rows],
+        head: head.length + 1,
+      };
+    }),
   ];
   const numbered = sheets.map((sheet, k) => ({ ...sheet, id: k + 1 }));
   return zip([

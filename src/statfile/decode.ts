@@ -24,18 +24,46 @@ const upper =
 /** The encoding of files that do not tell: nearly all of them were written on Windows. */
 export const windows: Decode = (bytes) => latin1(bytes).replace(/[\x80-\x9f]/g, (letter) => upper[letter.charCodeAt(0) - 0x80]!);
 
+const plainLabel = (label: string): string => label.trim().toLowerCase().replaceAll('_', '-');
+/** As the standard for web pages calls it. */
+const encodingName = (label: string): string =>
+  plainLabel(label)
+    .replace(/^(cp|ms|ibm-?)?(125\d|874)$/, 'windows-$2')
+    .replace(/^latin-?([1-9]|10)$/, 'latin$1')
+    .replace(/^mac-?roman$/, 'macintosh')
+    .replace(/^(cp)932$/, 'shift_jis')
+    .replace(/^shift-jis$/, 'shift_jis')
+    .replace(/^cp(936)$/, 'gbk');
+
 /** What reads text in an encoding of this name. */
 export function decoderOf(label: string): Decode | undefined {
-  const name = label.trim().toLowerCase().replaceAll('_', '-');
+  const name = plainLabel(label);
   if (/^utf-?8$/.test(name)) return utf8;
   if (/^(iso-?8859-?1|latin-?1)$/.test(name)) return latin1;
   if (/^(windows-?|cp|ms)?1252$/.test(name)) return windows;
   try {
-    const decoder = new TextDecoder(name.replace(/^(cp|ms|ibm-?)?(125\d|874)$/, 'windows-$2'), { ignoreBOM: true });
+    const decoder = new TextDecoder(encodingName(label), { ignoreBOM: true });
     return (bytes) => decoder.decode(bytes);
   } catch {
     return undefined;
   }
+}
+
+export const isUtf8Name = (label: string): boolean => decoderOf(label) === utf8;
+
+/** Reads text piece by piece, where a letter may lie in two pieces. */
+export interface TextStream {
+  readonly write: (bytes: Buffer) => string;
+  readonly end: () => string;
+}
+
+/** What reads a stream in an encoding of this name. A mark of the order of bytes is no letter. */
+export function textStream(label: string): TextStream | undefined {
+  const whole = decoderOf(label);
+  if (whole === latin1 || whole === windows) return { write: whole, end: () => '' };
+  if (whole === undefined) return undefined;
+  const decoder = new TextDecoder(whole === utf8 ? 'utf-8' : encodingName(label));
+  return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
 }
 
 /** Ends at the first NUL. */

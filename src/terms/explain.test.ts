@@ -44,6 +44,17 @@ describe('what a policy says in plain words', () => {
     expect(about(lines, 'belief')).not.toMatch(/except/);
   });
 
+  it('says in words how far odds move that no number tells', async () => {
+    for (const protect of ['{secret: row}', '{secret: row, neighbours: add-remove}']) {
+      const lines = await told('dependence: none', protect, '{epsilon: 1000}');
+      expect(about(lines, 'budget')).toMatch(/may change so far that anything is certain \(e\^[12]?000 times\)/);
+      expect(JSON.stringify(lines)).not.toMatch(/Infinity|NaN/);
+    }
+    expect(about(await told('dependence: none', '{secret: row}', '{epsilon: 20}'), 'budget')).toMatch(
+      /change at most 4\.9e\+8 times/,
+    );
+  });
+
   it('repeats the exception of delta in every sentence of the budget', async () => {
     const lines = await told(
       'dependence: none',

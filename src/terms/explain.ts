@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { toNumber } from '../exact/rational.js';
-import { posteriorRange } from '../policy/belief.js';
+import { oddsMove, posteriorRange } from '../policy/belief.js';
 import { levelLabel } from '../policy/domain.js';
 import { figure, percent } from '../policy/figures.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
@@ -175,8 +175,8 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
     {
       topic: 'budget',
       text: apart
-        ? `over all releases together, the odds of a record being in the data change at most ${figure(Math.exp(epsilon / 2))} times (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it at most ${figure(Math.exp(epsilon))} times. How many records there are is protected, too.`
-        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} change at most ${figure(Math.exp(epsilon))} times (epsilon ${figure(epsilon)})${slip}.`,
+        ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, figure)} (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, figure)}. How many records there are is protected, too.`
+        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} ${oddsMove(epsilon, figure)} (epsilon ${figure(epsilon)})${slip}.`,
     },
     ...(budget.per
       ? [
@@ -252,7 +252,7 @@ const toDecide = ({ undecided, file }: Policy): Explanation[] =>
     ? [
         {
           topic: 'to do',
-          text: `it is not said whether records know each other. Write dependence: none, or a list such as [{kind: groups, by: household_id, oddsRatio: inf}], into ${basename(file)}; nothing is planned or released before.`,
+          text: `it is not said whether records know each other. Write dependence: none, or a list such as [{kind: groups, by: COLUMN, oddsRatio: inf}], into ${basename(file)}; nothing is planned or released before.`,
         },
       ]
     : [];

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { isCsv } from '../engine/data-file.js';
 import { Fault } from '../errors.js';
 import { isZero, toNumber } from '../exact/rational.js';
 import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
@@ -15,6 +16,7 @@ import { firstProblem, invalid } from '../policy/problems.js';
 import { refuseReserved } from '../policy/reserved.js';
 import { didYouMean } from '../policy/suggest.js';
 import { parseYaml, type YamlFile } from '../policy/yaml-file.js';
+import { isUtf8Name } from '../statfile/decode.js';
 import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
 import { type Digested, digestTerms } from './digest.js';
 import { type PolicyFile, policyShape } from './shape.js';
@@ -107,10 +109,13 @@ const termsOf = ({ digest, lines }: Digested) => ({ digest, terms: lines });
 const fromFolder = (path: string, directory: string) => resolve(directory, path);
 
 function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlFile): DataSource {
+  if (entry.encoding !== undefined && !isCsv(entry.source))
+    throw invalid(yaml, ['data', 'encoding'], 'Only a csv file has an encoding to be said.', 'Leave data.encoding out.');
   return {
     source: declareAddress(entry, directory, yaml) ?? fromFolder(entry.source, directory),
     ...(entry.table !== undefined && { table: entry.table }),
     ...(entry.decimal === ',' && { decimal: ',' as const }),
+    ...(entry.encoding !== undefined && !isUtf8Name(entry.encoding) && { encoding: entry.encoding }),
     ...(entry.codebook !== undefined && { codebook: fromFolder(entry.codebook, directory) }),
   };
 }

@@ -12,6 +12,7 @@ import {
   whole,
   word,
 } from '../policy/schema.js';
+import { decoderOf } from '../statfile/decode.js';
 import { type TieKinds, tieKinds } from '../ties/kinds.js';
 
 const dependenceShape = (kinds: TieKinds) => {
@@ -38,6 +39,12 @@ const shapeWith = (kinds: TieKinds) =>
             .enum(['.', ','], { error: 'decimal must be "." or ",".' })
             .optional()
             .describe('What stands before the fraction of numbers that are written as text.'),
+          encoding: word('encoding')
+            .refine((label) => decoderOf(label) !== undefined, {
+              error: 'The encoding is not known. Write for example windows-1252, iso-8859-15, windows-1251, macintosh or utf-16.',
+            })
+            .optional()
+            .describe('What a csv file is written in, where that is not UTF-8.'),
           codebook: word('codebook')
             .optional()
             .describe('A CSV file with the columns name, value, label and, if you like, missing.'),

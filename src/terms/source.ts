@@ -27,6 +27,7 @@ export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSour
   return {
     source: policy.data.source,
     ...(policy.data.table !== undefined && { table: policy.data.table }),
+    ...(policy.data.encoding !== undefined && { encoding: policy.data.encoding }),
     relations: [...policy.relations.values()].map(({ name, table, columns, symmetric }) => ({
       name,
       table,
@@ -62,6 +63,7 @@ export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = ti
   const tuples = ({ table, columns, symmetric }: RelationSource) => JSON.stringify([table, columns, symmetric]);
   const spoken = new Set([...policy.columns.keys(), ...namesOf(policy, kinds)]);
   return (
+    opened.encoding === wanted.encoding &&
     wanted.relations.every((r) => {
       const there = relations.get(r.name);
       return there !== undefined && tuples(there) === tuples(r) && (r.odds === undefined || r.odds === there.odds);

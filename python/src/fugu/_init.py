@@ -6,10 +6,11 @@ import json
 import math
 import os
 import re
+import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
-from ._answer import Frames
+from ._answer import Frames, frames_of
 from ._command import FuguError, run, words_of
 from ._policy import Policy
 
@@ -33,7 +34,8 @@ def init(
 
     `data` is a DataFrame of pandas or polars, or a dict of lists. `labels` ({column: {code: label}}), `missing` ({column: [codes]}) and `questions`
     ({column: text}) become the codebook; `meta`, as pyreadstat returns it, says all three. `dependence`, `budget` and `protect` replace those of the draft:
-    who knows whom is yours to say. What was read from the data must be confirmed before anything is released.
+    who knows whom is yours to say. What was read from the data must be confirmed before anything is released. Answers of a pandas Categorical or a polars Enum
+    keep its order, and releases come as what came in: `frames` says otherwise.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -45,9 +47,28 @@ def init(
     lines = list(_codebook(names, *_told(labels, missing, questions, meta)))
     if lines:
         _write(place / "codebook.csv", ["name", "value", "label", "missing"], lines)
-    run("init", str(place / "data.csv"), "--out", str(place / "policy.yaml"), *words_of([("codebook", str(place / "codebook.csv") if lines else None)]))
+    orders = _orders(data)
+    with tempfile.TemporaryDirectory() as aside:
+        # Not beside the data: a categorical may list what only one person said.
+        order = Path(aside) / "order.json"
+        order.write_text(json.dumps({name: codes for name, (codes, _) in orders.items()}), encoding="utf-8")
+        words = words_of([("codebook", str(place / "codebook.csv") if lines else None), ("order", f"@{order}" if orders else None)])
+        run("init", str(place / "data.csv"), "--out", str(place / "policy.yaml"), *words)
     _declare(place / "policy.yaml", {"dependence": dependence, "budget": budget, "protect": protect})
-    return Policy(place / "policy.yaml", frames)
+    return Policy(place / "policy.yaml", frames or frames_of(data), {name: ordered for name, (_, ordered) in orders.items()})
+
+
+def _orders(data: Any) -> dict[str, tuple[list[str], bool]]:
+    """The categories of columns that have some, in their order, and whether they are ordered by size, too."""
+    found: dict[str, tuple[list[str], bool]] = {}
+    if isinstance(data, Mapping):
+        return found
+    for name in data.columns:
+        kind = data[name].dtype
+        # A Categorical of polars has its categories in the order of the rows, which says nothing.
+        if getattr(kind, "categories", None) is not None and type(kind).__name__ in ("CategoricalDtype", "Enum"):
+            found[str(name)] = ([_text(value) for value in kind.categories], bool(getattr(kind, "ordered", True)))
+    return found
 
 
 def _cells(data: Any) -> tuple[list[str], Iterable[Sequence[Any]]]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from ._answer import Answer, Frames
 from ._command import FuguError, run, words_of
@@ -23,10 +23,13 @@ class Policy:
 
     path: Path
     frames: Optional[Frames]
+    categories: dict[str, bool]
 
-    def __init__(self, path: Union[str, os.PathLike[str]], frames: Optional[Frames] = None) -> None:
+    def __init__(self, path: Union[str, os.PathLike[str]], frames: Optional[Frames] = None, categories: Optional[Mapping[str, bool]] = None) -> None:
         self.path = Path(path)
         self.frames = frames
+        #: Columns that came as categories, and whether those were ordered: releases bring them back so.
+        self.categories = dict(categories or {})
 
     def __repr__(self) -> str:
         return f"fugu.open({str(self.path)!r})"
@@ -58,7 +61,7 @@ class Policy:
         answer = self.ask(query, out=out, **how)
         if answer.result is not None:
             raise FuguError("USAGE", "This answer is no table.", "Use ask(…).result; the answer is recorded, so asking again costs nothing.")
-        return answer.frame(self.frames)
+        return answer.frame(self.frames, self.categories)
 
     def ledger(self) -> dict[str, Any]:
         """What was spent, and what remains."""

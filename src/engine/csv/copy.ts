@@ -17,20 +17,13 @@ export async function copyReadable(
   most: number,
 ): Promise<void> {
   const cutter = new CellCutter(delimiter, longestIn(names.length), before);
-  let left = most;
-  const kept = (text: string): Buffer => {
-    const bytes = Buffer.from(text, 'utf8');
-    left -= bytes.length;
-    if (left < 0) throw full();
-    return bytes;
-  };
   async function* readable() {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    for await (const block of unpacked(path)) yield kept(cutter.write(decoder.decode(block, { stream: true })));
-    yield kept(cutter.write(decoder.decode()));
-    yield kept(cutter.end());
+    for await (const block of unpacked(path)) yield cutter.write(decoder.decode(block, { stream: true }));
+    yield cutter.write(decoder.decode());
+    yield cutter.end();
   }
-  await write(readable(), to);
+  await writeText(readable(), to, most);
 }
 
 /** Writes a survey file as a CSV that DuckDB can read; true if some cell holds a line end. */
@@ -40,7 +33,6 @@ export async function copySurvey(
   most: number,
 ): Promise<boolean> {
   const longest = longestIn(variables.length);
-  let left = most;
   let folded = false;
   const cellText = (cell: StatCell): string => {
     if (typeof cell === 'number') return String(cell);
@@ -55,18 +47,25 @@ export async function copySurvey(
     for await (const block of blocks()) {
       let text = '';
       for (let row = 0; row < block[0]!.length; row++) text += `${block.map((cells) => cellText(cells[row]!)).join(',')}\n`;
-      left -= Buffer.byteLength(text);
-      if (left < 0) throw full();
       yield text;
     }
   }
-  await write(lines(), to);
+  await writeText(lines(), to, most);
   return folded;
 }
 
-async function write(text: AsyncIterable<Buffer | string>, to: string): Promise<void> {
+/** A private file of at most so many bytes. */
+export async function writeText(text: AsyncIterable<string>, to: string, most: number): Promise<void> {
+  let left = most;
+  async function* counted() {
+    for await (const part of text) {
+      left -= Buffer.byteLength(part);
+      if (left < 0) throw full();
+      yield part;
+    }
+  }
   try {
-    await pipeline(text, createWriteStream(to, { mode: 0o600 }));
+    await pipeline(counted(), createWriteStream(to, { mode: 0o600 }));
   } catch (error) {
     throw error instanceof Fault ? error : full();
   }

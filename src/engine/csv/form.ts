@@ -25,7 +25,7 @@ export const malformedLines = (file: string): Fault =>
 /**
  * Looks at every byte before DuckDB does: a byte that is no UTF-8 can bring it down for good, a line longer than its buffers it leaves out without a word.
  */
-export async function examineCsv(path: string, header: CsvHeader): Promise<CsvForm> {
+export async function examineCsv(path: string, header: CsvHeader, file = path): Promise<CsvForm> {
   const text = new TextCheck();
   const lines = new LineScanner(header);
   for await (const block of unpacked(path)) {
@@ -33,7 +33,7 @@ export async function examineCsv(path: string, header: CsvHeader): Promise<CsvFo
     lines.write(block);
   }
   lines.end();
-  if (lines.broken) throw malformedLines(path);
+  if (lines.broken) throw malformedLines(file);
   return { header, plain: text.end() && !lines.long, folded: lines.folded, records: lines.records };
 }
 

@@ -12,10 +12,9 @@ export interface CsvHeader {
 
 const longest = 4 << 20;
 
-/** The names in the first line. A nameless column gets its position (R and pandas write one for the row number). */
-export async function readCsvHeader(path: string): Promise<CsvHeader> {
-  const malformed = (message: string, hint: string) =>
-    new Fault('DATA_MALFORMED', message, hint, { place: { file: path, line: 1 } });
+/** The names in the first line of a path; `file` is what people call it. A nameless column gets its position (R and pandas write one for the row number). */
+export async function readCsvHeader(path: string, file = path): Promise<CsvHeader> {
+  const malformed = (message: string, hint: string) => new Fault('DATA_MALFORMED', message, hint, { place: { file, line: 1 } });
   const first = await lineAt(path, 0, malformed);
   const told = separatorLine.exec(first)?.[1];
   const line = told === undefined ? first : await lineAt(path, 1, malformed);
@@ -58,7 +57,11 @@ async function lineAt(path: string, skip: number, malformed: Malformed): Promise
       let block = whole;
       for (let i = 0; i < block.length; i++) {
         const byte = block[i]!;
-        if (byte === 0) throw malformed('The data is not text.', 'Save it as CSV in UTF-8.');
+        if (byte === 0)
+          throw malformed(
+            'The data is not text.',
+            'Save it as CSV in UTF-8, or say what it is written in (data: {encoding: utf-16}).',
+          );
         if (byte === 0x22) quoted = !quoted;
         else if (byte === 0x0a && !quoted && size + i > 0) {
           if (left === 0) return decode(Buffer.concat([...blocks, block.subarray(0, i)]), malformed);
@@ -89,6 +92,9 @@ function decode(bytes: Buffer, malformed: Malformed): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r$/, '');
   } catch {
-    throw malformed('The data is not written in UTF-8.', 'Save it as CSV in UTF-8.');
+    throw malformed(
+      'The names of the columns are not written in UTF-8.',
+      'Say what they are written in (data: {encoding: windows-1252}), or save the data as CSV in UTF-8.',
+    );
   }
 }

@@ -3,6 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../../errors.js';
 import { openStatFile } from '../../statfile/statfile.js';
 import { copyReadable, copySurvey } from '../csv/copy.js';
+import { copyDecoded } from '../csv/encoding.js';
 import { examineCsv, malformedLines } from '../csv/form.js';
 import { readCsvHeader } from '../csv/header.js';
 import { splitColumns } from '../csv/split.js';
@@ -83,7 +84,7 @@ export class Loader {
     await this.#connections.use(async ({ connection }) => {
       if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
       const parts = Array.from({ length: mostParts }, (_, k) => this.#partOf(k));
-      const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]), ...parts];
+      const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]), this.#decodedData, ...parts];
       await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
@@ -153,18 +154,31 @@ export class Loader {
     const { kind, path } = files[at]!;
     if (kind === 'statfile') return work(await this.#copyLarge(files[at]!, at));
     if (kind !== 'csv') return work();
-    const { header, plain, folded, records } = await examineCsv(path, await readCsvHeader(path));
-    if (!plain) await copyReadable(path, this.#copyOf(at), header, this.#limits.spill);
+    const text = await this.#decoded(path, at);
+    const { header, plain, folded, records } = await examineCsv(text, await readCsvHeader(text, path), path);
+    if (!plain) await copyReadable(text, this.#copyOf(at), header, this.#limits.spill);
     const split =
       at === 0 && plain && !folded && header.names.length > mostHeld && header.names.length <= mostParts * blockOfColumns;
     const parts =
       split &&
-      (await splitColumns(path, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
-    const csv = { header, records, path: plain ? path : this.#copyOf(at), single: folded, ...(parts && { parts }) };
+      (await splitColumns(text, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
+    const csv = { header, records, path: plain ? text : this.#copyOf(at), single: folded, ...(parts && { parts }) };
     return work(csv).catch((error: unknown) => {
       if (!cannotSplit(error)) throw error;
       return work({ ...csv, single: true });
     });
+  }
+
+  /** Data that the policy says is not written in UTF-8 is copied first. Relations are. */
+  async #decoded(path: string, at: number): Promise<string> {
+    const { encoding } = this.#source;
+    if (at !== 0 || encoding === undefined) return path;
+    await copyDecoded(path, this.#decodedData, encoding, this.#limits.spill);
+    return this.#decodedData;
+  }
+
+  get #decodedData(): string {
+    return join(this.#folder, 'decoded.csv');
   }
 
   /** A survey file that would fill the memory is copied as CSV, which is read again for every statement. */

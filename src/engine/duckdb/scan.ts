@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../../errors.js';
+import { wholeCode } from '../../policy/code.js';
 import type { DecimalMark } from '../../policy/number-text.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { hasTables } from '../../statfile/statfile.js';
@@ -136,7 +137,7 @@ function textColumn(own: string, options: ScanOptions, longest: number): ScanCol
   const trimmed = `trim(${name(own)})`;
   const filled = `nullif(${trimmed}, '')`;
   if (!codes.has(own)) return { name: own, type: 'text', expression: unless(missing, filled) };
-  const code = `regexp_replace(${trimmed}, '^([+-]?[0-9]+)\\.0+$', '\\1')`;
+  const code = `regexp_replace(${trimmed}, '${wholeCode}', '\\1')`;
   const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
   return { name: own, type: 'text', expression, code, missing, longest };
 }

@@ -1,4 +1,4 @@
-import { projectToTotal } from '../../release/tidy.js';
+import { nearestCounts } from '../../query/nearest-counts.js';
 import type { Points } from './points.js';
 import type { Cloud } from './weighted.js';
 
@@ -101,7 +101,7 @@ export function reconcile(
     });
     const level = new Array<number>(estimates.length).fill(0);
     members.forEach((cells, p) => {
-      const parts = projectToTotal(
+      const parts = nearestCounts(
         cells.map((i) => estimates[i]!),
         parents[p]!,
       );

@@ -1,4 +1,4 @@
-import { projectToTotal } from '../../release/tidy.js';
+import { nearestCounts } from '../../query/nearest-counts.js';
 import type { Points } from './points.js';
 import type { Cloud } from './weighted.js';
 
@@ -64,7 +64,7 @@ export function growBoxes(points: Points, order: Order, levels: readonly Level[]
       if (cuts[b] === 0) return;
       const estimates = noisy.slice(first[b], first[b]! + 2 ** cuts[b]!);
       const total = l === 0 ? wholeOf(estimates, rows, level.spread) : box.mass;
-      projectToTotal(estimates, total).forEach((mass, index) => {
+      nearestCounts(estimates, total).forEach((mass, index) => {
         if (mass <= 0) return;
         place[first[b]! + index] = kept.length;
         kept.push(partOf(box, order, cuts[b]!, index, mass));

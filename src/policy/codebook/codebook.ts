@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { Fault } from '../../errors.js';
 import { within } from '../../input/limits.js';
-import { readNamedText, whyNot } from '../../input/named-file.js';
+import { readNamed, whyNot } from '../../input/named-file.js';
 import { readDdi } from '../../statfile/ddi.js';
+import { windows } from '../../statfile/decode.js';
 import { hasDictionary } from '../../statfile/statfile.js';
 import { codeText } from '../code.js';
 import { didYouMean } from '../suggest.js';
@@ -43,7 +45,7 @@ const afterCode = (code: string, label: string): string | undefined =>
 async function codebookIn(file: string): Promise<Codebook> {
   if (hasDictionary(file)) return readStatCodebook(file);
   if (/\.xml$/i.test(file)) return codebookOf(readDdi(file));
-  const text = readNamedText(
+  const bytes = readNamed(
     file,
     'codebookBytes',
     (why) =>
@@ -54,7 +56,8 @@ async function codebookIn(file: string): Promise<Codebook> {
         { place: { file } },
       ),
   );
-  return parseCodebook(text, file);
+  // A codebook is public: what its letters are may be found out from them.
+  return parseCodebook(isUtf8(bytes) ? bytes.toString('utf8') : windows(bytes), file);
 }
 
 export function parseCodebook(text: string, file: string): Codebook {

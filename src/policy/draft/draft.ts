@@ -1,12 +1,13 @@
 import { codeText } from '../code.js';
 import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
 import { isDesignLabel, isDeviceName, isGroupLabel, isPersonalName, isTimingName, isWeightLabel } from '../column-name.js';
+import { birthDatesIn } from './birth.js';
 import { type FoundGroups, foundGroups } from './groups.js';
 import { type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
 import { labelsMissing } from './missing-word.js';
 import type { FoundPanel } from './panel.js';
 import { namesPeople, peopleIn, personalLook } from './personal.js';
-import { line, list, render, scalar, shape, unlistedLine } from './policy-text.js';
+import { codesLine, line, list, render, scalar, shape, unlistedLine } from './policy-text.js';
 
 export interface DraftOptions {
   /** As written into the policy: relative to it. */
@@ -14,6 +15,8 @@ export interface DraftOptions {
   readonly table?: string;
   /** Numbers are written with commas. */
   readonly decimal?: ',';
+  /** What the data is written in, where that is not UTF-8. */
+  readonly encoding?: string;
   readonly codebookPath?: string;
   readonly codebook?: Codebook;
   /** Written out when the default place, beside the data, cannot be used. */
@@ -23,6 +26,8 @@ export interface DraftOptions {
   readonly known?: Known;
   /** What was said about how records know each other; `undecided` when nothing was. */
   readonly dependence?: DraftDependence;
+  /** The order in which answers of a column are written, where it is known; what it does not name comes last. */
+  readonly order?: ReadonlyMap<string, readonly string[]>;
   /** Who is in several rows, as found. */
   readonly panels?: readonly FoundPanel[];
   /** What was said about it: whose rows they are, or that each row is a secret of its own. Not said, the rows of whoever was found are protected together. */
@@ -76,11 +81,12 @@ export function findColumns(
   panels: readonly FoundPanel[] = [],
   book: Codebook = new Map(),
 ): Found {
-  const known = { commas: hasCommas(columns), coordinates: coordinatesIn(columns) };
+  const known = { commas: hasCommas(columns), coordinates: coordinatesIn(columns), born: birthDatesIn(columns, book) };
   const found = columns.map((column): FoundColumn => {
     const told = toldOf(column, book.get(column.name), known);
     const { name } = column;
-    if (told.type === 'out' && !isListed(book.get(name), column, told)) return { name, is: told.is, why: told.why, missing: [] };
+    if (told.type === 'out' && (known.born.has(name) || !isListed(book.get(name), column, told)))
+      return { name, is: told.is, why: told.why, missing: [] };
     return { name, is: told.type === 'weight' ? 'weight' : 'question', why: '', missing: 'missing' in told ? told.missing : [] };
   });
   return { columns: found, groups: groupsIn(columns, panels), panels };
@@ -166,6 +172,13 @@ function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): 
   return Array.from({ length: high - low + 1 }, (_, k) => `${low + k}`);
 }
 
+function inOrder<G extends Exclude<Guess, { type: 'out' }>>(told: G, order: readonly string[] | undefined): G {
+  if (!order || !('values' in told)) return told;
+  const places = new Map(order.map((code, k) => [codeText(code), k]));
+  const placeOf = (code: string) => places.get(code) ?? order.length;
+  return { ...told, values: [...told.values].sort((a, b) => placeOf(a) - placeOf(b)) };
+}
+
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
 export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOptions): Draft {
   const book = options.codebook ?? new Map<string, CodebookEntry>();
@@ -178,13 +191,15 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
   const summaries = new Map(columns.map((column) => [column.name, column]));
   const isMade = (name: string) =>
     book.has(name) && summaries.has(name) && isMadeOfAnswers(book.get(name)!, summaries.get(name)!);
+  const seen = { commas: hasCommas(columns), coordinates: coordinatesIn(columns), born: birthDatesIn(columns, book) };
   // A codebook that speaks of columns the data lacks, or that are not to be asked, cannot be referred to; what it says is written out instead.
-  const isAsked = (name: string) => known.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name);
+  const isBorn = (name: string) => seen.born.has(name) && !options.known?.wanted?.has(name);
+  const isAsked = (name: string) =>
+    known.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name) && !isBorn(name);
   const refer = options.codebookPath !== undefined && [...book.keys()].every(isAsked);
   const lines: string[] = [];
   const unconfirmed: string[] = [];
   const leftOut: { name: string; why: string; is: LeftOut }[] = [];
-  const seen = { commas: hasCommas(columns), coordinates: coordinatesIn(columns) };
   let declared = 0;
   for (const column of columns) {
     const listed = book.get(column.name);
@@ -206,7 +221,7 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
       leftOut.push({ name: column.name, why: 'not asked for', is: told.type === 'out' ? told.is : 'not asked for' });
       continue;
     }
-    const scale = entry && scaleOf(entry, column);
+    const scale = entry && !isBorn(column.name) ? scaleOf(entry, column) : undefined;
     if (entry && scale) {
       declared++;
       unconfirmed.push(column.name);
@@ -221,7 +236,7 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
       );
       continue;
     }
-    if (entry && isListed(entry, column, told)) {
+    if (entry && !isBorn(column.name) && isListed(entry, column, told)) {
       declared++;
       if (!refer || entry !== listed)
         lines.push(
@@ -243,7 +258,14 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     const missing = [...new Set([...(entry?.missing ?? []), ...told.missing])];
     const label = entry?.label === undefined ? [] : [`label: ${scalar(entry.label)}`];
     if ('unlisted' in told && told.unlisted !== undefined) lines.push(unlistedLine(told.unlisted));
-    lines.push(line(column.name, [...shape(told), ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []), ...label]));
+    if ('orBounds' in told && told.orBounds) lines.push(codesLine(told.orBounds));
+    lines.push(
+      line(column.name, [
+        ...shape(inOrder(told, options.order?.get(column.name))),
+        ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []),
+        ...label,
+      ]),
+    );
   }
   const groups = groupsIn(columns, options.panels ?? []);
   const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);

@@ -35,6 +35,12 @@ const isShortNumber = (text: string): boolean => /^[-+]?\d{1,4}([.,]\d{1,2})?$/.
 export const isOfFew = (text: string, times: number, all: number): boolean =>
   times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text);
 
+/** All in capitals, as one hand wrote them: labels to choose from, of which one may be longer ("DE FACTO SEPARATED"). Whoever writes for themselves does not shout with the others. */
+const areLabels = (texts: readonly string[]): boolean => {
+  const worded = texts.filter((text) => /\p{Lu}{2}/u.test(text) || /\p{Ll}/u.test(text));
+  return worded.length >= 3 && worded.every((text) => !/\p{Ll}/u.test(text));
+};
+
 /**
  * What a few people wrote behind "other, please specify", among answers that many chose: every text that few rows share and no questionnaire offers, be it a
  * sentence or a word. And whatever says who or where somebody is, however many rows say it.
@@ -46,7 +52,8 @@ export function ownWords(counts: ReadonlyMap<string, number>, rows: number): rea
   const isSentence = ([text, times]: readonly [string, number]) =>
     wordsIn(text) > 2 && 100 * times < rows && !isStockAnswer(text);
   const short = [...counts.keys()].filter((text) => wordsIn(text) <= 1).length;
-  const own = [...counts].filter((held) => isOwn(held) || (2 * short > counts.size && isSentence(held))).map(([text]) => text);
+  const sentences = 2 * short > counts.size && !areLabels([...counts.keys()]);
+  const own = [...counts].filter((held) => isOwn(held) || (sentences && isSentence(held))).map(([text]) => text);
   const numbers = [...counts.keys()].filter((text) => /\d-\d/.test(text));
   return overlapping(numbers) ? [...new Set([...own, ...numbers])] : own;
 }
@@ -73,7 +80,7 @@ export function readsLikeFreeText(values: readonly string[]): boolean {
   // One person's words among answers of one word each.
   const plain = texts.filter((text) => !isMissingWord(text));
   const short = plain.filter((text) => wordsIn(text) <= 1).length;
-  if (2 * short > plain.length && plain.some((text) => wordsIn(text) > 2)) return true;
+  if (2 * short > plain.length && plain.some((text) => wordsIn(text) > 2) && !areLabels(plain)) return true;
   if (plain.some((text) => personalLook(text) !== undefined || (/\p{L}/u.test(text) && /\d[\d /-]{4,}\d/.test(text))))
     return true;
   if (namesPeople(plain.length, peopleIn(plain)) || overlapping(plain)) return true;

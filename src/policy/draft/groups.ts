@@ -1,4 +1,4 @@
-import { isGroupName } from '../column-name.js';
+import { isGroupName, isPerhapsGroupName, isTimeName } from '../column-name.js';
 import type { ColumnSummary } from './guess.js';
 
 /** A column whose values are shared by a few rows each, as households, families and classes are. */
@@ -24,11 +24,18 @@ export function foundGroups(column: ColumnSummary): FoundGroups | undefined {
   const each = filled / distinct;
   const found = (sure: boolean, why: string): FoundGroups => ({ name, sure, why, rowsEach: Math.round(10 * each) / 10 });
   if (isGroupName(name) && distinct >= Math.min(10, filled / 4)) return found(true, 'its name says so');
+  const whole = numbers === filled && range !== undefined;
+  const counts = whole && distinct >= 0.8 * (range[1] - range[0] + 1);
+  const alike = distinct >= fewestNumbered && each >= 2 && most <= 4 * each;
+  if (alike && isPerhapsGroupName(name) && (counts || longest <= mostOfKey))
+    return found(true, 'its name says so, and about as many rows share each value');
+  // Short numbers, a class each: rows of one stand together. So do those of a file that is sorted by something.
+  if (alike && counts && runs <= 1.1 * distinct && !isTimeName(name) && column.numbering.years === 0)
+    return found(distinct >= fewest && most <= largest && each <= mostEach, 'rows with one value stand together');
   if (numbers === 0 && distinct >= 20 && each >= 1.2 && each <= 8 && most <= largest && runs <= 1.1 * distinct)
     return found(true, 'rows with one value stand together');
   if (distinct < fewest || each < 1.2 || each > mostEach || most > largest) return undefined;
   if (runs <= 1.1 * distinct) return found(true, 'rows with one value stand together');
-  const whole = numbers === filled && range !== undefined;
   if (whole && each <= 8 && distinct >= 0.98 * (range[1] - range[0] + 1))
     return found(true, 'it numbers something that a few rows share');
   const shared = (filled - once) / filled;
@@ -36,3 +43,7 @@ export function foundGroups(column: ColumnSummary): FoundGroups | undefined {
 }
 
 const mostLetters = 40;
+/** Social classes, income groups and the like are fewer. */
+const fewestNumbered = 10;
+/** "4b", "T-12". */
+const mostOfKey = 5;

@@ -40,6 +40,11 @@ export interface ColumnSummary {
   /** Those whose comma cannot stand between thousands; and cells whose point can. */
   readonly plainCommas: number;
   readonly thousands: number;
+  /**
+   * Of whole numbers, when there are few: the holes between two that many rows hold, and the part of the rows with a multiple of five, which people who are
+   * asked for a number prefer.
+   */
+  readonly spacing?: { readonly holes: number; readonly fives: number };
   /** Every value, when there are few (`distinct` is then exact; for a column of many values it is an estimate). */
   readonly codes?: readonly string[];
   readonly texts?: Texts;
@@ -58,6 +63,8 @@ export type Guess =
       readonly values: readonly string[];
       readonly missing: readonly string[];
       readonly unlisted?: number;
+      /** Many whole numbers that were taken for codes: the bounds they would have as a measure. */
+      readonly orBounds?: readonly [number, number];
     }
   | {
       readonly type: 'multi';
@@ -98,6 +105,8 @@ export interface Known {
   readonly noWeights?: ReadonlySet<string>;
   /** Other columns have decimal commas, so that a point may stand between thousands. */
   readonly commas?: boolean;
+  /** Columns that are parts of a date of birth, and what they are together. */
+  readonly born?: ReadonlyMap<string, string>;
   /** Columns that are latitudes and longitudes, by what stands beside them. */
   readonly coordinates?: ReadonlySet<string>;
 }
@@ -147,6 +156,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
+  const born = wanted ? undefined : known.born?.get(name);
+  if (born !== undefined) return out('person', born);
   if (!wanted && isPersonalName(name) && distinct - words > mostNumericCodes)
     return out('person', 'says who or where somebody is');
   if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
@@ -157,7 +168,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (groups && numeric && !isMeasure(column)) return out('group', 'may name a group of rows');
   const names = out('id', 'names a person or a row');
   if (idName.test(name) && distinct > filled / 2) return names;
-  if (isIdName(name) && distinct > mostTextCodes) return names;
+  if ((isIdName(name) || (isIdLike(name) && column.fractions === 0 && !isMeasure(column))) && distinct > mostTextCodes)
+    return names;
   // Whole numbers that never repeat count people, not anything about them.
   if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled && !moneyName.test(name))
     return names;
@@ -174,7 +186,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   const isMany = distinct - words > mostNumericCodes;
   if (numeric && !wanted && isNumbering(column, isMany ? shortest : shortestOfFew))
     return out('person', 'numbers of one length, as postcodes, telephones and dates have');
-  if (numeric && isMany) return guessNumber(column, known);
+  if (numeric && isMany) return hasHoles(column) ? guessCodes(column, known) : guessNumber(column, known);
   if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
     return out('commas', 'numbers with decimal commas, where others have points or stand between thousands');
   if (
@@ -267,6 +279,20 @@ function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark
     missing: inOrder(spelled.filter(isMissing)),
     ...(unlisted !== undefined && { unlisted }),
   };
+}
+
+/** More holes between frequent numbers than a measure has by chance: nobody is asked for hours and says 38 or 40 and never 39. */
+const hasHoles = (column: ColumnSummary): boolean => {
+  const { holes, fives } = column.spacing ?? { holes: 0, fives: 1 };
+  return (
+    holes >= Math.max(3, column.distinct / 15) && fives < 0.4 && column.numbering.years < column.filled / 2 && !isMeasure(column)
+  );
+};
+
+function guessCodes(column: ColumnSummary, known: Known): Guess {
+  const told = guessCategory(column.codes!, known, column.mark, undefined);
+  const number = guessNumber(column, known);
+  return told.type === 'category' && 'bounds' in number ? { ...told, orBounds: number.bounds } : told;
 }
 
 const orderBy = (mark: DecimalMark) => (codes: readonly string[]) =>

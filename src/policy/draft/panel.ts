@@ -140,13 +140,14 @@ export class PanelTally {
       meetings.filter(({ areApart }) => areApart).map(({ order }) => panelOf(unit, order)),
     );
     const named = this.#columns
-      .filter((c) => isNamed(c) && repeats(c) && isWhole(c) && (isPersonIdName(c.name) || c.distinct > fewestNamed))
+      .filter((c) => isNamed(c) && repeats(c) && isWhole(c) && c.distinct > (isPersonIdName(c.name) ? fewestPeople : fewestNamed))
       .map((unit) => panelOf(unit));
     const units = new Set<string>();
     return [...inOrder, ...named].filter(({ unit }) => !units.has(unit) && units.add(unit));
   }
 }
-const fewestNamed = 60;
+/** A flag of the person a family was found by is called after them, too. */
+const [fewestNamed, fewestPeople] = [60, 2];
 
 const panelOf = (unit: ColumnSummary, order?: ColumnSummary): FoundPanel => ({
   unit: unit.name,

@@ -23,6 +23,9 @@ export const line = (name: string, parts: readonly string[]): string => `  ${sca
 export const unlistedLine = (n: number): string =>
   `  # ${n === 1 ? 'One value' : `${n} values`} that only a few rows hold, or that say who somebody is, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
 
+export const codesLine = ([low, high]: readonly [number, number]): string =>
+  `  # Whole numbers with holes between them: taken for codes. If they measure something: {type: integer, bounds: [${low}, ${high}]}.`;
+
 /** What the comments name. */
 export interface Hints {
   readonly groups: readonly FoundGroups[];
@@ -42,6 +45,7 @@ export function render(
 ): string {
   const parts = [`source: ${scalar(options.source)}`];
   if (options.table !== undefined) parts.push(`table: ${scalar(options.table)}`);
+  if (options.encoding !== undefined) parts.push(`encoding: ${scalar(options.encoding)}`);
   if (options.decimal) parts.push(`decimal: "${options.decimal}"`);
   if (refer) parts.push(`codebook: ${scalar(options.codebookPath!)}`);
   return [
@@ -106,10 +110,13 @@ function protectLines({ ids, panels, protect }: Hints): string[] {
     ...(panel === undefined
       ? ['# If one person can have several rows:']
       : [`# Several rows share one ${panel.unit}; said when this was drafted: each row is a secret of its own. Otherwise:`]),
-    `# ${personLine(panel?.unit ?? ids[0] ?? 'person_id', panel?.maxRows ?? 5)}`,
+    `# ${personLine(panel?.unit ?? ids[0] ?? anyColumn, panel?.maxRows ?? 5)}`,
     'protect: {secret: row}',
   ];
 }
+
+/** In comments, where the data has no column to name. */
+const anyColumn = 'COLUMN';
 
 const groupLine = (by: string, oddsRatio: string): string => `{kind: groups, by: ${scalar(by)}, oddsRatio: ${oddsRatio}}`;
 
@@ -130,7 +137,7 @@ function dependenceLines({ dependence = 'undecided' }: DraftOptions, { groups }:
     ];
   return [
     '# Do records know each other? Nothing is planned or released before you say so. If people of one household answer alike:',
-    `# dependence: [${groupLine(groups[0]?.name ?? 'household_id', 'inf')}]`,
+    `# dependence: [${groupLine(groups[0]?.name ?? anyColumn, 'inf')}]`,
     alike,
     '# Or, if no row says anything about another (everybody was drawn alone, nobody knows anybody else in the file):',
     '# dependence: none',

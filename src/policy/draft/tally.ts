@@ -151,7 +151,12 @@ export class ColumnTally {
       precise: this.#precise,
       mark: this.#mark,
       // In the order of the codes, never of their frequency or of the rows.
-      ...(kept && kept.size <= mostListed && { codes: [...kept.keys()].sort(), texts: textsOf(kept, this.#mark, rows) }),
+      ...(kept &&
+        kept.size <= mostListed && {
+          codes: [...kept.keys()].sort(),
+          spacing: spacingOf(kept, this.#mark),
+          texts: textsOf(kept, this.#mark, rows),
+        }),
       ...(separator !== undefined &&
         options && { separator, options: [...options.keys()].sort(), optionTexts: textsOf(options, this.#mark, rows) }),
       extremes: this.#ends,
@@ -167,6 +172,25 @@ function numberingOf(lengths: ReadonlyMap<number, number>): { readonly length?: 
     number,
   ]);
   return times > 0.98 * all ? { length } : {};
+}
+
+/** Rows that must hold the numbers on either side of a hole. */
+const plenty = 10;
+
+function spacingOf(counts: ReadonlyMap<string, number>, mark: DecimalMark): NonNullable<ColumnSummary['spacing']> {
+  const held = new Map<number, number>();
+  for (const [text, times] of counts) {
+    const x = numberFromText(text, mark);
+    if (Number.isInteger(x) && x >= 0) held.set(x, (held.get(x) ?? 0) + times);
+  }
+  const numbers = [...held.keys()].sort((a, b) => a - b);
+  const holes = numbers.filter((x, k) => {
+    const next = numbers[k + 1];
+    return next !== undefined && next > x + 1 && held.get(x)! >= plenty && held.get(next)! >= plenty;
+  }).length;
+  const rows = (list: readonly number[]) => list.reduce((sum, x) => sum + held.get(x)!, 0);
+  const all = rows(numbers);
+  return { holes, fives: all === 0 ? 0 : rows(numbers.filter((x) => x % 5 === 0)) / all };
 }
 
 /** Of the texts that are answers and no numbers: codes are never free text. */

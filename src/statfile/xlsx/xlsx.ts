@@ -2,6 +2,7 @@ import { rowsAtOnce } from '../block.js';
 import type { Bytes } from '../bytes.js';
 import { malformed } from '../malformed.js';
 import { codeOfNumber, type StatCell, type StatFile, type Variable } from '../variable.js';
+import type { XmlHandler } from '../xml.js';
 import { sheetHandler } from './sheet.js';
 import { parsed, readPart, readSheetNames, readWorkbook } from './workbook.js';
 import { readZip } from './zip.js';
@@ -15,11 +16,21 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
   const book = await readWorkbook(bytes, readZip(bytes), table);
   let header: readonly StatCell[] | undefined;
   let rows = 0;
+  const merges = new HeaderMerges();
   const count = (cells: readonly StatCell[]) => {
     if (header) rows++;
-    else if (cells.length > 0) header = cells;
+    else if (cells.length > 0) {
+      header = cells;
+      merges.isHeader();
+    }
   };
-  await readPart(bytes, book.sheet, 'sheetBytes', sheetHandler(book, count, broken));
+  await readPart(bytes, book.sheet, 'sheetBytes', merges.beside(sheetHandler(book, count, broken)));
+  if (merges.found)
+    throw malformed(
+      bytes.path,
+      'The first row of the sheet has merged cells: its columns are named in several rows, or below a title.',
+      'Unmerge them, write one name above each column in one row, and delete the other rows above the records.',
+    );
   if (!header) throw malformed(bytes.path, 'The sheet of the workbook is empty.', 'Its first row must name the columns.');
   // Cells beyond the header are nobody's: one stray cell must not give everybody a column.
   const width = header.length;
@@ -50,6 +61,34 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
       yield* full;
     },
   };
+}
+
+/** Whether cells of the row that names the columns are merged with others: then it does not name each of them. What is merged elsewhere says nothing. */
+class HeaderMerges {
+  #row = 0;
+  #header = 0;
+  found = false;
+
+  isHeader(): void {
+    this.#header = this.#row;
+  }
+
+  /** Merged cells are listed behind all rows. */
+  beside(handler: XmlHandler): XmlHandler {
+    return {
+      ...handler,
+      start: (name, attribute) => {
+        if (name === 'row') this.#row = Number(attribute('r') ?? this.#row + 1);
+        else if (name === 'mergeCell') this.#see(attribute('ref') ?? '');
+        handler.start?.(name, attribute);
+      },
+    };
+  }
+
+  #see(area: string): void {
+    const [, from, first, to, last] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(area) ?? [];
+    if (Number(first) === this.#header && (from !== to || first !== last)) this.found = true;
+  }
 }
 
 /** What a workbook holds that is not read: its other sheets, and whether most rows go on beyond the first one, which is then a title. */

@@ -1,0 +1,66 @@
+import { textStream } from '../../statfile/decode.js';
+import { writeText } from './copy.js';
+import { unpacked } from './text.js';
+
+/** The encoding of files that do not tell: nearly all of them were written on Windows in the west of Europe. */
+const assumedEncoding = 'windows-1252';
+
+/**
+ * What a CSV is most likely written in; undefined for UTF-8. It looks at every byte, so that one record may decide it: whoever drafts a policy asks, the
+ * policy says it, and a release reads what the policy says.
+ */
+export async function encodingOf(path: string): Promise<string | undefined> {
+  const counts = new LetterCount();
+  for await (const block of unpacked(path)) {
+    const told = counts.write(block);
+    if (told !== undefined) return told;
+  }
+  // A byte gone wrong among letters that are UTF-8 says nothing about the others.
+  return counts.strange > counts.letters ? assumedEncoding : undefined;
+}
+
+/** Letters beyond ASCII that are UTF-8, and bytes that are none of it. */
+class LetterCount {
+  letters = 0;
+  strange = 0;
+  #first = true;
+  /** Bytes that must follow, and how many followed. */
+  #open = 0;
+  #held = 0;
+
+  write(block: Buffer): string | undefined {
+    if (this.#first && block.length > 1) {
+      if (block[0] === 0xff && block[1] === 0xfe) return 'utf-16le';
+      if (block[0] === 0xfe && block[1] === 0xff) return 'utf-16be';
+    }
+    this.#first = false;
+    for (const byte of block) {
+      if (byte < 0x80 && this.#open === 0) continue;
+      this.#step(byte);
+    }
+    return undefined;
+  }
+
+  #step(byte: number): void {
+    if (this.#open > 0 && byte >= 0x80 && byte < 0xc0) {
+      this.#held++;
+      if (--this.#open === 0) this.letters++;
+      return;
+    }
+    if (this.#open > 0) this.strange += 1 + this.#held;
+    this.#open = this.#held = 0;
+    if (byte < 0x80) return;
+    this.#open = byte >= 0xc2 && byte < 0xe0 ? 1 : byte >= 0xe0 && byte < 0xf0 ? 2 : byte >= 0xf0 && byte < 0xf5 ? 3 : 0;
+    if (this.#open === 0) this.strange++;
+  }
+}
+
+/** Writes a file as UTF-8 to a private file of at most `most` bytes. */
+export async function copyDecoded(path: string, to: string, encoding: string, most: number): Promise<void> {
+  const decoder = textStream(encoding)!;
+  async function* decoded() {
+    for await (const block of unpacked(path)) yield decoder.write(block);
+    yield decoder.end();
+  }
+  await writeText(decoded(), to, most);
+}
