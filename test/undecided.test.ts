@@ -19,7 +19,7 @@ describe('whether records know each other must be said', () => {
     const found = await fault(open(shop.policyFile));
     expect(found).toBeInstanceOf(Fault);
     expect(found).toMatchObject({ code: 'POLICY_UNCONFIRMED', message: expect.stringContaining('undecided') as string });
-    expect(found!.hint).toMatch(/dependence: none.*dependence: \[\{kind: groups, by: household_id, oddsRatio: inf\}\]/);
+    expect(found!.hint).toMatch(/dependence: none.*dependence: \[\{kind: groups, by: COLUMN, oddsRatio: inf\}\]/);
     expect(found!.place?.line).toBe(
       readFileSync(shop.policyFile, 'utf8')
         .split('\n')
