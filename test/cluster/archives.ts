@@ -16,6 +16,8 @@ export interface Programs {
   readonly java: string;
   readonly libraries: string;
   readonly plugins: string;
+  /** Catalogs it has beside the generated one. */
+  readonly memory: boolean;
   readonly iceberg: boolean;
 }
 
@@ -47,7 +49,13 @@ export function findPrograms(): Programs | string {
     const { path, message } = error as { path?: string; message: string };
     return path === undefined ? message.split('\n')[0]! : `there is no ${path}`;
   }
-  return { java, libraries: join(server, 'lib'), plugins: join(cache, 'plugins'), iceberg: withIceberg && fetchIceberg() };
+  return {
+    java,
+    libraries: join(server, 'lib'),
+    plugins: join(cache, 'plugins'),
+    memory: true,
+    iceberg: withIceberg && fetchIceberg(),
+  };
 }
 
 function fetchIceberg(): boolean {

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { pbkdf2Sync } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,8 +13,9 @@ export interface Cluster {
   /** With a password, and the certificate to know it by. */
   readonly tls?: { readonly port: number; readonly certificate: string; readonly password: string };
   readonly iceberg: boolean;
-  /** Run by a shell, it starts the worker (again). */
-  readonly startWorker: string;
+  /** Run by a shell, it starts one more worker, which knows generated tables and nothing else and so starts quickly. */
+  readonly startVictim: string;
+  readonly victim: number;
   readonly folder: string;
 }
 declare module 'vitest' {
@@ -38,6 +39,14 @@ const properties = (lines: Record<string, string | number>): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join('\n')}\n`;
 
+/** Only what makes tables up. */
+function few(folder: string, { plugins }: Programs): string {
+  const own = join(folder, 'plugins');
+  mkdirSync(own);
+  for (const name of readdirSync(plugins)) if (name.includes('tpch')) symlinkSync(join(plugins, name), join(own, name));
+  return own;
+}
+
 /** Everything one node needs to know, in a folder of its own; a line for a shell that starts it. */
 function node(folder: string, name: string, programs: Programs, config: Record<string, string | number>): string {
   const own = join(folder, name);
@@ -45,10 +54,11 @@ function node(folder: string, name: string, programs: Programs, config: Record<s
   mkdirSync(catalogs, { recursive: true });
   writeFileSync(join(own, 'etc', 'config.properties'), properties({ 'plugin.dir': programs.plugins, ...config }));
   writeFileSync(join(own, 'etc', 'log.properties'), 'io.trino=WARN\nio.airlift=WARN\norg=WARN\n');
-  writeFileSync(
-    join(catalogs, 'memory.properties'),
-    properties({ 'connector.name': 'memory', 'memory.max-data-per-node': '256MB' }),
-  );
+  if (programs.memory)
+    writeFileSync(
+      join(catalogs, 'memory.properties'),
+      properties({ 'connector.name': 'memory', 'memory.max-data-per-node': '256MB' }),
+    );
   writeFileSync(join(catalogs, 'tpch.properties'), properties({ 'connector.name': 'tpch' }));
   if (programs.iceberg)
     writeFileSync(
@@ -100,7 +110,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     return undefined;
   }
   const folder = mkdtempSync(join(tmpdir(), 'fugu-cluster-'));
-  const [port, worker, tlsPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, worker, victim, tlsPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const tls = certificate(folder);
   const secret = 'nobody-else-knows';
   const common = {
@@ -129,6 +139,12 @@ export default async function setup(project: TestProject): Promise<(() => Promis
       }),
     }),
     worker: node(folder, 'worker', programs, { ...common, coordinator: 'false', 'http-server.http.port': worker }),
+    victim: node(
+      folder,
+      'victim',
+      { ...programs, plugins: few(folder, programs), iceberg: false, memory: false },
+      { ...common, coordinator: 'false', 'http-server.http.port': victim },
+    ),
   };
   const etc = join(folder, 'coordinator', 'etc');
   writeFileSync(join(etc, 'rules.json'), JSON.stringify(rules));
@@ -143,16 +159,15 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     join(etc, 'password-authenticator.properties'),
     properties({ 'password-authenticator.name': 'file', 'file.password-file': join(etc, 'passwords') }),
   );
-  const starting = (name: 'coordinator' | 'worker'): string => {
+  const starting = (name: keyof typeof lines): string => {
     const file = join(folder, `start-${name}`);
     writeFileSync(file, `(${lines[name]}) &\necho $! >> ${join(folder, 'pids')}\n`);
     return file;
   };
   const start = (file: string) => execFileSync('setsid', ['sh', file], { stdio: 'ignore' });
   const started = Date.now();
-  const startWorker = starting('worker');
   start(starting('coordinator'));
-  start(startWorker);
+  start(starting('worker'));
   const stop = () => {
     for (const pid of running(folder)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -173,7 +188,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     port,
     ...(tls && { tls: { port: tlsPort, certificate: tls.certificate, password } }),
     iceberg: programs.iceberg,
-    startWorker,
+    startVictim: starting('victim'),
+    victim,
     folder,
   });
   return async () => stop();
@@ -222,6 +238,17 @@ export async function nodes(port: number, wanted: number, patience = 300_000): P
     await new Promise((waited) => setTimeout(waited, 500));
   }
   throw new Error(`the cluster did not start: ${String(last)}`);
+}
+
+/** Waits until the node at a port is ready to work. */
+export async function ready(port: number, patience = 300_000): Promise<void> {
+  const until = Date.now() + patience;
+  for (;;) {
+    const told = await fetch(`http://127.0.0.1:${port}/v1/info`).then((response) => response.json()).catch(() => undefined); // biome-ignore format: one line
+    if ((told as { starting?: boolean } | undefined)?.starting === false) return;
+    if (Date.now() > until) throw new Error('the node did not start');
+    await new Promise((waited) => setTimeout(waited, 300));
+  }
 }
 
 /** As the owner of all tables: for what tests set up, and for looking at the server from outside. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '../../src/ask/ledger.js';
 import { Fault } from '../../src/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
-import { ask, nodes, running } from './server.js';
+import { ask, nodes, ready, running } from './server.js';
 import { cluster } from './town.js';
 
 /** How often the worker is killed; FUGU_KILLS says how often in a long run. */
@@ -50,7 +50,7 @@ columns:
     return values[way].every((value, i) => found[i] === counts.get(value));
   };
 
-  async function release(way: Way, epsilon: number, deadline: number) {
+  async function release(way: Way, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
     const policy = await readPolicy(file());
     const engine = await openEngine(policy, { deadline });
     const ledger = await openLedger(policy.ledger);
@@ -58,6 +58,7 @@ columns:
       const session = await createSession({ policy, engine, ledger });
       const asked = { queries: questions[way] } as never;
       const started = Date.now();
+      meanwhile();
       const told = await session.release(asked, { epsilon: String(epsilon) }).catch((error: unknown) => error);
       return { told, took: Date.now() - started };
     } finally {
@@ -69,15 +70,18 @@ columns:
   it(`leaves a fault or the right answer within the deadline, and the same question is answered later at no further price (${kills} times)`, async () => {
     const ended: string[] = [];
     for (let k = 0; k < kills; k++) {
-      await nodes(cluster!.port, 2);
+      execFileSync('setsid', ['sh', cluster!.startVictim], { stdio: 'ignore' });
+      await ready(cluster!.victim);
+      await nodes(cluster!.port, 3);
       const way = k % 2 === 0 ? 'counted' : 'streamed';
       const epsilon = 10_000 + k;
-      const asked = release(way, epsilon, deadline);
-      await new Promise((waited) => setTimeout(waited, 1000 + ((k * 617) % 3500)));
-      for (const pid of running(cluster!.folder, 'worker')) process.kill(pid, 'SIGKILL');
-      const { told, took } = await asked;
+      const kill = () => {
+        for (const pid of running(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
+      };
+      const { told, took } = await release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 617) % 4000)));
+      // Whoever was quicker is killed now.
+      kill();
       expect(took).toBeLessThan(deadline + 5000);
-      execFileSync('setsid', ['sh', cluster!.startWorker], { stdio: 'ignore' });
       if (told instanceof Fault) {
         expect([told.code, told.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);
         ended.push(`${way}: ${told.code} (${told.outcome?.state}) after ${took} ms`);
@@ -85,7 +89,7 @@ columns:
         expect(right(way, (told as { tables: never }).tables)).toBe(true);
         ended.push(`${way}: the right answer after ${took} ms`);
       }
-      await nodes(cluster!.port, 2);
+      console.log(ended.at(-1));
       // Asked again: completed, or told from the record.
       const again = (await release(way, epsilon, patience)).told as { tables: never; receipt: { ledger: object } };
       expect(again).not.toBeInstanceOf(Error);
@@ -94,6 +98,5 @@ columns:
     }
     const ledger = await verifyLedger(file());
     expect([ledger.ok, ledger.entries]).toEqual([true, kills]);
-    console.log(ended.join('\n'));
   }, 120_000 * (kills + 1)); // biome-ignore format: one line
 });
