@@ -78,7 +78,7 @@ columns:
       const kill = () => {
         for (const pid of running(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
       };
-      const { told, took } = await release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 617) % 4000)));
+      const { told, took } = await release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 3701) % 9000)));
       // Whoever was quicker is killed now.
       kill();
       expect(took).toBeLessThan(deadline + 5000);
