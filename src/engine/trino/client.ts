@@ -51,9 +51,6 @@ export class Client {
     };
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
-  }
   refuseClosed(): void {
     if (this.#closed) throw closed();
   }

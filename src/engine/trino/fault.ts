@@ -5,7 +5,7 @@ const failed = (message: string, hint: string) => new Fault('ENGINE_FAILED', mes
 export const closed = () => failed('The database is closed.', 'Open it again.');
 export const late = () =>
   new Fault('ENGINE_DEADLINE', 'The cluster did not answer in time.', 'Ask for less at once, or raise the deadline.');
-export const lost = () =>
+const lost = () =>
   failed('The connection to the cluster was lost.', 'Check that its coordinator is running and can be reached, then try again.');
 /** What came is no answer, or only the beginning of one. */
 export const broken = () =>
