@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '../../src/ask/ledger.js';
+import { pinned } from '../../src/engine/engine.js';
 import { Fault } from '../../src/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
 import { ask, nodes, ready, running } from './server.js';
@@ -36,7 +37,13 @@ columns:
     const found = await ask(cluster!.port, 'SELECT orderstatus, count(*) FROM tpch.sf1.orders GROUP BY 1');
     for (const [value, rows] of found) counts.set(String(value), rows as number);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    // Whoever comes next finds no node that is gone.
+    const active = async () =>
+      (await ask(cluster!.port, "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"))[0]![0];
+    await expect.poll(active, { timeout: 120_000, interval: 500 }).toBe(2);
+  });
 
   /** One statement in the cluster, or the rows themselves: tables of many measures are counted here. */
   const values = { counted: ['F', 'O', 'P'], streamed: ['F', 'O', 'P', 'F', 'O', 'P', 'F', 'O', 'P'] };
@@ -57,6 +64,8 @@ columns:
     try {
       const session = await createSession({ policy, engine, ledger });
       const asked = { queries: questions[way] } as never;
+      // How many rows there are is known, so that what is under way is what was booked.
+      await pinned(engine, (data) => data.size());
       const started = Date.now();
       meanwhile();
       const told = await session.release(asked, { epsilon: String(epsilon) }).catch((error: unknown) => error);
@@ -78,7 +87,7 @@ columns:
       const kill = () => {
         for (const pid of running(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
       };
-      const { told, took } = await release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 3701) % 9000)));
+      const { told, took } = await release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
       // Whoever was quicker is killed now.
       kill();
       expect(took).toBeLessThan(deadline + 5000);
