@@ -36,6 +36,8 @@ const drivers: Record<string, RegExp> = {
   '@duckdb/node-api': /^engine\/duckdb\//,
   pg: /^engine\/postgres\//,
   'pg-cursor': /^engine\/postgres\//,
+  'node:http': /^engine\/trino\//,
+  'node:https': /^engine\/trino\//,
   libsql: /^ledger\/index\/sqlite/,
   commander: /^cli\//,
   'pgsql-ast-parser': /^(query|pattern)\/(sql|query\/sql)/,
@@ -197,12 +199,12 @@ const takesDesk: Fence = (source) =>
         .map(({ target }) => `${source.file}: deskOf from ${target}`);
 
 /** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
-const otherSql = /^(ledger\/|query\/sql\/|pattern\/query\/sql\.ts$|engine\/(duckdb|postgres)\/)/;
+const otherSql = /^(ledger\/|query\/sql\/|pattern\/query\/sql\.ts$|engine\/(duckdb|postgres|trino)\/)/;
 /** Types, functions and signs that not every database has, or not with one meaning; what all of them read alike is not in this list. */
 const ownWords = new RegExp(
   [
-    '\\b(?:TRY_CAST|TRY|DOUBLE|FLOAT8?|HUGEINT|BIGINT|INT8|VARCHAR|AS TEXT|NUMERIC|DECIMAL|COLLATE|ILIKE|IS NOT TRUE|QUALIFY|UNNEST)\\b',
-    '\\b(?:list_\\w+|array_\\w+|string_\\w+|regexp_\\w+|md5|hash\\w*|isnan|trunc|ROUND|round|btrim|trim|strlen|split_part|chr|nfc_normalize|normalize|unnest|least|greatest)\\(',
+    '\\b(?:TRY_CAST|TRY|DOUBLE|FLOAT8?|HUGEINT|BIGINT|INT8|VARCHAR|AS TEXT|NUMERIC|DECIMAL|COLLATE|ILIKE|IS NOT TRUE|QUALIFY|UNNEST|FOR VERSION AS OF|AT TIME ZONE|ROW\\()\\b',
+    '\\b(?:list_\\w+|array_\\w+|string_\\w+|regexp_\\w+|md5|hash\\w*|isnan|trunc|ROUND|round|btrim|trim|strlen|split_part|chr|nfc_normalize|normalize|unnest|least|greatest|checksum|truncate|is_nan|is_infinite|to_hex|to_utf8|json_\\w+|transform|split|approx_\\w+)\\(',
     '[\\w)}] // [\\w({$]',
     '\\w::[A-Za-z]',
     " ~ '",
@@ -279,6 +281,8 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     ['count/planted.ts', 'export const x = (y: string) => `CASE WHEN \u0024{y} > 0 THEN \u0024{y} // 4 END`;'],
     ['ties/planted.ts', "export const x = 'SELECT max(a::DOUBLE) FROM fugu_data';"],
     ['learn/planted.ts', 'export const x = (y: string) => `SELECT list_sum(\u0024{y}) FROM fugu_data`;'],
+    ['pattern/planted.ts', 'export const x = (v: string) => `SELECT c0 FROM ties FOR VERSION AS OF \u0024{v}`;'],
+    ['count/planted.ts', 'export const x = (y: string) => `CASE WHEN is_nan(\u0024{y}) THEN 0 END`;'],
   ],
   ['hand out the right to draw only where it was paid for', makesPaid, ['learn/planted.ts', 'export const x = new Paid([]);']],
   [

@@ -107,7 +107,7 @@ export class Compiler {
       sum: (value) => {
         if (value.kind !== 'number') return having;
         const each = lowUnits - value.origin - value.shift - stride * BigInt(base);
-        const total = stride === 1n ? wide('sum(added)') : `${wide('sum(added)')} * ${stride}`;
+        const total = stride === 1n ? wide(this.#total('added')) : `${wide(this.#total('added'))} * ${stride}`;
         return each === 0n ? total : `${total} + ${wide(having)} * (${each})`;
       },
     };
@@ -129,9 +129,13 @@ export class Compiler {
         return term;
       });
     const cell = terms.length > 0 ? terms.join(' + ') : '0';
-    const totals = countings.map((_, j) => `sum(a${j})`);
+    const totals = countings.map((_, j) => this.#total(`a${j}`));
     const sql = `SELECT ${this.#dialect.whole('cell')} AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) AS cells WHERE cell IS NOT NULL GROUP BY 1`;
     return { sql, values: this.#binder.values };
+  }
+
+  #total(x: string): string {
+    return this.#dialect.total?.(x) ?? `sum(${x})`;
   }
 
   #reading(column: string): CodeReading {
@@ -269,10 +273,10 @@ export class Compiler {
       const scaled = grid.stride === 1n ? place : `${place} * ${grid.stride}`;
       return start === 0n ? scaled : `(${scaled} + (${start}))`;
     };
-    if (value.kind === 'weight') return `sum(${units(value.weight, 0n)})`;
+    if (value.kind === 'weight') return this.#total(units(value.weight, 0n));
     const number = units(value.column, value.origin);
     const power = value.power === 1 ? number : `${number} * ${number}`;
     const shifted = value.shift === 0n ? power : `(${power} - ${value.shift})`;
-    return `sum(${value.weight === undefined ? shifted : `${shifted} * ${units(value.weight, 0n)}`})`;
+    return this.#total(value.weight === undefined ? shifted : `${shifted} * ${units(value.weight, 0n)}`);
   }
 }

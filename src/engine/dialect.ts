@@ -16,6 +16,8 @@ export interface Dialect {
   whole(x: string): string;
   /** A whole number that no sum over rows can leave. */
   wide(x: string): string;
+  /** The sum of whole numbers, which no number of rows makes fail. Absent where `sum` is one. */
+  readonly total?: (x: string) => string;
   /** This very double. */
   constant(x: number): string;
   /** The number in a cell: whole where the column shows one, else a double; NULL when there is none. */

@@ -1,48 +1,90 @@
 import { isAbsolute, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 
-/** A database that is asked over the network. What lets somebody in stands in the environment, never in an address: policies are shown around. */
-export interface DatabaseAddress {
+interface Server {
   readonly host: string;
   readonly port: number;
-  readonly database: string;
   readonly user?: string;
   /** As in libpq: encrypted or not, and whether the server must show whose it is. */
   readonly tls: TlsMode;
   readonly rootCertificate?: string;
+}
+/** A database that is asked over the network. What lets somebody in stands in the environment, never in an address: policies are shown around. */
+export interface DatabaseAddress extends Server {
+  readonly database: string;
+}
+/** A schema of a cluster; the table may stand behind it. */
+export interface ClusterAddress extends Server {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table?: string;
 }
 const modes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof modes)[number];
 
 const scheme = /^([a-z][a-z0-9+.-]+):\/\//i;
 export const schemeOf = (source: string): string | undefined => scheme.exec(source)?.[1]?.toLowerCase();
-export const isDatabase = (source: string): boolean => /^postgres(ql)?$/.test(schemeOf(source) ?? '');
+export const isDatabase = (source: string): boolean => /^(postgres(ql)?|trino)$/.test(schemeOf(source) ?? '');
+export const isCluster = (source: string): boolean => schemeOf(source) === 'trino';
 
-const form = 'Write it like postgres://reader@host:5432/town, with the table in data.table.';
-const wrong = (message: string, hint = form) => new Fault('POLICY_INVALID', message, hint);
+const forms = {
+  database: {
+    form: 'Write it like postgres://reader@host:5432/town, with the table in data.table.',
+    secret: 'Set PGPASSWORD, or write it into ~/.pgpass.',
+    known: ['host', 'sslmode', 'sslrootcert'],
+  },
+  cluster: {
+    form: 'Write it like trino://reader@host:8443/catalog/schema, with the table behind it or in data.table.',
+    secret: 'Set TRINO_PASSWORD.',
+    known: ['sslmode', 'sslrootcert'],
+  },
+} as const;
+const wrong = (message: string, hint: string) => new Fault('POLICY_INVALID', message, hint);
 const local = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
 export function readAddress(source: string): DatabaseAddress {
+  const { form } = forms.database;
+  const { url, said } = readUrl(source, forms.database);
+  const socket = said.get('host')?.startsWith('/') === true;
+  const host = said.get('host') ?? url.hostname;
+  const database = decodeURIComponent(url.pathname.slice(1));
+  if (host === '' || database === '' || database.includes('/')) throw wrong('The address names no host or no database.', form);
+  return { ...readServer(url, said, host, socket), port: url.port === '' ? 5432 : Number(url.port), database };
+}
+
+/** Names of catalogs, schemas and tables have no case. */
+export function readCluster(source: string): ClusterAddress {
+  const { form } = forms.cluster;
+  const { url, said } = readUrl(source, forms.cluster);
+  const [catalog = '', schema = '', table, ...more] = url.pathname
+    .slice(1)
+    .split('/')
+    .map((part) => decodeURIComponent(part).toLowerCase());
+  if (url.hostname === '' || catalog === '' || schema === '' || table === '' || more.length > 0)
+    throw wrong('The address names no host, no catalog or no schema.', form);
+  const server = readServer(url, said, url.hostname);
+  const usual = server.tls === 'disable' ? 8080 : 443;
+  return { ...server, port: url.port === '' ? usual : Number(url.port), catalog, schema, ...(table !== undefined && { table }) };
+}
+
+function readUrl(source: string, { form, secret, known }: (typeof forms)[keyof typeof forms]) {
   let url: URL;
   try {
     url = new URL(source);
   } catch {
-    throw wrong('The address of the database cannot be read.');
+    throw wrong('The address of the database cannot be read.', form);
   }
   const said = new Map(url.searchParams);
   if (url.password !== '' || said.has('password'))
-    throw wrong(
-      'The address of the database holds a password.',
-      'Take it out: a policy is no place for it. Set PGPASSWORD, or write it into ~/.pgpass.',
-    );
-  const known = ['host', 'sslmode', 'sslrootcert'];
-  const unknown = [...said.keys()].find((key) => !known.includes(key));
+    throw wrong('The address of the database holds a password.', `Take it out: a policy is no place for it. ${secret}`);
+  const unknown = [...said.keys()].find((key) => !(known as readonly string[]).includes(key));
   if (unknown !== undefined)
     throw wrong(`The address of the database says "${unknown}", which is not known.`, `Known: ${known.join(', ')}.`);
-  const host = (said.get('host') ?? decodeURIComponent(url.hostname)).toLowerCase();
-  const database = decodeURIComponent(url.pathname.slice(1));
-  if (host === '' || database === '' || database.includes('/')) throw wrong('The address names no host or no database.');
-  const socket = said.get('host')?.startsWith('/') === true;
+  return { url, said };
+}
+
+function readServer(url: URL, said: ReadonlyMap<string, string>, named: string, socket = false): Omit<Server, 'port'> {
+  const host = socket ? named : decodeURIComponent(named).toLowerCase();
   const tls = said.get('sslmode') ?? (socket || local.has(host) ? 'disable' : 'verify-full');
   if (!modes.includes(tls as TlsMode))
     throw wrong(
@@ -51,9 +93,7 @@ export function readAddress(source: string): DatabaseAddress {
     );
   const root = said.get('sslrootcert');
   return {
-    host: socket ? said.get('host')! : host.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? 5432 : Number(url.port),
-    database,
+    host: host.replace(/^\[(.*)\]$/, '$1'),
     ...(url.username !== '' && { user: decodeURIComponent(url.username) }),
     tls: tls as TlsMode,
     ...(root !== undefined && { rootCertificate: root }),
@@ -62,7 +102,7 @@ export function readAddress(source: string): DatabaseAddress {
 
 /** Files that an address names are looked for beside the policy. */
 export function addressFrom(source: string, directory: string): string {
-  const { rootCertificate } = readAddress(source);
+  const { rootCertificate } = isCluster(source) ? readCluster(source) : readAddress(source);
   if (rootCertificate === undefined || isAbsolute(rootCertificate)) return source;
   const url = new URL(source);
   url.searchParams.set('sslrootcert', resolve(directory, rootCertificate));
@@ -71,6 +111,16 @@ export function addressFrom(source: string, directory: string): string {
 
 /** One database under one name, whoever asks it and however: the same people have one budget. */
 export function canonicalAddress(source: string): string {
+  if (isCluster(source)) {
+    const { host, port, catalog } = readCluster(source);
+    return `trino://${encodeURIComponent(host)}:${port}/${encodeURIComponent(catalog)}`;
+  }
   const { host, port, database } = readAddress(source);
   return `postgres://${encodeURIComponent(host)}:${port}/${encodeURIComponent(database)}`;
+}
+
+/** One table of a database under one name: `people` and `public.people` are one, or `people` and the schema's own. */
+export function tableIn(source: string, table: string): string {
+  if (!isCluster(source)) return table.replace(/^public\./, '');
+  return (table.includes('.') ? table : `${readCluster(source).schema}.${table}`).toLowerCase();
 }

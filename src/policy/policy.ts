@@ -36,7 +36,7 @@ export interface Policy {
 }
 
 export interface DataSource {
-  /** A csv, parquet or duckdb path; a postgres:// or trino:// address is refused until those engines exist. */
+  /** A path to a file, or the address of a database (address.ts). */
   readonly source: string;
   readonly table?: string;
   readonly codebook?: string;

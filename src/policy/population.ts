@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { Fault } from '../errors.js';
-import { canonicalAddress, isDatabase } from './address.js';
+import { canonicalAddress, isDatabase, tableIn } from './address.js';
 import type { Policy, Relation } from './policy.js';
 
 /** How many links in a row are followed to a file that is not there yet; a circle of links ends here. */
@@ -47,7 +47,8 @@ const fileOf = ({ table }: Relation, { source }: Kept['data']): string => placeO
 /** The real table of a relation: `t` and `main.t` are one. */
 export const realTable = (relation: Relation, data: Kept['data']): string => {
   const file = fileOf(relation, data);
-  return isAbsolute(relation.table) ? file : `${file}#${relation.table.replace(isDatabase(file) ? /^public\./ : /^main\./, '')}`;
+  if (isAbsolute(relation.table)) return file;
+  return `${file}#${isDatabase(data.source) ? tableIn(data.source, relation.table) : relation.table.replace(/^main\./, '')}`;
 };
 
 const distinct = (files: readonly string[]): readonly string[] => [...new Set(files)].sort();

@@ -3,7 +3,7 @@ import { type Engine, type EngineLimits, pinned } from '../engine/engine.js';
 import { defaultLimits, sharedWithTies } from '../engine/limits.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
-import { isDatabase } from '../policy/address.js';
+import { isCluster, isDatabase } from '../policy/address.js';
 import type { Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
@@ -33,7 +33,9 @@ export async function openEngine(
 
 /** The driver is loaded by those who use it (docs/decisions/0021-start.md). */
 const openDatabase = async (source: EngineSource, limits: EngineLimits): Promise<Engine> =>
-  (await import('../engine/postgres/postgres.js')).openPostgres(source, limits);
+  isCluster(source.source)
+    ? (await import('../engine/trino/trino.js')).openTrino(source, limits)
+    : (await import('../engine/postgres/postgres.js')).openPostgres(source, limits);
 
 const tiesRecords = ({ protect, dependence }: Policy, kinds: TieKinds): boolean =>
   protect.secret !== 'edge' && dependence.some((d) => kindOf(d, kinds).records !== undefined);

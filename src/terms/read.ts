@@ -4,7 +4,7 @@ import { isCsv } from '../engine/data-file.js';
 import { Fault } from '../errors.js';
 import { isZero, toNumber } from '../exact/rational.js';
 import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
-import { addressFrom, isDatabase, schemeOf } from '../policy/address.js';
+import { addressFrom, isCluster, isDatabase, readCluster, schemeOf } from '../policy/address.js';
 import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
@@ -127,11 +127,14 @@ function declareAddress({ source, table }: PolicyFile['data'], directory: string
   if (!isDatabase(source))
     throw wrong(
       `Data at a ${scheme}:// address cannot be read.`,
-      'Use a csv, csv.gz, parquet, duckdb, sav, dta, xpt or xlsx file, or a table at postgres://host/database.',
+      'Use a csv, csv.gz, parquet, duckdb, sav, dta, xpt or xlsx file, or a table at postgres://host/database or trino://host/catalog/schema.',
     );
   try {
     const address = addressFrom(source, directory);
-    if (table !== undefined) return address;
+    const behind = isCluster(source) ? readCluster(source).table : undefined;
+    if ((table === undefined) !== (behind === undefined)) return address;
+    if (behind !== undefined)
+      throw wrong('The table is named behind the address and beside it.', 'Leave one of them out: data.table will do.');
   } catch (error) {
     if (error instanceof Fault) throw wrong(error.message, error.hint);
     throw error;

@@ -33,7 +33,9 @@ const shapeWith = (kinds: TieKinds) =>
       ledger: word('ledger').optional().describe('Where spending is recorded; beside the data when absent.'),
       data: section(
         {
-          source: word('source').describe('A csv, csv.gz, parquet or duckdb file, or a database: postgres://reader@host/town.'),
+          source: word('source').describe(
+            'A csv, csv.gz, parquet or duckdb file, or a database: postgres://reader@host/town, trino://reader@host/catalog/schema.',
+          ),
           table: word('table').optional(),
           decimal: z
             .enum(['.', ','], { error: 'decimal must be "." or ",".' })

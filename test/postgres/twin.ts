@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { EngineSource } from '../../src/engine/source.js';
+import { type Twins as Both, quoted } from '../engine-equal.js';
 import { type Now, openNow } from '../now.js';
 import type { Town } from './town.js';
 
@@ -22,7 +23,7 @@ const inPostgres = (type: string): string => {
 };
 
 /** The same table in a DuckDB file and in PostgreSQL. */
-export class Twins {
+export class Twins implements Both {
   readonly #folder = mkdtempSync(join(tmpdir(), 'fugu-twins-'));
   readonly #town: Town;
   #made = 0;
@@ -48,9 +49,8 @@ export class Twins {
       await this.#town.run(`CREATE TABLE "${table}" (${list})`);
       const cells = columns.map(([name]) => `CAST("${name}" AS VARCHAR)`).join(', ');
       const rows = (await connection.runAndReadAll(`SELECT ${cells} FROM "${table}"`)).getRows() as (string | null)[][];
-      const text = (cell: string | null) => (cell === null ? 'NULL' : `'${cell.replaceAll("'", "''")}'`);
       for (let from = 0; from < rows.length; from += 500) {
-        const part = rows.slice(from, from + 500).map((row) => `(${row.map(text).join(', ')})`);
+        const part = rows.slice(from, from + 500).map((row) => `(${row.map(quoted).join(', ')})`);
         await this.#town.run(`INSERT INTO "${table}" VALUES ${part.join(', ')}`);
       }
     }
@@ -60,15 +60,14 @@ export class Twins {
   }
 
   /** Both opened alike. */
-  async open(file: string, table: string, more: Partial<EngineSource> = {}): Promise<{ duckdb: Now; postgres: Now }> {
+  async open(file: string, table: string, more: Partial<EngineSource> = {}): Promise<{ duckdb: Now; other: Now }> {
     const duckdb = await openNow({ source: file, table, ...more });
-    const postgres = await openNow(this.#town.source(table, more));
-    return { duckdb, postgres };
+    const other = await openNow(this.#town.source(table, more));
+    return { duckdb, other };
   }
 
-  remove(): void {
+  async remove(): Promise<void> {
     rmSync(this.#folder, { recursive: true, force: true });
+    await this.#town.close();
   }
 }
-
-export const quoted = (cell: string | null): string => (cell === null ? 'NULL' : `'${cell.replaceAll("'", "''")}'`);

@@ -69,13 +69,16 @@ function refuseUncountable(policy: Policy, names: readonly string[]): void {
   bindBatch({ queries: names.map(counted) }, policy);
 }
 
+/** An entry of a row with its place, in lists that double as they grow. */
+const bytesPerSlot = 24;
+
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
   const ask = parseClassify(input);
   const { policy } = session;
   const map = mapFeatures(policy, ask);
   refuseUncountable(policy, [ask.label, ...ask.features]);
   const allowance = await session.allowance(options);
-  const records = await publicRecords(session);
+  const records = await publicRecords(session, bytesPerSlot * (ask.features.length + 1));
   if (records < 1) throw new Fault('QUERY_INVALID', 'The table has no rows to learn from.', 'Check the source of the data.');
   if (ask.method === 'objective' && !ask.asPublished)
     throw new Fault(

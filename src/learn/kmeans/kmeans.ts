@@ -71,12 +71,15 @@ export async function releaseKmeans(
   });
 }
 
+/** A coordinate of a row, and its copy when all are put together. */
+const bytesPerPoint = 8;
+
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
   const ask = parseKmeans(input);
   const box = boxOf(session.policy, ask.columns);
   // Counts and coordinate sums, given centres that are already published: every row adds its own part, but not every answer of it.
   const allowance = await session.allowance(options, everyRecord, { sums: session.policy.protect.secret !== 'answer' });
-  const rows = await publicRecords(session);
+  const rows = await publicRecords(session, bytesPerPoint * ask.columns.length);
   if (ask.clusters > rows)
     throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {
       details: { clusters: ask.clusters },

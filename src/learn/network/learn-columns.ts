@@ -76,6 +76,9 @@ function treeAllotment({ rho, pure }: Allowance): Allotment {
 export const planPaid = async (session: Session, options: AskOptions = {}): Promise<Plan> =>
   (await prepareTree(session, options)).plan;
 
+/** Codes of a row, once more when they are put together, and where the row is. */
+const bytesPerRow = (columns: number): number => 4 * columns + 40;
+
 async function prepareTree(session: Session, options: AskOptions) {
   const { policy } = session;
   refuseRepeatedRows(policy);
@@ -83,7 +86,7 @@ async function prepareTree(session: Session, options: AskOptions) {
   const { values, ...shown } = surveyLevels(policy, names);
   const allowance = await session.allowance(options);
   const allotment = treeAllotment(allowance);
-  const rows = await publicRecords(session);
+  const rows = await publicRecords(session, bytesPerRow(names.length));
   const noise = treeNoise(
     values.map((labels) => labels.length),
     rows,

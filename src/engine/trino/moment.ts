@@ -1,0 +1,91 @@
+import { changedMeanwhile } from '../data-file.js';
+import { quoteName } from '../structure.js';
+import type { Client } from './client.js';
+import { Refused } from './refused.js';
+import { quoteText, tableName } from './spelling.js';
+import type { Place, Table } from './table.js';
+
+/**
+ * How a table stays as it is while it is read. Tables with versions are read at one; generated ones never change; of all others the rows are counted and
+ * summed up before and after every statement, and what was read in between is dropped when something has moved.
+ */
+export type Keeping = 'version' | 'never changes' | 'watched';
+
+/** By what a catalog is made of. A view in a catalog with versions has none itself. */
+export async function keepingOf(client: Client, place: Place): Promise<Keeping> {
+  const sql = `SELECT connector_name FROM system.metadata.catalogs WHERE catalog_name = ${quoteText(place.catalog)}`;
+  const made = String((await client.all(sql)).rows[0]?.[0] ?? '');
+  if (made === 'tpch' || made === 'tpcds') return 'never changes';
+  if (made !== 'iceberg') return 'watched';
+  try {
+    return (await versionsOf(client, [place]))[0] === undefined ? 'watched' : 'version';
+  } catch (error) {
+    if (error instanceof Refused && error.errorName === 'TABLE_NOT_FOUND') return 'watched';
+    throw error;
+  }
+}
+
+/** The version each table is at; undefined for one that was never written to. The numbers are longer than a double, so they come as text. */
+export async function versionsOf(client: Client, places: readonly Place[]): Promise<readonly (string | undefined)[]> {
+  if (places.length === 0) return [];
+  const one = (place: Place, i: number) =>
+    `SELECT ${i} AS place, CAST(snapshot_id AS VARCHAR) AS version FROM ${tableName({ ...place, table: `${place.table}$refs` })} WHERE name = 'main'`;
+  const { rows } = await client.all(places.map(one).join(' UNION ALL '));
+  const found = new Map(rows.map(([i, version]) => [Number(i), String(version)]));
+  return places.map((_, i) => found.get(i));
+}
+
+export const atVersion = (version: string | undefined): string =>
+  version !== undefined && /^\d{1,20}$/.test(version) ? ` FOR VERSION AS OF ${version}` : '';
+
+/** Fields of one row, as they are summed up together. */
+const fieldsAtOnce = 200;
+
+/** The number of rows of each table, and a sum over all of them in which their order plays no part. */
+export async function stateOf(
+  client: Client,
+  tables: readonly Table[],
+): Promise<readonly (readonly [rows: number, sum: string])[]> {
+  if (tables.length === 0) return [];
+  const one = ({ from, columns }: Table, i: number) =>
+    `SELECT ${i} AS place, count(*) AS size, ${summed(columns)} AS summed FROM ${from}`;
+  const { rows } = await client.all(tables.map(one).join(' UNION ALL '));
+  const found = new Map(rows.map(([i, size, sum]) => [Number(i), [Number(size), String(sum)] as const]));
+  return tables.map((_, i) => found.get(i)!);
+}
+
+function summed(columns: Table['columns']): string {
+  const own = columns.map(({ name }) => quoteName(name));
+  const parts = Array.from({ length: Math.ceil(own.length / fieldsAtOnce) }, (_, i) =>
+    own.slice(i * fieldsAtOnce, (i + 1) * fieldsAtOnce),
+  );
+  const rows = parts.map((part) => `ROW(${part.join(', ')})`);
+  return rows.length === 0 ? `''` : `to_hex(checksum(${rows.length === 1 ? rows[0] : `ROW(${rows.join(', ')})`}))`;
+}
+
+/** Watches the tables of one pin. Statements that end while a look is still to come share it. */
+export class Watch {
+  readonly #client: Client;
+  readonly #tables: readonly Table[];
+  readonly #state: string;
+  #turn: Promise<unknown> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(client: Client, tables: readonly Table[], state: unknown) {
+    this.#client = client;
+    this.#tables = tables;
+    this.#state = JSON.stringify(state);
+  }
+
+  /** Faults when something has moved. */
+  unchanged(): Promise<void> {
+    if (this.#tables.length === 0) return Promise.resolve();
+    this.#next ??= this.#turn.then(async () => {
+      this.#next = undefined;
+      if (JSON.stringify(await stateOf(this.#client, this.#tables)) !== this.#state) throw changedMeanwhile();
+    });
+    const look = this.#next;
+    this.#turn = look.catch(() => undefined);
+    return look;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Cell, Chunk } from '../engine.js';
+import { broken } from './fault.js';
+
+/** What the coordinator says at a time: some rows, where to ask for more, and how it goes. */
+export interface Page {
+  readonly id: string;
+  readonly next?: string;
+  readonly columns?: readonly Field[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly state: string;
+  /** The name of what went wrong. */
+  readonly error?: string;
+}
+export interface Field {
+  readonly name: string;
+  /** As it would be written in SQL: `bigint`, `decimal(38,0)`, `varchar(3)`. */
+  readonly type: string;
+}
+
+/** Whole numbers that a double may not hold, outside of text; digits behind a point or before a power of ten belong to a double. */
+const longWhole = /"(?:[^"\\]|\\.)*"|(?<![\d.])-?\d{16,}(?![\d.eE])/g;
+const perhapsLong = /\d{16}/;
+
+export function readPage(text: string): Page {
+  let told: unknown;
+  try {
+    told = JSON.parse(
+      perhapsLong.test(text) ? text.replace(longWhole, (found) => (found[0] === '"' ? found : `"${found}"`)) : text,
+    );
+  } catch {
+    throw broken();
+  }
+  if (!isRecord(told) || typeof told.id !== 'string' || !isRecord(told.stats) || typeof told.stats.state !== 'string')
+    throw broken();
+  const { id, nextUri, columns, data, error, stats } = told;
+  if (columns !== undefined && !isFields(columns)) throw broken();
+  if (data !== undefined && !(Array.isArray(data) && data.every((row) => Array.isArray(row)))) throw broken();
+  return {
+    id,
+    ...(typeof nextUri === 'string' && { next: nextUri }),
+    ...(columns !== undefined && { columns }),
+    rows: data ?? [],
+    state: stats.state as string,
+    ...(error !== undefined &&
+      error !== null && { error: isRecord(error) && typeof error.errorName === 'string' ? error.errorName : 'UNKNOWN' }),
+  };
+}
+const isRecord = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
+const isFields = (x: unknown): x is Field[] =>
+  Array.isArray(x) && x.every((f) => isRecord(f) && typeof f.name === 'string' && typeof f.type === 'string');
+
+type Read = (told: unknown) => Cell;
+
+/** Whole numbers as numbers where a number holds them exactly. */
+const whole: Read = (told) => {
+  const x = Number(told);
+  return Number.isSafeInteger(x) ? x : BigInt(told as string);
+};
+const large: Read = (told) => BigInt(told as string | number);
+/** NaN and infinities come as text. */
+const real: Read = (told) => Number(told);
+/** Decimals come out of our statements as sums of whole numbers and as nothing else. */
+const decimal: Read = (told) => (/^-?\d+$/.test(told as string) ? BigInt(told as string) : (told as string));
+const asTold: Read = (told) => (typeof told === 'boolean' || typeof told === 'string' ? told : JSON.stringify(told));
+
+const readerOf = ({ type }: Field): Read => {
+  if (/^(bigint|integer|smallint|tinyint)$/.test(type)) return whole;
+  if (/^(double|real)$/.test(type)) return real;
+  return type.startsWith('decimal') ? decimal : asTold;
+};
+/** Counts come as large whole numbers from every engine. */
+const counted = (field: Field): Read => (field.type === 'bigint' ? large : readerOf(field));
+const isText = ({ type }: Field): boolean => /^(varchar|char)\b/.test(type);
+
+export function cellsOf(fields: readonly Field[], rows: Page['rows']): readonly (readonly Cell[])[] {
+  const readers = fields.map(counted);
+  return rows.map((row) => {
+    if (row.length !== fields.length) throw broken();
+    return row.map((told, c) => (told === null ? null : readers[c]!(told)));
+  });
+}
+
+/** Texts as numbers from 0 up, in the order in which they come. */
+export type Numbers = Map<string, number>;
+const numberIn = (known: Numbers, text: string): number => {
+  const found = known.get(text) ?? known.size;
+  if (found === known.size) known.set(text, found);
+  return found;
+};
+
+export function chunkOf(fields: readonly Field[], rows: Page['rows'], numbers?: Numbers): Chunk {
+  const columns = fields.map((field, c) => {
+    const read = numbers && isText(field) ? (told: unknown) => numberIn(numbers, told as string) : readerOf(field);
+    const cells: Cell[] = new Array(rows.length);
+    for (let i = 0; i < rows.length; i++) {
+      const told = rows[i]![c];
+      if (told === undefined) throw broken();
+      cells[i] = told === null ? null : read(told);
+    }
+    return cells;
+  });
+  return { rows: rows.length, columns };
+}

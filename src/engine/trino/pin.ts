@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
+import { Exact } from '../exact.js';
+import type { EngineSource } from '../source.js';
+import type { Client, Part } from './client.js';
+import { trino } from './dialect.js';
+import { closed, trinoFault } from './fault.js';
+import type { Watch } from './moment.js';
+import { cellsOf, chunkOf, type Numbers } from './page.js';
+import { spelt } from './spelling.js';
+
+/** What statements see, as long as the tables stay what they are. */
+export interface Reading {
+  readonly columns: readonly SourceColumn[];
+  readonly show: (statement: Statement) => Statement;
+  /** Tables with their versions, or their states. */
+  readonly content: unknown;
+  /** Worked out once. */
+  size?: Promise<number>;
+}
+
+/** The tables at one moment. Nothing is held open and nothing is created: every statement says which version it reads, or is looked behind. */
+export class TrinoPin implements Pinned {
+  readonly dialect = trino;
+  readonly whole = this;
+  readonly source: EngineSource;
+  readonly room: number;
+  readonly #client: Client;
+  readonly #reading: Reading;
+  readonly #watch: Watch;
+  #closed = false;
+
+  constructor(given: { source: EngineSource; room: number; client: Client; reading: Reading; watch: Watch }) {
+    this.source = given.source;
+    this.room = given.room;
+    this.#client = given.client;
+    this.#reading = given.reading;
+    this.#watch = given.watch;
+  }
+
+  async columns(): Promise<readonly SourceColumn[]> {
+    return this.#reading.columns;
+  }
+
+  async id(): Promise<string> {
+    const { columns, content } = this.#reading;
+    return createHash('sha256')
+      .update(JSON.stringify([columns.map(({ name, type }) => [name, type]), content]))
+      .digest('hex');
+  }
+
+  async size(): Promise<Exact<number>> {
+    this.#reading.size ??= this.#count({ sql: 'SELECT 1 AS one FROM fugu_data', values: [] }).catch((error) => {
+      delete this.#reading.size;
+      throw error;
+    });
+    return new Exact(await this.#reading.size);
+  }
+
+  async count(statement: Statement): Promise<Exact<number>> {
+    return statement.everyRow ? this.size() : new Exact(await this.#count(statement));
+  }
+
+  async #count({ sql, values }: Statement): Promise<number> {
+    const shown = this.#reading.show({ sql, values });
+    const { rows } = await this.#ask({ sql: `SELECT count(*) FROM (${shown.sql}) AS fugu_counted`, values });
+    return Number(rows[0]![0]);
+  }
+
+  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    const { fields, rows } = await this.#ask(this.#reading.show(statement));
+    return new Exact(cellsOf(fields, rows));
+  }
+
+  async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    this.#refuseClosed();
+    try {
+      const numbers: Numbers | undefined = statement.numbered && new Map();
+      for await (const { fields, rows } of this.#client.parts(spelt(this.#reading.show(statement))))
+        if (rows.length > 0) yield new Exact(chunkOf(fields, rows, numbers));
+      await this.#watch.unchanged();
+    } catch (error) {
+      throw trinoFault(error);
+    }
+  }
+
+  async #ask(statement: Statement): Promise<Part> {
+    this.#refuseClosed();
+    try {
+      const found = await this.#client.all(spelt(statement));
+      await this.#watch.unchanged();
+      return found;
+    } catch (error) {
+      throw trinoFault(error);
+    }
+  }
+
+  #refuseClosed(): void {
+    this.#client.refuseClosed();
+    if (this.#closed) throw closed();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+}

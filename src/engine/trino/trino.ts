@@ -1,0 +1,122 @@
+import { Fault } from '../../errors.js';
+import { readCluster } from '../../policy/address.js';
+import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
+import { shower } from '../shown.js';
+import type { EngineSource } from '../source.js';
+import { relationView } from '../structure.js';
+import { columnNamed, type Staying, WithoutRows } from '../without.js';
+import { Client } from './client.js';
+import { trinoFault } from './fault.js';
+import { atVersion, type Keeping, keepingOf, stateOf, versionsOf, Watch } from './moment.js';
+import { type Reading, TrinoPin } from './pin.js';
+import { relationViews } from './relation.js';
+import { describeTable, type Place, placeOf, type Table } from './table.js';
+
+/** Opens a table of a Trino cluster: nothing is created there, and nothing but what a SELECT gives leaves it. */
+export async function openTrino(source: EngineSource, limits: EngineLimits): Promise<Engine> {
+  const address = readCluster(source.source);
+  const named = source.table ?? address.table;
+  if (named === undefined)
+    throw new Fault('DATA_NOT_FOUND', 'A schema has many tables.', 'Choose one with data: {table: people}.');
+  const client = new Client(address, limits.deadline);
+  try {
+    const all = [...new Set([named, ...source.relations.map(({ table }) => table)])];
+    const tables = await Promise.all(
+      all.map(async (own): Promise<Kept> => {
+        const place = placeOf(address, own);
+        return { named: own, place, keeping: await keepingOf(client, place) };
+      }),
+    );
+    const engine = new TrinoEngine(source, limits, client, tables);
+    // What cannot be read shows now and not in a release.
+    await pinned(engine, async (data) => data.columns());
+    return engine;
+  } catch (error) {
+    client.close();
+    throw trinoFault(error);
+  }
+}
+
+/** A table of the data or of a relation, the data first, and how it is kept from changing while it is read. */
+interface Kept {
+  readonly named: string;
+  readonly place: Place;
+  readonly keeping: Keeping;
+}
+
+class TrinoEngine implements Engine {
+  readonly whole = this;
+  readonly source: EngineSource;
+  readonly #room: number;
+  readonly #client: Client;
+  readonly #tables: readonly Kept[];
+  /** What was found when the tables last stood so. */
+  #known: { readonly content: string; readonly reading: Reading } | undefined;
+
+  constructor(source: EngineSource, limits: EngineLimits, client: Client, tables: readonly Kept[]) {
+    this.source = source;
+    this.#room = limits.room ?? limits.memory;
+    this.#client = client;
+    this.#tables = tables;
+  }
+
+  async pin(): Promise<Pinned> {
+    const client = this.#client;
+    client.refuseClosed();
+    try {
+      const versioned = this.#tables.filter(({ keeping }) => keeping === 'version');
+      const versions = await versionsOf(client, versioned.map(({ place }) => place)); // biome-ignore format: one line
+      const at = new Map(versioned.map((kept, i) => [kept, versions[i]]));
+      if (versions.includes(undefined)) throw new Fault('ENGINE_FAILED', 'A table of the cluster has lost its version.', 'Open the data again.'); // biome-ignore format: one line
+      const found = this.#tables.some(({ keeping }) => keeping === 'watched') ? await this.#describe(at) : undefined;
+      const watched = [...(found ?? [])].filter(([{ keeping }]) => keeping === 'watched').map(([, table]) => table);
+      const state = await stateOf(client, watched);
+      const content = [this.#tables.map((kept) => [kept.place, at.get(kept) ?? null]), state];
+      const key = JSON.stringify([content, [...(found ?? [])].map(([, table]) => table)]);
+      const reading =
+        this.#known?.content === key ? this.#known.reading : this.#read(found ?? (await this.#describe(at)), content);
+      this.#known = { content: key, reading };
+      return new TrinoPin({ source: this.source, room: this.#room, client, reading, watch: new Watch(client, watched, state) });
+    } catch (error) {
+      throw trinoFault(error);
+    }
+  }
+
+  async #describe(at: ReadonlyMap<Kept, string | undefined>): Promise<ReadonlyMap<Kept, Table>> {
+    const found = this.#tables.map(async (kept, i) => {
+      const table = await describeTable(this.#client, kept.place, atVersion(at.get(kept)), i === 0 ? this.source : {});
+      return [kept, table] as const;
+    });
+    return new Map(await Promise.all(found));
+  }
+
+  #read(found: ReadonlyMap<Kept, Table>, content: unknown): Reading {
+    const tables = new Map([...found].map(([{ named }, table]) => [named, table]));
+    const data = tables.get(this.#tables[0]!.named)!;
+    const relations = new Map(
+      this.source.relations.map((relation) => [
+        relationView(relation.name),
+        relationViews(tables.get(relation.table)!, relation),
+      ]),
+    );
+    return { columns: data.columns.map(({ name, type }) => ({ name, type })), show: shower(data, relations), content };
+  }
+
+  async without(column: string, names: readonly string[]): Promise<Engine> {
+    await pinned(this, async (data) => columnNamed(await data.columns(), column));
+    return new WithoutRows(this, column, notAmong(names));
+  }
+
+  async close(): Promise<void> {
+    this.#client.close();
+  }
+}
+
+/** The list is written, as one text, into every statement: nothing of it stays in the cluster but its log. No name is empty, so rows without one stay. */
+function notAmong(names: readonly string[]): Staying {
+  const list = JSON.stringify(names);
+  return (own, bound) => ({
+    test: `coalesce(${own}, '') NOT IN (SELECT fugu_name FROM UNNEST(CAST(json_parse($${bound + 1}) AS ARRAY(VARCHAR))) AS fugu_left_out(fugu_name))`,
+    values: [list],
+  });
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { Engine } from '../../src/engine/engine.js';
+import { openEngine } from '../../src/terms/open.js';
+import { describeEngine } from '../engine-contract.js';
+import { catalogs, cluster, Town } from './town.js';
+
+describe.skipIf(!cluster).each(catalogs)('a cluster with %s', (catalog) => {
+  let town: Town;
+  beforeAll(async () => {
+    town = await Town.open(catalog, 'contract');
+  });
+  afterAll(() => town?.close());
+
+  const tables = new WeakMap<Engine, string>();
+  describeEngine(`a table of Trino (${catalog})`, {
+    open: async (table, friend) => {
+      const name = await town.table(table);
+      const relations = [{ name: 'friend', table: await town.table(friend), columns: ['a', 'b'], symmetric: true }];
+      const engine = await openEngine(town.source(name, { relations }));
+      tables.set(engine, name);
+      return engine;
+    },
+    grow: async (engine) => {
+      await town.run(`INSERT INTO ${town.of(tables.get(engine)!)} VALUES ('6', '20', 'dem', 'new')`);
+    },
+    forbidden: [
+      'CREATE TABLE memory.default.fugu_should_not_exist (a INTEGER)',
+      "SET SESSION query_max_run_time = '1h'",
+      'WITH x AS (SELECT 1 AS a) DELETE FROM x',
+      'CALL system.runtime.kill_query($1)',
+    ],
+  });
+});

@@ -1,0 +1,186 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { draftPolicy } from '../../src/ask/draft.js';
+import { type Fugu, open } from '../../src/ask/fugu.js';
+import type { Question } from '../../src/ask/kinds.js';
+import { readPolicy } from '../../src/terms/read.js';
+import { catalogs, cluster, Town } from './town.js';
+
+/** Whole sessions on a cluster beside the same on files: with so much budget that what is told is what was counted. */
+describe.skipIf(!cluster)('a session on a cluster', () => {
+  let town: Town;
+  let folder: string;
+  const people = Array.from({ length: 240 }, (_, i) => ({
+    id: `p${i}`,
+    home: `h${Math.floor(i / 3)}`,
+    party: ['dem', 'rep', 'other', null][i % 4]!,
+    age: `${20 + (i % 60)}`,
+    media: ['tv', 'tv;web', null][i % 3]!,
+    week: `${1 + (i % 5)}`,
+  }));
+  const friends = Array.from({ length: 240 }, (_, i) => [
+    [`p${i}`, `p${(i + 1) % 240}`],
+    [`p${i}`, `p${(i + 2) % 240}`],
+    ...(i % 10 === 0 ? [['p0', `p${i}`]] : []),
+  ]).flat();
+
+  beforeAll(async () => {
+    town = await Town.open(catalogs.at(-1)!, 'sessions');
+    folder = mkdtempSync(join(tmpdir(), 'fugu-sessions-'));
+    const names = Object.keys(people[0]!);
+    const cells = people.map((p) => Object.values(p));
+    await town.table([names, ...cells], ['VARCHAR', 'CHAR(8)', 'VARCHAR', 'INTEGER', 'VARCHAR', 'BIGINT'], 'people'); // biome-ignore format: one line
+    await town.table([['a', 'b'], ...friends], [], 'friends');
+    writeFileSync(join(folder, 'people.csv'), `${names.join()}\n${cells.map((row) => row.map((c) => c ?? '').join()).join('\n')}\n`); // biome-ignore format: one line
+    writeFileSync(join(folder, 'friends.csv'), `a,b\n${friends.map((f) => f.join()).join('\n')}\n`);
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await town?.close();
+  });
+
+  let made = 0;
+  const policy = (where: 'files' | 'cluster', more: { protect?: string; dependence?: string } = {}): string => {
+    const data = where === 'files' ? 'source: people.csv' : `source: "${town.address()}/people"`;
+    const file = join(folder, `policy-${++made}.yaml`);
+    writeFileSync(
+      file,
+      `data: { ${data} }
+protect: ${more.protect ?? '{ secret: row, unit: id }'}
+budget: { epsilon: 1000000 }
+population: town
+ledger: ledger-${made}.db
+dependence: ${more.dependence ?? 'none'}
+relations:
+  friend: { table: ${where === 'files' ? 'friends.csv' : `${town.name}.friends`}, columns: [a, b], domain: 300, symmetric: true }
+columns:
+  party: { type: category, values: [dem, rep, other] }
+  age: { type: integer, bounds: [17, 90] }
+  media: { type: multi, values: [tv, web], separator: ";" }
+  week: { type: integer, bounds: [1, 5] }
+`,
+    );
+    return file;
+  };
+  async function both<T>(more: Parameters<typeof policy>[1], ask: (fugu: Fugu) => Promise<T>): Promise<T> {
+    const told: T[] = [];
+    for (const where of ['files', 'cluster'] as const) {
+      const fugu = await open(policy(where, more), { acceptNoProtection: true });
+      try {
+        told.push(await ask(fugu));
+      } finally {
+        await fugu.close();
+      }
+    }
+    expect(told[1]).toEqual(told[0]);
+    return told[1]!;
+  }
+  const queries = [
+    { kind: 'count' },
+    { kind: 'histogram', column: 'party' },
+    { kind: 'histogram', column: 'media', by: ['party'] },
+    { kind: 'mean', column: 'age', by: ['party'] },
+    { kind: 'crosstab', columns: ['party', 'week'] },
+    { kind: 'sum', column: 'age', where: [{ column: 'party', op: '=', value: 'dem' }] },
+    { kind: 'quantile', column: 'age', at: [0.5] },
+  ] as const;
+  const valuesOf = (answer: unknown) =>
+    (answer as { tables: { rows: { keys: unknown; value: number }[] }[] }).tables.map((t) =>
+      t.rows.map(({ keys, value }) => [keys, value]),
+    );
+  const released = async (fugu: Fugu) => {
+    const plan = await fugu.plan({ queries: queries.slice(0, 6) }, { epsilon: 10000 });
+    const told = valuesOf(await fugu.release({ queries: queries.slice(0, 6) }, { epsilon: 10000 }));
+    return [plan.errors, plan.records ?? null, told];
+  };
+
+  it('tells what files would tell: tables, persons, households, friends', async () => {
+    await both({}, released);
+    await both({ protect: '{ secret: person, unit: home, maxRows: 2 }' }, async (fugu) => (await fugu.plan({ queries }, { epsilon: 10000 })).errors); // biome-ignore format: one line
+    await both({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }, released);
+    const tied = await both({ dependence: '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 3 }]' }, released);
+    expect((tied[1] as { leftOut: number }).leftOut).toBeGreaterThan(0);
+  });
+
+  it('tells middle ages, surveys, clusters, classifiers and what was learned', async () => {
+    await both({}, async (fugu) => valuesOf(await fugu.release({ queries: [queries[6]] }, { epsilon: 10000 })).length);
+    await both({}, async (fugu) => JSON.parse(JSON.stringify(valuesOf(await fugu.release({ survey: true }, { epsilon: 10000 })))) as unknown); // biome-ignore format: one line
+    const fugu = await open(policy('cluster'), { acceptNoProtection: true });
+    try {
+      for (const asked of [{ kmeans: { columns: ['age', 'week'], clusters: 2 } }, { classify: { label: 'party', positive: ['dem'], features: ['age', 'week'] } }, { network: true }] as Question[]) // biome-ignore format: one line
+        expect([asked, ((await fugu.release(asked, { epsilon: 10000 })) as unknown as { result: object }).result]).toEqual([asked, expect.any(Object)]); // biome-ignore format: one line
+    } finally {
+      await fugu.close();
+    }
+  });
+
+  it('counts patterns, paths written in SQL and degrees', async () => {
+    const found = (await both({ protect: '{ secret: edge }' }, async (fugu) => {
+      const results: unknown[] = [];
+      for (const pattern of ['triangles', '2-paths', 'degrees of friend', "q(x,y) :- friend(x,y), friend(y,z), x != z, z != 'p5'"])
+        results.push((await fugu.release({ pattern }, { epsilon: 10000 }) as { result?: unknown }).result ?? null); // biome-ignore format: one line
+      return JSON.parse(JSON.stringify(results)) as unknown[];
+    })) as unknown[];
+    expect(found.every((result) => result !== null)).toBe(true);
+  });
+
+  it('is told again from the record, and asks the data anew when told to', async () => {
+    const fugu = await open(policy('cluster'), { acceptNoProtection: true });
+    type Told = { receipt: { ledger: { entry: number } } };
+    const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as Told;
+    await town.run(`INSERT INTO ${town.of('people')} VALUES ('p999', 'h1', 'dem', 30, 'tv', 1)`);
+    const again = await fugu.release({ kind: 'count' }, { epsilon: 10000 });
+    expect((again as unknown as Told).receipt.ledger).toMatchObject({ entry: count.receipt.ledger.entry, replayed: true });
+    expect(valuesOf(again)[0]![0]![1]).toBe(240);
+    expect(valuesOf(await fugu.release({ kind: 'count' }, { epsilon: 10000, fresh: true }))[0]![0]![1]).toBe(241);
+    if (town.catalog === 'iceberg') await town.run(`DELETE FROM ${town.of('people')} WHERE id = 'p999'`);
+    await fugu.close();
+  });
+
+  it.skipIf(!cluster?.tls)('lets in by a password over TLS, and says it nowhere', async () => {
+    const { port, certificate, password } = cluster!.tls!;
+    const at = (host: string, more: string) => `trino://reader@${host}:${port}/${town.catalog}/${town.name}/people?${more}`;
+    const trusted = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
+    const file = policy('cluster');
+    const text = readFileSync(file, 'utf8');
+    const asked = async (address: string) => {
+      writeFileSync(file, text.replace(/trino:[^"]*/, address));
+      const fugu = await open(file, { acceptNoProtection: true });
+      try {
+        return await fugu.release({ kind: 'count' }, { epsilon: 1 });
+      } finally {
+        await fugu.close();
+      }
+    };
+    try {
+      process.env.TRINO_PASSWORD = password;
+      const told = await asked(at('localhost', trusted));
+      expect(JSON.stringify(told)).not.toContain(password);
+      await expect(asked(at('localhost', 'sslmode=verify-full'))).rejects.toMatchObject({
+        message: expect.stringMatching(/certificate/),
+      });
+      await expect(asked(at('127.0.0.1', trusted))).rejects.toMatchObject({ message: expect.stringMatching(/certificate/) });
+      process.env.TRINO_PASSWORD = 'wrong';
+      await expect(asked(at('localhost', trusted))).rejects.toMatchObject({ code: 'ACCESS_DENIED', hint: expect.stringMatching(/TRINO_PASSWORD/) }); // biome-ignore format: one line
+    } finally {
+      delete process.env.TRINO_PASSWORD;
+    }
+    for (const name of readdirSync(folder)) if (!/csv$/.test(name)) expect(readFileSync(join(folder, name)).includes(password)).toBe(false); // biome-ignore format: one line
+  });
+
+  it('can be drafted from the table itself, and a policy names its table once', async () => {
+    const out = join(folder, 'drafted.yaml');
+    const { unconfirmed } = await draftPolicy(town.address(), { out, table: 'people', dependence: 'none' } as never);
+    expect(unconfirmed).toContain('party');
+    const text = readFileSync(out, 'utf8');
+    expect(text).toContain(town.address());
+    await readPolicy(out);
+    writeFileSync(out, text.replace(town.address(), `${town.address()}/people`));
+    await expect(readPolicy(out)).rejects.toMatchObject({
+      code: 'POLICY_INVALID',
+      message: expect.stringMatching(/behind the address/),
+    });
+  });
+});

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLedger } from '../../src/ask/ledger.js';
+import { pinned } from '../../src/engine/engine.js';
+import { Fault } from '../../src/errors.js';
+import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
+import { ask, nodes, ready, running } from './server.js';
+import { cluster } from './town.js';
+
+/** How often the worker is killed; FUGU_KILLS says how often in a long run. */
+const kills = Number(process.env.FUGU_KILLS ?? 2);
+const deadline = 25_000;
+/** For a cluster that has just been started, on a machine with other work. */
+const patience = 120_000;
+
+describe.skipIf(!cluster)('a worker that is killed in the middle of a release', () => {
+  let folder: string;
+  const counts = new Map<string, number>();
+  const file = () => join(folder, 'policy.yaml');
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'fugu-worker-'));
+    writeFileSync(
+      file(),
+      `data: { source: "trino://reader@127.0.0.1:${cluster!.port}/tpch/sf1", table: orders }
+protect: { secret: row }
+budget: { epsilon: 1000000 }
+population: orders
+ledger: orders.db
+dependence: none
+columns:
+  orderstatus: { type: category, values: [F, O, P] }
+`,
+    );
+    const found = await ask(cluster!.port, 'SELECT orderstatus, count(*) FROM tpch.sf1.orders GROUP BY 1');
+    for (const [value, rows] of found) counts.set(String(value), rows as number);
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    // Whoever comes next finds no node that is gone.
+    const active = async () =>
+      (await ask(cluster!.port, "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"))[0]![0];
+    await expect.poll(active, { timeout: 120_000, interval: 500 }).toBe(2);
+  });
+
+  /** One statement in the cluster, or the rows themselves: tables of many measures are counted here. */
+  const values = { counted: ['F', 'O', 'P'], streamed: ['F', 'O', 'P', 'F', 'O', 'P', 'F', 'O', 'P'] };
+  type Way = keyof typeof values;
+  const questions = {
+    counted: [{ kind: 'histogram', column: 'orderstatus' }],
+    streamed: values.streamed.map((value) => ({ kind: 'count', where: [{ column: 'orderstatus', op: '=', value }] })),
+  };
+  const right = (way: Way, told: readonly { rows: readonly { value: number }[] }[]): boolean => {
+    const found = told.flatMap(({ rows }) => rows.map(({ value }) => value));
+    return values[way].every((value, i) => found[i] === counts.get(value));
+  };
+
+  async function release(way: Way, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
+    const policy = await readPolicy(file());
+    const engine = await openEngine(policy, { deadline });
+    const ledger = await openLedger(policy.ledger);
+    try {
+      const session = await createSession({ policy, engine, ledger });
+      const asked = { queries: questions[way] } as never;
+      // How many rows there are is known, so that what is under way is what was booked.
+      await pinned(engine, (data) => data.size());
+      const started = Date.now();
+      meanwhile();
+      const told = await session.release(asked, { epsilon: String(epsilon) }).catch((error: unknown) => error);
+      return { told, took: Date.now() - started };
+    } finally {
+      await ledger.close();
+      await engine.close();
+    }
+  }
+
+  it(`leaves a fault or the right answer within the deadline, and the same question is answered later at no further price (${kills} times)`, async () => {
+    const ended: string[] = [];
+    for (let k = 0; k < kills; k++) {
+      execFileSync('setsid', ['sh', cluster!.startVictim], { stdio: 'ignore' });
+      await ready(cluster!.victim);
+      await nodes(cluster!.port, 3);
+      const way = k % 2 === 0 ? 'counted' : 'streamed';
+      const epsilon = 10_000 + k;
+      const kill = () => {
+        for (const pid of running(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
+      };
+      const { told, took } = await release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
+      // Whoever was quicker is killed now.
+      kill();
+      expect(took).toBeLessThan(deadline + 5000);
+      if (told instanceof Fault) {
+        expect([told.code, told.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);
+        ended.push(`${way}: ${told.code} (${told.outcome?.state}) after ${took} ms`);
+      } else {
+        expect(right(way, (told as { tables: never }).tables)).toBe(true);
+        ended.push(`${way}: the right answer after ${took} ms`);
+      }
+      console.log(ended.at(-1));
+      // Asked again: completed, or told from the record.
+      const again = (await release(way, epsilon, patience)).told as { tables: never; receipt: { ledger: object } };
+      expect(again).not.toBeInstanceOf(Error);
+      expect(right(way, again.tables)).toBe(true);
+      if (!(told instanceof Fault)) expect(again.receipt.ledger).toMatchObject({ replayed: true });
+    }
+    const ledger = await verifyLedger(file());
+    expect([ledger.ok, ledger.entries]).toEqual([true, kills]);
+  }, 120_000 * (kills + 1)); // biome-ignore format: one line
+});
