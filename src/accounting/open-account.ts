@@ -109,7 +109,9 @@ export function termsOf(policy: Policy): Account['terms'] {
   const { budget, protect } = policy;
   const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
   // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
-  const secret = addsRemoves(policy) ? `presence of ${whose}` : whose;
+  // Nor do costs of replacing one record say anything about several at once, or about those that other totals allow.
+  const given = policy.known ? `${whose} beside known totals ${policy.known.digest}` : whose;
+  const secret = addsRemoves(policy) ? `presence of ${given}` : given;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
   return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };

@@ -1,5 +1,6 @@
 import type { FaultPlace } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
+import type { Known } from './known/known.js';
 import type { Pairs } from './pairs/pairs.js';
 
 /** What the steward declared, parsed and checked. Everything downstream works on this and never on YAML. */
@@ -23,6 +24,8 @@ export interface Policy {
   readonly dependence: readonly Dependence[];
   /** `dependence: undecided`: nobody has said yet how records know each other, so nothing can be promised. */
   readonly undecided?: true;
+  /** Exact totals that everybody knows already. */
+  readonly known?: Known;
   /** Columns tied by skip logic, which a survey may release as one joint histogram. */
   readonly merge?: readonly Cluster[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */

@@ -236,6 +236,12 @@ export class Session {
         'This analysis is proven for records that are replaced; this policy adds and removes them.',
         'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave protect.neighbours out.',
       );
+    if (this.policy.known)
+      throw new Fault(
+        'QUERY_UNSUPPORTED',
+        'This analysis is proven for one record that is replaced; beside known totals several change at once.',
+        'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave known out.',
+      );
     const spent = standing ?? (await this.standing());
     const quota = quotaFor(this.#desk);
     const roomWith = (share: Rational) => roomFor(this.account, { spent, share, record, reading, quota, ...(part && { part }) });

@@ -9,6 +9,7 @@ import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
 import { declareColumns } from '../policy/columns.js';
+import { declareKnown } from '../policy/known/declare.js';
 import { declarePairs } from '../policy/pairs/declare.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from '../policy/policy.js';
 import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from '../policy/population.js';
@@ -58,6 +59,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const whose = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
   const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, { directory, columns, yaml });
   const protect: Protect = { ...whose, ...(pairs && { pairs }) };
+  const known = entry.known && declareKnown(entry.known, { protect, dependence }, { directory, columns, yaml });
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
   if (budget.per && protect.secret !== 'step')
@@ -97,9 +99,16 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     relations,
     dependence,
     ...(undecided && { undecided }),
+    ...(known && { known }),
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    ...termsOf(digestTerms({ protect, budget, dependence, undecided, columns, relations, edges }, contents, kinds)),
+    ...termsOf(
+      digestTerms(
+        { protect, budget, dependence, undecided, columns, relations, edges, ...(known && { known }) },
+        contents,
+        kinds,
+      ),
+    ),
     places: yaml.places(),
   };
 }
