@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exactLoss } from '../src/audit/exact-loss.js';
@@ -260,5 +260,28 @@ columns:
   it('breaks a promise that takes neighbours for single rows: the planted twin is caught', async () => {
     const most = await attacked(columns, batch[1]!, '1', 24);
     expect(most).toBeGreaterThan(1.5);
+  });
+});
+
+describe('the guide to policies', () => {
+  const text = readFileSync(join(import.meta.dirname, '..', 'docs', 'guides', 'policies.md'), 'utf8');
+  const part = text.slice(text.indexOf('# Totals that are published already'));
+  const [yaml, , shown] = [...part.matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
+
+  it('checks its policy with known totals by the examples that it shows, and tells what it says', async () => {
+    shop = openWorkshop(yaml, 1);
+    const rows = Array.from({ length: 1000 }, (_, i) => `${i % 50 < 21 ? 'north' : 'south'},${'abc'[i % 3]}`);
+    shop.write('people.csv', `region,party\n${rows.join('\n')}\n`);
+    const { explanation, private: figures } = await checkPolicy(shop.policyFile, { private: true });
+    const told = explanation.map((line) => line.text);
+    for (const line of shown!.trim().split('\n')) expect(told).toContain(line);
+    expect(figures!.known![0]!.different).toBe(0);
+    const width = async (query: object) => (await planned(query)).errors[0]!.halfWidth;
+    const [whole, cell, known] = [
+      await width({ kind: 'histogram', column: 'party' }),
+      await width({ kind: 'histogram', column: 'party', where: [{ column: 'region', op: '=', value: 'north' }] }),
+      await width({ kind: 'histogram', column: 'region' }),
+    ];
+    expect([Math.round(whole / cell), known]).toEqual([3, 0]);
   });
 });

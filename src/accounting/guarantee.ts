@@ -117,6 +117,13 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
           'What may be learned of a record, because no pair hides it, can say something about the rest of it; that is not limited by this.',
         ]
       : []),
+    ...(policy.budget.others
+      ? [
+          `Counted among all releases is what others may tell about the same people, up to ${Object.entries(policy.budget.others)
+            .map(([noise, cost]) => `${noise} ${toNumber(cost)}`)
+            .join(' and ')} per record, which is set aside; if they tell more, this is not kept.`,
+        ]
+      : []),
     ...(policy.known
       ? ['What the known totals say about a person, they say without any release; that is not limited by this.']
       : []),

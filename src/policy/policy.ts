@@ -84,6 +84,8 @@ export interface Budget {
   readonly per?: 'step';
   /** Everything the steward wrote under `belief`; epsilon is the least that keeps all of them. */
   readonly beliefs?: readonly Belief[];
+  /** What others may tell about these people who do not say what: a cost per record, counted as spent. */
+  readonly others?: { readonly epsilon?: Rational; readonly rho?: Rational };
   /** How the budget is divided among those who ask; no part of the terms. */
   readonly analysts?: Quotas;
 }

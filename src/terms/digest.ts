@@ -104,6 +104,9 @@ function termsIn(
     delta: toText(budget.delta),
     dependence: undecided ? 'undecided' : ties,
     ...(budget.belief && budget.delta.num !== 0n && { belief: true }),
+    ...(budget.others && {
+      others: Object.entries(budget.others).map(([noise, cost]) => `${noise} ${toText(cost)}`),
+    }),
     ...(open.length > 0 && { open }),
     ...(secrets.length > 0 && { secrets }),
     // Published numbers that were corrected are the same terms: what is protected hangs on which totals are known.

@@ -210,8 +210,20 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
       }),
     ),
     ...suspected.map(line),
+    ...aboutOthers(budget),
     ...aboutQuotas(budget),
     ...(epsilon > 10 ? [{ topic: 'budget' as const, text: 'this is so large that it protects almost nothing.' }] : []),
+  ];
+}
+
+function aboutOthers({ others }: Policy['budget']): Explanation[] {
+  if (!others) return [];
+  const told = Object.entries(others).map(([noise, cost]) => `${noise} ${figure(toNumber(cost))}`);
+  return [
+    {
+      topic: 'budget',
+      text: `of this, ${told.join(' and ')} per record is set aside for other publishers who do not say what they tell about these people. If they tell more, more can be learned than promised here.`,
+    },
   ];
 }
 

@@ -62,6 +62,13 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const known = entry.known && declareKnown(entry.known, { protect, dependence }, { directory, columns, yaml });
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
+  if (budget.others && protect.secret === 'edge')
+    throw invalid(
+      yaml,
+      ['budget', 'others'],
+      'What others may spend is about people; this policy protects the tuples of its relations.',
+      'Leave others out, and declare a smaller epsilon.',
+    );
   if (budget.per && protect.secret !== 'step')
     throw invalid(
       yaml,
