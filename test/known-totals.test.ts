@@ -235,7 +235,7 @@ columns:
   it.each(batch.slice(1).map((query) => [JSON.stringify(query), query] as const))(
     'cannot be combined with an answer to break the promise: %s',
     async (_, query) => {
-      const most = await attacked(`${columns}known: [{ margin: [region] }]\n`, query, '1', 24);
+      const most = await attacked(`${columns}known: [{ margin: [region] }]\n`, query, '1', 10);
       expect(most).toBeLessThanOrEqual(1 + 1e-9);
       expect(most).toBeGreaterThan(0.3);
     },
@@ -253,12 +253,12 @@ columns:
         ],
       },
     ];
-    const most = await attacked(`${columns}known: [{ margin: [region] }]\n`, query, '1', 12);
+    const most = await attacked(`${columns}known: [{ margin: [region] }]\n`, query, '1', 6);
     expect(most).toBeLessThanOrEqual(1 + 1e-9);
   });
 
   it('breaks a promise that takes neighbours for single rows: the planted twin is caught', async () => {
-    const most = await attacked(columns, batch[1]!, '1', 24);
+    const most = await attacked(columns, batch[1]!, '1', 8);
     expect(most).toBeGreaterThan(1.5);
   });
 });
