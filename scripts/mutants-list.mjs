@@ -730,7 +730,7 @@ const beside = [
   mutant('known-swap', 'src/policy/known/together.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
   mutant('known-missing-forgotten', 'src/count/known-effects.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
   mutant('known-by-parts', 'src/ties/slicings.ts', 'policy.known === undefined && (', 'policy.known !== null && (', knownTotals),
-  mutant('known-carries-over', 'src/accounting/open-account.ts', 'policy.known ? `${whose} beside known totals ${policy.known.digest}` : whose', 'whose', knownTotals),
+  mutant('known-carries-over', 'src/accounting/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
   mutant('known-told-from-data', 'src/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
   mutant('known-for-analyses', 'src/release/session.ts', 'if (this.policy.known)', 'if (false)', knownTotals),
   mutant('others-forgotten', 'src/release/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),

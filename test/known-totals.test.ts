@@ -108,6 +108,11 @@ describe('totals that everybody knows', () => {
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     shop.write('policy.yaml', withKnown('[{ margin: [party, age] }]'));
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    // A cost per row covers a step; one beside known totals covers nothing else.
+    const steps = '[{ kind: sequence, by: id, order: age, state: party, transition: next.json }]';
+    shop.write('next.json', '[[0.5,0.25,0.25],[0.25,0.5,0.25],[0.25,0.25,0.5]]');
+    shop.write('policy.yaml', policyYaml({ protect: '{ secret: step }', dependence: steps }));
+    expect((await refused(amendTerms(shop.policyFile, { reason: 'x' })))!.message).toContain('cannot be counted for "step"');
     shop.write('policy.yaml', withKnown(margin, { budget: '{ epsilon: 2 }' }));
     await amendTerms(shop.policyFile, { reason: 'more' });
     expect((await planned(age)).budget.total).toBe(2);

@@ -121,7 +121,7 @@ export function termsOf(policy: Policy): Account['terms'] {
   const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
   // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
   // Nor do costs of replacing one record say anything about several at once, or about those that other totals allow.
-  const given = policy.known ? `${whose} beside known totals ${policy.known.digest}` : whose;
+  const given = policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose;
   const secret = addsRemoves(policy) ? `presence of ${given}` : given;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);

@@ -70,7 +70,7 @@ function summed(
 }
 
 /** How a total is counted in the data. */
-export function countingOf(policy: Policy, total: KnownTotal): Counting {
+function countingOf(policy: Policy, total: KnownTotal): Counting {
   if (total.kind === 'count') return { filter: total.where.map(testFor), keys: [], value: { kind: 'one' } };
   const value: RowValue =
     total.kind === 'margin' ? { kind: 'one' } : { kind: 'number', column: total.column, power: 1, origin: 0n, shift: 0n };
