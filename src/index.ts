@@ -74,6 +74,7 @@ export type { StreamAttack, StreamAttacker, Trajectory, TrajectoryStep } from '.
 export type { PublishedFigure } from './attack/survey/published.js';
 export type { Audit, Calibrated } from './audit/audit.js';
 export type { HiddenCells, PrivateFigures, Sizes } from './count/hidden-cells.js';
+export type { KnownAgreement } from './count/known-agree.js';
 export type { WhatIf } from './dependence/amplifier.js';
 export type { WhatIfLeakage } from './dependence/leakage.js';
 export type { Network, NetworkOrigin, Variable } from './dependence/model/network.js';
@@ -109,6 +110,7 @@ export type { Draft, DraftProtect } from './policy/draft/draft.js';
 export type { FoundGroups } from './policy/draft/groups.js';
 export type { LeftOut } from './policy/draft/guess.js';
 export type { FoundPanel } from './policy/draft/panel.js';
+export type { KnownWords } from './policy/known/words.js';
 export type { Adversary, SecretKind } from './policy/policy.js';
 export type { AnswerRow, AnswerTable, ErrorKind, Foreseen } from './query/bound.js';
 export type { Batch, Condition, Query } from './query/query.js';
