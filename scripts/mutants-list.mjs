@@ -729,7 +729,6 @@ const beside = [
   mutant('known-squares-apart', 'src/count/known-effects.ts', 'l2squared: records ** 2n * l2squared', 'l2squared: records * l2squared', knownEffects),
   mutant('known-swap', 'src/policy/known/together.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
   mutant('known-missing-forgotten', 'src/count/known-effects.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
-  mutant('known-by-parts', 'src/ties/slicings.ts', 'policy.known === undefined && (', 'policy.known !== null && (', knownTotals),
   mutant('known-carries-over', 'src/accounting/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
   mutant('known-told-from-data', 'src/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
   mutant('known-for-analyses', 'src/release/session.ts', 'if (this.policy.known)', 'if (false)', knownTotals),

