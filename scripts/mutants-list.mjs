@@ -25,8 +25,8 @@ const found = [
   mutant(
     'presence-carries-over',
     'src/accounting/open-account.ts',
-    'addsRemoves(policy) ? `presence of ${whose}` : whose',
-    'whose',
+    'addsRemoves(policy) ? `presence of ${given}` : given',
+    'given',
     'test/add-remove.test.ts',
   ),
   mutant('kmeans-counts-each', 'src/learn/effects.ts', 'l2squared: 2n * m * m', 'l2squared: 2n * m', kmeans),
@@ -719,7 +719,27 @@ const alongPairs = [
   mutant('pairs-rounded-up', 'src/mechanism/record-class.ts', "isSliced(record) || kindOf(record) === 'paired'", 'isSliced(record)', 'src/ledger/index/total.test.ts'),
 ];
 
+/** Totals that everybody knows, and what other publishers spent. */
+const knownEffects = 'src/count/known-effects.test.ts';
+const together = 'src/policy/known/together.test.ts';
+const knownTotals = 'test/known-totals.test.ts';
+const publishers = 'test/publishers.test.ts';
+const beside = [
+  mutant('known-one-record', 'src/count/known-effects.ts', 'l1: records * l1,', 'l1,', knownEffects),
+  mutant('known-squares-apart', 'src/count/known-effects.ts', 'l2squared: records ** 2n * l2squared', 'l2squared: records * l2squared', knownEffects),
+  mutant('known-swap', 'src/policy/known/together.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
+  mutant('known-missing-forgotten', 'src/count/known-effects.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
+  mutant('known-carries-over', 'src/accounting/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
+  mutant('known-told-from-data', 'src/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
+  mutant('known-for-analyses', 'src/release/session.ts', 'if (this.policy.known)', 'if (false)', knownTotals),
+  mutant('others-forgotten', 'src/release/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),
+  mutant('others-one-record', 'src/accounting/others.ts', 'BigInt(known?.together ?? 1)', '1n', publishers),
+  mutant('entered-any-secret', 'src/release/enter.ts', 'if (guarantee.secret !== policy.protect.secret)', 'if (false)', publishers),
+  mutant('entered-unasked-over', 'src/release/enter.ts', 'entering.over || admit(', 'true || admit(', publishers),
+];
+
 export const mutants = [
+  ...beside,
   ...found,
   ...large,
   ...cost,

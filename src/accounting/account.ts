@@ -47,6 +47,8 @@ export interface Account {
   readonly routes: readonly Route[];
   /** With a budget per step: what every value of the column that puts steps in order may spend, for ever. */
   readonly steady?: SteadySpending;
+  /** What is set aside for others who tell something about these people and do not say what (others.ts). */
+  readonly others?: readonly Profile[];
   /** A profile as the ledger must hold it: with a cost for every class and every condition that a route speaks about. */
   readonly book: (profile: Profile, reading: Reading) => Profile;
 }

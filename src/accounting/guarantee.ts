@@ -3,6 +3,7 @@ import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
 import { oddsFactorText } from '../policy/belief.js';
 import { protectsNothing } from '../policy/budget.js';
+import type { Known } from '../policy/known/known.js';
 import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
 import { slicingsOf } from '../ties/slicings.js';
@@ -21,6 +22,8 @@ export interface Guarantee {
   readonly neighbours?: 'add-remove';
   /** The declared pairs of values that are not told apart, column by column; any two when absent. */
   readonly pairs?: readonly string[];
+  /** Exact totals that the attacker knows; what is promised is about what they leave open. */
+  readonly known?: readonly string[];
   readonly epsilon: number;
   readonly delta: number;
   /** Probability with which the odds may move further, when the whole budget is spent. */
@@ -47,6 +50,10 @@ const secretWords: Record<SecretKind, string> = {
 function neighboursIn(policy: Policy): string {
   if (neighboursOf(policy) === 'add-remove')
     return ' Neighbours: add or remove one record; how many records there are is protected, too.';
+  if (policy.known) {
+    const { together } = policy.known;
+    return ` Neighbours: replace records, ${together === 1 ? 'one' : `up to ${together}`} at once, by others with the same totals, where no part of them could be replaced alone; how many records there are is public.`;
+  }
   const columns = slicingsOf(policy).map(({ column }) => column.name);
   if (policy.protect.pairs)
     return ` Neighbours: replace one record by another that differs from it in nothing but values that are pairs${columns.length === 0 ? '' : `, with the same ${columnList(columns)}, which everybody knows`}; how many records there are is public.`;
@@ -64,6 +71,9 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     adversary === 'informed'
       ? 'knows the declared ties and may know the exact values of any other records'
       : 'knows the declared ties but no exact values of other records';
+  const totals = policy.known
+    ? `, who knows ${policy.known.told.join(' and ')} exactly and takes records for independent otherwise,`
+    : '';
   const compared = neighboursOf(policy);
   const values = betweenValues(compared, account.epsilon);
   const belief = (prior: Rational) => percent(posteriorAtMost(prior, values), 'up');
@@ -77,7 +87,11 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const told = shortAbove(epsilon);
   const neighbours = neighboursIn(policy);
   const pairs = policy.protect.pairs && pairsTold(policy);
-  const between = pairs ? `any two values that are a declared pair (${pairs.join('; ')})` : 'any two values of the secret';
+  const between = policy.known
+    ? betweenGiven(policy.known)
+    : pairs
+      ? `any two values that are a declared pair (${pairs.join('; ')})`
+      : 'any two values of the secret';
   const within = `by at most a factor of ${odds} (epsilon ${told})`;
   const together =
     compared === 'add-remove'
@@ -89,7 +103,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
   const sentences = [
     ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
-    `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known} and who sees every release of this population.`,
+    `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known}${totals} and who sees every release of this population.`,
     together,
     ...(pairs
       ? [
@@ -103,6 +117,16 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
           'What may be learned of a record, because no pair hides it, can say something about the rest of it; that is not limited by this.',
         ]
       : []),
+    ...(policy.budget.others
+      ? [
+          `Counted among all releases is what others may tell about the same people, up to ${Object.entries(policy.budget.others)
+            .map(([noise, cost]) => `${noise} ${toNumber(cost)}`)
+            .join(' and ')} per record, which is set aside; if they tell more, this is not kept.`,
+        ]
+      : []),
+    ...(policy.known
+      ? ['What the known totals say about a person, they say without any release; that is not limited by this.']
+      : []),
     'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
   ];
   return (route) => ({
@@ -112,6 +136,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     adversary,
     ...(compared === 'add-remove' && { neighbours: compared }),
     ...(pairs && { pairs }),
+    ...(policy.known && { known: policy.known.told }),
     epsilon,
     delta,
     failure,
@@ -121,6 +146,12 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     sentences,
   });
 }
+
+/** Where the totals say how many rows of each kind there are, the promise is about one row; otherwise about rows that can only change together (policy/known/known.proof.md). */
+const betweenGiven = ({ singles }: Known): string =>
+  singles
+    ? 'any two values of the secret that the known totals leave possible'
+    : 'any two ways in which some rows could be filled in that agree with the known totals, where no part of them could be exchanged alone';
 
 /** Column by column, as declared; of all others any two values. */
 const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] => {

@@ -9,6 +9,7 @@ import { refuseReserved } from '../policy/reserved.js';
 import { readingsOf } from '../ties/slicings.js';
 import { type Account, booking, type GaussianRoute, type Route, type SteadySpending } from './account.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
+import { foreignCosts, readByOthers } from './others.js';
 
 /** An account before anything is spent: every way that is proven, with its capacities. `told` hears how many of the amplifiers were asked. */
 export function openAccount(
@@ -35,7 +36,17 @@ export function openAccount(
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
   const steady = policy.budget.per === 'step' ? { steady: steadyOf(withGaussian, epsilon) } : {};
-  return { terms: termsOf(policy), epsilon, delta, routes: withGaussian, ...steady, book: booking(policy, withGaussian) };
+  const book = booking(policy, withGaussian);
+  const others = foreignCosts(policy.budget.others ?? {}, policy).map((cost) => book(cost, readByOthers));
+  return {
+    terms: termsOf(policy),
+    epsilon,
+    delta,
+    routes: withGaussian,
+    ...steady,
+    ...(others.length > 0 && { others }),
+    book,
+  };
 }
 
 /** What every step may spend for as long as there are steps: only a chain that forgets has such a number. */
@@ -109,7 +120,9 @@ export function termsOf(policy: Policy): Account['terms'] {
   const { budget, protect } = policy;
   const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
   // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
-  const secret = addsRemoves(policy) ? `presence of ${whose}` : whose;
+  // Nor do costs of replacing one record say anything about several at once, or about those that other totals allow.
+  const given = policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose;
+  const secret = addsRemoves(policy) ? `presence of ${given}` : given;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
   return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };

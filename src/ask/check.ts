@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { countHidden, type PrivateFigures } from '../count/hidden-cells.js';
+import { compareKnown, type KnownAgreement } from '../count/known-agree.js';
 import { pinned } from '../engine/engine.js';
 import { toText } from '../exact/rational.js';
+import { type KnownWords, knownWords } from '../policy/known/words.js';
 import { noProtection } from '../policy/no-protection.js';
 import { type PairExamples, pairExamples } from '../policy/pairs/examples.js';
 import type { Adversary, Policy, SecretKind } from '../policy/policy.js';
@@ -37,11 +39,13 @@ export interface CheckedPolicy {
   readonly explanation: readonly Explanation[];
   /** Where the policy names pairs of values: what may not be told and what may be learned, by examples. */
   readonly pairs?: readonly PairExamples[];
+  /** Where totals are known: what may be learned and what may not be told, and how many rows a change takes at most that keeps them. */
+  readonly known?: KnownWords & { readonly together: number };
   readonly warnings: readonly string[];
   /** Why the budget protects nothing, where it does not: nothing is released under it unless that is accepted. */
   readonly protectsNothing?: string;
   /** Exact figures about the rows, where asked for: never to be published or written down. */
-  readonly private?: PrivateFigures;
+  readonly private?: PrivateFigures & { readonly known?: readonly KnownAgreement[] };
 }
 
 /**
@@ -59,6 +63,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
     await (await openEngine(read)).close();
     const nothing = noProtection(read);
     const hidden = asked.private ? await hiddenIn(read) : undefined;
+    const compared = asked.private && read.known ? await comparedWith(read) : undefined;
     return {
       policy: read.file,
       ready: read.unconfirmed.length === 0 && !read.undecided && nothing === undefined,
@@ -74,11 +79,17 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
       digest: read.digest,
       explanation: explain(read),
       ...(read.protect.pairs && { pairs: pairExamples(read) }),
+      ...(read.known && { known: { ...knownWords(read), together: read.known.together } }),
       warnings: accountDoubts(read),
       ...(nothing !== undefined && { protectsNothing: nothing }),
-      ...(hidden && { private: hidden }),
+      ...(hidden && { private: { ...hidden, ...(compared && { known: compared }) } }),
     };
   });
+}
+
+async function comparedWith(policy: Policy): Promise<readonly KnownAgreement[]> {
+  const engine = await openEngine(policy);
+  return closing(engine, () => pinned(engine, (rows) => compareKnown(rows, policy)));
 }
 
 /** The data as it is: opened for the policy, text that is not declared would be forgotten. */

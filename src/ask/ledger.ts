@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as z from 'zod';
-import { gained, usedShare } from '../accounting/account.js';
+import { gained, isKept, usedShare } from '../accounting/account.js';
 import { termsOf } from '../accounting/open-account.js';
 import { Fault } from '../errors.js';
 import { fromNumber, parseRational, toNumber } from '../exact/rational.js';
@@ -8,12 +8,13 @@ import type { Entry, Verification } from '../ledger/ledger.js';
 import { openLedger, witnessOf } from '../ledger/open.js';
 import type { Backup, Restored } from '../ledger/rescue/backup.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
-import { type StoredProfile, toStored } from '../mechanism/profile.js';
+import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
 import { isOfRecords, type Kind, kindOf, storedClass } from '../mechanism/record-class.js';
 import { isDatabase } from '../policy/address.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { type Amended, amendTerms as amendWith, canAmend } from '../release/amend.js';
+import { isEntered } from '../release/entered-key.js';
 import { type PartUse, partsSpent } from '../release/parts.js';
 import { type QuotaUse, quotaUses } from '../release/quota.js';
 import { readPolicy } from '../terms/read.js';
@@ -34,6 +35,8 @@ export interface LedgerEntry {
   readonly settled: boolean;
   /** It was answered, but the recorded text is lost: the same request pays again. */
   readonly textLost?: true;
+  /** Spent by somebody else. */
+  readonly entered?: true;
   readonly hash: string;
 }
 
@@ -47,6 +50,7 @@ export const entryOf = (e: Entry): LedgerEntry => ({
   relied: e.relied,
   settled: e.settled,
   ...(e.textLost && { textLost: true }),
+  ...(isEntered(e) && { entered: true }),
   hash: e.hash,
 });
 
@@ -92,6 +96,10 @@ export interface Spending {
   readonly amendable?: boolean;
   readonly policyTerms: string;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  /** What of that somebody else has spent, or may, in epsilon: entered, and set aside for those who do not say. */
+  readonly others?: { readonly entered: number; readonly setAside: number };
+  /** What was entered is more than the budget: nothing can be released. */
+  readonly over?: true;
   /** What an attacker may have gained at most about one record so far: with `neighbours: add-remove`, about whether it is there. */
   readonly gained: number;
   /** Where the policy names pairs of values, `gained` is about two values that are one. */
@@ -109,7 +117,12 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
   const total = toNumber(session.account.epsilon);
   const parts = partsSpent(policy, session.account, spent);
   const agrees = known === undefined || known.terms.digest === policy.digest;
-  const used = Math.min(1, toNumber(usedShare(session.account, spent))) * total;
+  const share = toNumber(usedShare(session.account, spent));
+  const used = Math.min(1, share) * total;
+  const entered = (await ledger.entries(policy.population)).filter(isEntered);
+  const alone = (profiles: readonly Profile[]) =>
+    profiles.length === 0 ? 0 : toNumber(usedShare(session.account, profiles.reduce(spend, nothingSpent))) * total;
+  const others = { entered: alone(entered.map((e) => e.profile)), setAside: alone(session.account.others ?? []) };
   return {
     population: policy.population,
     ledger: policy.ledger,
@@ -119,6 +132,8 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     ...(!agrees && { amendable: await canAmend(ledger, policy) }),
     policyTerms: termsOf(policy).summary,
     budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
+    ...((others.entered > 0 || others.setAside > 0) && { others }),
+    ...(share > 1 && !isKept(session.account, spent) && { over: true }),
     ...gainedOf(policy, gained(session.account, spent)),
     ...(policy.protect.pairs && { pairs: true }),
     ...(parts.length > 0 && { parts }),

@@ -50,7 +50,7 @@ const notReady = ({ unconfirmed, undecided, protectsNothing }: CheckedPolicy): s
   ].join(', and ')}.`;
 
 /** Exact figures; nothing else prints them and nothing keeps them. */
-function privateText({ rows, columns, groups, unit }: NonNullable<CheckedPolicy['private']>): string {
+function privateText({ rows, columns, groups, unit, known = [] }: NonNullable<CheckedPolicy['private']>): string {
   const people = (n: number) => `${figure(n)} row${n === 1 ? '' : 's'}`;
   const hidden = columns.filter((c) => c.hidden > 0);
   const pulled = columns.filter((c) => (c.below ?? 0) + (c.above ?? 0) > 0);
@@ -93,6 +93,9 @@ function privateText({ rows, columns, groups, unit }: NonNullable<CheckedPolicy[
             ]),
           ),
         ]),
+    ...(known.length === 0
+      ? []
+      : ['', bold('Known totals'), ...known.map(({ total, different }) => `${total}: ${agreement(different)}`)]),
     ...keys.flatMap((k) => [
       '',
       bold(`Rows that share one ${k.column}`),
@@ -103,6 +106,15 @@ function privateText({ rows, columns, groups, unit }: NonNullable<CheckedPolicy[
     ]),
   ].join('\n');
 }
+
+const agreement = (different: number | undefined): string =>
+  different === undefined
+    ? 'told from the data, no numbers are declared.'
+    : different === 0
+      ? 'the data holds what was published.'
+      : warn(
+          `${figure(different)} number${different === 1 ? ' is' : 's are'} not as published; answers tell the published ones, and what is made to agree with them is off.`,
+        );
 
 type Hidden = NonNullable<CheckedPolicy['private']>['columns'][number];
 const codeWords = ({ undeclared, undeclaredCodes }: Hidden): string =>

@@ -13,12 +13,17 @@ interface Words {
   readonly all?: boolean;
   readonly reason?: string;
   readonly witness?: string;
+  readonly epsilon?: string;
+  readonly rho?: string;
+  readonly by?: string;
+  readonly over?: boolean;
 }
 
 const actions: Record<string, (policy: string, words: Words, file: string | undefined) => Promise<void>> = {
   show,
   verify,
   amend,
+  enter,
   backup,
   restore,
   recover,
@@ -27,16 +32,22 @@ const actions: Record<string, (policy: string, words: Words, file: string | unde
 export function register(program: Command): void {
   program
     .command('ledger')
-    .description('what was spent, what remains; verify the chain, amend the terms; backup, restore, recover')
+    .description(
+      'what was spent, what remains; verify the chain, amend the terms, enter what others spent; backup, restore, recover',
+    )
     .argument('<policy>', 'policy file')
     .argument(
       '[action]',
-      'verify: walk the chain; amend: take over the terms of this policy; backup or restore FILE; recover: rebuild a damaged ledger',
+      'verify: walk the chain; amend: take over the terms of this policy; enter: book what another publisher spent; backup or restore FILE; recover: rebuild a damaged ledger',
       'show',
     )
-    .argument('[file]', 'backup file (backup, restore)')
+    .argument('[file]', 'backup file (backup, restore), receipt of another publisher (enter)')
     .option('--all', 'list every entry, not only the last twenty')
-    .option('--reason <text>', 'why (amend, recover, restore); written into the chain')
+    .option('--reason <text>', 'why (amend, enter, recover, restore); written into the chain')
+    .option('--epsilon <number>', 'what it cost one record, without a receipt (enter)')
+    .option('--rho <number>', 'the same in zCDP (enter)')
+    .option('--by <name>', 'who released it (enter)')
+    .option('--over', 'enter it also where it is more than the budget: nothing can be released then')
     .option('--witness <command>', 'a program that remembers the head of the chain elsewhere (or FUGU_WITNESS)')
     .option('--json', 'one JSON document on stdout')
     .action(async (policy: string, action: string, file: string | undefined, words: Words) => {
@@ -45,7 +56,7 @@ export function register(program: Command): void {
         throw new Fault(
           'USAGE',
           `"${action}" is nothing a ledger can do.`,
-          'Use "fugu ledger POLICY", with verify, amend, backup FILE, restore FILE or recover after it.',
+          'Use "fugu ledger POLICY", with verify, amend, enter, backup FILE, restore FILE or recover after it.',
         );
       await chosen(policy, words, file);
     });
@@ -90,6 +101,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
           ]
         : []),
       `Spent ${figure(budget.spent)} of ${figure(budget.total)}, remaining ${bold(figure(budget.remaining))} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
+      ...othersText(found),
       gainedText(found),
       ...byParts,
       ...(found.quotas ?? []).map(
@@ -115,6 +127,15 @@ async function show(file: string, { json, all }: Words): Promise<void> {
     ].join('\n');
   });
 }
+
+const othersText = ({ others, over }: Spending): readonly string[] => [
+  ...(others
+    ? [
+        `Of that by others: ${figure(others.entered)} entered${others.setAside > 0 ? `, ${figure(others.setAside)} set aside for those who do not say` : ''}.`,
+      ]
+    : []),
+  ...(over ? [warn('More than the budget was spent: nothing can be released any more.')] : []),
+];
 
 /** Leakage grows fastest at first: of a part of the budget that was spent it may be a larger part. */
 const fasterAtFirst = ({ gained, budget }: Spending): string =>
@@ -178,6 +199,41 @@ async function amend(file: string, words: Words): Promise<void> {
     () =>
       `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent.`,
   );
+}
+
+async function enter(policy: string, words: Words, file: string | undefined): Promise<void> {
+  const reason = reasonOf(words, 'Entering what somebody else spent');
+  const { enterSpending } = await import('../ask/enter.js');
+  const { epsilon, rho, by, over } = words;
+  const done = await enterSpending(policy, {
+    reason,
+    ...(file !== undefined && { receipt: await receiptIn(file) }),
+    ...(epsilon !== undefined && { epsilon }),
+    ...(rho !== undefined && { rho }),
+    ...(by !== undefined && { by }),
+    ...(over && { over }),
+  });
+  emit(words.json, done, () =>
+    [
+      `${good('Entered')}${done.already ? ' before,' : ''} as entry ${done.ledger.entry}: ${done.label}.${done.already ? ' Nothing was changed.' : ''}`,
+      `Spent ${figure(done.budget.spent)} of ${figure(done.budget.total)}, remaining ${bold(figure(done.budget.remaining))} (epsilon, ties included).`,
+      ...(done.over ? [warn('That is more than the budget: nothing can be released any more.')] : []),
+    ].join('\n'),
+  );
+}
+
+async function receiptIn(file: string): Promise<unknown> {
+  const [{ readText }, { parseJson }] = await Promise.all([import('../ask/named-text.js'), import('../input/json.js')]);
+  const text = readText(file);
+  try {
+    return parseJson(text);
+  } catch {
+    throw new Fault(
+      'DATA_MALFORMED',
+      'This is no receipt of a release.',
+      'Give receipt.json as "fugu release --out DIR" wrote it.',
+    );
+  }
 }
 
 function reasonOf({ reason }: Words, what: string): string {

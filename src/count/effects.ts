@@ -10,6 +10,7 @@ import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { SlicingColumn } from '../ties/slicing-column.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
+import { besideKnown } from './known-effects.js';
 import { type Counting, columnsOf, columnsOfKey, type RowKey, type RowTest, type RowValue } from './measure.js';
 import { type Moving, withPairs } from './pair-effects.js';
 
@@ -137,6 +138,10 @@ function perClass(policy: Policy, shape: Shape): Effects {
     );
   const entries: (readonly [RecordClass, Effect])[] = [];
   const touched = optionCount(shape.counting);
+  if (policy.known) {
+    const full = apart(touched, shape.cells, shape.row);
+    return besideKnown(policy, policy.known, { ...shape.moving, counting: shape.counting, touched, most: shape.row.most, full });
+  }
   const row = addsRemoves(policy) ? alone(touched, shape.row) : apart(touched, shape.cells, shape.row);
   if (secret === 'answer') {
     const secrets = columnsOf(shape.counting).filter((column) => !policy.columns.get(column)?.public);

@@ -21,6 +21,8 @@ export interface CountedMeasure {
    */
   readonly effects: Effects;
   readonly counting: Counting;
+  /** Numbers that are published: told as they are, whatever the data holds. Only of what needs no noise. */
+  readonly published?: readonly bigint[];
   /** How many of the batch's tables are read off it, every cell entering each of them; 1 when absent. For sharing the budget, not for costs. */
   readonly tables?: number;
 }

@@ -34,7 +34,7 @@ export async function noisyCells(
 function letOut(m: Measure, mechanism: MechanismOf, paid: Paid): (exact: readonly bigint[]) => Omit<NoisyVector, 'noise'> {
   if (m.mechanism === 'additive') {
     const add = (mechanism as Additive).ready(paid);
-    return (exact) => ({ values: add(exact).map(String) });
+    return (exact) => ({ values: add(m.published ?? exact).map(String) });
   }
   const width = m.candidates.length;
   const penalties = (exact: readonly bigint[], group: number) => m.penalties(exact.slice(group * width, (group + 1) * width));

@@ -43,7 +43,7 @@ export function withPairs(policy: Policy, effects: Effects, moving: Moving): Eff
 }
 
 /** How far replacing a row along a pair moves a measure: every column stays, or moves along a pair of its own, all at once (effects.proof.md, "Along pairs"). */
-function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
+export function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
   const { counting, inner, value, touched, most, full } = moving;
   const keys = inner ? [...counting.keys, inner.key] : counting.keys;
   const reads = new Set([...counting.filter.map(({ column }) => column), ...keys.flatMap(columnsOfKey)]);
@@ -64,7 +64,7 @@ function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
   return { l1: smaller(effect.l1, full.l1), l2squared: smaller(effect.l2squared, full.l2squared) };
 }
 
-type OneKey = Exclude<RowKey, { kind: 'joint' }>;
+export type OneKey = Exclude<RowKey, { kind: 'joint' }>;
 const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
 
 interface Asked {
@@ -135,7 +135,7 @@ function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inne
 const startsOf = (key: OneKey): readonly number[] =>
   key.kind === 'bin' ? key.edges : key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
 
-function passer(test: RowTest): (value: string | number | null) => boolean {
+export function passer(test: RowTest): (value: string | number | null) => boolean {
   if (test.kind === 'missing') return (value) => (value === null) !== test.negate;
   const codes = new Set<unknown>(test.kind === 'code' ? test.codes : []);
   const inside =
@@ -145,9 +145,9 @@ function passer(test: RowTest): (value: string | number | null) => boolean {
   return (value) => value !== null && inside(value) !== test.negate;
 }
 
-const dropped = -2;
+export const dropped = -2;
 /** Where a key puts a value; no answer in a place of its own, or nowhere. */
-function placer(key: OneKey): (value: string | number | null) => number {
+export function placer(key: OneKey): (value: string | number | null) => number {
   if (key.kind === 'bin') return (value) => (value === null ? -1 : blockAt(key.edges, Number(value)));
   if (key.kind === 'grid') return (value) => (value === null ? dropped : Math.floor(Number(value) / key.width));
   const none = key.kind === 'code' && key.missing === 'drop' ? dropped : -1;

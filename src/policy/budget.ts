@@ -14,11 +14,18 @@ export function declareBudget(entry: BudgetEntry, yaml: YamlFile): Budget {
       'A budget per step has no delta: what Gaussian noise leaks over time is not proven to fade.',
       'Leave delta out.',
     );
-  const budget = entry.per ? { ...whole, per: entry.per } : whole;
+  const { others } = entry;
+  const aside = others && (others.epsilon || others.rho) ? { others: dropped(others) } : {};
+  const budget = { ...whole, ...aside, ...(entry.per && { per: entry.per }) };
   if (!entry.analysts) return budget;
   const { each, ...named } = entry.analysts;
   return { ...budget, analysts: { ...(each && { each }), named: new Map(Object.entries(named)) } };
 }
+
+const dropped = ({ epsilon, rho }: NonNullable<BudgetEntry['others']>): NonNullable<Budget['others']> => ({
+  ...(epsilon && { epsilon }),
+  ...(rho && { rho }),
+});
 
 function declareWhole(entry: BudgetEntry, yaml: YamlFile): Budget {
   const delta = entry.delta ?? zero;

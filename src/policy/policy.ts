@@ -1,5 +1,6 @@
 import type { FaultPlace } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
+import type { Known } from './known/known.js';
 import type { Pairs } from './pairs/pairs.js';
 
 /** What the steward declared, parsed and checked. Everything downstream works on this and never on YAML. */
@@ -23,6 +24,8 @@ export interface Policy {
   readonly dependence: readonly Dependence[];
   /** `dependence: undecided`: nobody has said yet how records know each other, so nothing can be promised. */
   readonly undecided?: true;
+  /** Exact totals that everybody knows already. */
+  readonly known?: Known;
   /** Columns tied by skip logic, which a survey may release as one joint histogram. */
   readonly merge?: readonly Cluster[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
@@ -81,6 +84,8 @@ export interface Budget {
   readonly per?: 'step';
   /** Everything the steward wrote under `belief`; epsilon is the least that keeps all of them. */
   readonly beliefs?: readonly Belief[];
+  /** What others may tell about these people who do not say what: a cost per record, counted as spent. */
+  readonly others?: { readonly epsilon?: Rational; readonly rho?: Rational };
   /** How the budget is divided among those who ask; no part of the terms. */
   readonly analysts?: Quotas;
 }

@@ -189,6 +189,15 @@ export const budgetShape = section(
       .literal('step', { error: 'A budget is for all steps together, or per: step.' })
       .optional()
       .describe('step: every step of a sequence has this budget, for ever; what was spent on others fades as the chain forgets.'),
+    others: section(
+      {
+        epsilon: decimalWhere('epsilon', isPositive, 'above 0', 'Write what others may cost one record, such as 0.4.').optional(),
+        rho: decimalWhere('rho', isPositive, 'above 0', 'Write what others may cost one record, in zCDP.').optional(),
+      },
+      'Write others: {epsilon: 0.4}.',
+    )
+      .optional()
+      .describe('What other publishers may tell about the same people who do not say what: counted as spent from the beginning.'),
     analysts: z
       .record(
         z.string().min(1),

@@ -1,4 +1,5 @@
 import { sumEffects } from '../count/effects.js';
+import { publishedCells } from '../count/margin-cells.js';
 import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
 import { impliesPresent, textOf } from '../count/measure.js';
 import { one, type Rational } from '../exact/rational.js';
@@ -96,7 +97,17 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
     const there = known.get(text);
     if (there !== undefined) return there;
     const effects = sumEffects(policy, counting);
-    return keep(text, { mechanism: 'additive', name, cells, grid, effects, counting, ...(tables > 1 && { tables }) });
+    const published = effects.size === 0 ? publishedCells(policy, counting) : undefined;
+    return keep(text, {
+      mechanism: 'additive',
+      name,
+      cells,
+      grid,
+      effects,
+      counting,
+      ...(published && { published }),
+      ...(tables > 1 && { tables }),
+    });
   };
   const count = (rows: Rows, name: string, cells: Term['cells'], tables?: number): Term => {
     const { weight } = rows;

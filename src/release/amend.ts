@@ -5,7 +5,7 @@ import type { Spent } from '../mechanism/profile.js';
 import { isPart } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { refuseUnready } from './ready.js';
-import { isPairs, nowSecret, rowsThemselves } from './relied.js';
+import { nowSecret, rowsThemselves, saysWhyExact } from './relied.js';
 
 export interface Amended {
   readonly before: string | null;
@@ -108,8 +108,8 @@ function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
 
 function refuseGivenAway(entries: readonly Entry[], policy: Policy): void {
   for (const entry of entries) {
-    // An entry that booked no cost gave something away, whatever it says; along pairs it says what.
-    const silent = entry.profile.perRecord.size === 0 && !entry.relied.some(isPairs);
+    // An entry that booked no cost gave something away, whatever it says; along pairs, and beside known totals, it says what.
+    const silent = entry.profile.perRecord.size === 0 && !entry.relied.some(saysWhyExact);
     const relied = silent ? [rowsThemselves, ...entry.relied] : entry.relied;
     const [secret] = nowSecret(relied, policy);
     if (secret !== undefined)

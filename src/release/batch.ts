@@ -14,6 +14,7 @@ import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { parseBatch } from '../query/parse.js';
 import { withSampling } from '../query/sampling.js';
+import { type Agreement, agreementOf } from './agree.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, judged, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
@@ -95,8 +96,11 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
   }),
 });
 
+/** With what known totals make of the noisy numbers. */
+type Bound = BoundBatch & Pick<Agreement, 'agree'>;
+
 interface Prepared {
-  readonly bound: BoundBatch;
+  readonly bound: Bound;
   readonly plans: readonly NoisePlan[];
   readonly best: NoisePlan;
   readonly share: Rational;
@@ -113,7 +117,9 @@ interface Prepared {
 async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
   const { policy, account } = session;
   const asked = askedText(options);
-  const bound = bindBatch(parseBatch(query), policy);
+  const own = bindBatch(parseBatch(query), policy);
+  const { measures, agree } = agreementOf(policy, own.measures);
+  const bound = { ...own, measures, agree };
   const text = JSON.stringify(['batch', asked, ...identityOf(bound, policy)]);
   const label =
     options.label ??
@@ -195,7 +201,7 @@ function describe(session: Session, { bound, plans, best, share, standing, label
     mechanisms: best.mechanisms,
     reading: { measures: bound.measures },
     mechanism: kindOfNoise(best),
-    why: explainChoice([best, ...plans.filter((p) => p !== best)]),
+    why: explainChoice([best, ...plans.filter((p) => p !== best)], session.policy),
     counting: howCounted(bound.measures, session.policy, session.policy.protect.secret === 'person' ? undefined : records),
     errors,
     ...(doubts.length > 0 && { warnings: doubts }),
@@ -204,9 +210,14 @@ function describe(session: Session, { bound, plans, best, share, standing, label
 }
 
 /** Turns stored noisy integers into tables; public arithmetic only. */
-export function finishBatch(bound: BoundBatch, answer: NoisyAnswer, tidied: boolean): readonly AnswerTable[] {
+export function finishBatch(
+  bound: BoundBatch & Partial<Pick<Agreement, 'agree'>>,
+  answer: NoisyAnswer,
+  tidied: boolean,
+): readonly AnswerTable[] {
   const laws = answer.measures.map((m) => lawFromText(m.noise));
-  const raw = answer.measures.map((m) => (m.values ?? []).map(BigInt));
+  const told = answer.measures.map((m) => (m.values ?? []).map(BigInt));
+  const raw = bound.agree?.(told) ?? told;
   const finish = (values: readonly (readonly bigint[])[]): readonly AnswerTable[] =>
     bound.finish(
       answer.measures.map((m, k) => {

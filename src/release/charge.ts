@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Account, admission } from '../accounting/account.js';
+import { withOthers } from '../accounting/others.js';
 import type { Reading } from '../accounting/reading.js';
 import type { Engine, Pinned } from '../engine/engine.js';
 import { Fault, type FaultCode, type Outcome } from '../errors.js';
@@ -128,7 +129,8 @@ function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account 
     relied: request.relied ?? [],
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
-    admit: admission(account, quotaFor(desk)),
+    admit: (after, before, own) =>
+      admission(account, quotaFor(desk))(withOthers(account, after), withOthers(account, before), own),
     opening: desk.opening,
   };
 }

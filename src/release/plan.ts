@@ -74,16 +74,19 @@ export const planned = ({ told: { name, cells, ...more }, law }: Mechanism, meas
 /** What pays for nothing: no declared pair of values moves it, or nothing but public columns does. */
 export const noNoise = 'No noise: this is public under the policy.';
 
+/** The same of what follows from totals that everybody knows. */
+const knownAlready = 'No noise: known.';
+
 /** The kind of noise, as plans tell it. */
 export const kindOfNoise = ({ kind, mechanisms }: NoisePlan): string =>
   mechanisms.length > 0 && mechanisms.every(({ law }) => law.kind === 'none') ? 'none' : kind;
 
-export function explainChoice(plans: readonly NoisePlan[]): string {
+export function explainChoice(plans: readonly NoisePlan[], { known }: Pick<Policy, 'known'> = {}): string {
   const [best, ...others] = plans;
   if (!best) return '';
-  if (kindOfNoise(best) === 'none') return noNoise;
+  if (kindOfNoise(best) === 'none') return known ? knownAlready : noNoise;
   const exact = best.mechanisms.filter(({ law }) => law.kind === 'none').map(({ told }) => told.name);
-  const besides = exact.length > 0 ? ` No noise on ${exact.join(', ')}: public under the policy.` : '';
+  const besides = exact.length > 0 ? ` No noise on ${exact.join(', ')}: ${known ? 'known' : 'public under the policy'}.` : '';
   return `${choice(best, others)}${besides}`;
 }
 

@@ -3,6 +3,7 @@ import { multiply, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
 import { nothingSpent, type Spent, spend } from '../mechanism/profile.js';
 import type { Budget, Policy } from '../policy/policy.js';
+import { isEntered } from './entered-key.js';
 
 /** What one analyst may spend of the budget; undefined where only the budget itself binds. */
 export const quotaOf = ({ analysts }: Budget, analyst: string): Rational | undefined =>
@@ -30,7 +31,9 @@ export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spe
 
 /** Every quota that is named in the policy or was drawn on, for lists; from the entries themselves. */
 export function quotaUses(policy: Policy, account: Account, entries: readonly Entry[]): readonly QuotaUse[] {
-  const analysts = [...new Set([...(policy.budget.analysts?.named.keys() ?? []), ...entries.map((e) => e.analyst)])].sort();
+  const analysts = [
+    ...new Set([...(policy.budget.analysts?.named.keys() ?? []), ...entries.filter((e) => !isEntered(e)).map((e) => e.analyst)]),
+  ].sort();
   return analysts.flatMap((analyst) => {
     const quota = quotaFor({ policy, analyst });
     return quota ? [quotaUse(account, quota, spentBy(entries, analyst))] : [];

@@ -7,6 +7,7 @@ import type { Policy } from '../policy/policy.js';
  * are refused later (relied.proof.md).
  * `step in X`: none for a record's place in X, whatever the secret is.
  * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
+ * `known X`: none at all, because it follows from totals of the digest X that everybody knows.
  * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
  */
 export type Relied = string;
@@ -16,11 +17,14 @@ export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
 const pairsOf = (digest: string): Relied => `pairs ${digest}`;
-export const isPairs = (what: Relied): boolean => what.startsWith(pairsOf(''));
+const knownOf = (digest: string): Relied => `known ${digest}`;
+/** Told without noise, and it says why: along pairs, or because everybody knows it. */
+export const saysWhyExact = (what: Relied): boolean => what.startsWith(pairsOf('')) || what.startsWith(knownOf(''));
 
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
 export function reliedOn(measures: readonly Measure[], policy: Policy): readonly Relied[] {
-  const { protect, columns } = policy;
+  const { protect, columns, known: totals } = policy;
+  if (totals) return measures.some((m) => m.effects.size === 0) ? [knownOf(totals.digest)] : [];
   const { pairs } = protect;
   if (pairs) return measures.some((m) => m.effects.size === 0) ? [pairsOf(pairs.digest)] : [];
   if (protect.secret !== 'answer') return [];
@@ -41,7 +45,8 @@ function isSecret(what: Relied, policy: Policy): boolean {
     relations,
   } = policy;
   // Other pairs may be moved by it, and ties carry what any record tells.
-  if (isPairs(what)) return pairs === undefined || what !== pairsOf(pairs.digest) || dependence.length > 0;
+  if (what.startsWith(knownOf(''))) return policy.known === undefined || what !== knownOf(policy.known.digest);
+  if (what.startsWith(pairsOf(''))) return pairs === undefined || what !== pairsOf(pairs.digest) || dependence.length > 0;
   if (what === rowsThemselves) return secret !== 'answer';
   const step = what.startsWith(stepIn('')) ? what.slice(stepIn('').length) : undefined;
   if (step !== undefined) return columns.get(step)?.public !== true;

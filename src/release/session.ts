@@ -2,6 +2,7 @@ import { type Account, gained, type Route, usedShare } from '../accounting/accou
 import { type About, aboutOf } from '../accounting/by-slice.js';
 import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import { openAccount } from '../accounting/open-account.js';
+import { withOthers } from '../accounting/others.js';
 import type { Reading } from '../accounting/reading.js';
 import { type PartTouched, type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
 import { type Asked, askedText, chooseShare, fittingShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
@@ -26,6 +27,7 @@ import { withWayOut } from './amend.js';
 import { systemAnalyst } from './analyst.js';
 import { planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
+import { type Entering, enterSpent } from './enter.js';
 import { type Outcomes, sayingOutcome } from './outcome.js';
 import { partsAsked, steadyWords } from './parts.js';
 import { lastOfIt, type Plan, planned } from './plan.js';
@@ -112,8 +114,9 @@ export class Session {
     return this.#desk.account;
   }
 
-  spent(): Promise<Spent> {
-    return this.#desk.ledger.spent(this.policy.population);
+  /** What was spent, with what is set aside for others. */
+  async spent(): Promise<Spent> {
+    return withOthers(this.account, await this.#desk.ledger.spent(this.policy.population));
   }
 
   /** What was spent, for whoever is about to spend more: refused where a release would be, whatever it asks. */
@@ -121,11 +124,17 @@ export class Session {
     const { policy, account } = this;
     const desk = this.#desk;
     const { population } = policy;
-    const spent = await desk.ledger
+    const booked = await desk.ledger
       .standing({ population, terms: account.terms, opening: desk.opening })
       .catch(async (error: unknown) => Promise.reject(await withWayOut(error, desk.ledger, policy)));
+    const spent = withOthers(account, booked);
     const quota = quotaOf(policy.budget, desk.analyst);
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
+  }
+
+  /** Books what another publisher has spent on these people. */
+  enter(entering: Entering): Promise<Entry> {
+    return enterSpent(this.#desk, entering);
   }
 
   /** Everything this population has paid for. */
@@ -235,6 +244,12 @@ export class Session {
         'QUERY_UNSUPPORTED',
         'This analysis is proven for records that are replaced; this policy adds and removes them.',
         'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave protect.neighbours out.',
+      );
+    if (this.policy.known)
+      throw new Fault(
+        'QUERY_UNSUPPORTED',
+        'This analysis is proven for one record that is replaced; beside known totals several change at once.',
+        'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave known out.',
       );
     const spent = standing ?? (await this.standing());
     const quota = quotaFor(this.#desk);

@@ -38,7 +38,7 @@ const isPartition = (m: Measure): boolean =>
   m.counting.keys.every((key) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell'));
 
 /** Rounds to whole numbers and keeps the (whole) total: the largest remainders are rounded up. */
-function wholeNumbers(values: readonly number[]): bigint[] {
+export function wholeNumbers(values: readonly number[]): bigint[] {
   const floors = values.map(Math.floor);
   const missing = Math.round(values.reduce((a, b) => a + b, 0)) - floors.reduce((a, b) => a + b, 0);
   const order = values.map((v, k) => [v - floors[k]!, k] as const).sort((a, b) => b[0] - a[0] || a[1] - b[1]);

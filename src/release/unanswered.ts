@@ -1,3 +1,4 @@
+import { withOthers } from '../accounting/others.js';
 import type { Standing } from '../accounting/share.js';
 import type { Entry } from '../ledger/ledger.js';
 import type { Desk } from './charge.js';
@@ -10,7 +11,11 @@ export interface Unanswered {
 }
 
 /** What a request would take up, unless it is told from the record. */
-export async function unansweredFor({ ledger, policy }: Desk, key: string, fresh: boolean): Promise<Unanswered | undefined> {
+export async function unansweredFor(
+  { ledger, policy, account }: Desk,
+  key: string,
+  fresh: boolean,
+): Promise<Unanswered | undefined> {
   const { population, budget } = policy;
   const entry = await ledger.unanswered?.(population, key);
   if (!entry || (!fresh && (await ledger.replay(population, key)))) return undefined;
@@ -18,6 +23,9 @@ export async function unansweredFor({ ledger, policy }: Desk, key: string, fresh
   const quota = quotaOf(budget, entry.analyst);
   return {
     entry,
-    before: { ...spentBy(earlier), ...(quota && { own: { spent: spentBy(earlier, entry.analyst), quota } }) },
+    before: {
+      ...withOthers(account, spentBy(earlier)),
+      ...(quota && { own: { spent: spentBy(earlier, entry.analyst), quota } }),
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toText } from '../exact/rational.js';
+import type { Known } from '../policy/known/known.js';
 import type { Budget, Column, Dependence, Protect, Relation } from '../policy/policy.js';
 import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
 
@@ -13,6 +14,7 @@ export interface Terms {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Real tables of the relations whose tuples are the secrets, by name. */
   readonly edges: ReadonlyMap<string, string>;
+  readonly known?: Known;
 }
 
 /**
@@ -67,7 +69,7 @@ const plainly = (value: unknown): string =>
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function termsIn(
-  { protect, budget, dependence, undecided, columns, relations, edges }: Terms,
+  { protect, budget, dependence, undecided, columns, relations, edges, known }: Terms,
   contents: ReadonlyMap<string, Buffer>,
   kinds: TieKinds,
 ) {
@@ -102,8 +104,13 @@ function termsIn(
     delta: toText(budget.delta),
     dependence: undecided ? 'undecided' : ties,
     ...(budget.belief && budget.delta.num !== 0n && { belief: true }),
+    ...(budget.others && {
+      others: Object.entries(budget.others).map(([noise, cost]) => `${noise} ${toText(cost)}`),
+    }),
     ...(open.length > 0 && { open }),
     ...(secrets.length > 0 && { secrets }),
+    // Published numbers that were corrected are the same terms: what is protected hangs on which totals are known.
+    ...(known && { known: [known.digest, ...known.told] }),
   };
 }
 

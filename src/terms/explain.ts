@@ -3,6 +3,7 @@ import { toNumber } from '../exact/rational.js';
 import { oddsMove, posteriorRange } from '../policy/belief.js';
 import { levelLabel } from '../policy/domain.js';
 import { figure, percent } from '../policy/figures.js';
+import { knownWords } from '../policy/known/words.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import { pairWords } from '../policy/pairs/words.js';
 import type { Cluster, Column, Policy, Relation, SecretKind } from '../policy/policy.js';
@@ -23,6 +24,7 @@ export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Ex
     ...aboutData(policy),
     { topic: 'protected', text: secrets[policy.protect.secret](policy, kinds) },
     ...aboutPairs(policy),
+    ...aboutKnown(policy),
     { topic: 'from', text: adversaries[policy.protect.adversary] },
     ...assumptions(policy, kinds),
     ...aboutBudget(policy),
@@ -127,6 +129,16 @@ const aboutPairs = (policy: Policy): Explanation[] => {
       ];
 };
 
+/** What is left to protect beside totals that everybody knows. */
+const aboutKnown = (policy: Policy): Explanation[] => {
+  const { known } = policy;
+  if (!known) return [];
+  return [
+    { topic: 'protected', text: 'of that, what these totals leave open: everybody is taken to know them exactly.' },
+    ...knownWords(policy).notTold.map((text): Explanation => ({ topic: 'protected', text: `may not tell: ${text}.` })),
+  ];
+};
+
 const adversaries = {
   informed:
     'anyone who sees every release, knows the ties declared below, and may even know the exact values of any other records. This is the stronger promise.',
@@ -134,14 +146,14 @@ const adversaries = {
     'anyone who sees every release and knows the ties declared below, but not the values of other records. Someone who knows other records may learn more.',
 };
 
-const assumptions = ({ dependence, undecided, protect }: Policy, kinds: TieKinds): Explanation[] =>
+const assumptions = ({ dependence, undecided, protect, known }: Policy, kinds: TieKinds): Explanation[] =>
   undecided
     ? [{ topic: 'assumption', text: 'none yet: whether records know each other is undecided, so nothing is promised.' }]
     : dependence.length === 0
       ? [
           {
             topic: 'assumption',
-            text: 'no record says anything about another (dependence: none). Where records do know each other - a household, friends, copies - more can be learned than promised here.',
+            text: `no record says anything about another (dependence: none)${known ? ', but for the known totals' : ''}. Where records do know each other - a household, friends, copies - more can be learned than promised here.`,
           },
         ]
       : dependence.map((d) => ({
@@ -198,8 +210,20 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
       }),
     ),
     ...suspected.map(line),
+    ...aboutOthers(budget),
     ...aboutQuotas(budget),
     ...(epsilon > 10 ? [{ topic: 'budget' as const, text: 'this is so large that it protects almost nothing.' }] : []),
+  ];
+}
+
+function aboutOthers({ others }: Policy['budget']): Explanation[] {
+  if (!others) return [];
+  const told = Object.entries(others).map(([noise, cost]) => `${noise} ${figure(toNumber(cost))}`);
+  return [
+    {
+      topic: 'budget',
+      text: `of this, ${told.join(' and ')} per record is set aside for other publishers who do not say what they tell about these people. If they tell more, more can be learned than promised here.`,
+    },
   ];
 }
 
@@ -234,6 +258,7 @@ function notProtected(policy: Policy): Explanation[] {
       : 'any dependence that is not declared above, and strengths beyond the declared ones.',
     'what other sources say about the same people.',
     ...(open.length > 0 ? [`the columns ${open.join(', ')}: declared public.`] : []),
+    ...knownWords(policy).learned.map((text) => `may learn: ${text}.`),
     ...pairWords(policy).learned.map((text) => `may learn: ${text}.`),
     ...(policy.protect.pairs
       ? [

@@ -9,6 +9,7 @@ import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
 import { declareColumns } from '../policy/columns.js';
+import { declareKnown } from '../policy/known/declare.js';
 import { declarePairs } from '../policy/pairs/declare.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from '../policy/policy.js';
 import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, secretFiles } from '../policy/population.js';
@@ -58,8 +59,16 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const whose = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
   const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, { directory, columns, yaml });
   const protect: Protect = { ...whose, ...(pairs && { pairs }) };
+  const known = entry.known && declareKnown(entry.known, { protect, dependence }, { directory, columns, yaml });
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
+  if (budget.others && protect.secret === 'edge')
+    throw invalid(
+      yaml,
+      ['budget', 'others'],
+      'What others may spend is about people; this policy protects the tuples of its relations.',
+      'Leave others out, and declare a smaller epsilon.',
+    );
   if (budget.per && protect.secret !== 'step')
     throw invalid(
       yaml,
@@ -97,9 +106,16 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     relations,
     dependence,
     ...(undecided && { undecided }),
+    ...(known && { known }),
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    ...termsOf(digestTerms({ protect, budget, dependence, undecided, columns, relations, edges }, contents, kinds)),
+    ...termsOf(
+      digestTerms(
+        { protect, budget, dependence, undecided, columns, relations, edges, ...(known && { known }) },
+        contents,
+        kinds,
+      ),
+    ),
     places: yaml.places(),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { knownShape } from '../policy/known/shape.js';
 import { pairsShape } from '../policy/pairs/shape.js';
 import {
   atMost,
@@ -108,6 +109,11 @@ const shapeWith = (kinds: TieKinds) =>
         })
         .describe(
           'none, or a list of declared dependences. It must be written; undecided (by `fugu init`) blocks plans and releases.',
+        ),
+      known: knownShape
+        .optional()
+        .describe(
+          'Exact totals that everybody knows already, because they are published: releases then protect what the totals leave open.',
         ),
       unconfirmed: z
         .array(word('column'))

@@ -190,6 +190,18 @@ export const scenarios: readonly Scenario[] = [
     },
     judge: both(judgeAmend, judgeLeft),
   },
+  {
+    name: 'enter',
+    words: ['ledger', 'policy.yaml', 'enter', 'receipt.json', '--reason', 'their table', '--json'],
+    prepare: async (folder) => {
+      await spentOnce(folder);
+      const told = { label: 'count', population: 'theirs', at: '2026-01-01', ledger: { entry: 2, hash: 'abc' } };
+      const cost = { guarantee: { secret: 'row' }, profile: { noise: 'pure', perRecord: { '*': '1' } } };
+      writeFileSync(join(folder, 'receipt.json'), JSON.stringify({ ...told, ...cost }));
+    },
+    judge: both(judgeRelease, judgeLeft),
+    again: judgeAgain,
+  },
   { name: 'show', words: ['ledger', 'policy.yaml', '--json'], prepare: spentOnce, judge: judgeLooking },
   { name: 'verify', words: ['ledger', 'policy.yaml', 'verify', '--json'], prepare: spentOnce, judge: judgeLooking },
   ...inBoth({ name: 'backup', words: backup, prepare: spentOnce, judge: both(judgeLooking, judgeFiles(['copy'], wholeCopy)) }),

@@ -192,7 +192,8 @@ function digestOf(pairs: ReadonlyMap<string, ColumnPairs>, columns: ReadonlyMap<
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-function readingOf(column: Column): readonly unknown[] {
+/** All that decides which value a cell of the column has. */
+export function readingOf(column: Column): readonly unknown[] {
   if (isCoded(column)) return [column.type, codesOf(column), column.type === 'multi' ? column.separator : ''];
   const { low, step, last, missing } = gridOf(column);
   return [column.type, toText(low), toText(step), last, missing, column.decimal ?? '.'];

@@ -1,0 +1,156 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerLedger } from '../src/cli/ledger.js';
+import { amendTerms, enterSpending, open, verifyLedger } from '../src/index.js';
+import { runCommand } from './command.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+/** Several publishers, several data sets, one population. */
+let shop: Workshop;
+let elsewhere: string | undefined;
+afterEach(() => {
+  shop?.remove();
+  if (elsewhere) rmSync(elsewhere, { recursive: true, force: true });
+  elsewhere = undefined;
+});
+
+const party = { kind: 'histogram', column: 'party' } as const;
+const asked = async (epsilon: number, file = shop.policyFile, query: object = party) => {
+  await using fugu = await open(file);
+  return await fugu.release(query as typeof party, { epsilon });
+};
+const spending = async (file = shop.policyFile) => {
+  await using fugu = await open(file);
+  return { ...(await fugu.spent()), plan: (await fugu.plan(party, { epsilon: 0.01 })).budget, entries: await fugu.entries() };
+};
+const refused = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error as { code: string; message: string; hint: string }); // biome-ignore format: one line
+
+describe('what another publisher has spent', () => {
+  it('is entered by a number, stays, and leaves less for everybody', async () => {
+    shop = openWorkshop();
+    const done = await enterSpending(shop.policyFile, { epsilon: '0.4', by: 'the census', reason: 'table 3' });
+    expect([done.budget.spent, done.budget.remaining, done.label]).toEqual([0.4, 0.6, 'by the census: table 3']);
+    const { others, plan, entries } = await spending();
+    expect([others, plan.remaining, entries[0]!.entered, entries[0]!.settled]).toEqual([
+      { entered: 0.4, setAside: 0 },
+      0.6,
+      true,
+      true,
+    ]);
+    expect((await verifyLedger(shop.policyFile)).ok).toBe(true);
+    expect(await refused(asked(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await asked(0.6);
+    // The same number again is another release of theirs.
+    expect(await refused(enterSpending(shop.policyFile, { epsilon: '0.4', by: 'the census', reason: 'table 3' }))).toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      hint: expect.stringContaining('--over'),
+    });
+    expect((await spending()).entries).toHaveLength(2);
+  });
+
+  it('is entered although it is more than the budget where that is said, and then nothing is released', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1 }' }), 240);
+    await asked(0.5);
+    const done = await enterSpending(shop.policyFile, { epsilon: 0.75, reason: 'they did', over: true });
+    expect([done.over, done.budget.remaining]).toEqual([true, 0]);
+    const { over, gained } = await spending();
+    expect([over, gained]).toEqual([true, 1.25]);
+    expect(await refused(asked(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    // A recorded answer is told again, and a larger budget goes on from what was spent.
+    expect((await asked(0.5)).receipt.ledger.replayed).toBe(true);
+    shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
+    await amendTerms(shop.policyFile, { reason: 'the council agreed' });
+    expect((await spending()).budget.remaining).toBe(0.75);
+  });
+
+  it('is entered by the receipt of their release, once', async () => {
+    shop = openWorkshop();
+    elsewhere = mkdtempSync(join(tmpdir(), 'fugu-other-'));
+    writeFileSync(join(elsewhere, 'people.csv'), readFileSync(join(shop.folder, 'people.csv')));
+    const theirs = join(elsewhere, 'policy.yaml');
+    writeFileSync(theirs, policyYaml().replace('population: town', 'population: office'));
+    const { receipt } = await asked(0.3, theirs);
+    const file = shop.write('receipt.json', JSON.stringify(receipt));
+    const said = await runCommand(registerLedger, 'ledger', shop.policyFile, 'enter', file, '--reason', 'their table');
+    expect(said).toMatch(/Entered as entry 2: by office, .*remaining .*0\.7/s);
+    expect(await enterSpending(shop.policyFile, { receipt, reason: 'again' })).toMatchObject({
+      already: true,
+      ledger: { entry: 2 },
+    });
+    expect((await spending()).entries).toHaveLength(1);
+    expect((await spending()).budget.spent).toBeCloseTo(0.3, 12);
+    const person = { ...receipt, guarantee: { ...receipt.guarantee, secret: 'person' } };
+    expect((await refused(enterSpending(shop.policyFile, { receipt: person, reason: 'x' })))!.message).toContain(
+      'another secret',
+    );
+    const pairs = { ...receipt, guarantee: { ...receipt.guarantee, pairs: ['age'] } };
+    expect((await refused(enterSpending(shop.policyFile, { receipt: pairs, reason: 'x' })))!.message).toContain(
+      'pairs of values',
+    );
+    const nothing = { ...receipt, profile: { noise: 'pure', perRecord: {} } };
+    expect((await refused(enterSpending(shop.policyFile, { receipt: nothing, reason: 'x' })))!.message).toContain('public there');
+    expect((await refused(enterSpending(shop.policyFile, { reason: 'x' })))!.message).toBe('What was spent is not said.');
+    expect((await refused(enterSpending(shop.policyFile, { receipt: { a: 1 }, reason: 'x' })))!.message).toContain('no receipt');
+  });
+
+  it('counts over ties, and for all records that change at once beside known totals', async () => {
+    shop = openWorkshop(policyYaml({ dependence: '[{ kind: groups, by: home }]' }));
+    const tied = await enterSpending(shop.policyFile, { epsilon: '0.1', reason: 'x' });
+    // Three of a home are copies of each other.
+    expect(tied.budget.spent).toBeCloseTo(0.3, 9);
+    shop.remove();
+    shop = openWorkshop(policyYaml({ extra: 'known: [{ margin: party }]\n' }));
+    const known = await enterSpending(shop.policyFile, { epsilon: '0.1', reason: 'x' });
+    expect(known.budget.spent).toBeCloseTo(0.4, 9);
+  });
+
+  it('in zCDP goes with a budget that has a delta', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }));
+    const done = await enterSpending(shop.policyFile, { rho: '0.002', reason: 'x' });
+    expect(done.budget.spent).toBeGreaterThan(0.05);
+    shop.remove();
+    shop = openWorkshop();
+    expect(await refused(enterSpending(shop.policyFile, { rho: '0.002', reason: 'x' }))).toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+    });
+  });
+});
+
+describe('publishers who do not say what they tell', () => {
+  it('have a part of the budget set aside, in plans, releases and totals', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, others: { epsilon: 0.4 } }' }));
+    const { plan, others, budget } = await spending();
+    expect([plan.spent, plan.remaining, others, budget.remaining]).toEqual([0.4, 0.6, { entered: 0, setAside: 0.4 }, 0.6]);
+    expect(await refused(asked(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    const { receipt } = await asked(0.6);
+    expect(receipt.guarantee.sentences.join(' ')).toContain(
+      'what others may tell about the same people, up to epsilon 0.4 per record',
+    );
+    expect(await refused(asked(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    shop.write('policy.yaml', policyYaml());
+    expect(await refused(asked(0.3, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    await amendTerms(shop.policyFile, { reason: 'they say now what they spend' });
+    expect((await spending()).budget.remaining).toBeCloseTo(0.4, 9);
+  });
+});
+
+describe('one population in several data sets', () => {
+  it('has one account: what one policy spends, others have spent, whatever table they read', async () => {
+    shop = openWorkshop(policyYaml(), 240);
+    shop.write('visits.csv', 'id,ward\np1,a\np2,b\np3,a\n');
+    const visits = shop.write(
+      'visits.yaml',
+      'data: { source: visits.csv }\nprotect: { secret: row, unit: id }\nbudget: { epsilon: 1 }\npopulation: town\nledger: ledger.db\ndependence: none\ncolumns:\n  ward: { type: category, values: [a, b] }\n',
+    );
+    await asked(0.5);
+    await using fugu = await open(visits);
+    expect((await fugu.spent()).budget.remaining).toBe(0.5);
+    expect(await refused(fugu.release({ kind: 'histogram', column: 'ward' }, { epsilon: 0.6 }))).toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+    });
+    await fugu.release({ kind: 'histogram', column: 'ward' }, { epsilon: 0.5 });
+    expect((await spending()).budget.remaining).toBe(0);
+  });
+});
