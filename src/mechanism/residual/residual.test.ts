@@ -9,8 +9,11 @@ import { cellsOf, encode, type Layout, type Part } from './part.js';
 import { type Changes, noisedTables } from './residual.js';
 import { largestOver, mostAxesTried } from './worst.js';
 
-const subsets = (axes: readonly number[], most = axes.length): number[][] =>
-  axes.reduce<number[][]>((sets, axis) => [...sets, ...sets.filter((s) => s.length < most).map((set) => [...set, axis])], [[]]);
+function subsets(axes: readonly number[], most = axes.length): number[][] {
+  const sets: number[][] = [[]];
+  for (const axis of axes) for (const set of [...sets]) if (set.length < most) sets.push([...set, axis]);
+  return sets;
+}
 /** Scales that divide by nothing in particular. */
 const layoutOf = (sizes: readonly number[], most = sizes.length, centred = true): Layout => ({
   sizes,
@@ -105,7 +108,10 @@ describe('how far one row moves noised tables', () => {
     const bound = largestOver({ sizes, parts }, squares);
     let seed = 5;
     for (let turn = 0; turn < 3000; turn++) {
-      const changed = sizes.map(() => (seed = (seed * 48271) % 2147483647) % 3 > 0);
+      const changed = sizes.map(() => {
+        seed = (seed * 48271) % 2147483647;
+        return seed % 3 > 0;
+      });
       const moved = parts.reduce(
         (sum, { axes }, p) => sum + squares[p]![axes.reduce((s, axis, k) => (changed[axis] ? s | (1 << k) : s), 0)]!,
         0n,

@@ -42,7 +42,11 @@ export function noisedTables(
     vector: (counts) => parts.flatMap((part, k) => encode(sizes, part, counts[k]!)),
     apart: (told) => {
       let from = 0;
-      return parts.map((part) => told.slice(from, (from += cellsOf(sizes, part))));
+      return parts.map((part) => {
+        const own = told.slice(from, from + cellsOf(sizes, part));
+        from += own.length;
+        return own;
+      });
     },
   };
 }
