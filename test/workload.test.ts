@@ -34,7 +34,7 @@ function survey(rows: number): string {
 }
 const policy = (more: { protect?: string; budget?: string; dependence?: string } = {}) => `data: { source: survey.csv }
 protect: ${more.protect ?? '{ secret: row }'}
-budget: ${more.budget ?? '{ epsilon: 8, delta: 1e-6 }'}
+budget: ${more.budget ?? '{ epsilon: 9, delta: 1e-6 }'}
 population: town
 ledger: ledger.db
 dependence: ${more.dependence ?? 'none'}
@@ -52,13 +52,16 @@ const pairs = { workload: { tables: [{ all: 2, of: ['q*'] }] } };
 
 /** The exact tables, from the file itself. */
 function exactCounts(rows: number): (names: readonly string[]) => Map<string, number> {
+  const known = new Map<string, Map<string, number>>();
   const [head, ...lines] = survey(rows)
     .trim()
     .split('\n')
     .map((line) => line.split(','));
   return (names) => {
     const at = names.map((name) => head!.indexOf(name));
-    const counts = new Map<string, number>();
+    const counts = known.get(names.join()) ?? new Map<string, number>();
+    if (counts.size > 0) return counts;
+    known.set(names.join(), counts);
     for (const line of lines) {
       const text = at.map((k) => line[k]!).join();
       counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -72,7 +75,7 @@ describe('a workload', () => {
     const session = await open(policy(), rows).session();
     const exact = exactCounts(rows);
     let [held, cells] = [0, 0];
-    for (let turn = 0; turn < (rows > 10_000 ? 2 : 6); turn++) {
+    for (let turn = 0; turn < 8; turn++) {
       const { tables } = await kind.release(session, pairs, { epsilon: '1', fresh: true });
       expect(tables.length).toBe(28);
       for (const { columns: names, rows: list } of tables) {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { within } from '../input/limits.js';
 import { isWeight } from '../policy/domain.js';
 import { chooseNames } from '../policy/name-pattern.js';
 import type { Policy } from '../policy/policy.js';
@@ -48,10 +49,6 @@ export interface AskedTable {
   readonly weight: number;
 }
 
-/** More tables than this are a mistake: nobody reads them, and no budget fills them. */
-export const mostTables = 200_000;
-const mostAxes = 1_000;
-
 export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
   const { tables } = parsed(form);
   const all = [...policy.columns.values()].filter((c) => !isWeight(c) && c.name !== policy.protect.unit);
@@ -65,20 +62,21 @@ export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
     });
     const sizes = [entry.all].flat().map(Number);
     refuseFew(chosen, sizes);
-    refuseMany(sizes.reduce((n, k) => n + choices(chosen.length, k), 0));
+    within(
+      'workloadTables',
+      sizes.reduce((n, k) => n + Math.round(choices(chosen.length, k)), 0),
+    );
     return {
       sets: sizes.flatMap((k) => subsetsUpTo(chosen, k).filter((set) => set.length === k)),
       weight: Number(entry.weight ?? 1),
     };
   });
-  refuseMany(lists.reduce((n, { sets }) => n + sets.length, 0));
+  within(
+    'workloadTables',
+    lists.reduce((n, { sets }) => n + sets.length, 0),
+  );
   const names = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
-  if (names.length > mostAxes)
-    throw new Fault(
-      'LIMIT_EXCEEDED',
-      `The workload is about ${names.length} columns; the limit is ${mostAxes}.`,
-      'Ask in several workloads.',
-    );
+  within('workloadColumns', names.length);
   const axes = names.map((column) => axisOf(policy, column));
   const place = new Map(names.map((column, k) => [column, k]));
   const weights = new Map<string, AskedTable>();
@@ -116,14 +114,6 @@ function axisOf(policy: Policy, column: string): LabelledKey {
 
 const choices = (n: number, k: number): number =>
   k > n ? 0 : Array.from({ length: k }, (_, i) => (n - i) / (i + 1)).reduce((a, b) => a * b, 1);
-function refuseMany(tables: number): void {
-  if (Math.round(tables) > mostTables)
-    throw new Fault(
-      'LIMIT_EXCEEDED',
-      `The workload has ${Math.round(tables).toLocaleString('en')} tables; the limit is ${mostTables.toLocaleString('en')}.`,
-      'Name fewer columns, or tables of fewer columns each.',
-    );
-}
 function refuseFew(chosen: readonly string[], sizes: readonly number[]): void {
   const most = Math.max(...sizes);
   if (chosen.length < most)
