@@ -14,26 +14,25 @@ const weight = z
   .union([z.number().gt(0).max(1e6), z.string().regex(/^\d{1,6}(\.\d{1,6})?$/, 'write a number above zero')])
   .optional();
 
+const everyTable = z.strictObject({
+  /** How many columns each table has; a list for several. */
+  all: z.union([whole, z.array(whole).min(1).max(5)]),
+  /** Names and patterns (`q*`); every column that has one answer per row when absent. */
+  of: z.array(name).min(1).optional(),
+  except: z.array(name).min(1).optional(),
+  weight,
+});
+const namedTable = z.strictObject({ by: z.array(name).min(1).max(5), weight });
+
 /** Many tables at once: those of all sets of so many columns, and tables by name. */
-export const workloadForm = z.strictObject({
+export const request = z.strictObject({
+  /** Each {all, of, except, weight}: every table of `all` columns; or {by, weight}: one table. A weight says how much its squared errors count. */
   tables: z
-    .array(
-      z.union([
-        z.strictObject({
-          /** How many columns each table has; a list for several. */
-          all: z.union([whole, z.array(whole).min(1).max(5)]),
-          /** Names and patterns (`q*`); every column that has one answer per row when absent. */
-          of: z.array(name).min(1).optional(),
-          except: z.array(name).min(1).optional(),
-          weight,
-        }),
-        z.strictObject({ by: z.array(name).min(1).max(5), weight }),
-      ]),
-    )
+    .array(z.union([everyTable, namedTable]))
     .min(1)
     .max(10_000),
 });
-export type WorkloadForm = z.input<typeof workloadForm>;
+export type WorkloadForm = z.input<typeof request>;
 
 /** What is asked for, over columns that are now axes. */
 export interface Workload {
@@ -90,15 +89,14 @@ export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
   return { axes, names, sizes: axes.map(({ labels }) => labels.length), tables: [...weights.values()] };
 }
 
-function parsed(form: WorkloadForm): z.output<typeof workloadForm> {
-  const read = workloadForm.safeParse(form);
+function parsed(form: WorkloadForm): z.output<typeof request> {
+  const read = request.safeParse(form);
   if (read.success) return read.data;
   const issue = read.error.issues[0]!;
   const where = issue.path.map(String).join('.');
   throw new Fault('QUERY_INVALID', `${where || 'the workload'}: ${issue.message}.`.replace(/\.\.$/, '.'), formHint);
 }
-export const formHint =
-  'Write for example {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.';
+const formHint = 'Write for example {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.';
 
 /** A row has one place on an axis. */
 function axisOf(policy: Policy, column: string): LabelledKey {
