@@ -120,6 +120,15 @@ describe('a workload', () => {
       .map((t) => t.rows.filter(({ keys }) => keys[0] === '1').reduce((sum, r) => sum + r.value!, 0));
     expect(ofZero.length).toBe(7);
     for (const x of ofZero) expect(x).toBeCloseTo(ofZero[0]!, 5);
+    const tidied = await kind.release(session, pairs, { epsilon: '2', tidy: true });
+    expect(tidied.receipt.ledger.replayed).toBe(true);
+    for (const [t, { rows }] of tidied.tables.entries())
+      for (const [r, { value, low, high, standardError }] of rows.entries()) {
+        const raw = released.tables[t]!.rows[r]!;
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect([low! <= Math.min(raw.low!, value!), high! >= Math.max(raw.high!, value!)]).toEqual([true, true]);
+        expect(standardError).toBe(raw.standardError);
+      }
     await session.close();
   });
 

@@ -6,6 +6,7 @@ import { csvOf } from '../../src/report/csv.js';
 import { subsetsUpTo } from '../../src/workload/closure.js';
 import { errorOf, plainLayout, residualLayout } from '../../src/workload/ways.js';
 import { anesFolder, readAnes } from '../tabular/anes.js';
+import { measuredErrors, rhoOf } from './measured.js';
 
 /** Columns of the data sets that others publish figures on, by how many values each has. */
 const adult = [100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2];
@@ -51,13 +52,21 @@ export async function run(out: string): Promise<void> {
       change,
     })),
   );
+  const measured: (string | number)[][] = [];
   if (!anesFolder) console.log('The ANES files (../shared/data/anes) are not here: Adult alone.');
   else
     for (const year of ['2006', '2016', '2018', '2019', '2020'] as const) {
-      const { values } = await readAnes({ year, columns: 40, ...(year === '2006' && { from: 'V06P501' }) });
+      const { values, rows, columns } = await readAnes({ year, columns: 40, ...(year === '2006' && { from: 'V06P501' }) });
       // A declared column has a cell for missing answers, whether or not there are any.
       const sizes = values.map((list) => list.filter((value) => value !== '(missing)').length + 1);
       asked.push({ data: `ANES ${year}`, order: 2, sizes, change: 'replaced' });
+      for (const epsilon of [0.1, 1, 10])
+        measured.push([
+          `ANES ${year}`,
+          epsilon,
+          rows,
+          ...measuredErrors({ sizes, rows, columns }, rhoOf(epsilon, 1e-6)).map((x) => Number(x.toPrecision(4))),
+        ]);
     }
   const header = [
     'data',
@@ -75,4 +84,7 @@ export async function run(out: string): Promise<void> {
   const rows = asked.map(line);
   console.table(rows.map((row) => Object.fromEntries(row.map((x, k) => [header[k]!, x]))));
   writeFileSync(join(out, 'errors.csv'), csvOf([header, ...rows]));
+  const found = ['data', 'epsilon', 'rows', 'each by itself', 'each, no negative cells', 'workload', 'workload, tidied'];
+  console.table(measured.map((row) => Object.fromEntries(row.map((x, k) => [found[k]!, x]))));
+  writeFileSync(join(out, 'measured.csv'), csvOf([found, ...measured]));
 }

@@ -31,7 +31,13 @@ export function foreseen(workload: Workload, { layout, variance, mechanism }: No
   });
 }
 
-export function answerTables(workload: Workload, estimate: Estimate, wide: number): readonly AnswerTable[] {
+/** No value is told below `least`. */
+export function answerTables(
+  workload: Workload,
+  estimate: Estimate,
+  wide: number,
+  least = Number.NEGATIVE_INFINITY,
+): readonly AnswerTable[] {
   const variances = new Map([...estimate.by].map(([text, { variance }]) => [text, variance]));
   return workload.tables.map((table) => {
     const values = tableFrom(estimate, table.axes);
@@ -42,7 +48,7 @@ export function answerTables(workload: Workload, estimate: Estimate, wide: numbe
       query: queryOf(workload, table),
       columns: [...namesOf(workload, table), 'count'],
       rows: labelsOf(table.axes.map((axis) => workload.axes[axis]!)).map((keys, cell) => {
-        const value = values[cell]!;
+        const value = Math.max(least, values[cell]!);
         return { keys, value, standardError, low: value - half, high: value + half };
       }),
       error: 'combined',

@@ -69,7 +69,7 @@ export function estimateFrom(layout: Layout, told: readonly (readonly number[])[
 }
 
 /** Takes the mean along every axis out. */
-function centre(values: Float64Array, own: readonly number[]): void {
+export function centre(values: Float64Array, own: readonly number[]): void {
   let inner = 1;
   for (let k = own.length - 1; k >= 0; k--) {
     const m = own[k]!;

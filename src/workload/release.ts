@@ -14,10 +14,12 @@ import { mostCells, mostCellsTogether, refuseManyCells } from '../query/keys.js'
 import { looseDelta, mostlyNoise, type Plan } from '../release/plan.js';
 import type { Release } from '../release/receipt.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
+import { withErrorsOf } from '../release/tidy.js';
 import { answerTables, foreseen, halfWidths } from './answer.js';
 import { closureOf, maximalOf } from './closure.js';
 import { estimateFrom } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
+import { nonNegative } from './non-negative.js';
 import { errorOf, plainLayout, residualLayout } from './ways.js';
 
 /** A way to release all tables, and the root mean square error over all their cells, weights included. */
@@ -67,7 +69,7 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
   const { workload, allowance, best, plan, canonical } = await prepare(session, form, options);
   const { noised } = best;
   const { layout, mechanism } = noised;
-  const { asked, ofParts } = countedFor(workload, layout);
+  const counted = countedFor(workload, layout);
   const { result, receipt } = await session.analyse<Recorded>({
     kind: 'workload',
     allowance,
@@ -76,7 +78,14 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
     mechanisms: [mechanism],
     execute: async (engine, paid) => {
       const told = noised.apart(
-        await noisyTables(engine, session.policy, asked, (counts) => noised.vector(ofParts(counts)), mechanism, paid),
+        await noisyTables(
+          engine,
+          session.policy,
+          counted.tables,
+          (counts) => noised.vector(counted.ofParts(counts)),
+          mechanism,
+          paid,
+        ),
       );
       return {
         parts: layout.parts.map(({ axes, scale, centred }, k) => ({
@@ -96,12 +105,15 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
     result.parts.map(({ told }) => told.map(Number)),
     result.variance,
   );
-  return { tables: answerTables(workload, estimate, result.wide), receipt };
+  const tables = answerTables(workload, estimate, result.wide);
+  if (!options.tidy) return { tables, receipt };
+  const asked = workload.tables.map(({ axes }) => axes);
+  return { tables: withErrorsOf(answerTables(workload, nonNegative(estimate, asked), result.wide, 0), tables), receipt };
 }
 
 async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
   const { policy } = session;
-  refuseOthers(policy, options);
+  refuseOthers(policy);
   const workload = readWorkload(policy, form);
   refuseLarge(workload);
   const changes = changesOf(policy, workload);
@@ -152,18 +164,12 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   };
 }
 
-function refuseOthers({ protect }: Policy, options: AskOptions): void {
+function refuseOthers({ protect }: Policy): void {
   if (protect.secret === 'edge')
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'This policy protects ties of a relation; the rows of the table are not its secret.',
       'Ask a pattern over the relation, or protect rows, persons or answers.',
-    );
-  if (options.tidy)
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'Tables of a workload agree with one another as they are; --tidy would make each of them disagree with the others.',
-      'Leave --tidy out.',
     );
 }
 
@@ -223,7 +229,7 @@ function whyOf(ways: readonly Way[]): string {
 /** The tables that no other says are counted; the counts of every part follow. */
 function countedFor({ axes, sizes, tables }: Workload, { parts }: Layout) {
   const maximal = maximalOf(tables.map((t) => t.axes));
-  const asked: Tables = { axes: axes.map(({ key }) => key as Axis), tables: maximal };
+  const counted: Tables = { axes: axes.map(({ key }) => key as Axis), tables: maximal };
   const holding = parts.map((part) => maximal.findIndex((own) => part.axes.every((axis) => own.includes(axis))));
   const ofParts = (counts: readonly (readonly bigint[])[]): readonly (readonly bigint[])[] =>
     parts.map((part, k) => {
@@ -238,5 +244,5 @@ function countedFor({ axes, sizes, tables }: Workload, { parts }: Layout) {
       for (const [cell, x] of counts[holding[k]!]!.entries()) sums[at[cell]!]! += x;
       return sums;
     });
-  return { asked, ofParts };
+  return { tables: counted, ofParts };
 }
