@@ -132,6 +132,20 @@ describe('a workload', () => {
     await session.close();
   });
 
+  it('keeps with its entry which public columns paid nothing, and tells what is public exactly', async () => {
+    const text = policy({ protect: '{ secret: answer }' }).replace(/(q[01]: \{ type: category)/g, '$1, public: true');
+    const session = await open(text).session();
+    await kind.release(session, { workload: { tables: [{ by: ['q0', 'q2'] }] } }, { epsilon: '1' });
+    const public_ = { workload: { tables: [{ by: ['q0', 'q1'] }] } };
+    expect(await kind.plan(session, public_, {})).toMatchObject({ mechanism: 'none', epsilon: 0, fits: true });
+    const { tables } = await kind.release(session, public_, { tidy: true });
+    const truth = exactCounts(300)(['q0', 'q1']);
+    for (const { keys, value } of tables[0]!.rows) expect(value).toBeCloseTo(truth.get(keys.join()) ?? 0, 6);
+    const relied = (await session.entries()).map((entry) => entry.relied);
+    expect(relied).toEqual([['column q0'], ['rows', 'column q0', 'column q1']]);
+    await session.close();
+  });
+
   it('gives tables that weigh more less noise', async () => {
     const session = await open(policy()).session();
     const plan = await kind.plan(

@@ -39,6 +39,7 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
     return { inner, sum: new Float64Array(cells), pull: new Float64Array(cells), was: new Float64Array(cells) };
   });
   const finest = Math.max(...maximal.map((axes) => by.get(axes.join())!.variance));
+  if (finest === 0) return estimate;
   // Any force leads to the same place; this one takes few rounds.
   const force = 2 / finest;
   for (const { inner } of all) for (const { margin, part } of inner) margins[margin]!.weight += force * part;

@@ -4,6 +4,7 @@ import { type Axis, noisyTables, type Tables } from '../count/tables.js';
 import { Fault } from '../errors.js';
 import type { Allotment } from '../mechanism/allotment.js';
 import { lawWords } from '../mechanism/law.js';
+import type { Mechanism } from '../mechanism/mechanism.js';
 import { answersTo, everyRecord } from '../mechanism/record-class.js';
 import type { Change } from '../mechanism/residual/move.js';
 import { cellsIn, cellsOf, type Layout, placesWithout } from '../mechanism/residual/part.js';
@@ -11,8 +12,9 @@ import { type Changes, type NoisedTables, noisedTables } from '../mechanism/resi
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { mostCells, mostCellsTogether, refuseManyCells } from '../query/keys.js';
-import { looseDelta, mostlyNoise, type Plan } from '../release/plan.js';
+import { looseDelta, mostlyNoise, noNoise, type Plan } from '../release/plan.js';
 import type { Release } from '../release/receipt.js';
+import { column, type Relied, rowsThemselves } from '../release/relied.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
 import { withErrorsOf } from '../release/tidy.js';
 import { answerTables, foreseen, halfWidths } from './answer.js';
@@ -76,6 +78,7 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
     canonical,
     plan,
     mechanisms: [mechanism],
+    relied: reliedBy(session.policy, workload, mechanism),
     execute: async (engine, paid) => {
       const told = noised.apart(
         await noisyTables(
@@ -136,7 +139,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
       `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${workload.names.length} columns`,
     ...toldOf(allowance),
     mechanisms: [best.noised.mechanism],
-    mechanism: `${best.noised.mechanism.law.kind}, ${best.name}`,
+    mechanism: best.noised.mechanism.law.kind === 'none' ? 'none' : `${best.noised.mechanism.law.kind}, ${best.name}`,
     why: whyOf(ways),
     errors,
     ...(doubts.length > 0 && { warnings: doubts }),
@@ -193,6 +196,15 @@ function changesOf(policy: Policy, { names }: Workload): readonly Changes[] {
   return answers.length > 0 ? [...answers, all] : [];
 }
 
+/** What is known to everybody where the secret is an answer, and so pays nothing (release/relied.proof.md). */
+function reliedBy({ protect, columns }: Policy, { names }: Workload, { cost }: Mechanism): readonly Relied[] {
+  if (protect.secret !== 'answer') return [];
+  return [
+    ...(cost.perRecord.size === 0 ? [rowsThemselves] : []),
+    ...names.filter((name) => columns.get(name)?.public).map(column),
+  ];
+}
+
 /** The least error first. */
 function waysFor(
   workload: Workload,
@@ -219,6 +231,7 @@ const weightOf = ({ sizes, tables }: Workload): number => tables.reduce((sum, t)
 
 function whyOf(ways: readonly Way[]): string {
   const [best, ...others] = ways;
+  if (best?.noised.mechanism.law.kind === 'none') return noNoise;
   const words = ({ name, noised }: Way) =>
     `${lawWords(noised.mechanism.law.kind)} noise on ${name === 'every table by itself' ? name : 'tables without what smaller tables say'}`;
   const next = others[0];
