@@ -64,6 +64,15 @@ describe('how far one row moves noised tables', () => {
     },
   );
 
+  it('is that of a row that goes where nothing else moves, and grows with the square of the rows of a person', () => {
+    const rows: Layout = { sizes: [3], parts: [{ axes: [], scale: 5n, centred: true }] };
+    expect(effectOf(rows, 'replaced')).toEqual({ l1: 25n, l2squared: 25n });
+    const spent = (m: number) =>
+      noisedTables('rows', rows, [{ of: everyRecord, change: 'replaced', rows: m }], zcdp(rational(1, 2))).variance;
+    expect(spent(1)).toBeCloseTo(25, 6);
+    expect(spent(3)).toBeCloseTo(225, 6);
+  });
+
   it('is 2 (prod(1 - 1/m) - prod(1 - 1/m - [changes])) times the square of the scale where the cells divide it', () => {
     for (const sizes of [
       [3, 4],
