@@ -108,6 +108,17 @@ describe('how far one row moves noised tables', () => {
     }
   });
 
+  it.each([2, 3])('is the sum of the largest moves where many tables of %i axes share none', (order) => {
+    const sizes = Array.from({ length: 6 * order }, (_, k) => [5, 3, 2][k % order]!);
+    const tables = Array.from({ length: 6 }, (_, t) => Array.from({ length: order }, (_, k) => order * t + k));
+    const wide = { sizes: [...sizes, ...sizes], tables: [...tables, ...tables.map((axes) => axes.map((k) => k + sizes.length))] };
+    const parts = wide.tables.map((axes): Part => ({ axes, scale: 100n, centred: true }));
+    const squares = parts.map((part) => movesOf(wide.sizes, part).squares);
+    const most = squares.reduce((sum, list) => sum + list.reduce((a, b) => (a > b ? a : b)), 0n);
+    expect(wide.sizes.length).toBeGreaterThan(mostAxesTried);
+    expect(largestOver({ sizes: wide.sizes, parts }, squares)).toBe(most);
+  });
+
   it('is bounded for uneven tables, missing pairs and tables of three axes, too', () => {
     const sizes = Array.from({ length: mostAxesTried + 1 }, (_, k) => 2 + (k % 4));
     const parts = subsets([...sizes.keys()], 3)
