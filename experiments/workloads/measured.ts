@@ -6,7 +6,7 @@ import { Paid } from '../../src/mechanism/paid.js';
 import { everyRecord } from '../../src/mechanism/record-class.js';
 import { cellsOf } from '../../src/mechanism/residual/part.js';
 import { noisedTables } from '../../src/mechanism/residual/residual.js';
-import { projectToTotal } from '../../src/release/tidy.js';
+import { nearestCounts } from '../../src/query/nearest-counts.js';
 import { subsetsUpTo } from '../../src/workload/closure.js';
 import { estimateFrom, tableFrom } from '../../src/workload/estimate.js';
 import { nonNegative } from '../../src/workload/non-negative.js';
@@ -50,7 +50,7 @@ export function measuredErrors({ sizes, rows, columns }: Coded, rho: number): re
   for (const axes of tables) {
     const truth = exact.get(axes.join())!;
     const alone = each.ready(paid, truth.length)(Array.from(truth, BigInt)).map(Number);
-    const readings = [alone, projectToTotal(alone, rows), tableFrom(estimate, axes), tableFrom(tidied, axes)];
+    const readings = [alone, nearestCounts(alone, rows), tableFrom(estimate, axes), tableFrom(tidied, axes)];
     for (const [k, reading] of readings.entries())
       for (let i = 0; i < truth.length; i++) squares[k]! += (reading[i]! - truth[i]!) ** 2;
     cells += truth.length;
