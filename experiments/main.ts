@@ -13,6 +13,7 @@ const experiments: Record<string, () => Promise<{ run(out: string): Promise<void
   'stream-scale': () => import('./stream-scale/run.js'),
   tabular: () => import('./tabular/run.js'),
   time: () => import('./time/run.js'),
+  workloads: () => import('./workloads/run.js'),
 };
 
 const [name = '', out = join('out', name)] = process.argv.slice(2).filter((word) => !word.startsWith('--'));

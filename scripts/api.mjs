@@ -90,6 +90,7 @@ const forms = [
   [/z\.union\(\[z\.literal\('all'\)/, () => 'list of texts \\| "all"'],
   [/amount/, () => 'number or text'],
   [/z\.array\(amount\)/, () => 'list of numbers or texts'],
+  [/everyTable/, () => 'list of tables'],
   [/z\.array\(condition\)/, () => 'list of conditions'],
   [/z\.array\(z\.string|z\.array\(columnName|z\s*\.array\(z\.union\(\[z\.string|list\(code/, () => 'list of texts'],
   [/numbers|z\.array\(z\.number|list\(z\.number/, () => 'list of numbers'],

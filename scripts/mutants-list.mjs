@@ -746,8 +746,25 @@ const beside = [
   mutant('entered-unasked-over', 'src/release/enter.ts', 'entering.over || admit(', 'true || admit(', publishers),
 ];
 
+/** Many tables at once. */
+const residual = 'src/mechanism/residual/residual.test.ts';
+const tables = [
+  mutant('tables-half-a-move', 'src/mechanism/residual/move.ts', '2n * (alone - product(apart))', 'alone - product(apart)', residual),
+  mutant('tables-nobody-leaves', 'src/mechanism/residual/move.ts', 'l2squared: larger(l2squared, removed.l2squared)', 'l2squared', residual),
+  mutant('tables-fractions', 'src/mechanism/residual/part.ts', '(2n * scale + cells) / (2n * cells)', 'scale / cells + 1n', residual),
+  mutant('tables-person-once', 'src/mechanism/residual/residual.ts', 'l2squared: m * m * l2squared', 'l2squared: m * l2squared', residual, every),
+  mutant('tables-no-squares', 'src/mechanism/residual/worst.ts', '2n * a + y[i]! * y[i]! + missing', '2n * a + missing', residual),
+  mutant('tables-none-missing', 'src/mechanism/residual/worst.ts', '+ y[i]! * y[i]! + missing;', '+ y[i]! * y[i]!;', residual),
+  mutant('tables-of-three-free', 'src/mechanism/residual/worst.ts', 'alone += list.reduce(larger)', 'alone += list[1]!', residual),
+  mutant('tables-tangent-halved', 'src/mechanism/residual/worst.ts', 'alone + (at(t) + 1n) / 2n', 'alone + at(t) / 4n', residual),
+  mutant('tables-one-row-a-person', 'src/workload/release.ts', "protect.secret === 'person' ? protect.maxRows : 1", '1', every),
+  mutant('tables-come-and-go', 'src/workload/release.ts', "addsRemoves(policy) ? 'removed' : 'replaced';\n  const rows", "'removed';\n  const rows", every),
+  mutant('tables-rely-on-nothing', 'src/workload/release.ts', '    relied: reliedBy(session.policy, workload, mechanism),\n', '', 'test/workload.test.ts'),
+];
+
 export const mutants = [
   ...beside,
+  ...tables,
   ...found,
   ...large,
   ...cost,

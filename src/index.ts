@@ -126,3 +126,4 @@ export type { SurveyCandidate, SurveyChoice } from './survey/choice.js';
 export type { ReleaseError } from './survey/error.js';
 export type { Explanation } from './terms/explain.js';
 export type { LearnedFrom, TransitionFile } from './ties/transitions.js';
+export type { WorkloadPlan } from './workload/release.js';

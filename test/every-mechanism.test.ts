@@ -106,6 +106,14 @@ const questions = [
     ],
   },
   { kind: 'variance', column: 'age' },
+  {
+    workload: {
+      tables: [
+        { all: [1, 2], of: ['party', 'rich', 'age'] },
+        { by: ['age', 'party', 'rich'], weight: 1 / 2 },
+      ],
+    },
+  },
   { kmeans: { columns: ['age', 'income'], clusters: 2, variant: 'lloyd' } },
   { kmeans: { columns: ['age'], clusters: 2, variant: 'grid' } },
   { kmeans: { columns: ['age', 'income'], clusters: 2, variant: 'halving' } },
@@ -150,7 +158,7 @@ function presence(secret: 'row' | 'person', each: number): World {
     data: people(rest),
     neighbours: [high, ...mixed].map((p) => ({ of: everyRecord, data: with_(p) })),
     more: questions,
-    answers: ['queries', 'sql', 'survey'],
+    answers: ['queries', 'sql', 'survey', 'workload'],
   };
 }
 
@@ -165,7 +173,7 @@ function answers(budget: string): World {
       of: answersTo(column),
       data: with_({ ...low, [column]: high[column as keyof Person] }),
     })),
-    more: questions.slice(0, 3),
+    more: questions.slice(0, 4),
   };
 }
 

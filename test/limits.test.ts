@@ -19,6 +19,7 @@ import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import { openStatFile } from '../src/statfile/statfile.js';
 import { parsePolicy, readPolicy } from '../src/terms/read.js';
+import { readWorkload } from '../src/workload/form.js';
 import { category, samplePolicy } from './sample-policy.js';
 import { repeated, workbookOf } from './statfile/zip.js';
 
@@ -35,6 +36,7 @@ const mib = 2 ** 20;
 const past = (limit: LimitName) => limits[limit].most + 1;
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const policy = samplePolicy([category('a', ['1', '2'])]);
+const wide = samplePolicy(numbers(1_001).map((k) => category(`c${k}`, ['1'])));
 const head = 'data: {source: data.csv}\nprotect: {secret: row}\ndependence: none\n';
 const declare = (text: string, budget = '{epsilon: 1}') => parsePolicy(`${head}budget: ${budget}\n${text}`, at('policy.yaml'));
 const sql = (where: string) => parseSql(`SELECT COUNT(*) FROM data WHERE ${where}`, policy);
@@ -60,6 +62,8 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   nameLength: () => parseBatch({ kind: 'sum', column: 'x'.repeat(past('nameLength')) }),
   digits: () => parseRational('1'.repeat(120_000), 'epsilon'),
   exponent: () => parseRational('1e999999999', 'epsilon'),
+  workloadTables: () => readWorkload(wide, { tables: [{ all: 4 }] }),
+  workloadColumns: () => readWorkload(wide, { tables: [{ all: 1 }] }),
   patternLength: () => parsePattern(`q() :- ${'r(x), '.repeat(2000)}r(y)`),
   patternGoals: () => parsePattern(`q() :- ${'r(x), '.repeat(100)}r(y)`),
   privateGoals: () => {

@@ -26,6 +26,7 @@ const order = [
   'release',
   'pattern',
   'survey',
+  'workload',
   'learn',
   'attack',
   'ask',

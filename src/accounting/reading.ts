@@ -11,6 +11,8 @@ export interface Reading {
   readonly measures?: readonly Measure[];
   /** Of a request without measures: all its noise is on sums to which every record adds a part of its own, given earlier outputs. */
   readonly sums?: boolean;
+  /** It is proven for records that come and go, too. */
+  readonly comesAndGoes?: boolean;
   /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
   readonly beyond?: boolean;
 }

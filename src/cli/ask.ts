@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AskOptions } from '../ask/fugu.js';
 import type { Question } from '../ask/kinds.js';
-import { readJson } from '../ask/named-text.js';
+import { readJson, readYaml } from '../ask/named-text.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
 import { acceptOption } from './spend-or-not.js';
@@ -13,6 +13,7 @@ export interface AskWords {
   readonly survey?: boolean;
   readonly columns?: string;
   readonly except?: string;
+  readonly workload?: string;
   readonly pattern?: string;
   readonly kmeans?: string;
   readonly classify?: string;
@@ -44,7 +45,11 @@ export function withAskOptions(command: Command): Command {
     .option('--sql <text>', 'the same as SQL text')
     .option('--survey', 'one histogram per question, with all that is left of the budget')
     .option('--columns <names>', 'with --survey: these questions only; names and patterns (q*), separated by commas')
-    .option('--except <names>', 'with --survey: not these, in the same form');
+    .option('--except <names>', 'with --survey: not these, in the same form')
+    .option(
+      '--workload <file>',
+      'many tables that agree with one another: a YAML file of tables:, as docs/guides/workloads.md shows',
+    );
   for (const [flag, [argument, description]] of Object.entries(analyses)) command.option(`--${flag} ${argument}`, description);
   return command
     .option('--gamma <gamma>', 'with --pattern: accept (epsilon, gamma)-adversarial privacy')
@@ -61,12 +66,12 @@ export function withAskOptions(command: Command): Command {
 export const optionsFrom = ({ epsilon, tidy, fresh }: AskWords): AskOptions => ({ epsilon, tidy, fresh });
 
 export function questionFrom(words: AskWords): Question {
-  const { query, sql, survey, pattern, kmeans, classify } = words;
-  if ([query, sql, survey, pattern, kmeans, classify].filter((w) => w !== undefined).length !== 1)
+  const { query, sql, survey, workload, pattern, kmeans, classify } = words;
+  if ([query, sql, survey, workload, pattern, kmeans, classify].filter((w) => w !== undefined).length !== 1)
     throw new Fault(
       'USAGE',
       'Say what to ask in exactly one way.',
-      `Use one of --query JSON, --sql TEXT, --survey, ${Object.keys(analyses)
+      `Use one of --query JSON, --sql TEXT, --survey, --workload FILE, ${Object.keys(analyses)
         .map((flag) => `--${flag}`)
         .join(', ')}.`,
     );
@@ -74,10 +79,16 @@ export function questionFrom(words: AskWords): Question {
   if (words.columns !== undefined || words.except !== undefined)
     throw new Fault('USAGE', '--columns and --except go with --survey.', 'Other questions name their own columns.');
   if (sql !== undefined) return { sql, ...patternWords(words) };
+  if (workload !== undefined) return { workload: readYaml(workload, workloadKind) } as Question;
   if (pattern !== undefined) return { pattern, ...patternWords(words) };
   if (kmeans !== undefined) return { kmeans: readJson(kmeans) } as Question;
   return (classify !== undefined ? { classify: readJson(classify) } : readJson(query!)) as Question;
 }
+
+const workloadKind = {
+  name: 'The workload',
+  starts: 'A workload starts with tables:, and has lines such as "- { all: 2, of: [age, region] }".',
+};
 
 const chosenIn = ({ columns, except }: AskWords) => ({
   ...(columns !== undefined && { columns: [...splitNames(columns)] }),

@@ -61,6 +61,13 @@ const table = {
     most: 100,
     stay: 'Write 0 or a number between 1e-100 and 1e100: nothing larger or smaller is ever measured, and calculating with it would overflow.',
   },
+  workloadTables: {
+    what: 'The workload',
+    unit: 'tables',
+    most: 200_000,
+    stay: 'Name fewer columns, or tables of fewer columns each.',
+  },
+  workloadColumns: { what: 'The workload', unit: 'columns', most: 1_000, stay: 'Ask in several workloads.' },
   patternLength: { what: 'The pattern', unit: 'characters', most: 10_000, stay: 'Count smaller patterns, one after the other.' },
   patternGoals: { what: 'The pattern', unit: 'conditions', most: 100, stay: 'Count smaller patterns, one after the other.' },
   patternTerms: { what: 'A list in the pattern', unit: 'terms', most: 64, stay: 'Name fewer variables at once.' },

@@ -29,7 +29,17 @@ export interface YamlFile {
   places(): ReadonlyMap<string, FaultPlace>;
 }
 
-export function parseYaml(text: string, file: string): YamlFile {
+/** What a YAML file is called in faults, and what it starts with. */
+export interface YamlKind {
+  readonly name: string;
+  readonly starts: string;
+}
+const policyKind: YamlKind = {
+  name: 'The policy',
+  starts: 'A policy starts with the four lines data:, protect:, budget:, dependence:. `fugu init DATA` drafts one.',
+};
+
+export function parseYaml(text: string, file: string, kind: YamlKind = policyKind): YamlFile {
   within('policyBytes', text.length, { file });
   const counter = new LineCounter();
   const tokens = tokensOf(text, file, counter);
@@ -46,20 +56,17 @@ export function parseYaml(text: string, file: string): YamlFile {
   };
   const error = document!.errors[0];
   if (second)
-    throw new Fault('POLICY_SYNTAX', 'The policy holds several YAML documents.', 'Remove the lines that hold only ---.', {
+    throw new Fault('POLICY_SYNTAX', `${kind.name} holds several YAML documents.`, 'Remove the lines that hold only ---.', {
       place: at(second.range[0]),
     });
   if (error)
-    throw new Fault('POLICY_SYNTAX', `The policy is not valid YAML: ${lower(error.message)}.`, syntaxHint(error.code), {
+    throw new Fault('POLICY_SYNTAX', `${kind.name} is not valid YAML: ${lower(error.message)}.`, syntaxHint(error.code), {
       place: at(error.pos[0]),
     });
   if (!document || document.contents === null || !isMap(document.contents))
-    throw new Fault(
-      'POLICY_SYNTAX',
-      'The policy is empty or not a list of sections.',
-      'A policy starts with the four lines data:, protect:, budget:, dependence:. `fugu init DATA` drafts one.',
-      { place: { file, line: 1, column: 1 } },
-    );
+    throw new Fault('POLICY_SYNTAX', `${kind.name} is empty or not a list of sections.`, kind.starts, {
+      place: { file, line: 1, column: 1 },
+    });
   checkNodes(document.contents, file, at);
 
   const find = (path: Path, wantKey: boolean): number => {

@@ -239,7 +239,7 @@ export class Session {
     standing?: Standing,
     part?: PartTouched,
   ): Promise<Allowance> {
-    if (addsRemoves(this.policy))
+    if (addsRemoves(this.policy) && !reading.comesAndGoes)
       throw new Fault(
         'QUERY_UNSUPPORTED',
         'This analysis is proven for records that are replaced; this policy adds and removes them.',

@@ -1,0 +1,65 @@
+import { fromNumber } from '../../src/exact/rational.js';
+import { additive } from '../../src/mechanism/additive.js';
+import { zcdp } from '../../src/mechanism/allotment.js';
+import { effectOn } from '../../src/mechanism/effect.js';
+import { Paid } from '../../src/mechanism/paid.js';
+import { everyRecord } from '../../src/mechanism/record-class.js';
+import { cellsOf } from '../../src/mechanism/residual/part.js';
+import { noisedTables } from '../../src/mechanism/residual/residual.js';
+import { nearestCounts } from '../../src/query/nearest-counts.js';
+import { subsetsUpTo } from '../../src/workload/closure.js';
+import { estimateFrom, tableFrom } from '../../src/workload/estimate.js';
+import { nonNegative } from '../../src/workload/non-negative.js';
+import { residualLayout } from '../../src/workload/ways.js';
+
+/** Rows by the number of their answer to every question. */
+export interface Coded {
+  readonly sizes: readonly number[];
+  readonly rows: number;
+  readonly columns: readonly ArrayLike<number>[];
+}
+
+/** rho that keeps (epsilon, delta), by the usual bound. */
+export const rhoOf = (epsilon: number, delta: number): number =>
+  (Math.sqrt(epsilon + Math.log(1 / delta)) - Math.sqrt(Math.log(1 / delta))) ** 2;
+
+/** Root mean square errors of all cells of all tables of two columns, of one draw each: noise on each table by itself, as it is and without negative cells, and the same for the workload. */
+export function measuredErrors({ sizes, rows, columns }: Coded, rho: number): readonly number[] {
+  const tables = subsetsUpTo([...sizes.keys()], 2).filter((axes) => axes.length === 2);
+  const exact = new Map(subsetsUpTo([...sizes.keys()], 2).map((axes) => [axes.join(), countsOf({ sizes, rows, columns }, axes)]));
+  const allotment = zcdp(fromNumber(rho));
+  const layout = residualLayout({ sizes, tables: tables.map((axes) => ({ axes, weight: 1 })) }, 'replaced');
+  const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
+  const told = noised.mechanism.ready(new Paid([noised.mechanism]))(
+    noised.vector(layout.parts.map(({ axes }) => Array.from(exact.get(axes.join())!, BigInt))),
+  );
+  const estimate = estimateFrom(layout, noised.apart(told.map(Number)), noised.variance);
+  const tidied = nonNegative(estimate, tables);
+  const each = additive(
+    {
+      name: 'table',
+      cells: Math.max(...tables.map((axes) => cellsOf(sizes, { axes }))),
+      times: tables.length,
+      effects: effectOn([everyRecord], { l1: 2n, l2squared: 2n }),
+    },
+    allotment,
+  );
+  const paid = new Paid([each]);
+  const squares = [0, 0, 0, 0];
+  let cells = 0;
+  for (const axes of tables) {
+    const truth = exact.get(axes.join())!;
+    const alone = each.ready(paid, truth.length)(Array.from(truth, BigInt)).map(Number);
+    const readings = [alone, nearestCounts(alone, rows), tableFrom(estimate, axes), tableFrom(tidied, axes)];
+    for (const [k, reading] of readings.entries())
+      for (let i = 0; i < truth.length; i++) squares[k]! += (reading[i]! - truth[i]!) ** 2;
+    cells += truth.length;
+  }
+  return squares.map((x) => Math.sqrt(x / cells));
+}
+
+function countsOf({ sizes, rows, columns }: Coded, axes: readonly number[]): Float64Array {
+  const counts = new Float64Array(cellsOf(sizes, { axes }));
+  for (let r = 0; r < rows; r++) counts[axes.reduce((cell, axis) => cell * sizes[axis]! + columns[axis]![r]!, 0)]!++;
+  return counts;
+}

@@ -1,0 +1,90 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { effectOf } from '../../src/mechanism/residual/move.js';
+import { cellsOf, type Layout } from '../../src/mechanism/residual/part.js';
+import { csvOf } from '../../src/report/csv.js';
+import { subsetsUpTo } from '../../src/workload/closure.js';
+import { errorOf, plainLayout, residualLayout } from '../../src/workload/ways.js';
+import { anesFolder, readAnes } from '../tabular/anes.js';
+import { measuredErrors, rhoOf } from './measured.js';
+
+/** Columns of the data sets that others publish figures on, by how many values each has. */
+const adult = [100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2];
+
+interface Asked {
+  readonly data: string;
+  readonly order: number;
+  readonly sizes: readonly number[];
+  readonly change: 'replaced' | 'removed';
+}
+
+/** Root mean square error of a cell over all tables of so many columns, where a record costs rho = 1/2, by every way; exact, from the law of the noise. */
+function line({ data, order, sizes, change }: Asked): readonly (string | number)[] {
+  const tables = subsetsUpTo([...sizes.keys()], order)
+    .filter((axes) => axes.length === order)
+    .map((axes) => ({ axes, weight: 1 }));
+  const cells = tables.reduce((n, table) => n + cellsOf(sizes, table), 0);
+  const by = (layout: Layout) =>
+    Math.sqrt((errorOf({ sizes, tables }, layout) * Number(effectOf(layout, change).l2squared)) / cells);
+  const independent = Math.sqrt((change === 'replaced' ? 2 : 1) * tables.length);
+  // By itself, but with the share of the budget that suits its cells.
+  const roots = tables.reduce((sum, table) => sum + Math.sqrt(cellsOf(sizes, table)), 0);
+  const split = Math.sqrt(((change === 'replaced' ? 2 : 1) * roots ** 2) / cells);
+  const [residual, plain] = [by(residualLayout({ sizes, tables }, change)), by(plainLayout({ sizes, tables }, 'zcdp'))];
+  return [
+    data,
+    order,
+    change,
+    sizes.length,
+    tables.length,
+    cells,
+    ...[independent, split, plain, residual, residual / independent].map((x) => Number(x.toPrecision(5))),
+  ];
+}
+
+/** All tables of two and three columns: the surveys of the ANES (their first 40 questions) and Adult, beside noise on each table by itself. */
+export async function run(out: string): Promise<void> {
+  const asked: Asked[] = [1, 2, 3].flatMap((order) =>
+    (['removed', 'replaced'] as const).map((change) => ({
+      data: 'Adult, as ResidualPlanner codes it',
+      order,
+      sizes: adult,
+      change,
+    })),
+  );
+  const measured: (string | number)[][] = [];
+  if (!anesFolder) console.log('The ANES files (../shared/data/anes) are not here: Adult alone.');
+  else
+    for (const year of ['2006', '2016', '2018', '2019', '2020'] as const) {
+      const { values, rows, columns } = await readAnes({ year, columns: 40, ...(year === '2006' && { from: 'V06P501' }) });
+      // A declared column has a cell for missing answers, whether or not there are any.
+      const sizes = values.map((list) => list.filter((value) => value !== '(missing)').length + 1);
+      asked.push({ data: `ANES ${year}`, order: 2, sizes, change: 'replaced' });
+      for (const epsilon of [0.1, 1, 10])
+        measured.push([
+          `ANES ${year}`,
+          epsilon,
+          rows,
+          ...measuredErrors({ sizes, rows, columns }, rhoOf(epsilon, 1e-6)).map((x) => Number(x.toPrecision(4))),
+        ]);
+    }
+  const header = [
+    'data',
+    'columns of a table',
+    'neighbours',
+    'columns',
+    'tables',
+    'cells',
+    'each by itself',
+    'split by size',
+    'read together',
+    'without smaller tables',
+    'ratio',
+  ];
+  const rows = asked.map(line);
+  console.table(rows.map((row) => Object.fromEntries(row.map((x, k) => [header[k]!, x]))));
+  writeFileSync(join(out, 'errors.csv'), csvOf([header, ...rows]));
+  const found = ['data', 'epsilon', 'rows', 'each by itself', 'each, no negative cells', 'workload', 'workload, tidied'];
+  console.table(measured.map((row) => Object.fromEntries(row.map((x, k) => [found[k]!, x]))));
+  writeFileSync(join(out, 'measured.csv'), csvOf([found, ...measured]));
+}

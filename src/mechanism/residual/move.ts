@@ -1,0 +1,70 @@
+import type { Effect } from '../effect.js';
+import { coefficientsOf, type Layout, type Part } from './part.js';
+import { largestOver } from './worst.js';
+
+/** What may become of one row: it is replaced by any other or by none, it comes or goes and nothing else, or its place on one axis changes. */
+export type Change = 'replaced' | 'removed' | { readonly along: number };
+
+/** How far one row moves what is noised. */
+export interface Moves {
+  /** By the axes of the part on which its place changes, as bits: the sum of squares. */
+  readonly squares: readonly bigint[];
+  /** Where it comes or goes: the sum of squares. */
+  readonly alone: bigint;
+}
+
+/**
+ * A row stands in one cell u, and what it adds is r(u) = sum over T of c_T (all cells that agree with u outside T). So products of two such vectors are sums of
+ * products of the coefficients, and hang only on the axes on which u and v differ: whole numbers, exactly.
+ */
+export function movesOf(sizes: readonly number[], part: Part): Moves {
+  const coefficients = coefficientsOf(sizes, part);
+  const own = part.axes.map((axis) => BigInt(sizes[axis]!));
+  const product = (apart: number): bigint => {
+    let sum = 0n;
+    for (const [s, a] of coefficients.entries()) {
+      if (a === 0n) continue;
+      for (const [t, b] of coefficients.entries()) if (b !== 0n && !(apart & ~(s | t))) sum += a * b * shared(own, s & t);
+    }
+    return sum;
+  };
+  const alone = product(0);
+  return { alone, squares: coefficients.map((_, apart) => 2n * (alone - product(apart))) };
+}
+const shared = (own: readonly bigint[], set: number): bigint => own.reduce((n, m, k) => ((set >> k) & 1 ? n * m : n), 1n);
+
+/** The largest of what one row can do to the whole vector, over all that it was and becomes. */
+export function effectOf(layout: Layout, change: Change): Effect {
+  const { sizes, parts } = layout;
+  const known = new Map<string, Moves>();
+  const moves = parts.map((part): Moves => {
+    const text = `${part.axes.map((axis) => sizes[axis]!).join()} ${part.scale} ${part.centred}`;
+    const found = known.get(text) ?? movesOf(sizes, part);
+    known.set(text, found);
+    return found;
+  });
+  const alone = moves.reduce((sum, m) => sum + m.alone, 0n);
+  const first = (k: number, m: bigint): bigint => {
+    const { axes, scale, centred } = parts[k]!;
+    // Whole numbers are no larger than their squares.
+    return centred ? m : axes.length === 0 ? 0n : 2n * scale;
+  };
+  if (typeof change === 'object') {
+    const bits = parts.map(({ axes }) => (axes.includes(change.along) ? 1 << axes.indexOf(change.along) : 0));
+    return total(moves.map(({ squares }, k) => (bits[k] === 0 ? [0n, 0n] : [first(k, squares[bits[k]!]!), squares[bits[k]!]!])));
+  }
+  const removed: Effect = {
+    l1: moves.reduce((sum, m, k) => sum + (parts[k]!.centred ? m.alone : parts[k]!.scale), 0n),
+    l2squared: alone,
+  };
+  if (change === 'removed') return removed;
+  const l1 = moves.reduce((sum, { squares }, k) => sum + first(k, squares.reduce(larger)), 0n);
+  const l2squared = largestOver(
+    layout,
+    moves.map(({ squares }) => squares),
+  );
+  return { l1: larger(l1, removed.l1), l2squared: larger(l2squared, removed.l2squared) };
+}
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const total = (list: readonly (readonly [bigint, bigint])[]): Effect =>
+  list.reduce<Effect>((sum, [l1, l2]) => ({ l1: sum.l1 + l1, l2squared: sum.l2squared + l2 }), { l1: 0n, l2squared: 0n });

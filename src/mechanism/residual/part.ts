@@ -1,0 +1,69 @@
+/** Tables of counts over axes that a row has one place on each of, as they are noised: whole numbers, one vector for all of them. */
+export interface Layout {
+  /** How many places every axis has. */
+  readonly sizes: readonly number[];
+  readonly parts: readonly Part[];
+}
+export interface Part {
+  /** Those of the table, in increasing order; none for the number of rows. */
+  readonly axes: readonly number[];
+  /** How many units a row is worth: the larger, the less noise its counts have. At least 1. */
+  readonly scale: bigint;
+  /** Whether what smaller tables say is taken out before noise is added, as far as whole numbers allow (residual.proof.md). */
+  readonly centred: boolean;
+}
+
+export const cellsOf = (sizes: readonly number[], { axes }: Pick<Part, 'axes'>): number =>
+  axes.reduce((n, axis) => n * sizes[axis]!, 1);
+export const cellsIn = ({ sizes, parts }: Layout): number => parts.reduce((n, part) => n + cellsOf(sizes, part), 0);
+
+/**
+ * With which whole number every margin of a table enters what is noised: entry T (a set of the table's axes, as bits) stands for the table summed over T and
+ * written back to all its cells. All that is known of a part is read off these: what it makes of counts (`encode`) and how far a row moves it (move.ts).
+ */
+export function coefficientsOf(sizes: readonly number[], { axes, scale, centred }: Part): readonly bigint[] {
+  return Array.from({ length: 1 << axes.length }, (_, set) => {
+    if (set === 0) return scale;
+    if (!centred) return 0n;
+    const cells = BigInt(inside(sizes, axes, set));
+    const nearest = (2n * scale + cells) / (2n * cells);
+    return bitsIn(set) % 2 === 0 ? nearest : -nearest;
+  });
+}
+const inside = (sizes: readonly number[], axes: readonly number[], set: number): number =>
+  axes.reduce((n, axis, k) => ((set >> k) & 1 ? n * sizes[axis]! : n), 1);
+const bitsIn = (set: number): number => (set === 0 ? 0 : (set & 1) + bitsIn(set >> 1));
+
+/** The whole numbers that noise is added to, from the exact counts of the table (last axis fastest). */
+export function encode(sizes: readonly number[], part: Part, counts: readonly bigint[]): bigint[] {
+  const own = part.axes.map((axis) => sizes[axis]!);
+  const coefficients = coefficientsOf(sizes, part);
+  const out = counts.map((x) => x * part.scale);
+  for (let set = 1; set < coefficients.length; set++) {
+    const times = coefficients[set]!;
+    if (times === 0n) continue;
+    const places = placesWithout(own, set);
+    const sums = new Array<bigint>(places.cells).fill(0n);
+    for (const [cell, x] of counts.entries()) sums[places.at[cell]!]! += x;
+    for (let cell = 0; cell < out.length; cell++) out[cell]! += times * sums[places.at[cell]!]!;
+  }
+  return out;
+}
+
+/** Where every cell of a table of these sizes goes when it is summed over a set of its axes. */
+export function placesWithout(own: readonly number[], set: number): { readonly cells: number; readonly at: Int32Array } {
+  const kept = own.map((m, k) => ((set >> k) & 1 ? 1 : m));
+  const stride = new Array<number>(own.length).fill(0);
+  let cells = 1;
+  for (let k = own.length - 1; k >= 0; k--) {
+    stride[k] = kept[k] === 1 ? 0 : cells;
+    cells *= kept[k]!;
+  }
+  let at = Int32Array.of(0);
+  for (const [k, m] of own.entries()) {
+    const next = new Int32Array(at.length * m);
+    for (let i = 0; i < at.length; i++) for (let p = 0; p < m; p++) next[i * m + p] = at[i]! + p * stride[k]!;
+    at = next;
+  }
+  return { cells, at };
+}

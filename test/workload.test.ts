@@ -1,0 +1,224 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { workload as kind } from '../src/ask/kinds/workload.js';
+import { register as registerPlan } from '../src/cli/plan.js';
+import { register as registerRelease } from '../src/cli/release.js';
+import { runCommand } from './command.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+const shops: Workshop[] = [];
+afterAll(() => {
+  for (const shop of shops) shop.remove();
+});
+
+const columns = 8;
+/** Answers that hang together, from a fixed generator. */
+function survey(rows: number): string {
+  let seed = 11;
+  const next = (m: number) => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % m;
+  };
+  const lines = Array.from({ length: rows }, (_, i) => {
+    const own = next(3);
+    return [
+      `p${i >> 1}`,
+      `h${i >> 2}`,
+      ...Array.from({ length: columns }, (_, c) => (next(4) === 0 ? next(3) : (own + c) % 3)),
+      'a;b',
+    ].join();
+  });
+  return `${['id', 'home', ...Array.from({ length: columns }, (_, c) => `q${c}`), 'many'].join()}\n${lines.join('\n')}\n`;
+}
+const policy = (more: { protect?: string; budget?: string; dependence?: string } = {}) => `data: { source: survey.csv }
+protect: ${more.protect ?? '{ secret: row }'}
+budget: ${more.budget ?? '{ epsilon: 9, delta: 1e-6 }'}
+population: town
+ledger: ledger.db
+dependence: ${more.dependence ?? 'none'}
+columns:
+${Array.from({ length: columns }, (_, c) => `  q${c}: { type: category, values: ["0", "1", "2"] }`).join('\n')}
+  many: { type: multi, values: [a, b], separator: ";" }
+`;
+function open(text: string, rows = 300): Workshop {
+  const shop = openWorkshop(text);
+  shops.push(shop);
+  shop.write('survey.csv', survey(rows));
+  return shop;
+}
+const pairs = { workload: { tables: [{ all: 2, of: ['q*'] }] } };
+
+/** The exact tables, from the file itself. */
+function exactCounts(rows: number): (names: readonly string[]) => Map<string, number> {
+  const known = new Map<string, Map<string, number>>();
+  const [head, ...lines] = survey(rows)
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  return (names) => {
+    const at = names.map((name) => head!.indexOf(name));
+    const counts = known.get(names.join()) ?? new Map<string, number>();
+    if (counts.size > 0) return counts;
+    known.set(names.join(), counts);
+    for (const line of lines) {
+      const text = at.map((k) => line[k]!).join();
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+    return counts;
+  };
+}
+
+describe('a workload', () => {
+  it.each([300, 3_000, 100_000])('is told with intervals that hold the truth as often as they say, of %i rows', async (rows) => {
+    const session = await open(policy(), rows).session();
+    const exact = exactCounts(rows);
+    let [held, cells] = [0, 0];
+    for (let turn = 0; turn < 8; turn++) {
+      const { tables } = await kind.release(session, pairs, { epsilon: '1', fresh: true });
+      expect(tables.length).toBe(28);
+      for (const { columns: names, rows: list } of tables) {
+        const truth = exact(names.slice(0, -1));
+        for (const { keys, low, high } of list) {
+          const x = truth.get(keys.join()) ?? 0;
+          held += Number(x >= low! && x <= high!);
+          cells++;
+        }
+      }
+    }
+    expect(held / cells).toBeGreaterThan(0.93);
+    expect(held / cells).toBeLessThan(0.98);
+    await session.close();
+  });
+
+  it.each([
+    ['rows', policy()],
+    ['rows that come and go', policy({ protect: '{ secret: row, neighbours: add-remove }', budget: '{ epsilon: 8 }' })],
+    ['persons of two rows', policy({ protect: '{ secret: person, unit: id, maxRows: 2 }' })],
+    ['answers', policy({ protect: '{ secret: answer }' })],
+    ['households that are tied', policy({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' })],
+    ['a budget without delta', policy({ budget: '{ epsilon: 8 }' })],
+  ])('is planned, paid for and recorded: %s', async (_, text) => {
+    const session = await open(text).session();
+    const plan = await kind.plan(session, pairs, { epsilon: '2' });
+    expect(plan.fits).toBe(true);
+    expect(plan.errors.length).toBe(28);
+    expect(plan.mechanism).toBe(
+      text.includes('epsilon: 8 }') ? 'laplace, every table by itself' : 'gaussian, without smaller tables',
+    );
+    const released = await kind.release(session, pairs, { epsilon: '2' });
+    expect(released.tables[0]!.rows[0]!.standardError).toBeCloseTo(plan.errors[0]!.standardError, 8);
+    const again = await kind.release(session, pairs, { epsilon: '2' });
+    expect(again.receipt.ledger.replayed).toBe(true);
+    expect(again.tables).toEqual(released.tables);
+    // All tables agree: every one has the same number of rows, and q0 is q0.
+    const sums = released.tables.map((t) => t.rows.reduce((sum, r) => sum + r.value!, 0));
+    for (const sum of sums) expect(sum).toBeCloseTo(sums[0]!, 5);
+    const ofZero = released.tables
+      .filter((t) => t.columns[0] === 'q0')
+      .map((t) => t.rows.filter(({ keys }) => keys[0] === '1').reduce((sum, r) => sum + r.value!, 0));
+    expect(ofZero.length).toBe(7);
+    for (const x of ofZero) expect(x).toBeCloseTo(ofZero[0]!, 5);
+    const tidied = await kind.release(session, pairs, { epsilon: '2', tidy: true });
+    expect(tidied.receipt.ledger.replayed).toBe(true);
+    for (const [t, { rows }] of tidied.tables.entries())
+      for (const [r, { value, low, high, standardError }] of rows.entries()) {
+        const raw = released.tables[t]!.rows[r]!;
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect([low! <= Math.min(raw.low!, value!), high! >= Math.max(raw.high!, value!)]).toEqual([true, true]);
+        expect(standardError).toBe(raw.standardError);
+      }
+    await session.close();
+  });
+
+  it('keeps with its entry which public columns paid nothing, and tells what is public exactly', async () => {
+    const text = policy({ protect: '{ secret: answer }' }).replace(/(q[01]: \{ type: category)/g, '$1, public: true');
+    const session = await open(text).session();
+    await kind.release(session, { workload: { tables: [{ by: ['q0', 'q2'] }] } }, { epsilon: '1' });
+    const public_ = { workload: { tables: [{ by: ['q0', 'q1'] }] } };
+    expect(await kind.plan(session, public_, {})).toMatchObject({ mechanism: 'none', epsilon: 0, fits: true });
+    const { tables } = await kind.release(session, public_, { tidy: true });
+    const truth = exactCounts(300)(['q0', 'q1']);
+    for (const { keys, value } of tables[0]!.rows) expect(value).toBeCloseTo(truth.get(keys.join()) ?? 0, 6);
+    const relied = (await session.entries()).map((entry) => entry.relied);
+    expect(relied).toEqual([['column q0'], ['rows', 'column q0', 'column q1']]);
+    await session.close();
+  });
+
+  it('gives tables that weigh more less noise', async () => {
+    const session = await open(policy()).session();
+    const plan = await kind.plan(
+      session,
+      {
+        workload: {
+          tables: [
+            { all: 2, of: ['q*'] },
+            { by: ['q0', 'q1'], weight: '50' },
+          ],
+        },
+      },
+      {},
+    );
+    const [first, ...others] = plan.errors;
+    expect(first!.name).toBe('q0 x q1');
+    for (const { standardError } of others) expect(standardError).toBeGreaterThan(1.2 * first!.standardError);
+    await session.close();
+  });
+
+  it.each([
+    ['takes several answers', { tables: [{ by: ['many', 'q0'] }] }],
+    ['There is no column', { tables: [{ all: 2, of: ['nobody'] }] }],
+    ['no tables of 5 columns of 2', { tables: [{ all: 5, of: ['q0', 'q1'] }] }],
+    ['tables.0', { tables: [{ every: 2 }] }],
+    ['tables', {}],
+  ])('is refused with a sentence before anything is spent: %s', async (words, form) => {
+    const session = await open(policy()).session();
+    await expect(kind.plan(session, { workload: form } as never, {})).rejects.toThrow(words);
+    await session.close();
+  });
+
+  it('is refused where it would be too large, with what to drop', async () => {
+    const codes = Array.from({ length: 30 }, (_, k) => `"${k}"`).join(', ');
+    const wide = policy().replaceAll('"0", "1", "2"', codes);
+    const session = await open(wide).session();
+    await expect(kind.plan(session, { workload: { tables: [{ all: 5 }] } }, {})).rejects.toMatchObject({
+      code: 'DOMAIN_EXCEEDED',
+    });
+    await session.close();
+  });
+});
+
+describe('fugu plan and release --workload', () => {
+  it('read a YAML file, tell and write every table', async () => {
+    const shop = open(policy());
+    const file = shop.write('w.yaml', 'tables:\n  - all: [1, 2]\n    of: [q0, q1, q2]\n  - by: [q3, q4, q5]\n    weight: 2\n');
+    const plan = JSON.parse(await runCommand(registerPlan, 'plan', shop.policyFile, '--workload', file, '--json'));
+    expect(plan.workload).toMatchObject({ tables: 7, cells: 3 * 4 + 3 * 16 + 64 });
+    expect(plan.workload.ways[0]).toMatchObject({ name: 'without smaller tables', noise: 'gaussian' });
+    const out = mkdtempSync(join(tmpdir(), 'fugu-out-'));
+    const text = await runCommand(
+      registerRelease,
+      'release',
+      shop.policyFile,
+      '--workload',
+      file,
+      '--yes',
+      '--out',
+      out,
+      '--overwrite',
+    );
+    expect(text).toMatch(/q3 x q4 x q5/);
+    expect(readdirSync(out).filter((f) => f.endsWith('.csv')).length).toBe(7);
+    expect(readFileSync(join(out, 'report.html'), 'utf8')).toMatch(/q0 x q2/);
+    rmSync(out, { recursive: true });
+  });
+
+  it('say what is wrong with the file', async () => {
+    const shop = open(policy());
+    const file = shop.write('w.yaml', 'tables: [\n');
+    await expect(runCommand(registerPlan, 'plan', shop.policyFile, '--workload', file)).rejects.toThrow(
+      'The workload is not valid YAML',
+    );
+  });
+});
