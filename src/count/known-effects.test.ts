@@ -4,6 +4,7 @@ import { knownPolicy } from '../../test/known-policy.js';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import type { Cell } from '../engine/engine.js';
 import type { Effect } from '../mechanism/effect.js';
+import { encoded } from '../mechanism/ordered/strategy.js';
 import { everyRecord } from '../mechanism/record-class.js';
 import type { Column, NumberColumn, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
@@ -183,6 +184,40 @@ describe('beside totals that everybody knows, the stated effect', () => {
         expect([query, real.l1 <= stated(m).l1 && real.l2squared <= stated(m).l2squared]).toEqual([query, true]);
       }
     expect(measuresOf({ kind: 'sum', column: 'x' }, policy)[0]!.effects.size).toBe(0);
+  });
+
+  it('of a distribution is the exact one or above, and what the margin tells is asked otherwise', () => {
+    const own = [category('region', ['n', 's']), number('age', '0', '5')];
+    const policy = knownPolicy(own, [{ margin: ['region'] }]);
+    const all = allRows(own);
+    const found = [
+      ...changes(
+        all.filter(([region]) => region !== null),
+        all.filter(([region]) => region !== null).map(([region]) => cellOf(regions, region!)),
+        2,
+      ),
+    ];
+    const kept = all.filter(([region]) => region !== null);
+    const inRegion = { where: [{ column: 'region', op: '=', value: 'n' }] };
+    for (const query of [
+      { kind: 'cdf', column: 'age' },
+      { kind: 'cdf', column: 'age', by: ['region'] },
+      { kind: 'cdf', column: 'age', ...inRegion },
+      { kind: 'ranges', column: 'age', ranges: [[1, 3]] },
+    ])
+      for (const m of measuresOf(query, policy)) {
+        if (m.mechanism !== 'ordered') throw new RangeError('no distribution');
+        const { size } = m.strategy;
+        const vectors = vectorsOf(policy, m, kept).map((counts) =>
+          Array.from({ length: counts.length / size }, (_, g) =>
+            encoded(m.strategy, counts.slice(g * size, (g + 1) * size)),
+          ).flat(),
+        );
+        const real = exact(vectors, found);
+        expect(real.l1).toBeGreaterThan(0n);
+        expect([query, real.l1 <= stated(m).l1 && real.l2squared <= stated(m).l2squared]).toEqual([query, true]);
+      }
+    expect(() => measuresOf({ kind: 'cdf', column: 'age' }, knownPolicy(own, [{ margin: ['age'] }]))).toThrow('everybody knows');
   });
 
   it('is not that of one record: a twin that takes neighbours for single rows falls short', () => {

@@ -34,7 +34,12 @@ function inMargin(policy: Policy, margin: readonly Cut[], moving: Moving): Effec
 /** What of a measure says whether it follows from a total. */
 export type Placed = Pick<Moving, 'counting' | 'inner' | 'value'>;
 /** As far as a row stays where it is, whatever it adds there. */
-const moved = (placed: Placed): Moving => ({ ...placed, touched: 1n, most: { l1: 1n, l2squared: 1n }, full: { l1: 2n, l2squared: 2n } });
+const moved = (placed: Placed): Moving => ({
+  ...placed,
+  touched: 1n,
+  most: { l1: 1n, l2squared: 1n },
+  full: { l1: 2n, l2squared: 2n },
+});
 
 /** Whether a measure follows from a total. */
 export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolean {

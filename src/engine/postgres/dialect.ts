@@ -110,7 +110,8 @@ export const postgres: Dialect = {
   placeIn,
   addedPlaceIn,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
-  rounded: (x) => whole(`CASE WHEN ${x} < 0 THEN -floor(0.5 - ${x}) ELSE floor(${x} + 0.5) END`),
+  // The rest behind the point is exact; adding a half first would round what is just below it.
+  rounded: (x) => whole(`CASE WHEN abs(${x} - trunc(${x})) >= 0.5 THEN trunc(${x}) + sign(${x}) ELSE trunc(${x}) END`),
   parts: (list, separator) =>
     `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${list}, ${separator})) AS fugu_parts(fugu_part))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `(${list} && ARRAY[${items.join(', ')}])`),

@@ -102,12 +102,19 @@ export function orderedCounts(query: Asked, scope: Scope): OrderedCounts {
   const strategy = strategyFor(policy, counting);
   const numbers = numbersOf(strategy);
   refuseManyCells(groups.length * numbers, 'The distributions need', 'noisy numbers', mostCells);
+  const effects = orderedEffects(policy, counting, strategy);
+  if (policy.known && effects.size === 0)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'This distribution follows from totals that everybody knows.',
+      `Ask a count by ${query.column}: it is told as it was published, for nothing.`,
+    );
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: `distribution of ${query.column}`,
     cells: groups.flatMap((keys) => new Array<readonly string[]>(numbers).fill(keys)),
     strategy,
-    effects: orderedEffects(policy, counting, strategy),
+    effects,
     counting,
   };
   const index = scope.ordered(measure);
