@@ -9,7 +9,7 @@ import { open } from '../dist/index.js';
 const [source, rounds = '5'] = process.argv.slice(2);
 const { hostname, port, username, pathname } = new URL(source);
 const [, catalog, schema] = pathname.split('/');
-const table = `${catalog}.${schema}.lineitem`;
+const table = `"${catalog}"."${schema}".lineitem`;
 const cases = [
   [
     'histogram',
