@@ -1,51 +1,17 @@
 import { Fault } from '../errors.js';
 import { fromStored, nothingSpent, toStored } from '../mechanism/profile.js';
 import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain/chain.js';
-import type { Witness } from './chain/witness.js';
 import { changedTerms } from './changed-terms.js';
-import { type Adding, addLink, writing } from './commit.js';
-import { asFault, corrupt, ending } from './faults.js';
+import { corrupt, ending } from './faults.js';
 import { type AccountState, type Books, requestOf } from './index/accounts.js';
-import { inTurn, transaction } from './index/sqlite.js';
 import { linkIn } from './index/tables.js';
 import { book, paidBy, spentFromText } from './index/total.js';
+import { type Adding, addLink, type Keeping, type Standing } from './keeping.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
-import { verifyInChild } from './rescue/verify.js';
-import { openStore, type Standing, type Store } from './store.js';
 
-export const openChainedLedger = async (place: string, witness?: Witness): Promise<Ledger> =>
-  ledgerOn(await openStore(place, witness));
-
-function ledgerOn(store: Store): Ledger {
-  const { place, db, index } = store;
-  let gone = false;
-
-  const read = <T>(work: (books: Books, end: End) => T): Promise<T> =>
-    inTurn(place, () => {
-      store.checkFiles();
-      const seen = transaction(db, 'DEFERRED', () => {
-        const standing = store.agreed();
-        return standing && { value: work(standing.books, standing.end) };
-      });
-      if (seen) return seen.value;
-      return caughtUp(() => {
-        const { books, end } = store.reconciled();
-        return work(books, end);
-      });
-    });
-  /** What was read counts also where the index cannot be written: the chain file has it. */
-  const caughtUp = <T>(work: () => T): T => {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      return work();
-    } finally {
-      try {
-        db.exec('COMMIT');
-      } catch {}
-      store.remember(undefined);
-      if (db.inTransaction()) db.exec('ROLLBACK');
-    }
-  };
+/** What a ledger does, wherever it is kept. */
+export function ledgerOn(store: Keeping): Ledger {
+  const { place, index, read } = store;
 
   const entriesOf = (books: Books, population: string): readonly Entry[] => {
     const spends = index.spends(population);
@@ -56,8 +22,7 @@ function ledgerOn(store: Store): Ledger {
 
   const settle = async (entry: Entry, answer: string): Promise<string> => {
     let unanswered: boolean | undefined;
-    const done = writing(
-      store,
+    const done = store.write(
       (on) => {
         const { sequence, hash, population } = entry;
         const found = on.last?.stored.sequence === sequence ? on.last : linkAt(store, sequence);
@@ -77,7 +42,7 @@ function ledgerOn(store: Store): Ledger {
           answer,
         );
         // What nobody can take up after the machine went down may lose its answer then; a witness must not know more than the disk.
-        const unsynced = !store.witness && (!pending || (store.boot !== undefined && boot === store.boot));
+        const unsynced = !store.witnessed && (!pending || (store.boot !== undefined && boot === store.boot));
         return { text: answer, pending, unsynced };
       },
       ({ pending, unsynced }) => ({
@@ -98,8 +63,7 @@ function ledgerOn(store: Store): Ledger {
   return {
     reserve: async (asked) => {
       try {
-        return await writing(
-          store,
+        return await store.write(
           (on) => bookReservation(store, on, wellFormed(asked)),
           ({ sequence }) => {
             const outcome = { state: 'spent', entry: sequence, resumable: asked.resumable === true } as const;
@@ -117,7 +81,7 @@ function ledgerOn(store: Store): Ledger {
         const pending = books.account(well(population))?.pending ?? [];
         for (const [sequence] of pending.toReversed()) {
           const stored = index.link(sequence);
-          if (!stored || !store.chain.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
+          if (!stored || !store.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
           if (!takenUpHere(store, stored)) continue;
           const entry = toEntry(stored, 'no');
           if (entry.key === key) return entry;
@@ -141,12 +105,11 @@ function ledgerOn(store: Store): Ledger {
         return known && accountOf(population, known);
       }),
     entries: (population) => read((books) => entriesOf(books, well(population))),
-    verify: () => verifyInChild(place),
+    verify: store.verify,
     amend: async (named, terms, reason, allow) => {
       const population = well(named);
       const { digest, summary } = { digest: well(terms.digest), summary: well(terms.summary) };
-      await writing(
-        store,
+      await store.write(
         (on) => {
           const known = on.books.account(population);
           const at = Date.now();
@@ -164,22 +127,7 @@ function ledgerOn(store: Store): Ledger {
         }),
       );
     },
-    close: async () => {
-      if (gone) return;
-      gone = true;
-      try {
-        // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
-        store.checkFiles();
-        store.chain.flush();
-        store.bringRowsUp();
-        db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
-      } catch {}
-      try {
-        store.close();
-      } catch (error) {
-        throw asFault(error, place);
-      }
-    },
+    close: store.close,
   };
 }
 
@@ -196,7 +144,7 @@ function accountUnder(
   return known;
 }
 
-function bookReservation(store: Store, on: Adding, reservation: Reservation): Entry {
+function bookReservation(store: Keeping, on: Adding, reservation: Reservation): Entry {
   const { population, terms, analyst, as, key, label, relied = [], admit, resumable } = reservation;
   const at = Date.now();
   const known = accountUnder(store.place, on.books, reservation);
@@ -229,10 +177,10 @@ function bookReservation(store: Store, on: Adding, reservation: Reservation): En
 }
 
 /** What was asked for last in vain: a release asks before it books, and again when it does. */
-const inVain = new WeakMap<Store, { readonly head: string; readonly population: string; readonly key: string }>();
+const inVain = new WeakMap<Keeping, { readonly head: string; readonly population: string; readonly key: string }>();
 
-function recordedFor(store: Store, { hash: head }: End, population: string, key: string) {
-  const { index, chain, place } = store;
+function recordedFor(store: Keeping, { hash: head }: End, population: string, key: string) {
+  const { index, place } = store;
   const before = inVain.get(store);
   if (before?.head === head && before.population === population && before.key === key) return undefined;
   const found = index.replay(key, population);
@@ -241,27 +189,27 @@ function recordedFor(store: Store, { hash: head }: End, population: string, key:
     return undefined;
   }
   const entry = toEntry(found.of, 'kept');
-  if (!chain.holds(found.of) || entry.population !== population || entry.key !== key)
+  if (!store.holds(found.of) || entry.population !== population || entry.key !== key)
     throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
   return { entry, answer: found.answer };
 }
 
 /** The latest entry that was booked for this request and never answered: the account's state says so, which the chain pins. */
-function takeUp({ index, chain }: Store, { pending }: AccountState, request: string): Entry | undefined {
+function takeUp({ index, holds }: Keeping, { pending }: AccountState, request: string): Entry | undefined {
   const found = pending.findLast(([, asked]) => asked === request);
   if (!found) return undefined;
   const stored = index.link(found[0]);
-  if (!stored || !chain.holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
+  if (!stored || !holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
   return { ...toEntry(stored, 'no'), resumed: true };
 }
 
-function linkAt({ index }: Store, sequence: number): Standing['last'] {
+function linkAt({ index }: Keeping, sequence: number): Standing['last'] {
   const stored = index.link(sequence);
   return stored && { link: linkIn(stored), stored };
 }
 
 /** Whether it was booked in this run of the machine, or in none in particular. */
-const takenUpHere = ({ boot }: Store, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
+const takenUpHere = ({ boot }: Keeping, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
 
 const accountOf = (population: string, { digest, summary, totals, closed }: AccountState): Account => ({
   population,

@@ -1,46 +1,9 @@
 import { Fault, type Outcome } from '../errors.js';
-import { type End, endOf, lineOf, type Stored } from './chain/chain.js';
+import { type End, lineOf, type Stored } from './chain/chain.js';
 import { asFault, checkRoom, sqliteCode } from './faults.js';
-import { type Draft, linkFrom } from './index/accounts.js';
 import { inTurn } from './index/sqlite.js';
-import { askWitness, type Standing, type Store } from './store.js';
-
-/** A transaction that is adding links: where the chain stands, and the lines to be made durable before the index is committed. */
-export interface Adding extends Standing {
-  end: End;
-  last: Standing['last'];
-  readonly lines: Stored[];
-}
-
-/** How a failure is told once a line may be in the chain file. */
-export interface Late {
-  readonly spent: Outcome;
-  /** When the line could be taken back, which is sound while nobody was told of it. */
-  readonly takenBack?: Outcome;
-  /** When only the witness did not hear of it. */
-  readonly unwitnessed: Outcome;
-  /** The line may be lost when the machine goes down: the next one that is synced takes it along. */
-  readonly unsynced?: boolean;
-}
-
-/** A link that pays for nothing counts once its line is durable: an index that lacks it takes it over with the next transaction. */
-export interface Unpaid {
-  /** What to say where the line may or may not be there. */
-  readonly doubt: string;
-  /** When only the witness did not hear of it. */
-  readonly unheard: string;
-}
-const isUnpaid = (ends: Late | Unpaid | undefined): ends is Unpaid => ends !== undefined && 'doubt' in ends;
-
-/** Adds a link to both copies; its line is written when the transaction ends. */
-export function addLink({ index }: Store, on: Adding, draft: Draft, answer?: string): Stored {
-  const { link, stored } = linkFrom(on.books, on.end, draft);
-  on.lines.push(stored);
-  index.keepLink(link, stored, answer);
-  on.end = endOf(stored, link);
-  on.last = { link, stored };
-  return stored;
-}
+import { type Adding, isUnpaid, type Late, type Unpaid } from './keeping.js';
+import { askWitness, type Store } from './store.js';
 
 /**
  * The one way to write: the lock, where the chain stands, the work, the lines, the index (ledger.proof.md). Before a line is in the chain file every failure

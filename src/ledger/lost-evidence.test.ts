@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../test/ledger-folder.js';
-import { openChainedLedger } from './chained-ledger.js';
+import { openFileLedger } from './file-ledger.js';
 import type { Reservation } from './ledger.js';
 import { backupLedger, restoreLedger } from './rescue/backup.js';
 import { recoverLedger } from './rescue/recover.js';
@@ -166,7 +166,7 @@ describe('a chain file without its end', () => {
 
   it('that is replaced between a line and the commit leaves nothing to be told', async () => {
     let swap = false;
-    const ledger = await openChainedLedger(place, {
+    const ledger = await openFileLedger(place, {
       head: () => undefined,
       tell: () => {
         if (!swap) return;

@@ -16,8 +16,8 @@ export async function openLedger(place: string, { witness }: Opening = {}): Prom
       'A ledger on a database server is not built yet.',
       'Write "ledger: some/path/ledger.db"; every process that releases must see the same local disk.',
     );
-  const { openChainedLedger } = await import('./chained-ledger.js');
-  return openChainedLedger(resolve(place), witnessOf(witness));
+  const { openFileLedger } = await import('./file-ledger.js');
+  return openFileLedger(resolve(place), witnessOf(witness));
 }
 
 export function witnessOf(command: string | undefined = process.env.FUGU_WITNESS): Witness | undefined {

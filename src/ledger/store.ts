@@ -14,14 +14,16 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { makeFolder, syncFolder } from '../files/folder.js';
 import { bootOf } from './chain/boot.js';
-import { Broken, beginning, type End, endOf, type Link, lineOf, type Stored } from './chain/chain.js';
+import { Broken, beginning, endOf, lineOf, type Stored } from './chain/chain.js';
 import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain/file.js';
 import type { Witness } from './chain/witness.js';
 import { asFault, corrupt, severalNames } from './faults.js';
 import { follow } from './index/accounts.js';
 import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './index/schema.js';
 import { type Connection, connect, inTurn, transaction } from './index/sqlite.js';
-import { type Index, type IndexBooks, indexOn, linkIn } from './index/tables.js';
+import { indexOn } from './index/sqlite-rows.js';
+import { type Index, linkIn } from './index/tables.js';
+import type { Standing } from './keeping.js';
 import { makeLedgerFile } from './ledger-file.js';
 import { mend } from './rescue/mend.js';
 import { upgrade } from './rescue/upgrade.js';
@@ -50,12 +52,6 @@ export interface Store {
   /** The same for the chain file alone, which is the first that a recovery replaces. */
   readonly checkChain: () => void;
   readonly close: () => void;
-}
-export interface Standing {
-  readonly end: End;
-  readonly books: IndexBooks;
-  /** The link at the end, where there is one. */
-  readonly last: { readonly link: Link; readonly stored: Stored } | undefined;
 }
 
 /** The file itself, whatever links lead to it: SQLite keeps its log beside the real name, and so must the chain file be. */

@@ -1,6 +1,7 @@
 import { Fault } from '../../errors.js';
 import { corrupt } from '../faults.js';
-import { type Connection, integer, text } from './sqlite.js';
+import { integer, text } from './row.js';
+import type { Connection } from './sqlite.js';
 
 /** "FUGU": marks the file as ours. */
 const applicationId = 0x46554755;

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
-import { Broken } from '../chain/chain.js';
 import { asFault, sqliteCode } from '../faults.js';
+import type { Row } from './row.js';
 
 /** How long a process waits for its turn before it gives up with nothing booked. */
 const patience = 30_000;
 
 type Value = string | number | null;
-/** Rows are integers, bytes and nulls only: the driver aborts the process on text that is no UTF-8. */
-export type Row = readonly (number | Buffer | null)[];
+/** Text is asked for as bytes: the driver aborts the process on text that is no UTF-8. */
 export interface Query {
   readonly get: (...values: Value[]) => Row | undefined;
   readonly all: (...values: Value[]) => readonly Row[];
@@ -22,20 +21,6 @@ export interface Connection {
   readonly writeAhead: boolean;
   readonly close: () => void;
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-export const text = (value: Row[number] | undefined): string => {
-  if (!(value instanceof Uint8Array)) throw new Broken('a text is missing');
-  try {
-    return utf8.decode(value);
-  } catch {
-    throw new Broken('it holds bytes that are no text');
-  }
-};
-export const integer = (value: Row[number] | undefined): number => {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new Broken('a number is missing');
-  return value;
-};
 
 /**
  * The file is attached to a connection of its own to nothing. The driver keeps a connection open until the garbage collector has taken every statement

@@ -1,7 +1,8 @@
 import { answerHash, Broken, type Link, type Stored, sha256 } from '../chain/chain.js';
 import type { AccountState, Books, Change, Pending } from './accounts.js';
 import { changeBy, rootOf, stateHash } from './accounts.js';
-import { type Connection, integer, type Row, text } from './sqlite.js';
+import { integer, type Row, text } from './row.js';
+import type { Rows } from './rows.js';
 import { emptyText } from './total.js';
 
 /**
@@ -39,15 +40,12 @@ interface Spend {
   readonly answered: 'no' | 'kept' | 'lost';
 }
 
-const blob = (columns: string): string => columns.replaceAll(/(\w+\.)?~(\w+)/g, 'CAST($1$2 AS BLOB)');
 const stored = ([sequence, offset, hash, body]: Row): Stored => ({
   sequence: integer(sequence),
   offset: integer(offset),
   hash: text(hash),
   body: text(body),
 });
-const number = (column: string): string => `CAST(${column} AS INTEGER)`;
-
 /** Damage ends in `Broken`, whatever it looks like. */
 const json = (value: Row[number] | undefined): unknown => {
   try {
@@ -58,50 +56,9 @@ const json = (value: Row[number] | undefined): unknown => {
 };
 export const linkIn = ({ body }: Pick<Stored, 'body'>): Link => json(Buffer.from(body)) as Link;
 
-export function indexOn(db: Connection): Index {
-  const columns = blob(`${number('l.sequence')}, ${number('l."offset"')}, l.~hash, l.~body`);
-  const asked = {
-    last: db.query(`SELECT ${columns} FROM book.link l ORDER BY l.sequence DESC LIMIT 1`),
-    link: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence = ?`),
-    linksAfter: db.query(`SELECT ${columns} FROM book.link l WHERE l.sequence > ? ORDER BY l.sequence`),
-    bodiesAfter: db.query(blob('SELECT l.~body FROM book.link l WHERE l.sequence > ? ORDER BY l.sequence')),
-    accounts: db.query(blob('SELECT ~population, ~state FROM book.account')),
-    mark: db.query(`SELECT ${number('incomplete')} FROM book.mark`),
-    account: db.query(
-      blob(
-        `SELECT ~digest, ~summary, ~totals, ${number('entries')}, ${number('closed')}, ~pending FROM book.account WHERE population = ?`,
-      ),
-    ),
-    shares: db.query(blob('SELECT ~analyst, ~pin FROM book.analyst WHERE population = ?')),
-    share: db.query(blob('SELECT ~totals FROM book.analyst WHERE population = ? AND analyst = ?')),
-    answer: db.query(
-      blob(
-        'SELECT a.~body, l.~hash, b.~body FROM book.answer a JOIN book.link l ON l.sequence = a.of JOIN book.link b ON b.sequence = a.sequence WHERE a.of = ?',
-      ),
-    ),
-    replay: db.query(
-      blob(
-        `SELECT ${columns}, a.~body, b.~body FROM book.link l JOIN book.answer a ON a.of = l.sequence JOIN book.link b ON b.sequence = a.sequence
-         WHERE l.key = ? AND l.population = ? AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
-      ),
-    ),
-    // The text of a row is hashed as it comes. Sorted here: sorting it there would move all texts.
-    spends: db.query(
-      `SELECT CAST(l.hash || coalesce(p.hash, '-') || char(10) || l.body AS BLOB), CAST(l.sequence AS INTEGER), CAST(l."offset" AS INTEGER), (a.of IS NOT NULL) + (a.body IS NOT NULL)
-       FROM (SELECT sequence FROM book.link WHERE population = ? AND key IS NOT NULL) s CROSS JOIN book.link l ON l.sequence = s.sequence
-       LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence`,
-    ),
-    keepLink: db.command('INSERT INTO book.link (sequence, "offset", population, key, hash, body) VALUES (?, ?, ?, ?, ?, ?)'),
-    keepAnswer: db.command('INSERT INTO book.answer (of, sequence, body) VALUES (?, ?, ?)'),
-    keepAccount: db.command(
-      'INSERT OR REPLACE INTO book.account (population, state, digest, summary, totals, entries, closed, pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    ),
-    keepShare: db.command('INSERT OR REPLACE INTO book.analyst (population, analyst, pin, totals) VALUES (?, ?, ?, ?)'),
-    keepMark: db.command('UPDATE book.mark SET incomplete = ?'),
-  };
-
+export function indexOf(asked: Rows): Index {
   const accountRow = (population: string): AccountState | undefined => {
-    const row = asked.account.get(population);
+    const row = asked.account(population);
     if (!row) return undefined;
     const [digest, summary, totals, entries, closed, pending] = row;
     return {
@@ -111,7 +68,7 @@ export function indexOn(db: Connection): Index {
       entries: integer(entries),
       closed: integer(closed) === 1,
       pending: json(pending) as Pending[],
-      shares: new Map(asked.shares.all(population).map(([analyst, pin]) => [text(analyst), text(pin)])),
+      shares: new Map(asked.shares(population).map(([analyst, pin]) => [text(analyst), text(pin)])),
     };
   };
 
@@ -124,15 +81,15 @@ export function indexOn(db: Connection): Index {
   /** The links after the newest of the last ones that pins this root. */
   const linksSince = (root: string, last: Link | undefined): readonly Link[] => {
     if (root === (last ? last.root : rootOf(false, new Map()))) return [];
-    const newest = last ? asked.bodiesAfter.all(last.sequence - rowsBehind).map(([body]) => json(body) as Link) : [];
+    const newest = last ? asked.bodiesAfter(last.sequence - rowsBehind).map(([body]) => json(body) as Link) : [];
     const from = newest.findLastIndex((link) => link.root === root);
     if (from < 0) throw unpinned();
     return newest.slice(from + 1);
   };
 
   const books = (last: Link | undefined): IndexBooks => {
-    const states = new Map(asked.accounts.all().map(([population, state]) => [text(population), text(state)]));
-    let incomplete = integer(asked.mark.get()?.[0]) === 1;
+    const states = new Map(asked.accounts().map(([population, state]) => [text(population), text(state)]));
+    let incomplete = integer(asked.mark()?.[0]) === 1;
     const missed = linksSince(rootOf(incomplete, states), last);
     const found = new Map<string, AccountState | undefined>();
     const totals = new Map<string, string>();
@@ -168,7 +125,7 @@ export function indexOn(db: Connection): Index {
         const pin = account(population)?.shares.get(analyst);
         if (pin === undefined) return emptyText;
         const name = JSON.stringify([population, analyst]);
-        const known = totals.get(name) ?? text(asked.share.get(population, analyst)?.[0]);
+        const known = totals.get(name) ?? text(asked.share(population, analyst)?.[0]);
         if (sha256(known) !== pin)
           throw new Broken(`the total of an analyst of "${population}" is not as the last entry pins it`);
         return known;
@@ -211,14 +168,14 @@ export function indexOn(db: Connection): Index {
 
   return {
     last: () => {
-      const row = asked.last.get();
+      const row = asked.last();
       return row && stored(row);
     },
     link: (sequence) => {
-      const row = asked.link.get(sequence);
+      const row = asked.link(sequence);
       return row && stored(row);
     },
-    linksAfter: (sequence) => asked.linksAfter.all(sequence).map(stored),
+    linksAfter: (sequence) => asked.linksAfter(sequence).map(stored),
     books,
     keepLink: (link, { sequence, offset, hash, body }, answer) => {
       const key = link.kind === 'spend' ? link.key : null;
@@ -226,17 +183,17 @@ export function indexOn(db: Connection): Index {
       if (link.kind === 'answer') asked.keepAnswer(link.of, sequence, answer ?? null);
     },
     answer: (of) => {
-      const row = asked.answer.get(of);
+      const row = asked.answer(of);
       return row && (row[0] === null ? null : bound(text(row[0]), of, text(row[1]), text(row[2])));
     },
     replay: (key, population) => {
-      const row = asked.replay.get(key, population);
+      const row = asked.replay(key, population);
       if (!row) return undefined;
       const of = stored(row);
       return { of, answer: bound(text(row[4]), of.sequence, of.hash, text(row[5])) };
     },
     spends: (population) =>
-      inOrder(asked.spends.all(population)).map(([row, number, offset, answered]) => {
+      inOrder(asked.spends(population)).map(([row, number, offset, answered]) => {
         const sequence = integer(number);
         if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
         const hash = text(row.subarray(0, 64));

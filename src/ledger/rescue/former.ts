@@ -1,6 +1,7 @@
 import { answerHash, Broken, beginning, endOf, linkAfter, type Stored } from '../chain/chain.js';
 import { emptyBooks, follow } from '../index/accounts.js';
-import { type Connection, integer, text } from '../index/sqlite.js';
+import { integer, text } from '../index/row.js';
+import type { Connection } from '../index/sqlite.js';
 
 /** A ledger as it was written before there was a chain file (user_version 1), read in full; throws `Broken` where it does not agree with itself. */
 export function* formerLinks(db: Connection): Generator<Stored, ReadonlyMap<number, string>> {

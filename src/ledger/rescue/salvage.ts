@@ -1,7 +1,8 @@
 import { Broken, beginning, endOf, linkAfter, type Stored } from '../chain/chain.js';
 import { faultOfDisk } from '../faults.js';
+import { integer, text } from '../index/row.js';
 import { formatOf } from '../index/schema.js';
-import { type Connection, connect, integer, text } from '../index/sqlite.js';
+import { type Connection, connect } from '../index/sqlite.js';
 import { boundAnswers, writeCopy } from './copy.js';
 import { formerLinks } from './former.js';
 

@@ -4,7 +4,7 @@ import { corrupt } from '../faults.js';
 import { type Draft, emptyBooks, follow, linkFrom } from '../index/accounts.js';
 import { createSchema } from '../index/schema.js';
 import type { Connection } from '../index/sqlite.js';
-import { indexOn } from '../index/tables.js';
+import { indexOn } from '../index/sqlite-rows.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { salvaged } from './salvaged.js';
 

@@ -1,0 +1,74 @@
+import type { End, Stored } from './chain/chain.js';
+import type { Witness } from './chain/witness.js';
+import { ledgerOn } from './chained-ledger.js';
+import { writing } from './commit.js';
+import { asFault } from './faults.js';
+import type { Books } from './index/accounts.js';
+import { inTurn, transaction } from './index/sqlite.js';
+import type { Keeping } from './keeping.js';
+import type { Ledger } from './ledger.js';
+import { verifyInChild } from './rescue/verify.js';
+import { openStore, type Store } from './store.js';
+
+/** A ledger in two files: the chain, and SQLite as its index and lock. */
+export const openFileLedger = async (place: string, witness?: Witness): Promise<Ledger> =>
+  ledgerOn(keptIn(await openStore(place, witness)));
+
+function keptIn(store: Store): Keeping {
+  const { place, db, index, boot } = store;
+  let gone = false;
+
+  const read = <T>(work: (books: Books, end: End) => T): Promise<T> =>
+    inTurn(place, () => {
+      store.checkFiles();
+      const seen = transaction(db, 'DEFERRED', () => {
+        const standing = store.agreed();
+        return standing && { value: work(standing.books, standing.end) };
+      });
+      if (seen) return seen.value;
+      return caughtUp(() => {
+        const { books, end } = store.reconciled();
+        return work(books, end);
+      });
+    });
+  /** What was read counts also where the index cannot be written: the chain file has it. */
+  const caughtUp = <T>(work: () => T): T => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      return work();
+    } finally {
+      try {
+        db.exec('COMMIT');
+      } catch {}
+      store.remember(undefined);
+      if (db.inTransaction()) db.exec('ROLLBACK');
+    }
+  };
+
+  return {
+    place,
+    index,
+    boot,
+    witnessed: store.witness !== undefined,
+    holds: (link: Stored) => store.chain.holds(link) !== false,
+    read,
+    write: (work, late) => writing(store, work, late),
+    verify: () => verifyInChild(place),
+    close: async () => {
+      if (gone) return;
+      gone = true;
+      try {
+        // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
+        store.checkFiles();
+        store.chain.flush();
+        store.bringRowsUp();
+        db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
+      } catch {}
+      try {
+        store.close();
+      } catch (error) {
+        throw asFault(error, place);
+      }
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Row } from './row.js';
+
+/** The questions an index asks of its tables, and what it writes into them; each database has its own words for them. */
+export interface Rows {
+  /** Of links: sequence, offset, hash, body. */
+  readonly last: () => Row | undefined;
+  readonly link: (sequence: number) => Row | undefined;
+  readonly linksAfter: (sequence: number) => readonly Row[];
+  /** Bodies only. */
+  readonly bodiesAfter: (sequence: number) => readonly Row[];
+  /** Population, state. */
+  readonly accounts: () => readonly Row[];
+  /** Whether something may be missing, as 0 or 1. */
+  readonly mark: () => Row | undefined;
+  /** Digest, summary, totals, entries, closed, pending. */
+  readonly account: (population: string) => Row | undefined;
+  /** Analyst, pin. */
+  readonly shares: (population: string) => readonly Row[];
+  readonly share: (population: string, analyst: string) => Row | undefined;
+  /** The text recorded for an entry, the hash of the entry, the body of the link that answered it. */
+  readonly answer: (of: number) => Row | undefined;
+  /** The newest entry of this key that has a text: the link, the text, the body of the link that answered it. */
+  readonly replay: (key: string, population: string) => Row | undefined;
+  /** Of entries: hash, hash before, newline and body as one text; sequence; offset; 0, 1 or 2 for no answer, one whose text is lost, one. */
+  readonly spends: (population: string) => readonly Row[];
+  readonly keepLink: (
+    sequence: number,
+    offset: number,
+    population: string | null,
+    key: string | null,
+    hash: string,
+    body: string,
+  ) => void;
+  readonly keepAnswer: (of: number, sequence: number, body: string | null) => void;
+  readonly keepAccount: (
+    population: string,
+    state: string,
+    digest: string,
+    summary: string,
+    totals: string,
+    entries: number,
+    closed: number,
+    pending: string,
+  ) => void;
+  readonly keepShare: (population: string, analyst: string, pin: string, totals: string) => void;
+  readonly keepMark: (incomplete: number) => void;
+}

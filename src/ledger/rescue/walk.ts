@@ -1,0 +1,69 @@
+import { answerHash, Broken, beginning, type End, endOf, type Link, type Stored } from '../chain/chain.js';
+import { type Books, emptyBooks, follow, stateHash } from '../index/accounts.js';
+
+interface Spent {
+  readonly population: string;
+  readonly hash: string;
+  answered?: { readonly by: number; readonly answer: string };
+}
+
+/** Follows a chain from its beginning and rebuilds every total; then what was kept beside it is compared. Throws `Broken` at the first that does not fit. */
+export class Walk {
+  readonly books = emptyBooks();
+  readonly #spends = new Map<number, Spent>();
+  #texts = 0;
+  entries = 0;
+  end: End = beginning;
+
+  take({ link, stored }: { readonly link: Link; readonly stored: Stored }): void {
+    follow(this.books, link);
+    if (link.kind === 'spend') {
+      this.#spends.set(link.sequence, { population: link.population, hash: stored.hash });
+      this.entries++;
+    }
+    if (link.kind === 'answer') this.#answer(link);
+    this.end = endOf(stored, link);
+  }
+
+  #answer(link: Link & { readonly kind: 'answer' }): void {
+    const spent = this.#spends.get(link.of);
+    if (!spent || spent.population !== link.population || spent.answered)
+      throw new Broken(`entry ${link.sequence} answers what was not asked, or was answered`, link.sequence);
+    spent.answered = { by: link.sequence, answer: link.answer };
+  }
+
+  /** One recorded text, or the place of one that is lost. */
+  text(of: number, sequence: number, body: string | null): void {
+    const spent = this.#spends.get(of);
+    const fits = spent?.answered?.by === sequence;
+    if (!fits || (body !== null && answerHash(spent.hash, body) !== spent.answered?.answer))
+      throw new Broken(`the answer recorded for entry ${of} was changed`, of);
+    this.#texts++;
+  }
+  /** After the last text. */
+  textsEnd(): void {
+    if (this.#texts !== [...this.#spends.values()].filter((spent) => spent.answered).length)
+      throw new Broken('an answer was removed behind the chain');
+  }
+
+  /** The accounts as they are kept. `strays`: analysts of no account. */
+  accounts(kept: Books, strays: number): void {
+    const { books: walked } = this;
+    if (kept.incomplete() !== walked.incomplete() || kept.states().size !== walked.accounts.size)
+      throw new Broken('an account was added or removed behind the chain');
+    for (const [population, state] of walked.accounts) {
+      if (kept.states().get(population) !== stateHash(state) || !kept.account(population))
+        throw new Broken(`the account "${population}" does not agree with its entries`);
+      for (const analyst of state.shares.keys())
+        if (kept.share(population, analyst) !== walked.share(population, analyst)) throw unshared();
+    }
+    if (strays !== 0) throw unshared();
+  }
+}
+const unshared = (): Broken => new Broken("an analyst's total does not agree with the entries");
+
+/** The population and the key that a link is filed under. */
+export const filedUnder = (link: Link): { readonly population: string | null; readonly key: string | null } => ({
+  population: 'population' in link ? link.population : null,
+  key: link.kind === 'spend' ? link.key : null,
+});
