@@ -17,12 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeLedger } from '../../test/ledger-contract.js';
 import { asking as asked, type LedgerFolder, ledgerFolder } from '../../test/ledger-folder.js';
-import { Fault } from '../errors.js';
-import { compare, parseRational, rational, toText } from '../exact/rational.js';
-import { type Profile, pureProfile, zcdpProfile } from '../mechanism/profile.js';
-import { answersTo, everyRecord } from '../mechanism/record-class.js';
-import { emptyText } from './index/total.js';
+import type { Fault } from '../errors.js';
+import { rational, toText } from '../exact/rational.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 import { verifyInChild } from './rescue/verify.js';
@@ -39,197 +38,54 @@ beforeEach(() => {
 afterEach(() => room.close(true));
 
 const terms = { digest: 'd1', summary: 'epsilon 1, secret row' };
-const cost = (text: string): Profile => pureProfile([[everyRecord, parseRational(text)]]);
 const asking = (over: Partial<Reservation> = {}): Reservation => asked({ terms, ...over });
-const limit =
-  (text: string): Reservation['admit'] =>
-  (after) => {
-    if (compare(after.pure.perRecord.get(everyRecord)!, parseRational(text)) > 0)
-      throw new Fault('BUDGET_EXCEEDED', 'too much', 'ask less', { details: { limit: text } });
-  };
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'no fault',
     (error: Fault) => error.code,
   );
-const tamper = (sql: string): void => {
-  const db = new Database(place);
+const tamper = (sql: string, at = place): void => {
+  const db = new Database(at);
   db.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
   db.close();
 };
 const text = async (ledger: Ledger, population = 'town', analyst?: string) =>
   toText((await ledger.spent(population, analyst)).pure.perRecord.get(everyRecord) ?? rational(0));
 
-describe('the ledger', () => {
-  it('adds profiles exactly and keeps them over a restart', async () => {
-    const first = await ledgerAt();
-    for (let i = 0; i < 3; i++) await first.reserve(asking({ key: `k${i}` }));
-    await first.reserve(asking({ key: 'g', profile: zcdpProfile([[answersTo('age'), rational(1, 7)]]) }));
-    await first.close();
-    const again = await ledgerAt();
-    const spent = await again.spent('town');
-    expect(toText(spent.pure.perRecord.get(everyRecord)!)).toBe('3/10');
-    expect(toText(spent.zcdp.perRecord.get(answersTo('age'))!)).toBe('1/7');
-    expect((await again.entries('town')).map((e) => e.key)).toEqual(['k0', 'k1', 'k2', 'g']);
-    expect(await again.verify()).toMatchObject({ ok: true, entries: 4 });
-  });
+describeLedger('a ledger in files', () => {
+  const room = ledgerFolder('deep');
+  return {
+    open: (witness) => room.ledgerAt(room.place, witness),
+    verify: () => verifyInChild(room.place),
+    tamper: async (sql) => tamper(sql, room.place),
+    quick: 10,
+    close: () => room.close(true),
+  };
+});
 
-  it('remembers whether every release so far was factored over columns', async () => {
-    const ledger = await ledgerAt();
-    const factored = (key: string, yes: boolean) =>
-      ledger.reserve(asking({ key, profile: pureProfile([[answersTo('age'), rational(1, 10)]], yes) }));
-    await factored('a', true);
-    await factored('b', true);
-    expect((await ledger.spent('town')).pure.factored).toBe(true);
-    expect((await ledger.entries('town'))[0]!.profile).toMatchObject({ factored: true });
-    await factored('c', false);
-    await factored('d', true);
-    expect((await ledger.spent('town')).pure.factored).toBe(false);
-  });
-
-  it('books nothing, not even the account, when admission is refused, and passes the fault through', async () => {
-    const ledger = await ledgerAt();
-    await expect(ledger.reserve(asking({ admit: limit('1/20') }))).rejects.toMatchObject({
-      code: 'BUDGET_EXCEEDED',
-      details: { limit: '1/20' },
-    });
-    expect(await ledger.account('town')).toBeUndefined();
-    for (let i = 0; i < 10; i++) await ledger.reserve(asking({ admit: limit('1') }));
-    expect(await codeOf(ledger.reserve(asking({ admit: limit('1') })))).toBe('BUDGET_EXCEEDED');
-    expect(await text(ledger)).toBe('1');
-    expect(await ledger.verify()).toMatchObject({ ok: true, entries: 10 });
-  });
-
-  it('hands admission the totals before and after, and the part of the analyst', async () => {
-    const ledger = await ledgerAt();
-    await ledger.reserve(asking({ analyst: 'bob' }));
-    const seen: string[] = [];
-    await ledger.reserve(
-      asking({ admit: (...totals) => void seen.push(...totals.map((t) => toText(t.pure.perRecord.get(everyRecord)!))) }),
-    );
-    expect(seen).toEqual(['1/5', '1/10', '1/10']);
-    expect(await text(ledger, 'town', 'bob')).toBe('1/10');
-  });
-
-  it('keeps one account per population, whoever asks', async () => {
-    const ledger = await ledgerAt();
-    await ledger.reserve(asking());
-    await ledger.reserve(asking({ population: 'city', terms: { digest: 'other', summary: 's' }, profile: cost('2/3') }));
-    expect(await text(ledger)).toBe('1/10');
-    expect(await text(ledger, 'city')).toBe('2/3');
-  });
-
-  it('refuses a policy with other terms until the account is amended, and the amendment is part of the chain', async () => {
-    const ledger = await ledgerAt();
-    await ledger.reserve(asking());
-    const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
-    await expect(ledger.reserve(asking({ terms: raised }))).rejects.toThrow(/other terms.*: epsilon was 1 and is 2\.$/);
-    await ledger.amend('town', raised, 'the board agreed');
-    await ledger.reserve(asking({ terms: raised }));
-    expect(await codeOf(ledger.reserve(asking()))).toBe('LEDGER_MISMATCH');
-    expect(await text(ledger)).toBe('1/5');
-    expect(await ledger.verify()).toMatchObject({ ok: true, entries: 2 });
-    expect(await codeOf(ledger.amend('nobody', raised, 'x'))).toBe('LEDGER_MISMATCH');
-  });
-
-  it('replays a settled answer, never an unsettled one, and only for its population and key', async () => {
-    const ledger = await ledgerAt();
-    const entry = await ledger.reserve(asking());
-    expect(await ledger.replay('town', 'k1')).toBeUndefined();
-    await ledger.settle(entry, '{"n":41}');
-    const found = await ledger.replay('town', 'k1');
-    expect(found).toMatchObject({ answer: '{"n":41}', entry: { sequence: entry.sequence, hash: entry.hash, settled: true } });
-    expect(await ledger.replay('city', 'k1')).toBeUndefined();
-    expect(await ledger.replay('town', 'k2')).toBeUndefined();
-    await ledger.settle(entry, '{"n":99}');
-    expect((await ledger.replay('town', 'k1'))?.answer).toBe('{"n":41}');
-  });
-
-  it('keeps totals short over many awkward fractions and never rounds them down', async () => {
-    const ledger = await ledgerAt();
-    let lower = 0;
-    for (let i = 0; i < 60; i++) {
-      const den = 1_000_003n + BigInt(i) * 1_009n;
-      lower += 1 / Number(den);
-      await ledger.reserve(asking({ profile: pureProfile([[everyRecord, rational(1n, den)]]) }));
-    }
-    const total = (await ledger.spent('town')).pure.perRecord.get(everyRecord)!;
-    expect(total.den.toString(2).length).toBeLessThan(300);
-    expect(Number(total.num) / Number(total.den)).toBeCloseTo(lower, 12);
-    expect((await ledger.verify()).ok).toBe(true);
-  });
-
-  it('books a reservation in about a millisecond however many there are', async () => {
-    const ledger = await ledgerAt();
-    for (let i = 0; i < 300; i++) await ledger.reserve(asking({ key: `warm${i}` }));
-    const times: number[] = [];
-    for (let i = 0; i < 100; i++) {
-      const start = performance.now();
-      await ledger.reserve(asking({ key: `k${i}` }));
-      times.push(performance.now() - start);
-    }
-    expect(times.sort((a, b) => a - b)[50]).toBeLessThan(10);
-  });
-
+describe('the files of a ledger', () => {
   it('is readable by its owner only', async () => {
     await ledgerAt();
     for (const end of ['', '.chain']) expect(statSync(`${place}${end}`).mode & 0o077).toBe(0);
   });
 });
 
-describe('a damaged ledger', () => {
+describe('a damaged ledger in files', () => {
   const filled = async () => {
     const ledger = await ledgerAt();
     for (let i = 0; i < 5; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
     await ledger.close();
   };
-  const broken = () => verifyInChild(place);
 
   it.each([
-    ['a changed cost', `UPDATE link SET body = replace(body, '1/10', '1/99') WHERE sequence = 4`, 4],
-    ['a removed entry', 'DELETE FROM link WHERE sequence = 4', 4],
-    ['two entries swapped', `UPDATE link SET body = (SELECT body FROM link WHERE sequence = 5) WHERE sequence = 4`, 4],
-    ['a key filed under another', `UPDATE link SET key = 'other' WHERE sequence = 3`, 3],
-    ['a changed answer', `UPDATE answer SET body = 'answer 9' WHERE of = 2`, 2],
-  ])('is found by verify: %s', async (_what, sql, at) => {
-    await filled();
-    tamper(sql);
-    expect(await broken()).toMatchObject({ ok: false, brokenAt: at });
-  });
-
-  it.each([
-    ['a lowered total', `UPDATE account SET totals = replace(totals, '1/2', '1/9')`],
-    ['loosened terms', `UPDATE account SET digest = 'd9'`],
-    ['a forgotten account', 'DELETE FROM account'],
-    ['a lowered analyst total', `UPDATE analyst SET totals = replace(totals, '1/2', '1/9')`],
-    ['the newest entry cut off', 'DELETE FROM link WHERE sequence = 11'],
-  ])('is found by verify: %s', async (_what, sql) => {
-    await filled();
-    tamper(sql);
-    expect((await broken()).ok).toBe(false);
-  });
-
-  it.each([
-    ['a lowered total', `UPDATE account SET totals = replace(totals, '1/2', '1/9')`],
-    ['a forgotten account', 'DELETE FROM account'],
-    ['an account as it was at first', `UPDATE account SET totals = '${emptyText}', entries = 0`],
-    ['a lowered analyst total', `UPDATE analyst SET totals = replace(totals, '1/2', '1/9')`],
-    ['a forgotten analyst', 'DELETE FROM analyst'],
     ['a trigger', 'CREATE TRIGGER t AFTER INSERT ON link BEGIN DELETE FROM account; END'],
     ['a view', 'CREATE VIEW v AS SELECT 1'],
     ['bytes that are no text', `UPDATE account SET totals = CAST(x'ff5b' AS TEXT)`],
-    ['the newest entry changed', `UPDATE link SET body = replace(body, 'answer', 'spend') WHERE sequence = 11`],
   ])('stops the next reservation at once: %s', async (_what, sql) => {
     await filled();
     tamper(sql);
     expect(await codeOf(ledgerAt().then((ledger) => ledger.reserve(asking())))).toBe('LEDGER_CORRUPT');
     expect(await codeOf(ledgerAt().then((ledger) => ledger.spent('town', 'ann')))).toBe('LEDGER_CORRUPT');
-  });
-
-  it('does not replay a changed answer', async () => {
-    await filled();
-    tamper(`UPDATE answer SET body = 'answer 9'`);
-    expect(await codeOf((await ledgerAt()).replay('town', 'k1'))).toBe('LEDGER_CORRUPT');
   });
 
   it('is refused when the file is something else', async () => {
@@ -278,12 +134,11 @@ describe('a damaged ledger', () => {
 });
 
 describe('a place that cannot hold a ledger', () => {
-  it('is refused with what to do: a folder, a file as folder, a server address', async () => {
+  it('is refused with what to do: a folder, a file as folder', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expect(await codeOf(ledgerAt(folder))).toBe('READ_ONLY');
     expect(await codeOf(ledgerAt(join(file, 'ledger.db')))).toBe('READ_ONLY');
-    expect(await codeOf(ledgerAt('postgres://somewhere/x'))).toBe('POLICY_INVALID');
   });
 
   it.skipIf(process.platform !== 'linux')('is refused before it is opened: a pipe, a device, a file of the system', async () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Fault } from '../errors.js';
+import { isDatabase } from '../policy/address.js';
 import { commandWitness, type Witness } from './chain/witness.js';
 import type { Ledger } from './ledger.js';
 
@@ -8,14 +8,12 @@ export interface Opening {
   readonly witness?: string;
 }
 
-/** A path is a SQLite ledger; an address of a database server is for later. */
+/** A path is a ledger in two files, an address one in a database. */
 export async function openLedger(place: string, { witness }: Opening = {}): Promise<Ledger> {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(place))
-    throw new Fault(
-      'POLICY_INVALID',
-      'A ledger on a database server is not built yet.',
-      'Write "ledger: some/path/ledger.db"; every process that releases must see the same local disk.',
-    );
+  if (isDatabase(place)) {
+    const { openServerLedger } = await import('./postgres/server-ledger.js');
+    return openServerLedger(place, witnessOf(witness));
+  }
   const { openFileLedger } = await import('./file-ledger.js');
   return openFileLedger(resolve(place), witnessOf(witness));
 }

@@ -88,7 +88,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     directory,
     population: populationOf(entry.population, files),
     ...(entry.title !== undefined && { title: entry.title }),
-    ledger: canonicalPath(declareLedger(entry.ledger, files, directory, yaml)),
+    ledger: declareLedger(entry.ledger, files, directory, yaml),
     data,
     protect,
     budget,
@@ -142,7 +142,7 @@ function declareAddress({ source, table }: PolicyFile['data'], directory: string
 function declareLedger(entry: string | undefined, files: readonly string[], directory: string, yaml: YamlFile): string {
   if (entry === undefined) {
     const usual = defaultLedger(files);
-    if (usual !== undefined) return usual;
+    if (usual !== undefined) return canonicalPath(usual);
     if (files.some(isDatabase))
       throw invalid(
         yaml,
@@ -157,10 +157,22 @@ function declareLedger(entry: string | undefined, files: readonly string[], dire
       'Name one ledger for all of them, such as ledger: ledger.db.',
     );
   }
-  if (schemeOf(entry) !== undefined)
-    throw invalid(yaml, ['ledger'], 'A ledger at an address is not supported.', 'Name a file, such as .fugu/ledger.db.');
-  return fromFolder(entry, directory);
+  if (schemeOf(entry) === undefined) return canonicalPath(fromFolder(entry, directory));
+  const wrong = (message: string, hint: string) => invalid(yaml, ['ledger'], message, hint);
+  if (!isDatabase(entry))
+    throw wrong(
+      'A ledger is a file, or lies in a PostgreSQL database.',
+      'Name a file, such as .fugu/ledger.db, or postgres://keeper@host/budgets.',
+    );
+  try {
+    return addressFrom(entry, directory);
+  } catch (error) {
+    throw error instanceof Fault ? wrong(error.message, ledgerHint(error.hint)) : error;
+  }
 }
+/** There is no table to name. */
+const ledgerHint = (hint: string): string =>
+  hint.startsWith('Write it like') ? 'Write it like postgres://keeper@host:5432/budgets.' : hint;
 
 function declareRelations(
   entries: NonNullable<PolicyFile['relations']>,

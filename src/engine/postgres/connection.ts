@@ -22,6 +22,8 @@ export interface Field {
 export interface Written {
   readonly fields: readonly Field[];
   readonly rows: readonly (readonly (string | null)[])[];
+  /** What was done, in the server's word. */
+  readonly command?: string;
 }
 
 /**
@@ -65,6 +67,16 @@ function certificate(file: string): string {
   }
 }
 
+/** What somebody says who does not only read. */
+export interface Entering {
+  /** Otherwise that of the environment, or of ~/.pgpass. */
+  readonly password?: string;
+  /** Statements that follow the settings of every connection, and may undo them. */
+  readonly also?: string;
+  /** In whose words it is told that nobody was let in. */
+  readonly told?: (error: unknown) => Fault;
+}
+
 /** One connection, for one statement at a time. Once something has gone wrong in it, it is not used again. */
 export class Connection {
   readonly #client: pg.Client;
@@ -84,7 +96,7 @@ export class Connection {
     client.on('end', () => gone(Object.assign(new Error('ended'), { code: '08006' })));
   }
 
-  static async open(address: DatabaseAddress, deadline: number): Promise<Connection> {
+  static async open(address: DatabaseAddress, deadline: number, { password, also, told }: Entering = {}): Promise<Connection> {
     const ssl = tlsOf(address);
     const client = new pg.Client({
       host: address.host,
@@ -92,6 +104,7 @@ export class Connection {
       database: address.database,
       user: address.user ?? process.env.PGUSER ?? userInfo().username,
       ssl,
+      ...(password !== undefined && { password }),
       keepAlive: true,
       connectionTimeoutMillis: patience,
       application_name: 'fugu',
@@ -101,10 +114,11 @@ export class Connection {
       await client.connect();
       await client.query(settings(deadline));
       await client.query(noticing).catch(() => undefined);
+      if (also !== undefined) await client.query(also);
       return connection;
     } catch (error) {
       connection.destroy();
-      throw postgresFault(error, true);
+      throw told?.(error) ?? postgresFault(error, true);
     }
   }
 
@@ -112,12 +126,16 @@ export class Connection {
     return !this.#broken;
   }
 
-  /** Several statements without values at once; the rows of the last. */
-  async run(sql: string): Promise<Written> {
+  /** Several statements without values at once. */
+  async runAll(sql: string): Promise<readonly Written[]> {
     return this.#guarded(async () => {
       const result = (await this.#client.query({ text: sql, rowMode: 'array', types: asWritten })) as unknown;
-      return (Array.isArray(result) ? result.at(-1) : result) as Written;
+      return (Array.isArray(result) ? result : [result]) as readonly Written[];
     });
+  }
+  /** The rows of the last. */
+  async run(sql: string): Promise<Written> {
+    return (await this.runAll(sql)).at(-1)!;
   }
 
   async query({ sql, values }: Statement): Promise<Written> {

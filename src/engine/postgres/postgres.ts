@@ -10,10 +10,11 @@ import { postgresFault } from './fault.js';
 import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
 import { relationViews } from './relation.js';
+import { refuseServer } from './server.js';
 import { describeTable, findTable, type Table } from './table.js';
 
-/** What is asked of it came with this version. */
-const least = 140_000;
+const reading =
+  "Use one who may read the data and nothing else: CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON TABLE … TO reader.";
 
 /** Opens a table of a PostgreSQL database: nothing is created there, and nothing but what a SELECT gives leaves it. */
 export async function openPostgres(source: EngineSource, limits: EngineLimits): Promise<Engine> {
@@ -21,7 +22,7 @@ export async function openPostgres(source: EngineSource, limits: EngineLimits): 
   try {
     const connection = await pool.take();
     try {
-      await refuseServer(connection);
+      await refuseServer(connection, reading);
     } catch (error) {
       pool.drop(connection);
       throw postgresFault(error);
@@ -35,29 +36,6 @@ export async function openPostgres(source: EngineSource, limits: EngineLimits): 
     await pool.close();
     throw error;
   }
-}
-
-/** A user who may do everything, or read the server's own files, is more than a reader of tables: whatever goes wrong would go further. */
-async function refuseServer(connection: Connection): Promise<void> {
-  const { rows } = await connection.run(
-    `SELECT current_setting('server_version_num'), current_setting('server_encoding'), r.rolsuper,
-       pg_has_role(current_user, 'pg_read_server_files', 'MEMBER') OR pg_has_role(current_user, 'pg_write_server_files', 'MEMBER')
-         OR pg_has_role(current_user, 'pg_execute_server_program', 'MEMBER')
-     FROM pg_roles AS r WHERE r.rolname = current_user`,
-  );
-  const [version, encoding, superuser, files] = rows[0] ?? [];
-  if (Number(version) < least)
-    throw new Fault('DATA_NOT_FOUND', 'The server is older than PostgreSQL 14.', 'Copy the data to a newer one.');
-  if (encoding !== 'UTF8')
-    throw new Fault('DATA_NOT_FOUND', 'The database does not keep its text as UTF-8.', 'Copy the data to one that does.');
-  if (superuser === 't' || files === 't')
-    throw new Fault(
-      'ACCESS_DENIED',
-      superuser === 't'
-        ? 'This user of the database may do everything.'
-        : 'This user of the database may use the files of the server.',
-      "Use one who may read the data and nothing else: CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON TABLE … TO reader.",
-    );
 }
 
 class PostgresEngine implements Engine {

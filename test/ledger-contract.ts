@@ -1,0 +1,289 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Fault } from '../src/errors.js';
+import { compare, parseRational, rational, toText } from '../src/exact/rational.js';
+import { emptyText } from '../src/ledger/index/total.js';
+import type { Ledger, Reservation, Verification } from '../src/ledger/ledger.js';
+import { type Profile, pureProfile, zcdpProfile } from '../src/mechanism/profile.js';
+import { answersTo, everyRecord } from '../src/mechanism/record-class.js';
+import { asking as asked, faultOf } from './ledger-folder.js';
+
+/** Room for one ledger, which may be opened many times; its tables can be written behind its back. */
+export interface LedgerRoom {
+  readonly open: (witness?: string) => Promise<Ledger>;
+  /** Without opening it. */
+  readonly verify: () => Promise<Verification>;
+  readonly tamper: (sql: string) => Promise<void>;
+  /** A booking takes no more milliseconds. */
+  readonly quick: number;
+  readonly close: () => Promise<void>;
+}
+
+const terms = { digest: 'd1', summary: 'epsilon 1, secret row' };
+const cost = (text: string): Profile => pureProfile([[everyRecord, parseRational(text)]]);
+const asking = (over: Partial<Reservation> = {}): Reservation => asked({ terms, ...over });
+const limit =
+  (text: string): Reservation['admit'] =>
+  (after) => {
+    if (compare(after.pure.perRecord.get(everyRecord)!, parseRational(text)) > 0)
+      throw new Fault('BUDGET_EXCEEDED', 'too much', 'ask less', { details: { limit: text } });
+  };
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no fault',
+    (error: Fault) => error.code,
+  );
+const text = async (ledger: Ledger, population = 'town', analyst?: string) =>
+  toText((await ledger.spent(population, analyst)).pure.perRecord.get(everyRecord) ?? rational(0));
+
+/** What every ledger does, wherever it is kept. */
+export function describeLedger(name: string, make: () => LedgerRoom | Promise<LedgerRoom>): void {
+  describe(name, () => {
+    let room: LedgerRoom;
+    beforeEach(async () => {
+      room = await make();
+    });
+    afterEach(() => room.close());
+
+    it('adds profiles exactly and keeps them over a restart', async () => {
+      const first = await room.open();
+      for (let i = 0; i < 3; i++) await first.reserve(asking({ key: `k${i}` }));
+      await first.reserve(asking({ key: 'g', profile: zcdpProfile([[answersTo('age'), rational(1, 7)]]) }));
+      await first.close();
+      const again = await room.open();
+      const spent = await again.spent('town');
+      expect(toText(spent.pure.perRecord.get(everyRecord)!)).toBe('3/10');
+      expect(toText(spent.zcdp.perRecord.get(answersTo('age'))!)).toBe('1/7');
+      expect((await again.entries('town')).map((e) => e.key)).toEqual(['k0', 'k1', 'k2', 'g']);
+      expect(await again.verify()).toMatchObject({ ok: true, entries: 4 });
+    });
+
+    it('remembers whether every release so far was factored over columns', async () => {
+      const ledger = await room.open();
+      const factored = (key: string, yes: boolean) =>
+        ledger.reserve(asking({ key, profile: pureProfile([[answersTo('age'), rational(1, 10)]], yes) }));
+      await factored('a', true);
+      await factored('b', true);
+      expect((await ledger.spent('town')).pure.factored).toBe(true);
+      expect((await ledger.entries('town'))[0]!.profile).toMatchObject({ factored: true });
+      await factored('c', false);
+      await factored('d', true);
+      expect((await ledger.spent('town')).pure.factored).toBe(false);
+    });
+
+    it('books nothing, not even the account, when admission is refused, and passes the fault through', async () => {
+      const ledger = await room.open();
+      await expect(ledger.reserve(asking({ admit: limit('1/20') }))).rejects.toMatchObject({
+        code: 'BUDGET_EXCEEDED',
+        details: { limit: '1/20' },
+      });
+      expect(await ledger.account('town')).toBeUndefined();
+      for (let i = 0; i < 10; i++) await ledger.reserve(asking({ admit: limit('1') }));
+      expect(await codeOf(ledger.reserve(asking({ admit: limit('1') })))).toBe('BUDGET_EXCEEDED');
+      expect(await text(ledger)).toBe('1');
+      expect(await ledger.verify()).toMatchObject({ ok: true, entries: 10 });
+    });
+
+    it('hands admission the totals before and after, and the part of the analyst', async () => {
+      const ledger = await room.open();
+      await ledger.reserve(asking({ analyst: 'bob' }));
+      const seen: string[] = [];
+      await ledger.reserve(
+        asking({ admit: (...totals) => void seen.push(...totals.map((t) => toText(t.pure.perRecord.get(everyRecord)!))) }),
+      );
+      expect(seen).toEqual(['1/5', '1/10', '1/10']);
+      expect(await text(ledger, 'town', 'bob')).toBe('1/10');
+    });
+
+    it('keeps one account per population, whoever asks', async () => {
+      const ledger = await room.open();
+      await ledger.reserve(asking());
+      await ledger.reserve(asking({ population: 'city', terms: { digest: 'other', summary: 's' }, profile: cost('2/3') }));
+      expect(await text(ledger)).toBe('1/10');
+      expect(await text(ledger, 'city')).toBe('2/3');
+    });
+
+    it('refuses a policy with other terms until the account is amended, and the amendment is part of the chain', async () => {
+      const ledger = await room.open();
+      await ledger.reserve(asking());
+      const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
+      await expect(ledger.reserve(asking({ terms: raised }))).rejects.toThrow(/other terms.*: epsilon was 1 and is 2\.$/);
+      await ledger.amend('town', raised, 'the board agreed');
+      await ledger.reserve(asking({ terms: raised }));
+      expect(await codeOf(ledger.reserve(asking()))).toBe('LEDGER_MISMATCH');
+      expect(await text(ledger)).toBe('1/5');
+      expect(await ledger.verify()).toMatchObject({ ok: true, entries: 2 });
+      expect(await codeOf(ledger.amend('nobody', raised, 'x'))).toBe('LEDGER_MISMATCH');
+    });
+
+    it('replays a settled answer, never an unsettled one, and only for its population and key', async () => {
+      const ledger = await room.open();
+      const entry = await ledger.reserve(asking());
+      expect(await ledger.replay('town', 'k1')).toBeUndefined();
+      await ledger.settle(entry, '{"n":41}');
+      const found = await ledger.replay('town', 'k1');
+      expect(found).toMatchObject({ answer: '{"n":41}', entry: { sequence: entry.sequence, hash: entry.hash, settled: true } });
+      expect(await ledger.replay('city', 'k1')).toBeUndefined();
+      expect(await ledger.replay('town', 'k2')).toBeUndefined();
+      await ledger.settle(entry, '{"n":99}');
+      expect((await ledger.replay('town', 'k1'))?.answer).toBe('{"n":41}');
+    });
+
+    it('keeps totals short over many awkward fractions and never rounds them down', async () => {
+      const ledger = await room.open();
+      let lower = 0;
+      for (let i = 0; i < 60; i++) {
+        const den = 1_000_003n + BigInt(i) * 1_009n;
+        lower += 1 / Number(den);
+        await ledger.reserve(asking({ profile: pureProfile([[everyRecord, rational(1n, den)]]) }));
+      }
+      const total = (await ledger.spent('town')).pure.perRecord.get(everyRecord)!;
+      expect(total.den.toString(2).length).toBeLessThan(300);
+      expect(Number(total.num) / Number(total.den)).toBeCloseTo(lower, 12);
+      expect((await ledger.verify()).ok).toBe(true);
+    });
+
+    it('books a reservation in a few milliseconds however many there are', async () => {
+      const ledger = await room.open();
+      for (let i = 0; i < 100; i++) await ledger.reserve(asking({ key: `warm${i}` }));
+      const times: number[] = [];
+      for (let i = 0; i < 50; i++) {
+        const start = performance.now();
+        await ledger.reserve(asking({ key: `k${i}` }));
+        times.push(performance.now() - start);
+      }
+      expect(times.sort((a, b) => a - b)[25]).toBeLessThan(room.quick);
+    });
+
+    it('takes up an entry that nobody was answered for, once, and only for the same words under the same terms', async () => {
+      const ledger = await room.open();
+      const first = await ledger.reserve(asking({ resumable: true }));
+      expect(await ledger.unanswered!('town', 'k1')).toMatchObject({ sequence: first.sequence });
+      const again = await room.open();
+      expect(await again.reserve(asking({ resumable: true, admit: limit('0') }))).toMatchObject({
+        sequence: first.sequence,
+        hash: first.hash,
+        resumed: true,
+      });
+      expect(await codeOf(again.reserve(asking({ resumable: true, profile: cost('1/9'), admit: limit('1/10') })))).toBe(
+        'BUDGET_EXCEEDED',
+      );
+      expect(await again.settle(first, 'one')).toBe('one');
+      expect(await ledger.settle(first, 'two')).toBe('one');
+      expect(await ledger.unanswered!('town', 'k1')).toBeUndefined();
+      expect(await ledger.reserve(asking({ resumable: true, unlessRecorded: true }))).toMatchObject({ settled: true });
+      expect((await ledger.reserve(asking({ resumable: true }))).sequence).toBeGreaterThan(first.sequence);
+      expect(await text(again)).toBe('1/5');
+    });
+
+    it('never spends more than there is, however many ask at once', async () => {
+      const ledgers = await Promise.all([room.open(), room.open()]);
+      const asks = Array.from({ length: 24 }, (_, i) =>
+        codeOf(ledgers[i % 2]!.reserve(asking({ key: `k${i}`, analyst: `a${i % 3}`, admit: limit('1') }))),
+      );
+      const codes = await Promise.all(asks);
+      expect(codes.toSorted()).toEqual([...Array(14).fill('BUDGET_EXCEEDED'), ...Array(10).fill('no fault')]);
+      expect(await text(ledgers[0]!)).toBe('1');
+      expect(await ledgers[1]!.verify()).toMatchObject({ ok: true, entries: 10 });
+    });
+
+    it('asks before it opens an account, and hands over those there are', async () => {
+      const ledger = await room.open();
+      await ledger.reserve(asking());
+      const seen: (readonly string[])[] = [];
+      const opening = (others: readonly string[]) => {
+        seen.push(others);
+        throw new Fault('LEDGER_MISMATCH', 'a second budget', 'name it');
+      };
+      expect(await faultOf(ledger.reserve(asking({ population: 'city', opening })))).toMatchObject({
+        code: 'LEDGER_MISMATCH',
+        outcome: { state: 'not spent' },
+      });
+      expect(seen).toEqual([['town']]);
+      expect(await ledger.account('city')).toBeUndefined();
+    });
+
+    it('lets an amendment see the account and its entries, and changes nothing where that refuses', async () => {
+      const ledger = await room.open();
+      await ledger.reserve(asking());
+      const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
+      const seen: unknown[] = [];
+      const refused = ledger.amend('town', raised, 'no', (account, entries) => {
+        seen.push(account.terms.digest, entries.length);
+        throw new Fault('LEDGER_MISMATCH', 'no', 'no');
+      });
+      expect(await codeOf(refused)).toBe('LEDGER_MISMATCH');
+      expect(seen).toEqual(['d1', 1]);
+      expect((await ledger.account('town'))?.terms.digest).toBe('d1');
+    });
+
+    it('keeps names and answers as they are, whatever letters they hold', async () => {
+      const ledger = await room.open();
+      const odd = 'O\'Brien "x" \\ $1 ü 😀 \ud800 \n';
+      const entry = await ledger.reserve(asking({ population: odd, analyst: odd, label: odd }));
+      await ledger.settle(entry, odd.replace('\ud800', ''));
+      const again = await room.open();
+      expect((await again.replay(odd, 'k1'))?.answer).toBe(odd.replace('\ud800', ''));
+      expect((await again.entries(odd))[0]!.label).toBe(odd);
+      expect(await text(again, odd, odd)).toBe('1/10');
+      expect((await again.verify()).ok).toBe(true);
+    });
+  });
+
+  describe(`${name}, damaged`, () => {
+    let room: LedgerRoom;
+    beforeEach(async () => {
+      room = await make();
+    });
+    afterEach(() => room.close());
+    const filled = async () => {
+      const ledger = await room.open();
+      for (let i = 0; i < 5; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
+      await ledger.close();
+    };
+    const broken = () => room.verify();
+
+    it.each([
+      ['a changed cost', `UPDATE link SET body = replace(body, '1/10', '1/99') WHERE sequence = 4`, 4],
+      ['a removed entry', 'DELETE FROM link WHERE sequence = 4', 4],
+      ['two entries swapped', `UPDATE link SET body = (SELECT body FROM link WHERE sequence = 5) WHERE sequence = 4`, 4],
+      ['a key filed under another', `UPDATE link SET key = 'other' WHERE sequence = 3`, 3],
+      ['a changed answer', `UPDATE answer SET body = 'answer 9' WHERE of = 2`, 2],
+    ])('is found by verify: %s', async (_what, sql, at) => {
+      await filled();
+      await room.tamper(sql);
+      expect(await broken()).toMatchObject({ ok: false, brokenAt: at });
+    });
+
+    it.each([
+      ['a lowered total', `UPDATE account SET totals = replace(totals, '1/2', '1/9')`],
+      ['loosened terms', `UPDATE account SET digest = 'd9'`],
+      ['a forgotten account', 'DELETE FROM account'],
+      ['a lowered analyst total', `UPDATE analyst SET totals = replace(totals, '1/2', '1/9')`],
+      ['the newest entry cut off', 'DELETE FROM link WHERE sequence = 11'],
+    ])('is found by verify: %s', async (_what, sql) => {
+      await filled();
+      await room.tamper(sql);
+      expect((await broken()).ok).toBe(false);
+    });
+
+    it.each([
+      ['a lowered total', `UPDATE account SET totals = replace(totals, '1/2', '1/9')`],
+      ['a forgotten account', 'DELETE FROM account'],
+      ['an account as it was at first', `UPDATE account SET totals = '${emptyText}', entries = 0`],
+      ['a lowered analyst total', `UPDATE analyst SET totals = replace(totals, '1/2', '1/9')`],
+      ['a forgotten analyst', 'DELETE FROM analyst'],
+      ['the newest entry changed', `UPDATE link SET body = replace(body, 'answer', 'spend') WHERE sequence = 11`],
+    ])('stops the next reservation at once: %s', async (_what, sql) => {
+      await filled();
+      await room.tamper(sql);
+      expect(await codeOf(room.open().then((ledger) => ledger.reserve(asking())))).toBe('LEDGER_CORRUPT');
+      expect(await codeOf(room.open().then((ledger) => ledger.spent('town', 'ann')))).toBe('LEDGER_CORRUPT');
+    });
+
+    it('does not replay a changed answer', async () => {
+      await filled();
+      await room.tamper(`UPDATE answer SET body = 'answer 9'`);
+      expect(await codeOf((await room.open()).replay('town', 'k1'))).toBe('LEDGER_CORRUPT');
+    });
+  });
+}
