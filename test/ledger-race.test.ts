@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,18 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toText } from '../src/exact/rational.js';
 import { openLedger } from '../src/ledger/open.js';
 import { everyRecord } from '../src/mechanism/record-class.js';
-
-interface Line {
-  readonly sequence?: number;
-  readonly key?: string;
-  readonly hash?: string;
-  readonly refused?: { readonly asked: string; readonly spent: string; readonly remaining: string };
-}
-interface Spender {
-  readonly child: ChildProcess;
-  readonly firstLine: Promise<void>;
-  readonly done: Promise<{ lines: Line[]; code: number | null; errors: string }>;
-}
+import { type Line, spender } from './ledger-race.js';
 
 let folder: string;
 beforeEach(() => {
@@ -25,42 +13,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs on dist/, which `npm test` builds first. */
-function spender(place: string, name: string, count: number | 'endless'): Spender {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'ledger-race-child.mjs'), place, name, String(count)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let errors = '';
-  let spoke: () => void = () => undefined;
-  const firstLine = new Promise<void>((resolve) => {
-    spoke = resolve;
-  });
-  child.stdout.on('data', (chunk) => {
-    out += chunk;
-    if (out.includes('\n')) spoke();
-  });
-  child.stderr.on('data', (chunk) => {
-    errors += chunk;
-  });
-  const done = new Promise<{ lines: Line[]; code: number | null; errors: string }>((resolve) => {
-    child.on('close', (code) => {
-      spoke();
-      // A killed child may leave half a line: that reservation was not acknowledged.
-      const whole = out
-        .slice(0, out.lastIndexOf('\n') + 1)
-        .split('\n')
-        .filter(Boolean);
-      resolve({ lines: whole.map((line) => JSON.parse(line) as Line), code, errors });
-    });
-  });
-  return { child, firstLine, done };
-}
-
 describe('many processes and one budget', () => {
   it('admits exactly what fits: 8 processes, 200 reservations each, room for 1,000', async () => {
     const place = join(folder, 'ledger.db');
-    const finished = await Promise.all(Array.from({ length: 8 }, (_, i) => spender(place, `p${i}`, 200).done));
+    const finished = await Promise.all(Array.from({ length: 8 }, (_, i) => spender(place, `p${i}`, { count: 200 }).done));
     expect(finished.map((f) => f.errors).join('')).toBe('');
     const lines = finished.flatMap((f) => f.lines);
     const refusals = lines.filter((l) => l.refused);
@@ -78,7 +34,7 @@ describe('many processes and one budget', () => {
     const place = join(folder, 'ledger.db');
     const acknowledged: Line[] = [];
     for (let round = 0; round < 10; round++) {
-      const spenders = Array.from({ length: 5 }, (_, i) => spender(place, `r${round}p${i}`, 'endless'));
+      const spenders = Array.from({ length: 5 }, (_, i) => spender(place, `r${round}p${i}`, { count: 'endless' }));
       for (const { child, firstLine, done } of spenders) {
         await firstLine;
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));

@@ -10,6 +10,7 @@ import type { Backup, Restored } from '../ledger/rescue/backup.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
 import { type StoredProfile, toStored } from '../mechanism/profile.js';
 import { isOfRecords, type Kind, kindOf, storedClass } from '../mechanism/record-class.js';
+import { isDatabase } from '../policy/address.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { type Amended, amendTerms as amendWith, canAmend } from '../release/amend.js';
@@ -152,7 +153,7 @@ export type RestoreOptions = z.input<typeof restoring>;
 /** Looking must not make a new, empty ledger where one was expected. */
 async function placeOf(policy: FileName): Promise<Policy> {
   const read = await readPolicy(fileNamed(policy, 'The policy'));
-  if (!read.ledger.includes('://') && !existsSync(read.ledger) && !existsSync(`${read.ledger}.chain`))
+  if (!isDatabase(read.ledger) && !existsSync(read.ledger) && !existsSync(`${read.ledger}.chain`))
     throw new Fault(
       'DATA_NOT_FOUND',
       `There is no ledger at ${read.ledger}.`,
@@ -214,7 +215,9 @@ export async function backupLedger(policy: FileName, file: FileName, given?: Led
     const { witness } = readOptions(witnessed, given);
     const target = fileNamed(file, 'The backup');
     const { ledger } = await placeOf(policy);
-    const { backupLedger: backup } = await import('../ledger/rescue/backup.js');
+    const { backupLedger: backup } = isDatabase(ledger)
+      ? await import('../ledger/postgres/rescue.js')
+      : await import('../ledger/rescue/backup.js');
     return backup(ledger, target, witnessOf(witness));
   });
 }
@@ -231,7 +234,9 @@ export async function restoreLedger(policy: FileName, file: FileName, given?: Re
     const { reason, witness } = readOptions(restoring, given);
     const source = fileNamed(file, 'The backup');
     const { ledger } = await readPolicy(fileNamed(policy, 'The policy'));
-    const { restoreLedger: restore } = await import('../ledger/rescue/backup.js');
+    const { restoreLedger: restore } = isDatabase(ledger)
+      ? await import('../ledger/postgres/rescue.js')
+      : await import('../ledger/rescue/backup.js');
     return restore(ledger, source, reason?.trim(), witnessOf(witness));
   });
 }
@@ -246,7 +251,9 @@ export async function recoverLedger(policy: FileName, given: ReasonedOptions): P
   return faulting(async () => {
     const { reason, witness } = readOptions(reasoned, given);
     const { ledger } = await placeOf(policy);
-    const { recoverLedger: recover } = await import('../ledger/rescue/recover.js');
+    const { recoverLedger: recover } = isDatabase(ledger)
+      ? await import('../ledger/postgres/rescue.js')
+      : await import('../ledger/rescue/recover.js');
     return recover(ledger, reason.trim(), witnessOf(witness));
   });
 }

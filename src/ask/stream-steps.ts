@@ -9,6 +9,7 @@ import { parseJson } from '../input/json.js';
 import { readNamedText } from '../input/named-file.js';
 import { modeBeside } from '../ledger/ledger-file.js';
 import { cryptoBits } from '../noise/bits.js';
+import { isDatabase } from '../policy/address.js';
 import { canonicalPath } from '../policy/population.js';
 import type { Session } from '../release/session.js';
 
@@ -104,6 +105,12 @@ type Journal = z.output<typeof journal>;
 /** Beside the ledger: one for each way to cut the data into steps. */
 async function journalOf({ policy }: Session, { column, width, unitsOf }: Steps): Promise<string> {
   const { source, table = null } = policy.data;
+  if (isDatabase(policy.ledger))
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A stream notes which steps it has told in a file beside its ledger, and this ledger lies on a server.',
+      'Give the stream a policy whose ledger is a file.',
+    );
   const cut = JSON.stringify([canonicalPath(source), table, column, width, unitsOf(1)]);
   return join(dirname(policy.ledger), `steps-${createHash('sha256').update(cut).digest('hex').slice(0, 16)}.json`);
 }

@@ -59,7 +59,8 @@ const failed: Telling = (place) =>
 
 /** By SQLSTATE or the system's own code; what the server says is not repeated. */
 const known: readonly [RegExp, Telling][] = [
-  [/^(08...|57P0.|53300|ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/, unreached],
+  // The driver itself has no code for a connection that ended.
+  [/^(|08...|57P0.|53300|ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/, unreached],
   // Somebody held the lock for too long, two waited for each other, or a link of this number was written without the lock.
   [/^(55P03|40P01|40001|57014|25P03|23505)$/, busy],
   [/^(28...|DEPTH_ZERO.*|SELF_SIGNED.*|UNABLE_TO.*|CERT_.*|ERR_TLS.*|ERR_SSL.*|EPROTO|HOSTNAME_MISMATCH)$/, notEntered],
@@ -72,12 +73,13 @@ const known: readonly [RegExp, Telling][] = [
   [/^(42P01|42703|3F000)$/, (place) => corrupt(place, 'its tables are gone, or are not those of a ledger')],
 ];
 
-/** `entering`: an error without a code comes from the driver, which has no password or no encryption. */
 export function serverFault(error: unknown, place: string, entering = false): Fault {
   if (error instanceof Fault) return error;
   if (error instanceof Broken) return corrupt(place, error.message);
   if (process.env.FUGU_DEBUG) console.error(error);
   const code = codeOf(error);
+  // The driver's own words: it has no password, or only one side wants encryption; unless the server has gone meanwhile.
+  if (entering && code === '' && !/^Connection terminated/.test(String((error as Error)?.message))) return notEntered(place);
   return (known.find(([sign]) => sign.test(code))?.[1] ?? (entering ? notEntered : failed))(place);
 }
 
@@ -87,4 +89,4 @@ export const isUndone = (error: unknown): boolean =>
   /^(?!08|57P0)[0-9A-Z]{5}$/.test(codeOf(error)) &&
   'severity' in (error as object) &&
   (error as { severity?: unknown }).severity === 'ERROR';
-export const isLost = (error: unknown): boolean => /^(08...|57P0.|ECONNRESET|EPIPE)$/.test(codeOf(error));
+export const isLost = (error: unknown): boolean => /^(|08...|57P0.|ECONNRESET|EPIPE)$/.test(codeOf(error));

@@ -16,7 +16,7 @@ import { type Memory, memoryOf, type Seen } from './seen.js';
 import { LedgerServer, lock } from './server.js';
 import { verifyServer } from './verify.js';
 
-/** A ledger in a PostgreSQL database, for processes on several machines (postgres.proof.md). */
+/** A ledger in a PostgreSQL database, for processes on several machines (server-ledger.proof.md). */
 export async function openServerLedger(place: string, witness?: Witness): Promise<Ledger> {
   const server = new LedgerServer(place);
   try {

@@ -1,6 +1,6 @@
 import type { Connection } from '../../engine/postgres/connection.js';
 import { Fault } from '../../errors.js';
-import { Broken, linkAfter } from '../chain/chain.js';
+import { Broken, linkAfter, type Stored } from '../chain/chain.js';
 import { indexOf, linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
 import { filedUnder, Walk } from '../rescue/walk.js';
@@ -33,7 +33,7 @@ export async function verifyServer(server: LedgerServer): Promise<Verification> 
 const atOnce = () => 1000;
 
 /** From the first link on; throws `Broken` at the first that does not fit. */
-export async function walkLinks(connection: Connection, walk: Walk): Promise<void> {
+export async function walkLinks(connection: Connection, walk: Walk, each?: (stored: Stored) => void): Promise<void> {
   const sql = 'SELECT sequence, population, key, hash, body FROM fugu_ledger.link ORDER BY sequence';
   for await (const { rows } of connection.blocks({ sql, values: [] }, atOnce))
     for (const [sequence, population, key, hash, body] of rows) {
@@ -44,6 +44,7 @@ export async function walkLinks(connection: Connection, walk: Walk): Promise<voi
       if (filed.population !== population || filed.key !== key)
         throw new Broken(`entry ${expected} is filed under a wrong name`, expected);
       walk.take({ link, stored });
+      each?.(stored);
     }
 }
 
@@ -71,7 +72,7 @@ async function compareAccounts(connection: Connection, fetched: FetchedRows, wal
     }
 }
 
-export async function walkTexts(connection: Connection, walk: Walk): Promise<void> {
+async function walkTexts(connection: Connection, walk: Walk): Promise<void> {
   const sql = 'SELECT of, sequence, body FROM fugu_ledger.answer ORDER BY of';
   for await (const { rows } of connection.blocks({ sql, values: [] }, atOnce))
     for (const [of, sequence, body] of rows) walk.text(Number(of), Number(sequence), body!);

@@ -20,19 +20,27 @@ export interface Backup {
   readonly head: string | null;
 }
 
-/** One file that holds the chain and the recorded answers as they stand now; whole before it has its name, and never in the place of another. */
+/** One file that holds the chain and the recorded answers as they stand now. */
 export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
-  const file = resolve(named);
   // Whatever is wrong with the ledger is found here, and the index brought up to the chain file.
   (await openStore(place, witness)).close();
-  const temporary = `${file}.${process.pid}.tmp`;
-  try {
+  return writeBackup(named, (temporary) => {
     const { sound, why, strayAnswers, copy } = salvaged(realPlace(place), temporary);
     if (!sound || !copy.whole || strayAnswers > 0) throw corrupt(place, why ?? 'recorded answers were changed');
+    return copy;
+  });
+}
+
+/** Whole before it has its name, and never in the place of another. */
+export function writeBackup(named: string, write: (temporary: string) => Pick<Copy, 'links' | 'answers'>): Backup {
+  const file = resolve(named);
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    const { links, answers } = write(temporary);
     if (existsSync(file)) throw thereAlready(file);
     renameSync(temporary, file);
     syncFolder(dirname(file));
-    return { file, links: copy.links.length, answers: copy.answers.size, head: copy.links.at(-1)?.hash ?? null };
+    return { file, links: links.length, answers: answers.size, head: links.at(-1)?.hash ?? null };
   } catch (error) {
     throw asFault(error, file);
   } finally {
@@ -54,24 +62,11 @@ export async function restoreLedger(
   reason: string | undefined,
   witness?: Witness,
 ): Promise<Restored> {
-  if (!existsSync(file))
-    throw new Fault('DATA_NOT_FOUND', `There is no backup at ${file}.`, 'Name the file that "backup" wrote.');
-  const backup = readCopy(file);
-  if (!backup.whole || backup.links.length === 0)
-    throw new Fault(
-      'DATA_MALFORMED',
-      `${file} is no whole backup of a ledger.`,
-      'Name a file that "fugu ledger POLICY backup FILE" wrote.',
-    );
+  const backup = readBackup(file);
   const place = realPlace(named);
   const texts = await presentKnowsMore(place, backup, witness);
   if (texts !== undefined) return { kind: 'texts', texts };
-  if (!reason)
-    throw new Fault(
-      'USAGE',
-      'The ledger here is gone, damaged or behind the backup: what was released after the backup may be lost with it.',
-      'Add --reason "why". All accounts are then closed until their terms are amended, unless the end of the chain can still be seen.',
-    );
+  if (!reason) throw noReason();
   return { kind: 'ledger', recovery: recoverLedger(place, reason, witness, backup) };
 }
 
@@ -87,12 +82,7 @@ async function presentKnowsMore(place: string, backup: Copy, witness: Witness | 
     const { links } = readChain(store.chain.path);
     if (!begins(links, backup.links)) {
       if (begins(backup.links, links)) return undefined;
-      throw new Fault(
-        'LEDGER_MISMATCH',
-        'The backup belongs to another ledger, or to another course of this one.',
-        'Nothing was changed. Each of the two knows of spending that the other does not.',
-        { place: { file: place } },
-      );
+      throw otherLedger(place);
     }
     const bound = boundAnswers(links, backup.answers);
     const brought = await inTurn(place, () =>
@@ -104,13 +94,7 @@ async function presentKnowsMore(place: string, backup: Copy, witness: Witness | 
         return lost.length;
       }),
     );
-    if (brought === 0 && links.length > backup.links.length)
-      throw new Fault(
-        'LEDGER_MISMATCH',
-        `The ledger is sound and knows ${links.length - backup.links.length} links more than the backup.`,
-        'Nothing was changed: restoring it would give budget back.',
-        { place: { file: place } },
-      );
+    if (brought === 0 && links.length > backup.links.length) throw knowsMore(place, links.length - backup.links.length);
     return brought;
   } finally {
     store.close();
@@ -119,3 +103,35 @@ async function presentKnowsMore(place: string, backup: Copy, witness: Witness | 
 
 const thereAlready = (file: string): Fault =>
   new Fault('READ_ONLY', `${file} is there already.`, 'Name a new file; a backup never replaces another.', { place: { file } });
+
+export function readBackup(file: string): Copy {
+  if (!existsSync(file))
+    throw new Fault('DATA_NOT_FOUND', `There is no backup at ${file}.`, 'Name the file that "backup" wrote.');
+  const backup = readCopy(file);
+  if (backup.whole && backup.links.length > 0) return backup;
+  throw new Fault(
+    'DATA_MALFORMED',
+    `${file} is no whole backup of a ledger.`,
+    'Name a file that "fugu ledger POLICY backup FILE" wrote.',
+  );
+}
+export const noReason = (): Fault =>
+  new Fault(
+    'USAGE',
+    'The ledger here is gone, damaged or behind the backup: what was released after the backup may be lost with it.',
+    'Add --reason "why". All accounts are then closed until their terms are amended, unless the end of the chain can still be seen.',
+  );
+export const otherLedger = (place: string): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    'The backup belongs to another ledger, or to another course of this one.',
+    'Nothing was changed. Each of the two knows of spending that the other does not.',
+    { place: { file: place } },
+  );
+export const knowsMore = (place: string, links: number): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    `The ledger is sound and knows ${links} links more than the backup.`,
+    'Nothing was changed: restoring it would give budget back.',
+    { place: { file: place } },
+  );

@@ -20,7 +20,7 @@ export interface Recovery {
   readonly links: number;
   readonly entries: number;
   /** What the chain was taken from. */
-  readonly from: 'chain file' | 'index' | 'backup';
+  readonly from: 'chain file' | 'index' | 'backup' | 'database';
   /** Whether entries may be missing; then all accounts are closed. */
   readonly incomplete: boolean;
   readonly closed: readonly string[];
@@ -226,7 +226,7 @@ const forked = (place: string, found: readonly Found[]): Fault =>
     'Nothing was changed. Put back the files, or the backup, that belong together.',
     { place: { file: place } },
   );
-const noLedger = (place: string): Fault =>
+export const noLedger = (place: string): Fault =>
   new Fault(
     'DATA_NOT_FOUND',
     'There is nothing to recover a ledger from.',
