@@ -31,6 +31,8 @@ export function readingByHand(
   csv: boolean,
   table: { readonly columns: readonly unknown[]; readonly rows: readonly (readonly Ugly[])[] },
   at: number,
+  /** Of so many letters at most. */
+  longestNumber = Number.POSITIVE_INFINITY,
 ): HandReading {
   const codes = 'values' in column ? column.values.filter((v) => !column.missing.includes(v)) : [];
   const limit = longest(table.columns.length);
@@ -40,7 +42,10 @@ export function readingByHand(
     return text;
   };
   const numeric = !csv && stored.shown !== 'text';
-  const numberOf = (cell: Ugly) => (numeric ? cell.number : textOf(cell) === undefined ? undefined : numberSaid(textOf(cell)!));
+  const numberOf = (cell: Ugly) => {
+    const text = numeric ? undefined : textOf(cell);
+    return numeric ? cell.number : text === undefined || text.length > longestNumber ? undefined : numberSaid(text);
+  };
   const codeOf = (cell: Ugly): number => {
     if (numeric && stored.shown !== 'boolean') {
       if (!cell.number) return -1;

@@ -503,3 +503,94 @@ export function positionSaid(
   const twice = 2n * (at.num - below * at.den);
   return Number(twice > at.den || (twice === at.den && below % 2n === 1n) ? below + 1n : below);
 }
+
+/** Every type PostgreSQL stores that a table of people may have, with cells at its edges; no text holds the letter 0 there. */
+export function postgresTypes(pick: Pick): readonly Stored[] {
+  const whole = (type: string, bits: bigint) => integers(type, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n, pick);
+  const renamed = (stored: Stored, type: string): Stored => {
+    const cell = (c: Ugly): Ugly => ({ ...c, sql: c.sql.replace(` AS ${stored.type})`, ` AS ${type})`) });
+    return { ...stored, type, tame: cell(stored.tame), cells: stored.cells.map(cell) };
+  };
+  // What a real cannot hold is refused when it is written.
+  const held = ({ number }: Ugly) =>
+    number === undefined || number.num === 0n || Math.abs(Number(number.num) / Number(number.den)) > 1e-44;
+  const printable = ({ text }: Ugly) => !text?.includes('\0');
+  const letters = (type: string, more: readonly string[], most = Number.POSITIVE_INFINITY): Stored => {
+    const all = texts(more);
+    return { ...all, type, cells: all.cells.filter((c) => printable(c) && (c.text?.length ?? 0) <= most) };
+  };
+  const bare = (stored: Stored): Stored => ({
+    ...stored,
+    cells: stored.cells.map((c) => ({ ...c, text: c.text?.replace(/ +$/, '') ?? null })),
+  });
+  return [
+    {
+      type: 'BOOLEAN',
+      shown: 'boolean',
+      tame: { sql: 'true', text: 'true', number: rational(1) },
+      cells: [nothing, { sql: 'false', text: 'false', number: rational(0) }, { sql: 'true', text: 'true', number: rational(1) }],
+    },
+    whole('SMALLINT', 16n),
+    whole('INTEGER', 32n),
+    whole('BIGINT', 64n),
+    whole('NUMERIC(39,0)', 127n),
+    renamed({ ...floats, cells: floats.cells.filter(held) }, 'REAL'),
+    renamed(doubles, 'DOUBLE PRECISION'),
+    ...(
+      [
+        [4, 1],
+        [9, 4],
+        [15, 2],
+        [16, 3],
+        [18, 0],
+        [18, 6],
+        [19, 0],
+        [38, 0],
+        [38, 10],
+        [100, 50],
+      ] as const
+    ).map(([width, scale]) => renamed(decimals(width, scale, pick), `NUMERIC(${width},${scale})`)),
+    odd(
+      'NUMERIC',
+      '3',
+      ["'NaN'", 'NaN'],
+      ["'1e400'", `1${'0'.repeat(400)}`],
+      ["'-0.50'", '-0.50'],
+      ["'10'", '10'],
+      ["'1e-500'", `0.${'0'.repeat(499)}1`],
+    ),
+    odd('NUMERIC(5,2)', '3.00', ["'NaN'", null]),
+    letters('TEXT', longWords),
+    letters('VARCHAR(400)', [], 400),
+    bare(letters('CHAR(400)', [], 400)),
+    letters('TEXT COLLATE "und-x-icu"', []),
+    odd(
+      'DATE',
+      '2020-01-02',
+      ["'infinity'", 'infinity'],
+      ["'-infinity'", '-infinity'],
+      ["'4713-01-01 BC'", '4713-01-01 BC'],
+      ["'5874897-12-31'", '5874897-12-31'],
+    ),
+    odd('TIME', '12:00:00', ["'24:00:00'", '24:00:00'], ["'00:00:00.000001'", '00:00:00.000001']),
+    odd(
+      'TIMESTAMP',
+      '2020-01-02 00:00:00',
+      ["'infinity'", 'infinity'],
+      ["'294276-12-31 23:59:59.999999'", '294276-12-31 23:59:59.999999'],
+    ),
+    odd('TIMESTAMPTZ', '2020-01-02 00:00:00+00', ["'infinity'", 'infinity']),
+    odd('INTERVAL', 'P1D', ["'300 years'", 'P300Y'], ["'-1 month 5 days'", 'P-1M5D']),
+    odd('UUID', '00000000-0000-0000-0000-000000000001', [
+      "'ffffffff-ffff-ffff-ffff-ffffffffffff'",
+      'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    ]),
+    odd('BYTEA', '\\x33', ["'\\x31'", '\\x31'], ["'\\xff00'", '\\xff00'], ["''", '\\x']),
+    odd('BIT VARYING', '11', ["'1'", '1'], ["'0101'", '0101'], ["'10'", '10']),
+    odd('INTEGER[]', '{3}', ["'{1,2}'", '{1,2}'], ["'{}'", '{}'], ["'{NULL}'", '{NULL}']),
+    odd('JSON', '3', ["'1'", '1'], [`'"1"'`, '"1"'], ["'null'", 'null'], [`'{"a": [1]}'`, '{"a": [1]}']),
+    odd('JSONB', '3', ["'1.50'", '1.50'], ["'1e400'", `1${'0'.repeat(400)}`], [`'"tv"'`, '"tv"']),
+    odd('INET', '10.0.0.1/32', ["'::1'", '::1/128']),
+    odd('INT4RANGE', '[3,4)', ["'empty'", 'empty'], ["'(,)'", '(,)']),
+  ];
+}
