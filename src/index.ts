@@ -72,6 +72,7 @@ export type { Belief, ModelPosterior } from './attack/posterior.js';
 export type { StreamAttack, StreamAttacker, Trajectory, TrajectoryStep } from './attack/stream/attack.js';
 export type { PublishedFigure } from './attack/survey/published.js';
 export type { Audit, Calibrated } from './audit/audit.js';
+export type { HowCounted } from './count/count.js';
 export type { HiddenCells, PrivateFigures, Sizes } from './count/hidden-cells.js';
 export type { WhatIf } from './dependence/amplifier.js';
 export type { WhatIfLeakage } from './dependence/leakage.js';

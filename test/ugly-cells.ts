@@ -512,8 +512,7 @@ export function postgresTypes(pick: Pick): readonly Stored[] {
     return { ...stored, type, tame: cell(stored.tame), cells: stored.cells.map(cell) };
   };
   // What a real cannot hold is refused when it is written.
-  const held = ({ number }: Ugly) =>
-    number === undefined || number.num === 0n || Math.abs(Number(number.num) / Number(number.den)) > 1e-44;
+  const held = ({ text }: Ugly) => Number(text) === 0 || Math.fround(Number(text)) !== 0;
   const printable = ({ text }: Ugly) => !text?.includes('\0');
   const letters = (type: string, more: readonly string[], most = Number.POSITIVE_INFINITY): Stored => {
     const all = texts(more);

@@ -44,6 +44,21 @@ async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskW
 export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>
   `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies, maxUsed).`;
 
+/** What is left to the database, and what is read here. */
+function countingText({ where, database, streamed }: NonNullable<Plan['counting']>): string {
+  const grouped = database
+    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${database.statements} statements`}, of which at most ${database.rows.toLocaleString('en-US')} rows come back`
+    : '';
+  const rows = streamed
+    ? `read here row by row, ${streamed.columns.length === 1 ? 'one column' : `${streamed.columns.length} columns`}`
+    : '';
+  if (where === 'database') return `Rows are ${grouped}.`;
+  const upTo = streamed!.upTo.toLocaleString('en-US');
+  return where === 'here'
+    ? `Rows are ${rows} (tables of up to ${upTo} rows are).`
+    : `Up to ${upTo} rows are ${rows}; more are ${grouped}.`;
+}
+
 const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
   `  ${ways.length === 1 ? 'A way' : 'The best ways'} out (largest 95 % error of a count):`,
   ...ways.map(({ change, error }) => `    ±${figure(error)}  ${change}`),
@@ -70,6 +85,7 @@ export function planText(plan: Plan): string {
     );
   if (plan.completes !== undefined)
     lines.push(good(`  Completes ledger entry ${plan.completes}, which was never answered; nothing more is spent.`));
+  if (plan.counting) lines.push(dim(`  ${countingText(plan.counting)}`));
   if (plan.records) lines.push(`  ${recordsText(plan.records)}`);
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
   if (plan.refusal !== undefined) lines.push(`  A release would say: ${plan.refusal}`);

@@ -34,7 +34,7 @@ function addedUp(countings: readonly Counting[]): string | undefined {
 }
 
 /** Groups beyond the declared cells that are still read and looked up here. */
-const spareGroups = 10_000;
+export const spareGroups = 10_000;
 
 /** One statement about the rows: a binder of its own, so that it compiles one. */
 export class Compiler {

@@ -1,7 +1,7 @@
 import type { Pinned, SourceColumn } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
-import { type CountPlan, compileMeasures, readCounts, readGroups } from './groups.js';
+import { answersOf, type CountPlan, compileMeasures, readCounts, readGroups } from './groups.js';
 import type { Measure } from './measure.js';
 import { columnsOf, columnsRead } from './measure.js';
 import { rowCounter } from './rows.js';
@@ -15,8 +15,30 @@ const manyMeasures = 8;
 
 /** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
 export async function countCells(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
-  const wide = measures.length >= manyMeasures && (await engine.size()).open() * measures.length <= streamedCells;
+  const wide = measures.length >= manyMeasures && (await engine.size()).open() <= rowsHere(measures);
   return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
+}
+
+const rowsHere = (measures: readonly Measure[]): number => Math.floor(streamedCells / measures.length);
+
+/** Where rows become counts: what the measures decide before any data is read, and the number of rows where it is public. */
+export interface HowCounted {
+  /** In the database, which gives back nothing but groups; here, row by row; or as the number of rows says (`streamed.upTo`). */
+  readonly where: 'database' | 'here' | 'by size';
+  /** In the database: one GROUP BY each, and the rows that all of them give back at most. */
+  readonly database?: { readonly statements: number; readonly rows: number };
+  /** Here: the columns that are read of every row, of tables of up to so many rows; longer ones are counted by the database. */
+  readonly streamed?: { readonly columns: readonly string[]; readonly upTo: number };
+}
+
+/** How `countCells` will do it. `rows`: how many there are, where that is public. */
+export function howCounted(measures: readonly Measure[], policy: Policy, rows?: number): HowCounted {
+  const database = answersOf(measures, policy);
+  if (measures.length < manyMeasures) return { where: 'database', database };
+  const upTo = rowsHere(measures);
+  const streamed = { columns: columnsRead(measures), upTo };
+  if (rows === undefined) return { where: 'by size', database, streamed };
+  return rows <= upTo ? { where: 'here', streamed } : { where: 'database', database };
 }
 
 /** Columns that one statement reads, unless one measure needs more: a database plans wide statements in a time that grows faster than they do. */

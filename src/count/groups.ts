@@ -4,8 +4,8 @@ import { Fault } from '../errors.js';
 import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
-import { Compiler } from './compile.js';
-import { cellCount, type Measure, type RowKey, textOf } from './measure.js';
+import { Compiler, spareGroups } from './compile.js';
+import { type Counting, cellCount, type Measure, type RowKey, textOf } from './measure.js';
 import { codePlaces } from './read-rows.js';
 
 type Rows = readonly (readonly Cell[])[];
@@ -31,17 +31,10 @@ export function compileMeasures(
   dialect: Dialect,
   rows = Number.POSITIVE_INFINITY,
 ): readonly CountPlan[] {
-  const groups = new Map<string, number[]>();
-  measures.forEach(({ counting }, i) => {
-    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
-    groups.set(key, [...(groups.get(key) ?? []), i]);
-  });
-  return [...groups.values()].map((members): CountPlan => {
+  return together(measures).map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
     const compiler = () => new Compiler(dialect, policy, source, rows);
-    const single = countings[0]!.keys.every(
-      (key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)),
-    );
+    const single = isSingle(countings[0]!, policy);
     return {
       measures: members,
       get statement() {
@@ -50,6 +43,30 @@ export function compileMeasures(
       ...(single && { groups: compiler().groups(countings) }),
     };
   });
+}
+
+/** Indices of the measures that each statement counts. */
+function together(measures: readonly Measure[]): readonly (readonly number[])[] {
+  const groups = new Map<string, number[]>();
+  measures.forEach(({ counting }, i) => {
+    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  });
+  return [...groups.values()];
+}
+
+/** Whether a row is in one group only. */
+const isSingle = ({ keys }: Counting, policy: Policy): boolean =>
+  keys.every((key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)));
+
+/** How many statements `compileMeasures` makes of them, and how many rows come back at most: groups by raw codes first, and by cells where those are too many. */
+export function answersOf(measures: readonly Measure[], policy: Policy): { readonly statements: number; readonly rows: number } {
+  const each = together(measures).map(([first]) => {
+    const { counting } = measures[first!]!;
+    const cells = cellCount(counting);
+    return isSingle(counting, policy) && counting.keys.length > 0 ? 2 * cells + spareGroups + 1 : cells;
+  });
+  return { statements: each.length, rows: each.reduce((a, b) => a + b, 0) };
 }
 
 const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';

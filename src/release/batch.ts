@@ -2,6 +2,7 @@ import { usedShares } from '../accounting/account.js';
 import { type About, aboutOf, bookedShares } from '../accounting/by-slice.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
 import { askedText, fittingShare, type Standing } from '../accounting/share.js';
+import { howCounted } from '../count/count.js';
 import type { MechanismOf } from '../count/measure.js';
 import { type NoisyAnswer, type NoisyVector, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
@@ -195,6 +196,7 @@ function describe(session: Session, { bound, plans, best, share, standing, label
     reading: { measures: bound.measures },
     mechanism: kindOfNoise(best),
     why: explainChoice([best, ...plans.filter((p) => p !== best)]),
+    counting: howCounted(bound.measures, session.policy, session.policy.protect.secret === 'person' ? undefined : records),
     errors,
     ...(doubts.length > 0 && { warnings: doubts }),
     candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),

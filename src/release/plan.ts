@@ -1,5 +1,6 @@
 import type { NoisePlan } from '../accounting/choose.js';
 import type { Guarantee } from '../accounting/guarantee.js';
+import type { HowCounted } from '../count/count.js';
 import type { Measure } from '../count/measure.js';
 import { columnsOf } from '../count/measure.js';
 import type { WhatIf } from '../dependence/amplifier.js';
@@ -40,6 +41,8 @@ export interface Plan {
   readonly route: string;
   readonly why: string;
   readonly measures: readonly PlannedMeasure[];
+  /** Where its rows become counts: in the database, or here; absent where an analysis reads rows in its own way. */
+  readonly counting?: HowCounted;
   readonly errors: readonly Foreseen[];
   readonly candidates: readonly {
     readonly mechanism: string;
