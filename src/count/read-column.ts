@@ -136,9 +136,10 @@ function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: st
       base: 0,
       // Whole numbers add up exactly in doubles, in any order, as long as no sum can leave 2^53.
       expression:
-        dialect.realPlaceIn && rows * grid.last < 2 ** 53
+        dialect.addedPlaceIn?.(y, grid, rows) ??
+        (dialect.realPlaceIn && rows * grid.last < 2 ** 53
           ? dialect.realPlaceIn(clamped, grid)
-          : `CASE WHEN ${present} THEN ${position} END`,
+          : `CASE WHEN ${present} THEN ${position} END`),
     }),
   };
 }

@@ -37,6 +37,11 @@ export interface Dialect {
    * fail at such arithmetic, or gains nothing.
    */
   readonly realPlaceIn?: (real: string, grid: PlaceGrid) => string;
+  /**
+   * For adding up places: the place of a double, NULL where it has none, in the least whole numbers whose sum over so many rows stays exact. Absent where
+   * nothing is gained over `presentIn` and `placeIn`.
+   */
+  readonly addedPlaceIn?: (real: string, grid: PlaceGrid, rows: number) => string;
   /** How often a whole number above 0 goes into one of at least 0. */
   quotient(whole: string, divisor: number): string;
   /** A double below 2^52, rounded to a whole number of 64 bits, halves away from zero. */

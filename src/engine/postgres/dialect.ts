@@ -52,6 +52,20 @@ function placeIn(y: string, grid: PlaceGrid): string {
   return `CASE ${inner}WHEN ${y} >= ${top} THEN ${whole(String(grid.last))} END`;
 }
 
+/**
+ * Two comparisons for nearly every number, and none of them twice. NaN is above every number, so it ends at the last comparison and has no place. A product
+ * that could vanish lies below the first place above 0.
+ */
+function addedPlaceIn(y: string, grid: PlaceGrid, rows: number): string {
+  const { last, missing } = grid;
+  const [first, top, least, most] = [firstAt(grid, 1), grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(constant);
+  const held = last < 2 ** 31 - 1 && last * rows < 2 ** 62 ? 'INTEGER' : 'BIGINT';
+  const above = `CAST((${y}${grid.from === 0 ? '' : ` - ${constant(grid.from)}`}) * ${constant(grid.rate)} AS ${held})`;
+  const below = `CASE ${last > 0 ? `WHEN ${y} >= ${first} THEN ${above} ` : ''}WHEN ${y} >= ${least} THEN 0 END`;
+  const place = `CASE WHEN ${y} < ${top} THEN ${below} WHEN ${y} <= ${most} THEN CAST(${last} AS ${held}) END`;
+  return missing.length > 0 ? `CASE WHEN ${y} NOT IN (${missing.map(constant).join(', ')}) THEN ${place} END` : place;
+}
+
 const blanks = String.raw`E' \t\r\n'`;
 const escaped = (letters: string): string =>
   `E'${Array.from(letters, (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, '0')}`).join('')}'`;
@@ -94,6 +108,7 @@ export const postgres: Dialect = {
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,
+  addedPlaceIn,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
   rounded: (x) => whole(`CASE WHEN ${x} < 0 THEN -floor(0.5 - ${x}) ELSE floor(${x} + 0.5) END`),
   parts: (list, separator) =>
