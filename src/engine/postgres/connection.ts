@@ -195,6 +195,10 @@ export class Connection {
   }
 }
 
+/** For whoever writes, too. */
+export const enter = (address: DatabaseAddress, deadline: number, entering: Entering): Promise<Connection> =>
+  Connection.open(address, deadline, entering);
+
 const readBlock = (cursor: Cursor, size: number): Promise<Written> =>
   new Promise((resolve, reject) => {
     cursor.read(size, (error: Error | undefined, rows: unknown, result: unknown) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '../../engine/postgres/connection.js';
+import { type Connection, enter } from '../../engine/postgres/connection.js';
 import { refuseServer } from '../../engine/postgres/server.js';
 import type { Fault } from '../../errors.js';
 import { readAddress } from '../../policy/address.js';
@@ -45,7 +45,7 @@ export class LedgerServer {
     const told = (error: unknown): Fault => serverFault(error, this.place, true);
     const password = process.env.FUGU_LEDGER_PASSWORD;
     const entering = { also: settings, told, ...(password !== undefined && { password }) };
-    const connection = await Connection.open(readAddress(this.place), deadline, entering);
+    const connection = await enter(readAddress(this.place), deadline, entering);
     try {
       await refuseServer(connection, instead);
       return connection;
