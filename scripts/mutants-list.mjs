@@ -21,7 +21,7 @@ const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, test
 
 /** Found alive in version 0.1, as they would be written now. */
 const found = [
-  mutant('presence-half', 'src/count/effects.ts', 'l1: touched * most,', 'l1: (touched * most) / 2n,', effects, every),
+  mutant('presence-half', 'src/count/effects.ts', 'l1: touched * most.l1,', 'l1: (touched * most.l1) / 2n,', effects, every),
   mutant(
     'presence-carries-over',
     'src/accounting/open-account.ts',
@@ -217,16 +217,16 @@ const sensitivity = [
   mutant(
     'rows-leave-only',
     'src/count/effects.ts',
-    'shared * range ** 2n + 2n * (touched - shared)',
-    'shared * range ** 2n + (touched - shared)',
+    'const apart = 2n * (touched - shared);',
+    'const apart = touched - shared;',
     effects,
   ),
-  mutant('rank-one-side', 'src/count/effects.ts', 'most: larger(num, den - num)', 'most: num', effects),
+  mutant('rank-one-side', 'src/count/effects.ts', 'most: ofOne(larger(num, den - num))', 'most: ofOne(num)', effects),
   mutant(
     'weight-forgotten',
     'src/count/effects.ts',
-    'reachOf(number).range * reachOf(weight).most',
-    'reachOf(number).range',
+    'sizeOf(number).range * sizeOf(weight).most',
+    'sizeOf(number).range',
     effects,
   ),
   mutant('offsets-one-way', 'src/learn/effects.ts', 'l1: 2n * m * l1', 'l1: m * l1', kmeans),
@@ -701,10 +701,16 @@ const overTime = [
 const pairEffects = 'src/count/pair-effects.test.ts';
 const byPairs = 'src/accounting/by-pairs.test.ts';
 const pairTerms = 'test/pairs.test.ts';
+const ordered = 'src/mechanism/ordered/ordered.test.ts';
+const orderedEffects = 'src/count/ordered-effects.test.ts';
 const alongPairs = [
+  mutant('ordered-one-tree', 'src/mechanism/ordered/strategy.ts', 'movedBy(strategy, crossed, 2n)', 'movedBy(strategy, crossed, 1n)', ordered, orderedEffects),
+  mutant('ordered-presence-in-one-block', 'src/mechanism/ordered/strategy.ts', 'movedBy(strategy, strategy.ends.length, 1n)', 'movedBy(strategy, 1, 1n)', ordered, orderedEffects),
+  mutant('ordered-multiple-forgotten', 'src/mechanism/ordered/strategy.ts', 'l1: tree * most, l2squared: tree ** 2n * most', 'l1: most, l2squared: most', ordered),
+  mutant('ordered-end-not-crossed', 'src/count/ordered-positions.ts', 'if (high - low > most) most = high - low;', 'if (high - low - 1 > most) most = high - low - 1;', orderedEffects),
   mutant('pairs-no-answer-stays', 'src/count/pair-effects.ts', "lost: pairs === undefined || pairs.missing === 'any'", 'lost: false', pairEffects),
-  mutant('pairs-out-forgotten', 'src/count/pair-effects.ts', 'const stay = moves.out ? larger(within, most) : within;', 'const stay = within;', pairEffects),
-  mutant('pairs-over-once', 'src/count/pair-effects.ts', '{ l1: 2n * most, l2squared: 2n * most ** 2n }', '{ l1: most, l2squared: most ** 2n }', pairEffects),
+  mutant('pairs-out-forgotten', 'src/count/pair-effects.ts', 'moves.out ? farther(within, most) : within', 'within', pairEffects),
+  mutant('pairs-over-once', 'src/count/pair-effects.ts', 'touched === 1n ? times(2n, most)', 'touched === 1n ? most', pairEffects),
   mutant('pairs-one-factor-moves', 'src/count/pair-effects.ts', 'number.moves * weight.most + number.most * weight.moves', 'number.moves * weight.most', pairEffects),
   mutant('pairs-exact-under-ties', 'src/count/pair-effects.ts', 'own.l1 === 0n && areStrangers(policy)', 'own.l1 === 0n', pairEffects, pairTerms),
   mutant('pairs-window-short', 'src/policy/pairs/cliques.ts', '.from - to <= steps', '.from - to < steps', 'src/policy/pairs/pairs.test.ts'),

@@ -3,6 +3,7 @@ import type { Account } from '../src/accounting/account.js';
 import { chooseNoise, type NoisePlan } from '../src/accounting/choose.js';
 import { openAccount } from '../src/accounting/open-account.js';
 import type { Measure } from '../src/count/measure.js';
+import { numbersToNoise } from '../src/count/noisy-cells.js';
 import { rowCounter } from '../src/count/rows.js';
 import { fromPairs, untied } from '../src/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/dependence/graph-amplifier.js';
@@ -70,7 +71,9 @@ function randomQuery(random: Random): Query {
   };
   const weighted = random(3) ? {} : { weight: 'w' };
   const column = pick(random, ['age', 'income']);
-  const kind = random(8);
+  const kind = random(10);
+  if (kind === 8) return { kind: 'cdf', column, ...asked };
+  if (kind === 9) return { kind: 'ranges', column: pick(random, ['age', 'party']), ...asked };
   if (kind === 0) return { kind: 'count', ...asked, ...weighted };
   if (kind === 1) return { kind: 'sum', column, ...asked, ...weighted };
   if (kind === 2) return { kind: 'mean', column, ...asked, ...weighted };
@@ -102,6 +105,7 @@ const squares = (list: readonly bigint[]): bigint[] => list.map((d) => d * d);
 /** How far a measure moves: every cell, or for a selection the worst candidate of every group. */
 function moves(m: Measure, before: readonly bigint[], after: readonly bigint[]): bigint[] {
   if (m.mechanism === 'additive') return sizes(before, after);
+  if (m.mechanism === 'ordered') return sizes(numbersToNoise(m, before), numbersToNoise(m, after));
   const width = m.candidates.length;
   return m.cells.map((_, g) => {
     const [a, b] = [before, after].map((counts) => m.penalties(counts.slice(g * width, (g + 1) * width)));

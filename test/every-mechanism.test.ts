@@ -101,6 +101,7 @@ const questions = [
   {
     queries: [
       { kind: 'quantile', column: 'age', at: [0.25, 0.5] },
+      { kind: 'cdf', column: 'age' },
       { kind: 'sum', column: 'income', by: ['media'] },
     ],
   },

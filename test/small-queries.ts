@@ -16,6 +16,10 @@ export const smallQueries = [
   { kind: 'mean', column: 'x', by: ['party'], where: [{ column: 'x', op: '>', value: 0 }] },
   { kind: 'variance', column: 'x', by: ['party'] },
   { kind: 'variance', column: 'x', weight: 'w' },
+  { kind: 'cdf', column: 'x' },
+  { kind: 'cdf', column: 'x', by: ['party'] },
+  { kind: 'cdf', column: 'x', by: ['media'], where: [{ column: 'x', op: '>', value: 0 }] },
+  { kind: 'ranges', column: 'party' },
   { kind: 'share', column: 'party', values: ['a'] },
   { kind: 'share', column: 'media', values: ['q'], by: ['party'], weight: 'w' },
 ];

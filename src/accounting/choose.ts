@@ -5,6 +5,7 @@ import { type Allotment, pureInside } from '../mechanism/allotment.js';
 import { largest, type Scope } from '../mechanism/effect.js';
 import { varianceOf } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
+import { readingOf } from '../mechanism/ordered/reading.js';
 import { type Profile, paidBySlice, type Spent, spend } from '../mechanism/profile.js';
 import { along, boxIn, columnsIn, everyRecord, isPart, isSlice, type Slicing } from '../mechanism/record-class.js';
 import { type Selection, selection } from '../mechanism/select.js';
@@ -173,6 +174,19 @@ const mechanisms: {
         unit: toNumber(m.grid),
         factored: isFactored(m),
         ...(m.tables !== undefined && { tables: m.tables }),
+      },
+      allotment,
+      scope,
+    ),
+  ordered: (m, allotment, scope) =>
+    additive(
+      {
+        name: m.name,
+        cells: m.cells.length,
+        effects: m.effects,
+        // Of a range of positions, over all of them.
+        unit: Math.sqrt(readingOf(m.strategy).meanVariance()),
+        factored: isFactored(m),
       },
       allotment,
       scope,

@@ -19,7 +19,7 @@ const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>,
   rows: (_, { beyond }) => beyond !== true,
   // Over rows every count is a sum. Over answers it is one only where a single answer moves it: what another adds to a cross table depends on the first.
   sums: (_, { measures, sums }) =>
-    measures ? measures.every((m) => m.mechanism === 'additive' && answersMoving(m) <= 1) : sums === true,
+    measures ? measures.every((m) => m.mechanism !== 'exponential' && answersMoving(m) <= 1) : sums === true,
   // Nothing reads finer than the declared values.
   levels: ({ resolution }, { measures }) =>
     coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,

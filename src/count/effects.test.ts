@@ -13,6 +13,7 @@ import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
 import type { CountedMeasure, Measure } from './measure.js';
+import { numbersToNoise } from './noisy-cells.js';
 import { stepsOf } from './public-steps.js';
 import { rowCounter } from './rows.js';
 import { effectsOverSteps } from './running-count.js';
@@ -42,7 +43,8 @@ const count = (policy: Policy, measure: Measure, rows: readonly Row[]): Vector =
   const names = [...policy.columns.keys()];
   const counter = rowCounter([measure], names, policy);
   counter.add({ columns: names.map((_, j) => rows.map((row) => row[j]!)), rows: rows.length });
-  return counter.totals()[0]!;
+  const counts = counter.totals()[0]!;
+  return measure.mechanism === 'ordered' ? numbersToNoise(measure, counts) : counts;
 };
 
 const largest = (list: readonly bigint[]): bigint => [...list].sort((a, b) => Number(b - a))[0] ?? 0n;

@@ -1,5 +1,6 @@
 import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
+import { moveOver, presenceOf, type Strategy } from '../mechanism/ordered/strategy.js';
 import { answersTo, columnsIn, everyRecord, type RecordClass, sliced, sliceOfAll } from '../mechanism/record-class.js';
 import { both, everyValue, inOrder, isEverything, type Range, type Values } from '../mechanism/slices.js';
 import type { Box } from '../mechanism/together.js';
@@ -11,17 +12,18 @@ import type { Policy } from '../policy/policy.js';
 import type { SlicingColumn } from '../ties/slicing-column.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
 import { type Counting, columnsOf, columnsOfKey, type RowKey, type RowTest, type RowValue } from './measure.js';
-import { type Moving, withPairs } from './pair-effects.js';
+import { endsCrossed, endsOnPositions } from './ordered-positions.js';
+import { type Inner, type Moving, withPairs } from './pair-effects.js';
 
 /** Closed interval of integers. */
 interface Interval {
   readonly low: bigint;
   readonly high: bigint;
 }
-/** How far one row can lift a cell (`most`), and how far a row's change within a cell can move it (`range`, zero included). */
+/** How far one row can lift a cell (`most`), and how far a row's change within a cell can move it (`range`, zero included). What stands for a cell may be several numbers. */
 interface Reach {
-  readonly most: bigint;
-  readonly range: bigint;
+  readonly most: Effect;
+  readonly range: Effect;
 }
 const absolute = (x: bigint): bigint => (x < 0n ? -x : x);
 function larger(...list: bigint[]): bigint {
@@ -31,7 +33,8 @@ function larger(...list: bigint[]): bigint {
 }
 const smaller = (a: bigint, b: bigint): bigint => -larger(-a, -b);
 const withZero = ({ low, high }: Interval): Interval => ({ low: low < 0n ? low : 0n, high: high > 0n ? high : 0n });
-const reachOf = (interval: Interval): Reach => {
+const ofOne = (by: bigint): Effect => ({ l1: by, l2squared: by ** 2n });
+const sizeOf = (interval: Interval): { readonly most: bigint; readonly range: bigint } => {
   const { low, high } = withZero(interval);
   return { most: larger(-low, high), range: high - low };
 };
@@ -79,14 +82,15 @@ export function valueInterval(policy: Policy, value: RowValue): Interval {
 function apart(touched: bigint, cells: bigint, { most, range }: Reach): Effect {
   const spare = 2n * touched - cells;
   const shared = spare > 0n ? spare : 0n;
+  const apart = 2n * (touched - shared);
   return {
-    l1: shared * range + 2n * (touched - shared) * most,
-    l2squared: larger(touched * range ** 2n, shared * range ** 2n + 2n * (touched - shared) * most ** 2n),
+    l1: shared * range.l1 + apart * most.l1,
+    l2squared: larger(touched * range.l2squared, shared * range.l2squared + apart * most.l2squared),
   };
 }
 
 /** A row that is there or not: every cell it touches moves by what it adds. */
-const alone = (touched: bigint, { most }: Reach): Effect => ({ l1: touched * most, l2squared: touched * most ** 2n });
+const alone = (touched: bigint, { most }: Reach): Effect => ({ l1: touched * most.l1, l2squared: touched * most.l2squared });
 
 interface Shape {
   readonly counting: Counting;
@@ -94,7 +98,7 @@ interface Shape {
   readonly cells: bigint;
   readonly row: Reach;
   /** Change of one cell when only this column's answer changes and the row stays in its cells. */
-  readonly within: (column: string) => bigint;
+  readonly within: (column: string) => Effect;
   /** What else moving a row along pairs asks. */
   readonly moving: Pick<Moving, 'value' | 'inner'>;
 }
@@ -112,7 +116,7 @@ function answerEffect(column: string, { counting, cells, row, within }: Shape): 
   const valued = (value.kind === 'number' && value.column === column) || (value.kind !== 'one' && value.weight === column);
   const whole = apart(touched, cells, row);
   if (keys.length > 0 && valued) return whole;
-  const moved = (cellsMoved: bigint, by: bigint): Effect => ({ l1: cellsMoved * by, l2squared: cellsMoved * by ** 2n });
+  const moved = (cellsMoved: bigint, by: Effect): Effect => ({ l1: cellsMoved * by.l1, l2squared: cellsMoved * by.l2squared });
   const options = keys.find((key) => key.kind === 'options');
   const effect = options
     ? moved(optionCount(counting, column) * BigInt(options.size), row.most)
@@ -231,28 +235,40 @@ function outside(ranges: readonly Range[], first: number): readonly Range[] {
 /** Replace-one effects of a vector of sums. Proofs in effects.proof.md. */
 export function sumEffects(policy: Policy, counting: Counting): Effects {
   const { value } = counting;
-  const row = reachOf(valueInterval(policy, value));
+  const { most, range } = sizeOf(valueInterval(policy, value));
   const weight = weightInterval(policy, value.kind === 'one' ? undefined : value.weight);
   const number = numberInterval(policy, value);
-  const within = (column: string): bigint =>
-    value.kind === 'number' && value.column === column
-      ? reachOf(number).range * reachOf(weight).most
-      : reachOf(weight).range * reachOf(number).most;
+  const within = (column: string): Effect =>
+    ofOne(
+      value.kind === 'number' && value.column === column
+        ? sizeOf(number).range * sizeOf(weight).most
+        : sizeOf(weight).range * sizeOf(number).most,
+    );
   const cells = counting.keys.reduce((n, key) => n * BigInt(key.size), 1n);
-  return perClass(policy, { counting, cells, row, within, moving: { value } });
+  return perClass(policy, { counting, cells, row: { most: ofOne(most), range: ofOne(range) }, within, moving: { value } });
 }
 
 /** Replace-one effects of the penalties of a quantile num/den, chosen once per group (all keys but the last, which is the grid). */
 export function rankEffects(policy: Policy, counting: Counting, num: bigint, den: bigint): Effects {
-  const groups = counting.keys.slice(0, -1);
-  const grid = counting.keys.at(-1)!;
-  const cells = groups.reduce((n, key) => n * BigInt(key.size), 1n);
-  const row: Reach = { most: larger(num, den - num), range: den };
-  // The grid column plays the part of the value: its answer moves a row along the candidates of its own groups.
-  const grouped: Counting = {
-    filter: counting.filter,
-    keys: groups,
-    value: { kind: 'number', column: columnsOfKey(grid)[0]!, power: 1, origin: 0n, shift: 0n },
-  };
-  return perClass(policy, { counting: grouped, cells, row, within: () => den, moving: { inner: { key: grid, moves: den } } });
+  const row = { most: ofOne(larger(num, den - num)), range: ofOne(den) };
+  return insideGroups(policy, counting, row, () => ofOne(den));
+}
+
+/** Replace-one effects of what a strategy makes of the counts of each group over positions in a row: all keys but the last, which says the position. */
+export function orderedEffects(policy: Policy, counting: Counting, strategy: Strategy): Effects {
+  const most = presenceOf(strategy);
+  const move = moveOver(strategy, strategy.ends.length - 1);
+  const range = { l1: larger(most.l1, move.l1), l2squared: larger(most.l2squared, move.l2squared) };
+  const pieces = endsOnPositions(policy, counting.keys.at(-1)!, strategy);
+  return insideGroups(policy, counting, { most, range }, (pairs) => moveOver(strategy, endsCrossed(pairs, pieces)));
+}
+
+/** The last key stands for a value inside the groups that the others make: its answer moves a row there, within its groups. */
+function insideGroups(policy: Policy, counting: Counting, row: Reach, moves: Inner['moves']): Effects {
+  const keys = counting.keys.slice(0, -1);
+  const inner = counting.keys.at(-1)!;
+  const cells = keys.reduce((n, key) => n * BigInt(key.size), 1n);
+  const value: RowValue = { kind: 'number', column: columnsOfKey(inner)[0]!, power: 1, origin: 0n, shift: 0n };
+  const grouped: Counting = { filter: counting.filter, keys, value };
+  return perClass(policy, { counting: grouped, cells, row, within: () => row.range, moving: { inner: { key: inner, moves } } });
 }

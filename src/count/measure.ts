@@ -1,6 +1,7 @@
 import type { Rational } from '../exact/rational.js';
 import type { Additive } from '../mechanism/additive.js';
 import type { Effects } from '../mechanism/effect.js';
+import type { Strategy } from '../mechanism/ordered/strategy.js';
 import type { Selection } from '../mechanism/select.js';
 import type { Policy } from '../policy/policy.js';
 
@@ -44,9 +45,23 @@ export interface SelectedMeasure {
   readonly perRank: number;
   readonly counting: Counting;
 }
-export type Measure = CountedMeasure | SelectedMeasure;
+/**
+ * Counts over positions in a row, of which sums are noised that a strategy names: whole multiples of prefix counts and of trees. Counting gives, for each group, the rows at each position
+ * (position fastest); what is noised are the numbers of the strategy, group by group.
+ */
+export interface OrderedMeasure {
+  readonly mechanism: 'ordered';
+  readonly name: string;
+  /** One for each number that is noised, with the label of its group. */
+  readonly cells: readonly (readonly string[])[];
+  readonly strategy: Strategy;
+  /** Of replacing one record, on the numbers that are noised. */
+  readonly effects: Effects;
+  readonly counting: Counting;
+}
+export type Measure = CountedMeasure | SelectedMeasure | OrderedMeasure;
 /** The mechanism that lets a measure out. */
-export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure
+export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure | OrderedMeasure
   ? Additive
   : M extends SelectedMeasure
     ? Selection
@@ -139,6 +154,12 @@ export function textOf(value: unknown): string {
     return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
   }
 }
-/** What measures count under a policy: the cells, and what is declared of the columns they read. */
+/** What measures count under a policy: the cells, what is declared of the columns they read, and what is noised of it where that is not the cells. */
 export const countedText = (measures: readonly Measure[], policy: Policy): string =>
-  textOf(measures.map(({ counting }) => [counting, columnsOf(counting).map((name) => policy.columns.get(name))]));
+  textOf(
+    measures.map((m) => [
+      m.counting,
+      columnsOf(m.counting).map((name) => policy.columns.get(name)),
+      ...(m.mechanism === 'ordered' ? [m.strategy] : []),
+    ]),
+  );

@@ -1,11 +1,12 @@
 import type { Pinned } from '../engine/engine.js';
 import type { Additive } from '../mechanism/additive.js';
 import { type Law, lawText } from '../mechanism/law.js';
+import { encoded } from '../mechanism/ordered/strategy.js';
 import type { Paid } from '../mechanism/paid.js';
 import type { Selection } from '../mechanism/select.js';
 import type { Policy } from '../policy/policy.js';
 import { countCells } from './count.js';
-import type { Measure, MechanismOf } from './measure.js';
+import type { Measure, MechanismOf, OrderedMeasure } from './measure.js';
 
 /** A batch's noisy integers as plain data: what the ledger keeps for replay. */
 export interface NoisyAnswer {
@@ -36,7 +37,19 @@ function letOut(m: Measure, mechanism: MechanismOf, paid: Paid): (exact: readonl
     const add = (mechanism as Additive).ready(paid);
     return (exact) => ({ values: add(exact).map(String) });
   }
+  if (m.mechanism === 'ordered') {
+    const add = (mechanism as Additive).ready(paid);
+    return (exact) => ({ values: add(numbersToNoise(m, exact)).map(String) });
+  }
   const width = m.candidates.length;
   const penalties = (exact: readonly bigint[], group: number) => m.penalties(exact.slice(group * width, (group + 1) * width));
   return (exact) => ({ chosen: m.cells.map((_, group) => (mechanism as Selection).choose(paid, penalties(exact, group))) });
+}
+
+/** Group by group, what the strategy makes of the counts at the positions. */
+export function numbersToNoise({ strategy }: OrderedMeasure, counts: readonly bigint[]): bigint[] {
+  const numbers: bigint[] = [];
+  for (let first = 0; first < counts.length; first += strategy.size)
+    for (const number of encoded(strategy, counts.slice(first, first + strategy.size))) numbers.push(number);
+  return numbers;
 }

@@ -6,22 +6,28 @@ import { type Grid, gridOf, unitsAt } from '../policy/grid.js';
 import { cliques, type Piece } from '../policy/pairs/cliques.js';
 import { blockAt, type ColumnPairs, type Pairs } from '../policy/pairs/pairs.js';
 import type { Column, Policy } from '../policy/policy.js';
-import { type CodeKey, type Counting, columnsOfKey, type RowKey, type RowTest, type RowValue } from './measure.js';
+import { type CodeKey, type Counting, columnsOfKey, type RowKey, type RowTest, type RowValue, textOf } from './measure.js';
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const size = (x: bigint): bigint => (x < 0n ? -x : x);
 
+/** Where rows stand inside their cells, and how far moving there along pairs of that column moves a cell. */
+export interface Inner {
+  readonly key: RowKey;
+  readonly moves: (pairs: ColumnPairs | undefined) => Effect;
+}
+
 /** A measure as far as moving a row along pairs asks. */
 export interface Moving {
   readonly counting: Pick<Counting, 'filter' | 'keys'>;
-  /** Where rows stand inside their cells: the grid of a quantile, and how far moving there moves a cell. */
-  readonly inner?: { readonly key: RowKey; readonly moves: bigint };
+  /** The grid of a quantile, the positions of ordered counts. */
+  readonly inner?: Inner;
   /** What a row adds to its cells, where that is a value. */
   readonly value?: RowValue;
   /** How many cells a row touches, the most it adds to one, and how far replacing it by any other, or by none, moves them all. */
   readonly touched: bigint;
-  readonly most: bigint;
+  readonly most: Effect;
   readonly full: Effect;
 }
 
@@ -44,8 +50,25 @@ export function withPairs(policy: Policy, effects: Effects, moving: Moving): Eff
 
 /** How far replacing a row along a pair moves a measure: every column stays, or moves along a pair of its own, all at once (effects.proof.md, "Along pairs"). */
 function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
-  const { counting, inner, value, touched, most, full } = moving;
+  const { inner, value, touched, most, full } = moving;
+  const moves = movesOf(policy, pairs, moving);
+  const within =
+    moves.inside && inner ? inner.moves(pairs.columns.get(columnsOfKey(inner.key)[0]!)) : valueMove(policy, pairs, value);
+  const staying = times(touched, moves.out ? farther(within, most) : within);
+  const over = touched === 1n ? times(2n, most) : full;
+  const effect = moves.over ? farther(over, staying) : staying;
+  return { l1: smaller(effect.l1, full.l1), l2squared: smaller(effect.l2squared, full.l2squared) };
+}
+
+/** Many strategies are tried on the same counts. */
+const known = new WeakMap<Policy, Map<string, Moves>>();
+function movesOf(policy: Policy, pairs: Pairs, { counting, inner }: Moving): Moves {
+  const all = known.get(policy) ?? new Map<string, Moves>();
+  known.set(policy, all);
   const keys = inner ? [...counting.keys, inner.key] : counting.keys;
+  const text = textOf([pairs.digest, counting.filter, counting.keys, inner?.key ?? null]);
+  const there = inner && all.get(text);
+  if (there) return there;
   const reads = new Set([...counting.filter.map(({ column }) => column), ...keys.flatMap(columnsOfKey)]);
   const moves = { out: false, over: false, inside: false };
   for (const name of reads) {
@@ -56,13 +79,16 @@ function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
       inner: inner && columnsOfKey(inner.key).includes(name) ? inner.key : undefined,
     });
   }
-  const within = inner ? (moves.inside ? inner.moves : 0n) : value ? valueMoves(policy, pairs, value) : 0n;
-  const stay = moves.out ? larger(within, most) : within;
-  const staying = { l1: touched * stay, l2squared: touched * stay ** 2n };
-  const over = touched === 1n ? { l1: 2n * most, l2squared: 2n * most ** 2n } : full;
-  const effect = moves.over ? { l1: larger(over.l1, staying.l1), l2squared: larger(over.l2squared, staying.l2squared) } : staying;
-  return { l1: smaller(effect.l1, full.l1), l2squared: smaller(effect.l2squared, full.l2squared) };
+  if (inner) all.set(text, moves);
+  return moves;
 }
+
+const farther = (a: Effect, b: Effect): Effect => ({ l1: larger(a.l1, b.l1), l2squared: larger(a.l2squared, b.l2squared) });
+const times = (n: bigint, { l1, l2squared }: Effect): Effect => ({ l1: n * l1, l2squared: n * l2squared });
+const valueMove = (policy: Policy, pairs: Pairs, value: RowValue | undefined): Effect => {
+  const by = value ? valueMoves(policy, pairs, value) : 0n;
+  return { l1: by, l2squared: by ** 2n };
+};
 
 type OneKey = Exclude<RowKey, { kind: 'joint' }>;
 const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
@@ -93,17 +119,26 @@ function look(moves: Moves, column: Column, pairs: ColumnPairs | undefined, aske
     moves.over ||= asked.keys.length > 0;
     return;
   }
-  const { pieces, missing } = kindsIn(column, asked);
+  const { pieces, missing } = kindsIn(column, asked, false);
   for (const set of cliques(pairs, pieces, missing)) {
     const counted = [...set].filter((kind) => kind.counted);
     moves.out ||= counted.length > 0 && counted.length < set.size;
     moves.over ||= counted.some(({ place }) => place !== counted[0]!.place);
-    moves.inside ||= counted.some(({ inside }) => inside !== counted[0]!.inside);
   }
+  if (asked.inner) moves.inside ||= movesInside(pairs, kindsIn(column, asked, true));
 }
 
-/** The positions of a column in pieces that tests and keys treat alike, equal kinds being one object. */
-function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inner }: Asked) {
+/** There may be thousands of places inside: one pair that leads from one to another is enough. */
+function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: ReturnType<typeof kindsIn>): boolean {
+  for (const set of cliques(pairs, pieces, missing)) {
+    const counted = [...set].filter((kind) => kind.counted);
+    if (counted.some(({ inside }) => inside !== counted[0]!.inside)) return true;
+  }
+  return false;
+}
+
+/** The positions of a column in pieces that tests and keys treat alike, equal kinds being one object; `fine`: and that stand in one place inside. */
+function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inner }: Asked, fine: boolean) {
   const known = new Map<string, Kind>();
   const passing = tests.map(passer);
   const placing = keys.map(placer);
@@ -112,7 +147,9 @@ function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inne
     const places = placing.map((place) => place(value));
     const within = inside?.(value);
     const counted = passing.every((test) => test(value)) && !places.includes(dropped) && within !== dropped;
-    const kind = counted ? { counted, place: places.join(), inside: `${within}` } : { counted, place: '', inside: '' };
+    const kind = counted
+      ? { counted, place: places.join(), inside: fine ? `${within}` : '' }
+      : { counted, place: '', inside: '' };
     const text = `${kind.counted} ${kind.place} ${kind.inside}`;
     known.set(text, known.get(text) ?? kind);
     return known.get(text)!;
@@ -125,7 +162,7 @@ function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inne
   const starts = [
     0,
     ...tests.flatMap((test) => (test.kind === 'range' ? [test.from, test.to + 1] : [])),
-    ...[...keys, ...(inner ? [inner as OneKey] : [])].flatMap(startsOf),
+    ...[...keys, ...(inner && fine ? [inner as OneKey] : [])].flatMap(startsOf),
   ].filter((p) => p >= 0 && p <= last);
   const sorted = [...new Set(starts)].sort((a, b) => a - b);
   const pieces = sorted.map((from, i): Piece<Kind> => ({ from, to: (sorted[i + 1] ?? last + 1) - 1, kind: kindOf(from) }));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy, surveyColumns } from '../../test/sample-policy.js';
+import { numbersToNoise } from '../count/noisy-cells.js';
 import { rowCounter } from '../count/rows.js';
 import type { Cell } from '../engine/engine.js';
 import { Fault } from '../errors.js';
@@ -39,6 +40,7 @@ function plainAnswers(query: unknown, rows: readonly Row[], p: Policy = policy):
   return bound.finish(
     bound.measures.map((measure, i): NoisyMeasure => {
       if (measure.mechanism === 'additive') return { noise: quiet, values: counts[i]! };
+      if (measure.mechanism === 'ordered') return { noise: quiet, values: numbersToNoise(measure, counts[i]!) };
       const width = measure.candidates.length;
       const chosen = measure.cells.map((_, g) => {
         const penalties = measure.penalties(counts[i]!.slice(g * width, (g + 1) * width));

@@ -1,6 +1,8 @@
+import { cdf } from './kinds/cdf.js';
 import { count, crosstab, histogram } from './kinds/count.js';
 import { mean } from './kinds/mean.js';
 import { quantile } from './kinds/quantile.js';
+import { ranges } from './kinds/ranges.js';
 import { share } from './kinds/share.js';
 import { sum } from './kinds/sum.js';
 import { variance } from './kinds/variance.js';
@@ -15,5 +17,7 @@ export const queryKinds = {
   share,
   histogram,
   crosstab,
+  cdf,
+  ranges,
   quantile,
 } as const;

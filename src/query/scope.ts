@@ -1,5 +1,5 @@
 import { sumEffects } from '../count/effects.js';
-import type { Counting, Measure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
+import type { Counting, Measure, OrderedMeasure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
 import { impliesPresent, textOf } from '../count/measure.js';
 import { one, type Rational } from '../exact/rational.js';
 import type { Law } from '../mechanism/law.js';
@@ -38,6 +38,8 @@ export interface Scope {
   /** How many of them have a usable value of a number column. */
   presentCount(rows: Rows, column: string): Term;
   select(measure: SelectedMeasure): number;
+  /** Index of the measure of ordered counts, which a batch has once. */
+  ordered(measure: OrderedMeasure): number;
 }
 
 export const rowsOf = (policy: Policy, query: Pick<Query, 'where' | 'by' | 'weight'>, alsoBy: readonly string[] = []): Rows => {
@@ -132,6 +134,10 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
         : count(only(rows, present(column)), impliesPresent(rows.filter, column) ? 'count' : `count with ${column}`, sameCell),
     select(measure) {
       const text = textOf([measure.counting, measure.name]);
+      return known.get(text) ?? keep(text, measure);
+    },
+    ordered(measure) {
+      const text = textOf([measure.counting, measure.strategy]);
       return known.get(text) ?? keep(text, measure);
     },
   };

@@ -5,8 +5,7 @@ import type { Way } from './way.js';
  * read off its own noisy sum and off those inside it, each as far as its variance deserves (Honaker 2015).
  */
 export function treeOf(horizon: number, arity: number): Way {
-  const widths = [1];
-  while (widths.at(-1)! * arity < horizon) widths.push(widths.at(-1)! * arity);
+  const widths = widthsOf(horizon, arity);
   const { weights, variances } = blockReadings(widths.length, arity);
   return {
     name: widths.length === 1 ? 'each step' : 'tree',
@@ -72,9 +71,17 @@ function blocksIn(horizon: number, width: number, larger = horizon + 1): number 
 }
 
 /** From a noise for each step to the binary tree: for each number of levels the least arity that reaches the horizon. */
-export function treesOver(horizon: number): readonly Way[] {
+export function aritiesOver(horizon: number): readonly number[] {
   const levels = Array.from({ length: Math.max(1, Math.ceil(Math.log2(horizon))) }, (_, k) => k + 1);
-  return [...new Set(levels.map((n) => leastArity(horizon, n)))].map((arity) => treeOf(horizon, arity));
+  return [...new Set(levels.map((n) => leastArity(horizon, n)))];
+}
+export const treesOver = (horizon: number): readonly Way[] => aritiesOver(horizon).map((arity) => treeOf(horizon, arity));
+
+/** How many steps the blocks of each size hold. */
+export function widthsOf(horizon: number, arity: number): readonly number[] {
+  const widths = [1];
+  while (widths.at(-1)! * arity < horizon) widths.push(widths.at(-1)! * arity);
+  return widths;
 }
 
 /** So that `levels` sizes of blocks reach the horizon. */

@@ -5,6 +5,7 @@ import { openWorkshop, policyYaml } from '../../../test/workshop.js';
 import { type Rational, rational } from '../../exact/rational.js';
 import { pure, zcdp } from '../../mechanism/allotment.js';
 import type { Effect } from '../../mechanism/effect.js';
+import { isotonic } from '../../mechanism/ordered/isotonic.js';
 import { Paid } from '../../mechanism/paid.js';
 import { everyRecord, tuplesOf } from '../../mechanism/record-class.js';
 import {
@@ -17,7 +18,6 @@ import {
   personEffect,
   tieEffect,
 } from './distribution.js';
-import { isotonic } from './isotonic.js';
 import { degreeCounts, projectedDegrees } from './projection.js';
 import { planDegrees } from './release.js';
 

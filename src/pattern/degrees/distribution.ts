@@ -1,9 +1,9 @@
 import { type Additive, additive } from '../../mechanism/additive.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import { type Effect, effectOn } from '../../mechanism/effect.js';
+import { isotonic } from '../../mechanism/ordered/isotonic.js';
 import type { Paid } from '../../mechanism/paid.js';
 import type { RecordClass } from '../../mechanism/record-class.js';
-import { isotonic } from './isotonic.js';
 
 /**
  * The degree distribution of n people, n public: how many have d ties, d = 0 … last, where the last bin holds everybody above. Three ways to noise it, all

@@ -1,5 +1,5 @@
 /** The non-decreasing sequence nearest to the values in least squares: neighbours that are out of order are pooled (Ayer et al. 1955). */
-export function isotonic(values: readonly number[]): number[] {
+export function isotonic(values: Iterable<number>): number[] {
   const level: number[] = [];
   const size: number[] = [];
   for (const value of values) {

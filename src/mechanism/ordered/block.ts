@@ -1,0 +1,166 @@
+import { widthsOf } from '../running/tree.js';
+
+/** Something linear in the counts of a block: so many times its total, and a rest that the total says nothing about, with its variance. */
+export interface Told {
+  readonly onTotal: number;
+  readonly rest: number;
+}
+
+/** Least squares inside one block, for noise of variance 1 (ordered.proof.md, 2). */
+export interface Block {
+  readonly width: number;
+  /** Of what its tree says about its total; infinite without a tree. */
+  readonly variance: number;
+  /** Of the counts at the positions from `from` up to `to`, which is not among them. */
+  range(from: number, to: number): Told;
+  /** Of all counts, each as often as its position says. */
+  readonly slope: Told;
+  /** Its total, and the counts at its positions once the total is known from elsewhere as well, from the noisy numbers of its tree. */
+  read(numbers: readonly number[]): { readonly total: number; counts(total: number): Float64Array };
+}
+
+/** A block of one position that has no tree: only prefixes speak about it. */
+const alone: Block = {
+  width: 1,
+  variance: Number.POSITIVE_INFINITY,
+  range: (from, to) => ({ onTotal: to - from, rest: 0 }),
+  slope: { onTotal: 0, rest: 0 },
+  read: () => ({ total: 0, counts: (total) => Float64Array.of(total) }),
+};
+
+/** The nodes of one size: what the sums at and below a node say about it has this variance. */
+interface Level {
+  readonly width: number;
+  readonly variances: Float64Array;
+  /** Sums of the variances before each node. */
+  readonly before: Float64Array;
+}
+
+export function blockOf(width: number, arity: number, tree: number): Block {
+  if (tree === 0) return alone;
+  const levels = levelsOf(width, arity, tree);
+  const top = levels.at(-1)!;
+  const all: Children = { level: levels.length - 1, first: 0, end: top.variances.length };
+  const below = ({ level }: Children, node: number): Children => ({
+    level: level - 1,
+    first: node * arity,
+    end: Math.min((node + 1) * arity, levels[level - 1]!.variances.length),
+  });
+  const rangeIn = (children: Children, from: number, to: number): Told => {
+    const { width: each, before, variances } = levels[children.level]!;
+    // The last node may be narrower: what reaches to the end of the block holds it whole.
+    const end = to === width ? children.end : Math.floor(to / each);
+    const first = Math.ceil(from / each);
+    const whole = end > first ? before[end]! - before[first]! : 0;
+    let [sum, squares, rest] = [whole, whole, 0];
+    const cut = (node: number, a: number, b: number) => {
+      const told = rangeIn(below(children, node), a, b);
+      sum += told.onTotal * variances[node]!;
+      squares += told.onTotal ** 2 * variances[node]!;
+      rest += told.rest;
+    };
+    if (end < first) cut(end, from, to);
+    else {
+      if (from < first * each) cut(first - 1, from, Math.min(first * each, width));
+      if (to !== width && to > end * each) cut(end, end * each, to);
+    }
+    const total = before[children.end]! - before[children.first]!;
+    return { onTotal: sum / total, rest: rest + squares - sum ** 2 / total };
+  };
+  const slopeIn = (children: Children): Told => {
+    const { before, variances } = levels[children.level]!;
+    let [sum, squares, rest] = [0, 0, 0];
+    for (let node = children.first; node < children.end; node++) {
+      const told = children.level === 0 ? { onTotal: node, rest: 0 } : slopeIn(below(children, node));
+      sum += told.onTotal * variances[node]!;
+      squares += told.onTotal ** 2 * variances[node]!;
+      rest += told.rest;
+    }
+    const total = before[children.end]! - before[children.first]!;
+    return { onTotal: sum / total, rest: rest + squares - sum ** 2 / total };
+  };
+  return {
+    width,
+    variance: top.before.at(-1)!,
+    range: (from, to) => (from === to ? { onTotal: 0, rest: 0 } : rangeIn(all, from, to)),
+    get slope() {
+      return slopeIn(all);
+    },
+    read: (numbers) => {
+      const said = saidBy(numbers, levels, arity, tree);
+      return {
+        total: said.at(-1)!.reduce((sum, x) => sum + x, 0),
+        counts: (total) => {
+          const down = (children: Children, known: number): void => {
+            const { before, variances } = levels[children.level]!;
+            const here = said[children.level]!;
+            let sum = 0;
+            for (let node = children.first; node < children.end; node++) sum += here[node]!;
+            const rate = (known - sum) / (before[children.end]! - before[children.first]!);
+            for (let node = children.first; node < children.end; node++) {
+              here[node]! += variances[node]! * rate;
+              if (children.level > 0) down(below(children, node), here[node]!);
+            }
+          };
+          down(all, total);
+          return said[0]!;
+        },
+      };
+    },
+  };
+}
+
+/** Nodes of one level under one node of the next, or under the block itself. */
+interface Children {
+  readonly level: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+/** A node that ends within the block was noised itself; the last of a size may not. */
+const isNoised = (node: number, each: number, width: number): boolean => (node + 1) * each <= width;
+
+function levelsOf(width: number, arity: number, tree: number): readonly Level[] {
+  const own = tree ** -2;
+  const levels: Level[] = [];
+  for (const each of widthsOf(width, arity)) {
+    const inner = levels.at(-1);
+    const variances = Float64Array.from({ length: Math.ceil(width / each) }, (_, node) => {
+      if (!inner) return own;
+      const inside = inner.before[Math.min((node + 1) * arity, inner.variances.length)]! - inner.before[node * arity]!;
+      return isNoised(node, each, width) ? (own * inside) / (own + inside) : inside;
+    });
+    const before = new Float64Array(variances.length + 1);
+    variances.forEach((v, node) => {
+      before[node + 1] = before[node]! + v;
+    });
+    levels.push({ width: each, variances, before });
+  }
+  return levels;
+}
+
+/** What the numbers say about every node from below: its own and those inside it, by the inverse of their variances. In the order of the encoder, each node when its last position is over. */
+function saidBy(numbers: readonly number[], levels: readonly Level[], arity: number, tree: number): readonly Float64Array[] {
+  const width = levels[0]!.variances.length;
+  const own = tree ** -2;
+  const noised = levels.map(({ variances }) => new Float64Array(variances.length));
+  let next = 0;
+  for (let at = 1; at <= width; at++)
+    for (let level = 0; level < levels.length && at % levels[level]!.width === 0; level++)
+      noised[level]![at / levels[level]!.width - 1] = numbers[next++]! / tree;
+  return levels.reduce<Float64Array[]>((done, { width: each }, level) => {
+    const inner = done.at(-1);
+    const inside = inner && levels[level - 1]!;
+    done.push(
+      noised[level]!.map((number, node) => {
+        if (!inner || !inside) return number;
+        const [first, end] = [node * arity, Math.min((node + 1) * arity, inner.length)];
+        let sum = 0;
+        for (let k = first; k < end; k++) sum += inner[k]!;
+        const spread = inside.before[end]! - inside.before[first]!;
+        return isNoised(node, each, width) ? (spread * number + own * sum) / (own + spread) : sum;
+      }),
+    );
+    return done;
+  }, []);
+}

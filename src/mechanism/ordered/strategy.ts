@@ -1,0 +1,68 @@
+import { type Effect, effectOn } from '../effect.js';
+import { everyRecord } from '../record-class.js';
+import { treeOf } from '../running/tree.js';
+import { effectsThrough } from '../running/way.js';
+
+/**
+ * What is noised of counts over positions in a row (ordered.proof.md): how many lie before the end of each block, and inside every block a tree of sums, each so many times over. The noise of
+ * all numbers is one law, so the multiples are how the cost is shared. One block that holds everything is a plain tree with its total, blocks of one position are plain prefix counts.
+ */
+export interface Strategy {
+  /** How many positions there are. */
+  readonly size: number;
+  /** Where blocks end, rising; the last at `size`. */
+  readonly ends: readonly number[];
+  readonly arity: number;
+  /** Multiples of prefix counts and of the sums in trees; no sums (0) only where all blocks have one position. */
+  readonly prefix: number;
+  readonly tree: number;
+}
+
+export const widthsOfBlocks = ({ ends }: Strategy): readonly number[] => ends.map((end, b) => end - (ends[b - 1] ?? 0));
+
+/** The numbers that are noised, from the counts at the positions: linear, with whole coefficients. */
+export function encoded(strategy: Strategy, counts: readonly bigint[]): bigint[] {
+  const [prefix, tree] = [BigInt(strategy.prefix), BigInt(strategy.tree)];
+  const numbers: bigint[] = [];
+  let [before, at] = [0n, 0];
+  for (const end of strategy.ends) {
+    const encode = treeOf(end - at, strategy.arity).encoder();
+    for (; at < end; at++) {
+      const count = counts[at]!;
+      before += count;
+      if (tree > 0n) for (const sum of encode(count)) numbers.push(tree * sum);
+    }
+    numbers.push(prefix * before);
+  }
+  return numbers;
+}
+
+/** How many of them are those of one block's tree. */
+export const numbersInTree = ({ arity, tree }: Strategy, width: number): number =>
+  tree > 0 ? treeOf(width, arity).numbers(1, width) : 0;
+export const numbersOf = (strategy: Strategy): number =>
+  widthsOfBlocks(strategy).reduce((sum, width) => sum + numbersInTree(strategy, width) + 1, 0);
+
+/** The most that one count adds to the sums of a tree. */
+function treeColumn(strategy: Strategy): Effect {
+  if (strategy.tree === 0) return { l1: 0n, l2squared: 0n };
+  const one = effectOn([everyRecord], { l1: 1n, l2squared: 1n });
+  const tree = BigInt(strategy.tree);
+  let most = 0n;
+  for (const width of new Set(widthsOfBlocks(strategy))) {
+    const { l1 } = effectsThrough(treeOf(width, strategy.arity), one, 'within a step').get(everyRecord)!;
+    if (l1 > most) most = l1;
+  }
+  return { l1: tree * most, l2squared: tree ** 2n * most };
+}
+
+/** Of a count that is there or not. */
+export const presenceOf = (strategy: Strategy): Effect => movedBy(strategy, strategy.ends.length, 1n);
+/** Of a count that moves from a position to another, over at most so many ends of blocks. */
+export const moveOver = (strategy: Strategy, crossed: number): Effect => movedBy(strategy, crossed, 2n);
+
+function movedBy(strategy: Strategy, crossed: number, columns: bigint): Effect {
+  const { l1, l2squared } = treeColumn(strategy);
+  const [prefix, ends] = [BigInt(strategy.prefix), BigInt(crossed)];
+  return { l1: prefix * ends + columns * l1, l2squared: prefix ** 2n * ends + columns * l2squared };
+}

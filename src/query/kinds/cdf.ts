@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { numberNamed } from '../../policy/domain.js';
+import { foreseen, type Layout, table } from '../answer.js';
+import type { AnswerRow } from '../bound.js';
+import { asked, columnName, list } from '../form.js';
+import type { QueryKind } from '../kind.js';
+import type { BoundQuery, Scope } from '../scope.js';
+import { countTold, type GroupRead, orderedCounts, type Positions } from './ordered.js';
+
+const schema = z.strictObject({
+  kind: z.literal('cdf'),
+  column: columnName,
+  /** Shares strictly between 0 and 1, at most three decimals: the quantiles are told in place of the distribution. */
+  at: list(z.number().gt(0).lt(1).multipleOf(0.001), 'shares').optional(),
+  ...asked,
+});
+type CdfQuery = z.output<typeof schema>;
+const label = ({ column, at }: CdfQuery): string =>
+  at ? `${at.map((share) => `quantile ${share}`).join(', ')} of ${column}` : `distribution of ${column}`;
+
+/** How many rows lie at or below each value: all of it, or the quantiles that are read off it. */
+function bind(query: CdfQuery, scope: Scope): BoundQuery {
+  if (query.at) numberNamed(scope.policy, query.column);
+  const counts = orderedCounts(query, scope);
+  const { positions, groups } = counts;
+  const { size } = positions;
+  const { at } = query;
+  const layout: Layout = {
+    query,
+    label: label(query),
+    columns: [...(query.by ?? []), at ? 'at' : query.column, query.name ?? (at ? query.column : 'rows up to it')],
+    cells: groups.flatMap((keys) =>
+      at ? at.map((share) => [...keys, `${share}`]) : Array.from({ length: size }, (_, p) => [...keys, positions.last(p)]),
+    ),
+  };
+  const each = at ? at.length : size;
+  return {
+    finish: (noisy) => {
+      const read = counts.read(noisy);
+      let group = read.group(0);
+      return table(layout, at ? 'propagated' : 'combined', (i) => {
+        if (i > 0 && i % each === 0) group = read.group(i / each);
+        return at ? quantileAt(group, positions, at[i % each]!) : prefixAt(group, size, (i % each) + 1);
+      });
+    },
+    foresee: (noise) => {
+      let widest = { standardError: 0, half: 0 };
+      for (let to = 1; to <= size; to++) {
+        const next = counts.foresee(noise, 0, to);
+        if (next.standardError > widest.standardError) widest = next;
+      }
+      return foreseen(layout, at ? 'rank' : 'combined', widest.standardError, widest.half, false);
+    },
+  };
+}
+
+function prefixAt(group: GroupRead, size: number, to: number): Omit<AnswerRow, 'keys'> {
+  const all = group.told[size]!;
+  const part = all > 0 ? Math.min(1, group.told[to]! / all) : undefined;
+  const half = part === undefined ? 0 : group.beyond(to, part).half / all;
+  return {
+    ...countTold(group.told[to]!, group.range(0, to)),
+    share:
+      part === undefined
+        ? { value: null, low: 0, high: 1 }
+        : { value: part, low: Math.max(0, part - half), high: Math.min(1, part + half) },
+  };
+}
+
+/**
+ * The first position up to which that part lies; the interval holds every position that the noise does not rule out: with 2.5 % each, too few up to it, or enough before it (ordered.proof.md, 5).
+ */
+function quantileAt(group: GroupRead, positions: Positions, part: number): Omit<AnswerRow, 'keys'> {
+  const { size } = positions;
+  const { told } = group;
+  const rank = part * told[size]!;
+  if (!(told[size]! > 0)) return { value: null, standardError: null, low: null, high: null };
+  let found = 0;
+  while (found < size - 1 && told[found + 1]! < rank) found++;
+  let [low, high] = [found, found];
+  for (let p = 0; p < size; p++) {
+    const [upTo, before] = [group.beyond(p + 1, part), group.beyond(p, part)];
+    if (upTo.value < -upTo.half || before.value > before.half) continue;
+    low = Math.min(low, p);
+    high = Math.max(high, p);
+  }
+  return {
+    value: Number(positions.last(found)),
+    standardError: null,
+    low: Number(positions.first(low)),
+    high: Number(positions.last(high)),
+  };
+}
+
+export const cdf: QueryKind<typeof schema> = { schema, label, bind };

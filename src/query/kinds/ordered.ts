@@ -1,0 +1,159 @@
+import { orderedEffects } from '../../count/effects.js';
+import type { Counting, OrderedMeasure, RowKey } from '../../count/measure.js';
+import { strategyFor } from '../../count/strategies.js';
+import { Fault } from '../../errors.js';
+import { toNumber } from '../../exact/rational.js';
+import type { AdditiveLaw, Law } from '../../mechanism/law.js';
+import { barOf } from '../../mechanism/law-sum.js';
+import { deviation } from '../../mechanism/law-width.js';
+import { isotonic } from '../../mechanism/ordered/isotonic.js';
+import { readingOf } from '../../mechanism/ordered/reading.js';
+import { numbersOf } from '../../mechanism/ordered/strategy.js';
+import { categoryNamed, columnNamed, isNumber, levelLabel, levelsOf } from '../../policy/domain.js';
+import { gridOf, numberAt } from '../../policy/grid.js';
+import type { Policy } from '../../policy/policy.js';
+import type { NoisyMeasure } from '../bound.js';
+import { present } from '../filter.js';
+import { mostCells, refuseManyCells } from '../keys.js';
+import type { Query } from '../query.js';
+import { only, rowsOf, type Scope } from '../scope.js';
+
+/** Positions in a row that a column has: those of its grid, or its codes in their order. */
+export interface Positions {
+  readonly key: RowKey;
+  readonly size: number;
+  /** The first and the last value at a position. */
+  first(position: number): string;
+  last(position: number): string;
+}
+
+/** Finer grids are read so many positions at a time. */
+const mostPositions = 10_000;
+
+export function positionsOf(policy: Policy, name: string): Positions {
+  const column = columnNamed(policy, name);
+  if (isNumber(column)) {
+    const grid = gridOf(column);
+    const width = Math.ceil((grid.last + 1) / mostPositions);
+    const size = Math.floor(grid.last / width) + 1;
+    const at = (p: number) => `${toNumber(numberAt(grid, Math.min(grid.last, p)))}`;
+    return {
+      key: { kind: 'grid', column: name, width, size },
+      size,
+      first: (p) => at(p * width),
+      last: (p) => at((p + 1) * width - 1),
+    };
+  }
+  const groups = levelsOf(categoryNamed(policy, name));
+  const label = (p: number) => levelLabel(groups[p]!);
+  return {
+    key: { kind: 'code', column: name, groups, missing: 'drop', size: groups.length },
+    size: groups.length,
+    first: label,
+    last: label,
+  };
+}
+
+/** A number that least squares reads off noisy ones, with its error. */
+export interface Read {
+  readonly value: number;
+  readonly standardError: number;
+  readonly half: number;
+}
+
+/** Counts of each group over positions in a row, as they are released. */
+export interface OrderedCounts {
+  readonly positions: Positions;
+  readonly groups: readonly (readonly string[])[];
+  /** What noise is read as: from the noisy numbers of a group, and what is foreseen of it. */
+  read(noisy: readonly NoisyMeasure[]): { group(g: number): GroupRead };
+  /** Standard error and half width of a sum over positions before any data is read. */
+  foresee(noise: readonly Law<number>[], from: number, to: number): Omit<Read, 'value'>;
+}
+export interface GroupRead {
+  /** How many lie before each position, never falling. */
+  readonly told: readonly number[];
+  /** At the positions from `from` up to `to`, which is not among them: before it was made to rise, with its error. */
+  range(from: number, to: number): Read;
+  /** How many lie before a position less so large a part of all. */
+  beyond(position: number, part: number): Read;
+}
+
+type Asked = Pick<Query, 'where' | 'by' | 'weight'> & { readonly column: string };
+
+/** Ties a query to the one measure of ordered counts that it is read off: cdf and ranges of the same rows share it. */
+export function orderedCounts(query: Asked, scope: Scope): OrderedCounts {
+  if (query.weight !== undefined)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Distributions are counted in rows, without weights.',
+      'Leave out "weight", or ask for a weighted histogram.',
+    );
+  const { policy } = scope;
+  const rows = rowsOf(policy, query);
+  const positions = positionsOf(policy, query.column);
+  const groups = rows.cells;
+  refuseManyCells(groups.length * positions.size, 'The distributions need', 'counters', mostCells);
+  const counting: Counting = {
+    filter: only(rows, present(query.column)).filter,
+    keys: [...rows.keys.map(({ key }) => key), positions.key],
+    value: { kind: 'one' },
+  };
+  const strategy = strategyFor(policy, counting);
+  const numbers = numbersOf(strategy);
+  refuseManyCells(groups.length * numbers, 'The distributions need', 'noisy numbers', mostCells);
+  const measure: OrderedMeasure = {
+    mechanism: 'ordered',
+    name: `distribution of ${query.column}`,
+    cells: groups.flatMap((keys) => new Array<readonly string[]>(numbers).fill(keys)),
+    strategy,
+    effects: orderedEffects(policy, counting, strategy),
+    counting,
+  };
+  const index = scope.ordered(measure);
+  const reading = readingOf(strategy);
+  const { size } = strategy;
+  const errorOf = (law: AdditiveLaw<number>, variance: number): Omit<Read, 'value'> => ({
+    standardError: deviation(law) * Math.sqrt(variance),
+    half: law.kind === 'none' ? 0 : barOf(law) * Math.sqrt(variance),
+  });
+  return {
+    positions,
+    groups,
+    read: (noisy) => {
+      const found = noisy[index];
+      if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no numbers`);
+      const law = found.noise;
+      return {
+        group: (g) => {
+          const raw = reading.prefixes(found.values.slice(g * numbers, (g + 1) * numbers).map(Number));
+          return {
+            // The nearest that do not fall, cut at 0, are the nearest that neither fall nor lie below 0.
+            told: isotonic(raw).map((x) => Math.max(0, x)),
+            range: (from, to) => ({ value: raw[to]! - raw[from]!, ...errorOf(law, reading.variance(from, to)) }),
+            beyond: (position, part) => {
+              const [below, above] = [reading.variance(0, position), reading.variance(position, size)];
+              const both = (reading.variance(0, size) - below - above) / 2;
+              const variance = (1 - part) ** 2 * below + part ** 2 * above - 2 * part * (1 - part) * both;
+              return { value: raw[position]! - part * raw[size]!, ...errorOf(law, Math.max(0, variance)) };
+            },
+          };
+        },
+      };
+    },
+    foresee: (noise, from, to) => {
+      const law = noise[index];
+      if (law?.kind !== 'laplace' && law?.kind !== 'gaussian' && law?.kind !== 'none')
+        throw new RangeError(`measure ${index} has no additive noise`);
+      return errorOf(law, reading.variance(from, to));
+    },
+  };
+}
+
+/** What is told of a count: the value that rises, the interval of least squares, widened to hold it and cut at 0, where no count is. */
+export const countTold = (value: number, { value: raw, standardError, half }: Read) => ({
+  value,
+  standardError,
+  low: Math.max(0, Math.min(raw - half, value)),
+  high: Math.max(raw + half, value),
+});
