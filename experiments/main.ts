@@ -7,6 +7,7 @@ const experiments: Record<string, () => Promise<{ run(out: string): Promise<void
   learning: () => import('./learning/run.js'),
   lpb: () => import('./lpb/run.js'),
   ndss16: () => import('./ndss16/run.js'),
+  policies: () => import('./policies/run.js'),
   'reference-ties': () => import('./reference-ties/run.js'),
   relationships: () => import('./relationships/run.js'),
   'stream-scale': () => import('./stream-scale/run.js'),

@@ -704,6 +704,8 @@ const pairTerms = 'test/pairs.test.ts';
 const ordered = 'src/mechanism/ordered/ordered.test.ts';
 const orderedEffects = 'src/count/ordered-effects.test.ts';
 const alongPairs = [
+  mutant('soft-one-way', 'src/learn/kmeans/soft.ts', 'const moved = 2 * parts.reduce', 'const moved = parts.reduce', 'src/learn/kmeans/soft.test.ts'),
+  mutant('soft-inward', 'src/learn/kmeans/soft.ts', 'whole * last === product ? whole : whole + 1', 'whole', 'src/learn/kmeans/soft.test.ts'),
   mutant('ordered-one-tree', 'src/mechanism/ordered/strategy.ts', 'movedBy(strategy, crossed, 2n)', 'movedBy(strategy, crossed, 1n)', ordered, orderedEffects),
   mutant('ordered-presence-in-one-block', 'src/mechanism/ordered/strategy.ts', 'movedBy(strategy, strategy.ends.length, 1n)', 'movedBy(strategy, 1, 1n)', ordered, orderedEffects),
   mutant('ordered-multiple-forgotten', 'src/mechanism/ordered/strategy.ts', 'l1: tree * most, l2squared: tree ** 2n * most', 'l1: most, l2squared: most', ordered),

@@ -3,6 +3,7 @@ import { add, divide, multiply, type Rational, rational, toNumber, zero } from '
 import type { Law } from '../src/mechanism/law.js';
 import type { Mechanism } from '../src/mechanism/mechanism.js';
 import { Paid } from '../src/mechanism/paid.js';
+import type { RecordClass } from '../src/mechanism/record-class.js';
 
 /**
  * A receipt under which every release publishes the same, whatever the data: zeros and first candidates, or with 'exact' what noise is added to and the best
@@ -34,8 +35,8 @@ export class Transcript extends Paid {
   }
 }
 
-/** What the noise of each mechanism loses between two worlds as a part of what is booked for it, in the order of first use: worked out from the law alone. */
-export function usedOf(a: Transcript, b: Transcript): number[] {
+/** What the noise of each mechanism loses between two worlds as a part of what is booked for it (under one class, where it is named), in the order of first use: worked out from the law alone. */
+export function usedOf(a: Transcript, b: Transcript, record?: RecordClass): number[] {
   expect(b.seen.map(({ mechanism }) => mechanism)).toEqual(a.seen.map(({ mechanism }) => mechanism));
   const lost = new Map<Mechanism, Rational>();
   a.seen.forEach(({ mechanism, exact }, k) => {
@@ -43,7 +44,7 @@ export function usedOf(a: Transcript, b: Transcript): number[] {
     lost.set(mechanism, add(lost.get(mechanism) ?? zero, lossOf(mechanism.law, mechanism.cost.noise, moved)));
   });
   return [...lost].map(([{ cost }, loss]) => {
-    const [booked] = [...cost.perRecord.values()];
+    const booked = record === undefined ? [...cost.perRecord.values()][0] : cost.perRecord.get(record);
     return toNumber(divide(loss, booked!));
   });
 }

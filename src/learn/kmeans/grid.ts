@@ -32,7 +32,8 @@ export function treeSides(rows: number, epsilon: number, dimensions: number): nu
 }
 
 /** Exact counts of every level, coarsest first; cells are mixed-radix in the order of the dimensions. */
-export function countTree(points: Points, last: readonly number[], { dimensions: d, sides }: Tree): number[][] {
+export function countTree(points: Points, last: readonly number[], tree: Tree): number[][] {
+  const { dimensions: d, sides } = tree;
   const side = sides.at(-1)!;
   const finest = new Array<number>(side ** d).fill(0);
   for (let i = 0; i < points.count; i++) {
@@ -44,6 +45,11 @@ export function countTree(points: Points, last: readonly number[], { dimensions:
     }
     finest[index]!++;
   }
+  return upwards(finest, tree);
+}
+
+/** The sums of every level, coarsest first, from the finest cells. */
+export function upwards(finest: number[], { dimensions: d, sides }: Tree): number[][] {
   const counts = [finest];
   for (let l = sides.length - 1; l > 0; l--) {
     const finer = counts[0]!;
@@ -114,8 +120,8 @@ export function reconcile(
   return parents;
 }
 
-/** The finest cells as weighted points. */
-export function cellCloud(cells: readonly number[], { dimensions: d, sides }: Tree): Cloud {
+/** The finest cells as weighted points, each in its middle unless said otherwise. */
+export function cellCloud(cells: readonly number[], { dimensions: d, sides }: Tree, place = middleOf): Cloud {
   const side = sides.at(-1)!;
   const kept = cells.flatMap((n, i) => (n > 0 ? [i] : []));
   // When noise left nobody anywhere, everywhere is as good.
@@ -124,9 +130,11 @@ export function cellCloud(cells: readonly number[], { dimensions: d, sides }: Tr
   used.forEach((index, k) => {
     let rest = index;
     for (let c = d - 1; c >= 0; c--) {
-      points[k * d + c] = (2 * (rest % side) + 1) / side - 1;
+      points[k * d + c] = place(rest % side, side);
       rest = Math.floor(rest / side);
     }
   });
   return { dimensions: d, points, weights: Float64Array.from(used, (i) => (kept.length > 0 ? cells[i]! : 1)) };
 }
+
+const middleOf = (cell: number, side: number): number => (2 * cell + 1) / side - 1;

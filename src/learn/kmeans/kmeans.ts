@@ -9,21 +9,23 @@ import { publicRecords, rowsPerRecord } from '../public-size.js';
 import { readRequest } from '../request.js';
 import { halvingVariant } from './halving-variant.js';
 import { lloydVariant } from './lloyd-variant.js';
+import { nearIn } from './near.js';
 import { type Box, boxOf, fromCentred, readPoints } from './points.js';
 import { gridIsBetter } from './shape.js';
+import { softVariant } from './soft-variant.js';
 import { treeVariant } from './tree-variant.js';
-import type { Variant } from './variant.js';
+import type { Near, Variant } from './variant.js';
 
 export const request = z.strictObject({
   columns: z.array(z.string().min(1)).min(1).max(100),
   clusters: z.number().int().min(1).max(1000),
   iterations: z.number().int().min(1).max(50).optional(),
-  variant: z.enum(['auto', 'grid', 'halving', 'lloyd']).optional(),
+  variant: z.enum(['auto', 'grid', 'soft', 'halving', 'lloyd']).optional(),
 });
 export type KmeansRequest = z.infer<typeof request>;
 
 export interface KmeansResult {
-  readonly variant: 'grid' | 'halving' | 'lloyd';
+  readonly variant: Variant['name'];
   readonly columns: readonly string[];
   /** In the columns' own units. */
   readonly centres: readonly (readonly number[])[];
@@ -81,7 +83,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {
       details: { clusters: ask.clusters },
     });
-  const run = chooseVariant(ask, box, allowance, rows, rowsPerRecord(session.policy));
+  const run = chooseVariant(ask, box, allowance, rows, rowsPerRecord(session.policy), nearIn(session.policy, box, allowance));
   const label = options.label ?? `k-means: ${ask.clusters} clusters of ${ask.columns.length} columns (${run.name})`;
   const plan = session.frame({
     label,
@@ -102,6 +104,7 @@ export function chooseVariant(
   { pure, rho }: Pick<Allowance, 'pure' | 'rho'>,
   rows: number,
   each: number,
+  near?: Near,
 ): Variant {
   const d = box.names.length;
   const wanted = ask.variant ?? 'auto';
@@ -109,7 +112,15 @@ export function chooseVariant(
     throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "halving".');
   const within = [pure, rho].filter((allotment) => allotment !== undefined);
   if (within.length === 0) throw nothingLeft();
-  const setting = { box, clusters: ask.clusters, rows, each };
+  const setting = { box, clusters: ask.clusters, rows, each, ...(near && { near }) };
+  const soft = wanted === 'soft' || wanted === 'auto' ? softVariant(setting, within) : undefined;
+  if (soft) return soft;
+  if (wanted === 'soft')
+    throw new Fault(
+      'QUERY_INVALID',
+      'A soft grid gains nothing under this policy.',
+      'It takes pairs of near values (protect.pairs) of up to three columns among strangers; use the variant "auto".',
+    );
   if (wanted === 'lloyd') return lloydVariant(setting, within, ask.iterations);
   if (wanted === 'grid' || (wanted === 'auto' && gridIsBetter(setting, within))) return treeVariant(setting, within);
   return halvingVariant(setting, within);

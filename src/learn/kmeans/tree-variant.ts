@@ -10,7 +10,7 @@ import { clusterCloud } from './weighted.js';
 export function treeVariant({ box, clusters, rows, each }: Setting, within: readonly Allotment[]): Variant {
   const last = box.grids.map((g) => g.last);
   const dimensions = last.length;
-  const reach = Math.max(...within.map(pureWorth));
+  const reach = Math.max(...within.map(worthOf));
   const tree: Tree = { dimensions, sides: treeSides(rows, reach / each, dimensions) };
   const levels = within
     .map((allotment) => levelNoise(tree, each, allotment))
@@ -32,7 +32,7 @@ export function treeVariant({ box, clusters, rows, each }: Setting, within: read
 }
 
 /** About the epsilon an allotment is worth, to choose how fine the tree is. */
-const pureWorth = ({ noise, amount }: Allotment): number =>
+export const worthOf = ({ noise, amount }: Allotment): number =>
   noise === 'pure' ? toNumber(amount) : Math.sqrt(2 * toNumber(amount));
 
 const levelNoise = ({ dimensions, sides }: Tree, each: number, allotment: Allotment): Additive[] =>

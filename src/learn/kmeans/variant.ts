@@ -9,10 +9,20 @@ export interface Setting {
   /** Public number of records, and most rows one of them has. */
   readonly rows: number;
   readonly each: number;
+  /** Pairs of values that must not be told apart, where noise may be fitted to them: nobody is tied, and one row is one record. */
+  readonly near?: Near;
+}
+
+/** How far apart pairs lie in each column, in positions of its grid. */
+export interface Near {
+  readonly digest: string;
+  readonly reach: readonly number[];
+  /** Whether a row that is left out for want of a coordinate is a pair with one that is not. */
+  readonly leads: boolean;
 }
 
 export interface Variant {
-  readonly name: 'grid' | 'halving' | 'lloyd';
+  readonly name: 'grid' | 'soft' | 'halving' | 'lloyd';
   readonly why: string;
   readonly mechanisms: readonly Additive[];
   /** What it gives back is the only thing that sees data. */

@@ -42,7 +42,7 @@ function released(query: object, policy: Policy, noise: 'pure' | 'zcdp'): Answer
   return bound.finish([{ noise: inDoubles(mechanism.law), values }])[0]!;
 }
 const ranges = Array.from({ length: 40 }, (_, k) => [1 + ((k * 37) % 150), 151 + ((k * 13) % 50)] as const);
-const times = Number(process.env.FUGU_COVERAGE ?? 40);
+const times = Number(process.env.FUGU_COVERAGE ?? 20);
 /** All numbers of one release go wrong together, so this far from 95 % may be chance. */
 const least = 0.95 - 1 / Math.sqrt(times);
 /** How often a true number lies in the interval, in one a third as wide, and the root mean square of errors over standard errors. */

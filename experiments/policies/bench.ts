@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Account } from '../../src/accounting/account.js';
+import { chooseNoise } from '../../src/accounting/choose.js';
+import { openAccount } from '../../src/accounting/open-account.js';
+import type { MechanismOf } from '../../src/count/measure.js';
+import { numbersToNoise } from '../../src/count/noisy-cells.js';
+import { rowCounter } from '../../src/count/rows.js';
+import { untied } from '../../src/dependence/graph/factor-graph.js';
+import { graphAmplifier } from '../../src/dependence/graph-amplifier.js';
+import { emptyBounds } from '../../src/dependence/kept-bounds.js';
+import type { Cell } from '../../src/engine/engine.js';
+import { one } from '../../src/exact/rational.js';
+import type { Additive } from '../../src/mechanism/additive.js';
+import { inDoubles } from '../../src/mechanism/law.js';
+import { Paid } from '../../src/mechanism/paid.js';
+import { nothingSpent } from '../../src/mechanism/profile.js';
+import { everyRecord } from '../../src/mechanism/record-class.js';
+import type { Policy } from '../../src/policy/policy.js';
+import { bindBatch } from '../../src/query/bind.js';
+import type { AnswerTable, BoundBatch, NoisyCounts } from '../../src/query/bound.js';
+import { parseBatch } from '../../src/query/parse.js';
+import { parsePolicy } from '../../src/terms/read.js';
+
+/** A policy as a steward writes it: rows of strangers, with these columns and pairs. */
+export async function policyWith(columns: string, pairs: string, epsilon: string): Promise<Policy> {
+  const folder = mkdtempSync(join(tmpdir(), 'fugu-policies-'));
+  const text = `data: { source: rows.csv }\nprotect: { secret: row${pairs && `, pairs: { ${pairs} }`} }\nbudget: { epsilon: ${epsilon} }\ndependence: none\ncolumns: { ${columns} }\n`;
+  try {
+    return await parsePolicy(text, join(folder, 'policy.yaml'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export const strangersOf = (policy: Policy): Account =>
+  openAccount(policy, [
+    graphAmplifier(
+      {
+        scope: (record) => record === everyRecord,
+        adversary: 'informed',
+        reach: 'any',
+        assumptions: [],
+        how: '',
+        name: 'independent',
+        graph: untied(1),
+      },
+      emptyBounds,
+    ),
+  ]);
+
+/** Queries with all of a policy's budget, over rows that are held here: the product's own binding, choice of noise, mechanisms and finish. */
+export class Bench {
+  readonly #policy: Policy;
+  readonly #bound: BoundBatch;
+  readonly #mechanisms: readonly MechanismOf[];
+  #counts: bigint[][] = [];
+
+  constructor(policy: Policy, queries: readonly object[]) {
+    this.#policy = policy;
+    this.#bound = bindBatch(parseBatch(queries), policy);
+    this.#mechanisms = chooseNoise(this.#bound.measures, strangersOf(policy), one, nothingSpent)[0]!.mechanisms;
+  }
+
+  count(columns: ReadonlyMap<string, readonly Cell[]>): this {
+    const names = [...columns.keys()];
+    const counter = rowCounter(this.#bound.measures, names, this.#policy);
+    counter.add({ columns: [...columns.values()], rows: columns.get(names[0]!)!.length });
+    this.#counts = counter.totals();
+    return this;
+  }
+
+  /** What is told without noise. */
+  exact(): readonly AnswerTable[] {
+    return this.#finish(
+      () => ({ kind: 'none' }),
+      (_, numbers) => [...numbers],
+    );
+  }
+  released(): readonly AnswerTable[] {
+    return this.#finish(
+      (k) => inDoubles((this.#mechanisms[k] as Additive).law),
+      (k, numbers) => (this.#mechanisms[k] as Additive).ready(new Paid(this.#mechanisms))(numbers),
+    );
+  }
+
+  #finish(
+    law: (k: number) => NoisyCounts['noise'],
+    noised: (k: number, numbers: readonly bigint[]) => bigint[],
+  ): readonly AnswerTable[] {
+    return this.#bound.finish(
+      this.#bound.measures.map((m, k) => {
+        const counts = this.#counts[k]!;
+        return { noise: law(k), values: noised(k, m.mechanism === 'ordered' ? numbersToNoise(m, counts) : counts) };
+      }),
+    );
+  }
+}
+
+/** A repeatable sequence of numbers in 0 .. 1. */
+export function sequence(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+}
