@@ -86,9 +86,9 @@ async function publicColumns(): Promise<readonly Column[]> {
 async function picture(out: string, column: Column): Promise<void> {
   const thin = Math.ceil(column.size / 200);
   const series = [];
-  const chosen = [column.policies[0]!, column.policies.at(-1)!, column.policies.at(-2)!];
+  const chosen = [column.policies[0]!, column.policies.at(-2)!];
   for (const [words, pairs] of chosen) {
-    const policy = await policyWith(`${column.name}: ${column.declared}`, pairs, '0.1');
+    const policy = await policyWith(`${column.name}: ${column.declared}`, pairs, '0.02');
     const bench = new Bench(policy, [{ kind: 'cdf', column: column.name }]).count(new Map([[column.name, column.values]]));
     const points = (table: ReturnType<Bench['released']>[number]) =>
       table.rows
@@ -103,8 +103,10 @@ async function picture(out: string, column: Column): Promise<void> {
     series: series.map((s) => ({ ...s, points: s.points.filter(({ x }) => x <= high) })),
     xLabel: column.data,
     yLabel: 'part of the rows up to it',
-    label: `Distribution of ${column.data} at epsilon 0.1, with 95 % bands`,
+    label: `Distribution of ${column.data} at epsilon 0.02, with 95 % bands`,
     percentY: true,
+    width: 760,
+    height: 360,
     xDomain: [low, high],
   });
   writeFileSync(join(out, 'cdf.svg'), standalone(chart));

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import type { Cell } from '../engine/engine.js';
 import type { Effect } from '../mechanism/effect.js';
+import { readingOf } from '../mechanism/ordered/reading.js';
 import { numbersOf, type Strategy } from '../mechanism/ordered/strategy.js';
 import { along, everyRecord } from '../mechanism/record-class.js';
 import type { ColumnPairs, Pairs } from '../policy/pairs/pairs.js';
@@ -215,6 +216,20 @@ describe('the strategy', () => {
     expect(shape(policyFor(512, steps(512, 1), { dependence: [{ kind: 'groups' }] as Policy['dependence'] }), 512).blocks).toBe(
       1,
     );
+  });
+  it('needs less than a tenth of the noise of the best tree over 4,096 values that are told apart but for neighbours, and less with a hundred', () => {
+    const error = (x?: ColumnPairs) => {
+      const policy = policyFor(4096, x);
+      const strategy = strategyFor(policy, counting(4096));
+      const effects = orderedEffects(policy, counting(4096), strategy);
+      return (
+        Math.sqrt(2 * readingOf(strategy).meanVariance()) * Number((effects.get(along(digest)) ?? effects.get(everyRecord)!).l1)
+      );
+    };
+    const tree = error();
+    expect(tree).toBeLessThan(29.6);
+    expect(error(steps(4096, 1)) / tree).toBeLessThan(0.07);
+    expect(error(steps(4096, 100)) / tree).toBeLessThan(0.65);
   });
   it('ends its blocks where those of a partition end, which no pair crosses', () => {
     const policy = policyFor(100, { form: 'ranges', starts: [30, 65], missing: 'apart', size: 100 });

@@ -5,6 +5,7 @@ import { Transcript, usedOf } from '../../../test/transcript.js';
 import { rational } from '../../exact/rational.js';
 import { type Allotment, pure, zcdp } from '../../mechanism/allotment.js';
 import type { Effect } from '../../mechanism/effect.js';
+import { Paid } from '../../mechanism/paid.js';
 import { along, everyRecord } from '../../mechanism/record-class.js';
 import { isPair } from '../../policy/pairs/pairs.js';
 import { reachOf } from '../../policy/pairs/reach.js';
@@ -13,6 +14,7 @@ import { chooseVariant } from './kmeans.js';
 import { boxOf, type Points } from './points.js';
 import { type Lattice, massOf, softCounts, softEffects } from './soft.js';
 import type { Near } from './variant.js';
+import { clusterCloud, nearest } from './weighted.js';
 
 const digest = 'abcd';
 const pointAt = (position: readonly number[], last: readonly number[]): Points => ({
@@ -124,6 +126,33 @@ describe('the soft variant', () => {
     expect(make(undefined).name).not.toBe('soft');
     expect(make({ ...near, reach: [400, 400] }).name).toBe(make(undefined).name);
     expect(() => make(undefined, undefined, 'soft')).toThrow(/soft grid gains nothing/);
+  });
+
+  it('loses less than half of what the grid loses on towns of a made country, at epsilon one half', () => {
+    const towns = Array.from({ length: 30 }, (_, t) => [(t * 367) % 997, (t * 619) % 991] as const);
+    const rows = Array.from({ length: 3000 }, (_, i) =>
+      towns[(i * i) % 30]!.map((x, c) => Math.min(1000, Math.max(0, x + ((i * (7 + c)) % 5) - 2))),
+    );
+    const points: Points = { dimensions: 2, count: rows.length, coordinates: Int32Array.from(rows.flat(), (p) => 2 * p - 1000) };
+    const scaled = Float64Array.from(points.coordinates, (v) => v / 1000);
+    const cost = (centres: readonly (readonly number[])[]) => nearest(centres, 2, scaled).gap.reduce((a, b) => a + b, 0);
+    const cloud = { dimensions: 2, points: scaled, weights: new Float64Array(rows.length).fill(1) };
+    const best = cost(clusterCloud(cloud, 8));
+    const loss = (own: Near | undefined) => {
+      const variant = chooseVariant(
+        { columns: ['x', 'y'], clusters: 8 },
+        box,
+        { pure: pure(rational(1, 2)) },
+        rows.length,
+        1,
+        own,
+      );
+      const costs = Array.from({ length: 4 }, () => cost(variant.ready(new Paid(variant.mechanisms))(points).centres));
+      return costs.reduce((a, b) => a + b, 0) / costs.length - best;
+    };
+    const [plain, soft] = [loss(undefined), loss({ ...near, reach: [1, 1] })];
+    expect(plain).toBeGreaterThan(0);
+    expect(soft / plain).toBeLessThan(0.5);
   });
 
   it('uses no more than is booked for a step along a pair and for any, and nearly all of it', () => {
