@@ -112,7 +112,8 @@ async function picture(out: string, column: Column): Promise<void> {
   writeFileSync(join(out, 'cdf.svg'), standalone(chart));
 }
 
-const rounded = (x: string | number): string | number => (typeof x === 'number' ? Number(x.toPrecision(3)) : x);
+const rounded = (x: string | number): string | number =>
+  typeof x === 'number' && !Number.isInteger(x) ? Number(x.toPrecision(3)) : x;
 function save(out: string, name: string, table: readonly Figure[]): void {
   writeFileSync(join(out, `${name}.csv`), csvOf(table.map((row) => row.map(rounded))));
   const [head, ...rows] = table.map((row) => row.map((x) => `${rounded(x)}`));
