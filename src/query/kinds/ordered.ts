@@ -30,7 +30,7 @@ export interface Positions {
 /** Finer grids are read so many positions at a time. */
 const mostPositions = 10_000;
 
-export function positionsOf(policy: Policy, name: string): Positions {
+function positionsOf(policy: Policy, name: string): Positions {
   const column = columnNamed(policy, name);
   if (isNumber(column)) {
     const grid = gridOf(column);
