@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { open } from '../ask/fugu.js';
+import { numbersToNoise } from '../count/noisy-cells.js';
 import { rational } from '../exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from './bind.js';
@@ -51,6 +52,23 @@ describe('shares with sampling error', () => {
     const share = covered((table) => withSampling(table, designed(effect)).rows[0]!.share!.withSampling!);
     expect(share).toBeGreaterThan(0.935);
     expect(share).toBeLessThan(0.995);
+  });
+
+  it('are those of the same people, whether rows are counted by each answer or up to each', () => {
+    const exact = (query: object) => {
+      const bound = bindBatch(parseBatch([query]), policy);
+      const [measure] = bound.measures;
+      const counts = [30n, 50n, 20n];
+      const values = measure!.mechanism === 'ordered' ? numbersToNoise(measure!, counts) : [...counts, 0n];
+      return withSampling(bound.finish([{ noise: { kind: 'none' }, values }])[0]!, designed(2))
+        .rows.slice(0, 3)
+        .map(({ share }) => share!.withSampling!);
+    };
+    const [each, upTo] = [exact({ kind: 'histogram', column: 'vote' }), exact({ kind: 'cdf', column: 'vote' })];
+    expect(upTo[0]!.low).toBeCloseTo(each[0]!.low, 9);
+    expect(upTo[0]!.high).toBeCloseTo(each[0]!.high, 9);
+    // All but the last, of 80, as wide as those of 20.
+    expect(upTo[1]!.high - upTo[1]!.low).toBeCloseTo(each[2]!.high - each[2]!.low, 9);
   });
 
   it('would not without the effect, nor from the noise alone: the trial can fail', () => {

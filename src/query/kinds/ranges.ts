@@ -40,7 +40,7 @@ function bind(query: RangesQuery, scope: Scope): BoundQuery {
   const layout: Layout = {
     query,
     label: label(query),
-    columns: [...(query.by ?? []), query.column, query.name ?? 'count'],
+    columns: [...(query.by ?? []), query.column, query.name ?? 'rows in it'],
     cells: groups.flatMap((keys) => spans.map((span) => [...keys, text(span)])),
   };
   return {
