@@ -96,7 +96,7 @@ function choice(best: NoisePlan, others: readonly NoisePlan[]): string {
 const tenth = rational(1, 10);
 const short = (x: number): string => (Math.abs(x) >= 1000 ? thousands(Math.round(x)) : Number(x.toPrecision(4)).toString());
 
-const counting = new Set<string>(['count', 'histogram', 'crosstab']);
+const counting = new Set<string>(['count', 'histogram', 'crosstab', 'cdf', 'ranges']);
 const isCount = ({ query, perRow }: Foreseen): boolean => counting.has(query.kind) && !perRow;
 /** The largest error of a plain count that is foreseen. */
 export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
