@@ -14,13 +14,11 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
   if (protect.secret === 'person' && protect.maxRows > 1) return table;
   const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
   const people = new Map<string, number>();
-  // What a share is a share of: rows may overlap, as those up to each value do. One that was cut at 1 tells it only where no other does.
-  for (const cut of [false, true])
-    for (const row of table.rows)
-      if (row.share?.value && row.share.value >= 1 === cut && row.value !== null && !people.has(group(row)))
-        people.set(group(row), row.value / row.share.value);
+  // Rows of a distribution hold those before them: the largest is everybody. Others lie apart.
+  const together = table.query.kind === 'cdf' ? Math.max : (all: number, more: number) => all + more;
+  for (const row of table.rows) if (row.share) people.set(group(row), together(people.get(group(row)) ?? 0, row.value ?? 0));
   const rows = table.rows.map((row) =>
-    row.share ? { ...row, share: sampled(row.share, (people.get(group(row)) ?? 0) / design.effect) } : row,
+    row.share ? { ...row, share: sampled(row.share, people.get(group(row))! / design.effect) } : row,
   );
   return { ...table, rows };
 }
