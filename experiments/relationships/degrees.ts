@@ -1,7 +1,7 @@
 import { largestBelow } from '../../src/dependence/largest-below.js';
 import { parseRational, type Rational } from '../../src/exact/rational.js';
-import { accuracy, cumulate, fromCumulative, personEffect, tieEffect } from '../../src/pattern/degrees/distribution.js';
 import { isotonic } from '../../src/mechanism/ordered/isotonic.js';
+import { accuracy, cumulate, fromCumulative, personEffect, tieEffect } from '../../src/pattern/degrees/distribution.js';
 import { degreeCounts, projectedDegrees } from '../../src/pattern/degrees/projection.js';
 import { degreeOf } from '../../src/pattern/graph/csr.js';
 import { tupleLeakage } from '../../src/ties/tuples.js';
