@@ -10,8 +10,11 @@ export const workload = defineKind({
   question: z.strictObject({ workload: request }),
   hint: 'Write {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.',
   example(policy) {
-    const columns = askable(policy).filter((c) => c.type === 'category');
-    return columns.length > 1 ? { workload: { tables: [{ all: 2, of: columns.slice(0, 3).map((c) => c.name) }] } } : undefined;
+    const columns = askable(policy)
+      .filter((c) => c.type === 'category')
+      .slice(0, 3)
+      .map((c) => c.name);
+    return columns.length > 0 ? { workload: { tables: [{ all: Math.min(2, columns.length), of: columns }] } } : undefined;
   },
   plan: (session, { workload }, options) => planWorkload(session, workload, options),
   release: (session, { workload }, options) => releaseWorkload(session, workload, options),
