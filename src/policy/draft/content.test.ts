@@ -170,3 +170,32 @@ describe('a flag that is called after a person', () => {
     expect(out('fatherid', (i) => 17 * mixed(i, 100))).toBe('id');
   });
 });
+
+describe('a weight', () => {
+  const kilos = (name: string) => column(name, (i) => (45 + mixed(i, 500, 3) / 10).toFixed(1));
+  const height = column('height', (i) => 150 + mixed(i, 50, 9));
+  it.each(['weight', 'body_weight', 'Gewicht'])('called %s beside a height is what somebody weighs', (name) => {
+    expect(draftPolicy([height, kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
+  });
+  it('is told by its name, too', () => {
+    for (const name of ['birth_weight', 'weight_kg'])
+      expect(draftPolicy([kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
+  });
+  it('of a survey stays one', () => {
+    const survey = (name: string) => column(name, (i) => (0.3 + mixed(i, 3000, 3) / 1000).toFixed(4));
+    for (const columns of [[survey('weight')], [height, survey('weight')], [height, kilos('design_weight')]])
+      expect(draftPolicy(columns, { source: 'a.csv' }).text).toContain('weight: {type: weight');
+  });
+});
+
+it('answers that a codebook lists are written in the order that was said', () => {
+  const codebook = new Map([['q', { values: ['1', '2', '3'], labels: new Map([['1', 'low'], ['2', 'high'], ['3', 'middle']]), missing: [] }]]); // biome-ignore format: one line
+  const columns = [column('q', (i) => 1 + mixed(i, 3))];
+  const { text } = draftPolicy(columns, {
+    source: 'a.csv',
+    codebook,
+    codebookPath: 'book.csv',
+    order: new Map([['q', ['1', '3', '2']]]),
+  });
+  expect(text).toContain('q: {type: category, values: {1: low, 3: middle, 2: high}}');
+});

@@ -3,7 +3,7 @@ import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
 import { isDesignLabel, isDeviceName, isGroupLabel, isPersonalName, isTimingName, isWeightLabel } from '../column-name.js';
 import { birthDatesIn } from './birth.js';
 import { type FoundGroups, foundGroups } from './groups.js';
-import { type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
+import { bodiesIn, type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
 import { labelsMissing } from './missing-word.js';
 import type { FoundPanel } from './panel.js';
 import { namesPeople, peopleIn, personalLook } from './personal.js';
@@ -81,7 +81,12 @@ export function findColumns(
   panels: readonly FoundPanel[] = [],
   book: Codebook = new Map(),
 ): Found {
-  const known = { commas: hasCommas(columns), coordinates: coordinatesIn(columns), born: birthDatesIn(columns, book) };
+  const known = {
+    commas: hasCommas(columns),
+    coordinates: coordinatesIn(columns),
+    born: birthDatesIn(columns, book),
+    bodies: bodiesIn(columns),
+  };
   const found = columns.map((column): FoundColumn => {
     const told = toldOf(column, book.get(column.name), known);
     const { name } = column;
@@ -174,9 +179,13 @@ function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): 
 
 function inOrder<G extends Exclude<Guess, { type: 'out' }>>(told: G, order: readonly string[] | undefined): G {
   if (!order || !('values' in told)) return told;
+  return { ...told, values: sortedBy(told.values, order) };
+}
+
+function sortedBy(values: readonly string[], order: readonly string[]): readonly string[] {
   const places = new Map(order.map((code, k) => [codeText(code), k]));
   const placeOf = (code: string) => places.get(code) ?? order.length;
-  return { ...told, values: [...told.values].sort((a, b) => placeOf(a) - placeOf(b)) };
+  return [...values].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
@@ -191,7 +200,12 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
   const summaries = new Map(columns.map((column) => [column.name, column]));
   const isMade = (name: string) =>
     book.has(name) && summaries.has(name) && isMadeOfAnswers(book.get(name)!, summaries.get(name)!);
-  const seen = { commas: hasCommas(columns), coordinates: coordinatesIn(columns), born: birthDatesIn(columns, book) };
+  const seen = {
+    commas: hasCommas(columns),
+    coordinates: coordinatesIn(columns),
+    born: birthDatesIn(columns, book),
+    bodies: bodiesIn(columns),
+  };
   // A codebook that speaks of columns the data lacks, or that are not to be asked, cannot be referred to; what it says is written out instead.
   const isBorn = (name: string) => seen.born.has(name) && !options.known?.wanted?.has(name);
   const isAsked = (name: string) =>
@@ -238,11 +252,13 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     }
     if (entry && !isBorn(column.name) && isListed(entry, column, told)) {
       declared++;
-      if (!refer || entry !== listed)
+      const ordered = options.order?.get(column.name);
+      const values = ordered ? sortedBy(entry.values, ordered) : entry.values;
+      if (!refer || entry !== listed || ordered)
         lines.push(
           line(column.name, [
             'type: category',
-            `values: {${entry.values.map((v: string) => `${scalar(v)}: ${scalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
+            `values: {${values.map((v: string) => `${scalar(v)}: ${scalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
             ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
             ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
           ]),
