@@ -187,15 +187,3 @@ describe('a weight', () => {
       expect(draftPolicy(columns, { source: 'a.csv' }).text).toContain('weight: {type: weight');
   });
 });
-
-it('answers that a codebook lists are written in the order that was said', () => {
-  const codebook = new Map([['q', { values: ['1', '2', '3'], labels: new Map([['1', 'low'], ['2', 'high'], ['3', 'middle']]), missing: [] }]]); // biome-ignore format: one line
-  const columns = [column('q', (i) => 1 + mixed(i, 3))];
-  const { text } = draftPolicy(columns, {
-    source: 'a.csv',
-    codebook,
-    codebookPath: 'book.csv',
-    order: new Map([['q', ['1', '3', '2']]]),
-  });
-  expect(text).toContain('q: {type: category, values: {1: low, 3: middle, 2: high}}');
-});

@@ -179,13 +179,9 @@ function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): 
 
 function inOrder<G extends Exclude<Guess, { type: 'out' }>>(told: G, order: readonly string[] | undefined): G {
   if (!order || !('values' in told)) return told;
-  return { ...told, values: sortedBy(told.values, order) };
-}
-
-function sortedBy(values: readonly string[], order: readonly string[]): readonly string[] {
   const places = new Map(order.map((code, k) => [codeText(code), k]));
   const placeOf = (code: string) => places.get(code) ?? order.length;
-  return [...values].sort((a, b) => placeOf(a) - placeOf(b));
+  return { ...told, values: [...told.values].sort((a, b) => placeOf(a) - placeOf(b)) };
 }
 
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
@@ -252,13 +248,11 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     }
     if (entry && !isBorn(column.name) && isListed(entry, column, told)) {
       declared++;
-      const ordered = options.order?.get(column.name);
-      const values = ordered ? sortedBy(entry.values, ordered) : entry.values;
-      if (!refer || entry !== listed || ordered)
+      if (!refer || entry !== listed)
         lines.push(
           line(column.name, [
             'type: category',
-            `values: {${values.map((v: string) => `${scalar(v)}: ${scalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
+            `values: {${entry.values.map((v: string) => `${scalar(v)}: ${scalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
             ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
             ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
           ]),
