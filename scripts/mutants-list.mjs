@@ -680,6 +680,9 @@ const parts = [
   mutant('steps-of-a-person', 'src/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
   mutant('steps-counted-again', 'src/learn/transitions/count-steps.ts', ' || !alone(k - 1) || !alone(k)', '', followed),
   mutant('pure-beside-sums', 'src/dependence/gaussian/sums.ts', 'divUp(1, (bestOrder(', 'divUp(0.5, (bestOrder(', 'src/dependence/gaussian/sums.test.ts'),
+  mutant('failure-at-any-order', 'src/accounting/belief-delta.ts', 'bound.deltaBelow?.(spent, kept, less) ?? ', '', 'src/accounting/belief-delta.test.ts'),
+  mutant('one-reading-in-all-encodings', 'src/ties/slicing-column.ts', 'encoding === undefined ? column.type', 'true ? column.type', 'test/given-away.test.ts'),
+  mutant('steps-seen-once', 'src/ask/stream-steps.ts', '(await session.moment()) === moment ? seen', 'true ? seen', 'test/stream.test.ts'),
   mutant('parts-at-half-price', 'src/dependence/gaussian/sums.ts', 'parts ? mulUp(parts[u]!, base) : base', 'parts ? mulUp(parts[u]!, base / 4) : base', 'src/dependence/gaussian/sums.test.ts'),
   mutant('steps-share-a-time', 'src/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
 ];

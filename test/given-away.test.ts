@@ -171,6 +171,12 @@ describe('an amendment by which one of several public columns is told apart no m
     expect(await gained()).toBe(1);
   });
 
+  it('counts in full also where its letters are read otherwise: two that are no answer now were different ones', async () => {
+    await spentAll(byParty);
+    expect(await amended(rows(open, open).replace('people.csv', 'people.csv, encoding: windows-1252'))).toBe('amended');
+    expect(await gained()).toBe(2);
+  });
+
   it('counts in full also where it is public still, in steps by which nothing is booked', async () => {
     await spentAll({ kind: 'count', by: ['age'], where: [{ column: 'party', op: '=', value: 'dem' }] });
     expect(await gained()).toBe(1);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -227,6 +227,16 @@ describe('a stream', () => {
     const [first] = await all(shop.policy, { query: { kind: 'count', by: ['came'] }, totals: true, horizon: 3, epsilon: 1 });
     const { noise } = first!.receipt!.measures[0]!;
     expect(noise).toMatchObject({ kind: 'laplace', scale: '1' });
+  });
+
+  it('tells totals of nobody where no step of the horizon is asked about', async () => {
+    const { policy } = shopWith(until(4));
+    const later = { kind: 'count', where: [{ column: 'day', op: '>', value: 8 }] } as const;
+    const told = await all(policy, { query: later, totals: true, horizon: 5, epsilon: 1 });
+    expect(told.map(({ step }) => step)).toEqual([1, 2, 3]);
+    const { perRecord } = told[0]!.receipt!.profile;
+    // Whoever could come at any day pays, and nobody who stays where he is.
+    expect(Object.keys(perRecord).map((name) => name.split(':')[0])).toEqual(['*', 'sliced', 'sliced']);
   });
 
   it('charges totals along a chain what their steps leak, and gives them by default what every step may spend for ever', async () => {
@@ -485,6 +495,32 @@ describe('a stream that follows a file which somebody is writing', () => {
     });
     expect(told.map(([, value]) => value)).toEqual([1, 2, 3, 4].map(illOn));
     expect(await entriesOf(shop)).toHaveLength(4);
+  });
+
+  it('knows the end of a line also where every letter has two bytes', async () => {
+    const shop = shopWith(until(3), exact);
+    writeFileSync(shop.data, Buffer.from(`\ufeff${readFileSync(shop.data, 'utf8')}`, 'utf16le'));
+    writeFileSync(shop.policy, readFileSync(shop.policy, 'utf8').replace('visits.csv', 'visits.csv, encoding: utf-16'));
+    const began = performance.now();
+    expect((await following(shop, 2, () => undefined)).map(([, value]) => value)).toEqual([1, 2].map(illOn));
+    // So long it would have waited for the rest of the last line.
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+
+  it.each([
+    ['cut off', (shop: Shop) => truncateSync(shop.data, 22)],
+    ['another one', (shop: Shop) => writeFileSync(shop.data, `person,day,state,came\n${until(4).map((day) => rowsOf(day, 2)).join('')}`)], // biome-ignore format: one line
+  ])('tells no step of a file that has lost it between two steps, and pays for none: %s', async (_, change) => {
+    const shop = shopWith(until(5), exact);
+    const error = await faultOf(following(shop, 9, (step) => step === 2 && change(shop)));
+    expect(error.code).toBe('DATA_MALFORMED');
+    expect(await entriesOf(shop)).toHaveLength(2);
+  });
+
+  it('goes on with rows that came in between two steps', async () => {
+    const shop = shopWith(until(3), exact);
+    const told = await following(shop, 5, (step) => step === 1 && appendFileSync(shop.data, [4, 5, 6].map((day) => rowsOf(day)).join(''))); // biome-ignore format: one line
+    expect(told.map(([, value]) => value)).toEqual(until(5).map(illOn));
   });
 
   it('ends with what is wrong where the file is at rest, and has spent nothing for it', async () => {

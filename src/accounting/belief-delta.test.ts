@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { untied } from '../dependence/graph/factor-graph.js';
+import { gaussianSums, type Reach } from '../dependence/gaussian/sums.js';
+import { fromPairs, untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../exact/rational.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
@@ -48,6 +49,33 @@ describe('beliefs under delta', () => {
     expect(said).toBeLessThan(1e-4);
     expect(failureProbability(strangers, surelyRho(strangers, epsilon, parseRational('1e-6')).rho, epsilon)).toBeLessThan(1.5e-6);
   });
+
+  it.each([0.3, 1, 3])(
+    'says of noise on sums what the one order proves at which pure noise is weighed beside it: epsilon %s',
+    (e) => {
+      const epsilon = fromNumber(e);
+      for (const [records, odds, d] of [
+        [2, 1, 1e-2],
+        [2, 3, 1e-6],
+        [3, 2, 1e-4],
+      ] as const) {
+        // biome-ignore format: one line
+        const left = Uint32Array.from({ length: records - 1 }, (_, k) => k);
+        const { reaches, ...sums } = gaussianSums(fromPairs(records, left, left.map((k) => k + 1), odds), 'any'); // biome-ignore format: one line
+        const rho = sums.largestRho(epsilon, fromNumber(d));
+        const [{ amplification, nodes }] = reaches as [Reach];
+        const x = 1 / toNumber(sums.counted({ rho: fromNumber(0), pure: fromNumber(1) }, rho, epsilon)) - records;
+        const moment = Math.exp(toNumber(rho) * (x * x + x * (2 * records - 1))) + nodes - 1;
+        const proven = (1 + Math.exp(-e)) * moment * Math.exp(-(x / amplification) * e);
+        const said = failureProbability(sums, rho, epsilon);
+        expect(said / Math.min(1, proven)).toBeGreaterThanOrEqual(1 - 1e-6);
+        expect(said / proven).toBeLessThan(1.3);
+        // Other orders would say less, of Gaussian noise alone.
+        const { deltaBelow: _, ...alone } = sums;
+        expect(failureProbability(alone, rho, epsilon)).toBeLessThan(proven);
+      }
+    },
+  );
 
   it.each([0.1, 0.5, 1, 3])(
     'counts odds that move the wrong way, where delta and epsilon %s leave room for nothing else',

@@ -47,12 +47,14 @@ export function surelyRho(
 }
 
 /** With what probability the odds can move by more than e^epsilon when every record spends rho; rounded up. */
-export function failureProbability(bound: Pick<GaussianBound, 'delta'>, rho: Rational, epsilon: Rational): number {
+export function failureProbability(bound: Pick<GaussianBound, 'delta' | 'deltaBelow'>, rho: Rational, epsilon: Rational): number {
   if (isZero(rho)) return 0;
+  const [spent, kept] = [toNumberUp(rho), toNumberDown(epsilon)];
   let least = 1;
   for (const share of slacks) {
     const g = multiply(epsilon, share);
-    const delta = bound.delta(toNumberUp(rho), toNumberDown(subtract(epsilon, g)));
+    const less = toNumberDown(subtract(epsilon, g));
+    const delta = bound.deltaBelow?.(spent, kept, less) ?? bound.delta(spent, less);
     least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), lost(toNumberDown(g))));
   }
   return least;

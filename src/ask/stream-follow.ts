@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Fault } from '../errors.js';
+import type { DataSource } from '../policy/policy.js';
 import { readPolicy } from '../terms/read.js';
 import type { Opener } from './opened.js';
 import { type StreamedStep, type StreamOptions, streamWith } from './stream.js';
@@ -27,8 +28,8 @@ export async function* followWith(
   let failures = 0;
   let rested: Tail | undefined;
   for (;;) {
-    const source = (await readPolicy(file)).data.source;
-    rested = await atRest(source, rested);
+    const { data } = await readPolicy(file);
+    rested = await atRest(data, rested);
     try {
       for await (const told of streamWith(file, { ...given, since, ...(first && { fresh: true }) }, opener)) {
         yield told;
@@ -37,7 +38,7 @@ export async function* followWith(
       first = false;
       failures = 0;
     } catch (error) {
-      const tail = await tailOf(source);
+      const tail = await tailOf(data);
       const written = tail && (tail.half || !isSame(tail, rested));
       if (!written || hasSpent(error) || ++failures > mostFailures) throw error;
     }
@@ -55,27 +56,35 @@ interface Tail {
 }
 const isSame = (a: Tail | undefined, b: Tail | undefined): boolean => a?.size === b?.size && a?.half === b?.half;
 
-async function tailOf(source: string): Promise<Tail | undefined> {
+async function tailOf({ source, encoding }: DataSource): Promise<Tail | undefined> {
   if (!/\.(csv|tsv|txt)$/i.test(source)) return undefined;
   // Reading it says what is wrong with it.
   const found = await stat(source).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   const { size } = found;
-  const last = size === 0 ? undefined : await byteAt(source, size - 1).catch(() => undefined);
-  return { size, half: last !== undefined && last !== 0x0a };
+  const end = endOfLine(encoding);
+  const last = size === 0 ? undefined : await bytesFrom(source, Math.max(0, size - end.length)).catch(() => undefined);
+  return { size, half: last !== undefined && !last.subarray(0, end.length).equals(end) };
 }
 
-async function byteAt(source: string, at: number): Promise<number | undefined> {
-  for await (const bytes of createReadStream(source, { start: at, end: at })) return (bytes as Buffer)[0];
-  return undefined;
+/** What a line ends with: two bytes where every letter has two. */
+function endOfLine(encoding: string | undefined): Buffer {
+  const wide = /^utf-?16-?(be)?/i.exec(encoding?.replaceAll('_', '-').trim() ?? '');
+  return Buffer.from(wide ? (wide[1] ? [0, 0x0a] : [0x0a, 0]) : [0x0a]);
+}
+
+async function bytesFrom(source: string, start: number): Promise<Buffer> {
+  const read: Buffer[] = [];
+  for await (const bytes of createReadStream(source, { start, end: start + 1 })) read.push(bytes as Buffer);
+  return Buffer.concat(read);
 }
 
 /** The file once its last line is whole; as it is where nothing was added to that line since the last look, or nothing comes. */
-async function atRest(source: string, before: Tail | undefined): Promise<Tail | undefined> {
-  let tail = await tailOf(source);
+async function atRest(data: DataSource, before: Tail | undefined): Promise<Tail | undefined> {
+  let tail = await tailOf(data);
   for (let waited = 0; tail?.half && !isSame(tail, before) && waited < restOfLine.most; waited += restOfLine.every) {
     await sleep(restOfLine.every);
-    tail = await tailOf(source);
+    tail = await tailOf(data);
   }
   return tail;
 }

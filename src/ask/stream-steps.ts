@@ -19,6 +19,8 @@ export interface StepsSeen {
   readonly over: number;
   /** Remembers how many rows the steps up to this one have, before anything is told about it. */
   note(step: number): void;
+  /** What is seen now: looked at again where the data has changed, so that no step is told of a file that has lost it. */
+  now(): Promise<StepsSeen>;
 }
 
 export interface StepRules {
@@ -33,6 +35,7 @@ export interface StepRules {
  * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows, salted, beside the ledger.
  */
 export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {
+  const moment = await session.moment();
   await refuseStray(session, steps, rules);
   const rows = await session.rowsOfSteps(steps);
   const last = rows.findLastIndex((n) => n > 0) + 1;
@@ -59,8 +62,9 @@ export async function seeSteps(session: Session, steps: Steps, rules: StepRules)
       `No step is counted twice. Take them out, or say when each row came in and count it then: --late next --arrived COLUMN. What is compared stands in ${file}.`,
     );
   const over = rules.through === undefined ? last - 1 : stepsThrough(steps, rules.through);
-  return {
+  const seen: StepsSeen = {
     over: Math.max(0, over),
+    now: async () => ((await session.moment()) === moment ? seen : seeSteps(session, steps, rules)),
     note: (step) => {
       if (step <= noted) return;
       const journal: Journal = { through: step, salt, rows: upTo(step) };
@@ -70,6 +74,7 @@ export async function seeSteps(session: Session, steps: Steps, rules: StepRules)
       });
     },
   };
+  return seen;
 }
 
 function stepsThrough(steps: Steps, unit: number): number {

@@ -186,10 +186,12 @@ async function* eachStep(
   session: Session,
   batch: Batch,
   steps: Steps,
-  seen: StepsSeen,
+  first: StepsSeen,
   { epsilon, tidy }: Asked,
 ): AsyncGenerator<StreamedStep, void, undefined> {
-  for (let step = 1; step <= seen.over; step++) {
+  for (let [step, seen] = [1, first]; step <= seen.over; step++) {
+    seen = await seen.now();
+    if (step > seen.over) return;
     const units = steps.unitsOf(step);
     seen.note(step);
     const { tables, receipt } = await session.release(within(batch, steps.column, units), {
@@ -217,7 +219,7 @@ async function* eachTotal(
   session: Session,
   batch: Batch,
   steps: Steps,
-  seen: StepsSeen,
+  before: StepsSeen,
   { epsilon, fresh, horizon = steps.count }: Asked,
 ): AsyncGenerator<StreamedStep, void, undefined> {
   const open = await openTotals(
@@ -226,7 +228,8 @@ async function* eachTotal(
     { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) },
   );
   let first = true;
-  for (;;) {
+  for (let seen = before; ; ) {
+    seen = await seen.now();
     seen.note(Math.min(seen.over, horizon));
     const instalment = await open.next(session, seen.over);
     if (!instalment) return;

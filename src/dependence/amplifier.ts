@@ -57,6 +57,11 @@ export interface GaussianBound {
   readonly conditions: readonly Condition[];
   /** delta at epsilon when every record spends rho and nothing beside it; rounded up. */
   delta(rho: number, epsilon: number): number;
+  /**
+   * delta at a smaller epsilon of whatever counts for at most rho where rho keeps `kept`, also where it is a mixture; `delta` when absent, as pure noise is then weighed alike at every
+   * order. Rounded up.
+   */
+  deltaBelow?(rho: number, kept: number, epsilon: number): number;
   /** epsilon at delta when every record spends this; rounded up. */
   epsilon(spent: Mixed, delta: Rational): number;
   /** The largest common rho that keeps (epsilon, delta) with nothing beside it; rounded down. */

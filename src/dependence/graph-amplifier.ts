@@ -118,6 +118,7 @@ const everyRelease = (clusters: () => Percolation): GaussianBound => ({
 const onSums = (sums: () => GaussianSums): GaussianBound => ({
   conditions: [onlySums],
   delta: (rho, epsilon) => sums().delta(rho, epsilon),
+  deltaBelow: (...asked) => sums().deltaBelow(...asked),
   epsilon: (spent, delta) => sums().epsilon(spent, delta),
   largestRho: (epsilon, delta) => sums().largestRho(epsilon, delta),
   counted: (...asked) => sums().counted(...asked),

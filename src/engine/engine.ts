@@ -91,6 +91,8 @@ export interface Pinned {
   readonly room: number;
   /** Digest of the content: two moments with one id hold the same data. */
   id(): Promise<string>;
+  /** The same for all who look at what was loaded once; absent where nothing tells. */
+  readonly moment?: object | undefined;
   /** Name and stored type of the columns of `fugu_data`. */
   columns(): Promise<readonly SourceColumn[]>;
   /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */

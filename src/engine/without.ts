@@ -57,6 +57,9 @@ class PinnedWithout implements Pinned {
   get room() {
     return this.whole.room;
   }
+  get moment() {
+    return this.whole.moment;
+  }
   id(): Promise<string> {
     return this.whole.id();
   }

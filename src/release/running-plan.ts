@@ -67,6 +67,8 @@ function stepsTouched(session: Session, { effects }: CountedMeasure, asked: Tota
   const least = (of: Slicing) => largest(effects, 'l1', sliceOf(of));
   const [slicing] = readingsOf(session.policy)
     .filter((of) => step !== undefined && columnsIn(of).includes(step) && effects.has(sliced(of)))
+    // Where no step of the horizon is asked about there is nobody to fit the noise to, and it is fitted to everybody.
+    .filter((of) => least(of) > 0n)
     .sort((a, b) => Number(least(a) - least(b)));
   if (slicing === undefined) return undefined;
   return { slicing, values: columnsIn(slicing).map((column) => valuesIn(effects, column)), classes: [...effects.keys()] };

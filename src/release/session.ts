@@ -178,6 +178,10 @@ export class Session {
   rowsOfSteps(steps: Steps): Promise<Float64Array> {
     return pinned(this.#desk.engine, (data) => rowsOfSteps(data, this.policy, steps));
   }
+  /** The same for as long as the data is; undefined where nothing tells. */
+  moment(): Promise<object | undefined> {
+    return pinned(this.#desk.engine, async ({ moment }) => moment);
+  }
   rowsWithoutStep(steps: Steps): Promise<number> {
     return pinned(this.#desk.engine, (data) => rowsWithoutStep(data, this.policy, steps));
   }

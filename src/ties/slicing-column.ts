@@ -24,12 +24,13 @@ export interface SlicingColumn {
 }
 
 /** By a column of whole numbers. */
-export function slicingBy(name: string, { columns }: Pick<Policy, 'columns'>): SlicingColumn | undefined {
-  const column = columns.get(name);
-  return column?.type === 'integer' ? slicingsBy(column)[0] : undefined;
+export function slicingBy(name: string, policy: Pick<Policy, 'columns' | 'data'>): SlicingColumn | undefined {
+  const column = policy.columns.get(name);
+  return column?.type === 'integer' ? slicingsBy(column, policy)[0] : undefined;
 }
 
-export function slicingsBy(column: Column): readonly SlicingColumn[] {
+export function slicingsBy(column: Column, { data: { encoding } }: Pick<Policy, 'data'>): readonly SlicingColumn[] {
+  const kind = encoding === undefined ? column.type : `${column.type} in ${encoding}`;
   if (column.type === 'category') {
     const codes = codesOf(column);
     const tables = codeTables(codes);
@@ -39,7 +40,7 @@ export function slicingsBy(column: Column): readonly SlicingColumn[] {
     };
     return [
       {
-        slicing: slicingOf(column.name, digest(['category', ...codes])),
+        slicing: slicingOf(column.name, digest([kind, ...codes])),
         column,
         first: 0,
         last: codes.length - 1,
@@ -58,7 +59,7 @@ export function slicingsBy(column: Column): readonly SlicingColumn[] {
     const position = positionOf(endless, numberOf(cell));
     return position < 0 ? Number.NaN : low + position;
   };
-  const slicing = slicingOf(column.name, digest(['integer', toText(column.bounds[0]), column.decimal ?? '.', ...grid.missing]));
+  const slicing = slicingOf(column.name, digest([kind, toText(column.bounds[0]), column.decimal ?? '.', ...grid.missing]));
   return [{ slicing, column, first: low, last: low + grid.last, missing: grid.missing, read }];
 }
 

@@ -15,7 +15,7 @@ export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly
   // Totals that everybody knows join records of all values: what is told about one week is about others, too (policy/known/known.proof.md).
   const made =
     policy.known === undefined && (secret === 'row' || secret === 'step')
-      ? [...policy.columns.values()].filter((c) => c.public || orders.has(c.name)).flatMap(slicingsBy)
+      ? [...policy.columns.values()].filter((c) => c.public || orders.has(c.name)).flatMap((c) => slicingsBy(c, policy))
       : [];
   found.set(policy, made);
   return made;

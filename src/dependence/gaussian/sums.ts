@@ -29,7 +29,7 @@ export type Parts = ArrayLike<number>;
 export const gaussianSumsHow =
   'Gaussian noise on sums, which amplifies like pure noise: dependence calculus over the declared ties.';
 
-export interface GaussianSums extends GaussianBound {
+export interface GaussianSums extends Required<GaussianBound> {
   readonly reaches: readonly Reach[];
 }
 
@@ -44,6 +44,8 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
   return {
     conditions: [onlySums],
     delta,
+    deltaBelow: (rho, kept, epsilon) =>
+      reaches.reduce((m, r) => Math.max(m, deltaOf(r, rho, epsilon, bestOrder(r, rho, kept))), 0),
     reaches,
     epsilon: ({ rho, pure }, d) => addUp(epsilonOn(delta, rho, d), mulUp(most, toNumberUp(pure))),
     largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
@@ -64,11 +66,11 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
  * x >= C and x >= m; delta = M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1). lambda is searched in plain doubles and only the value at
  * the best one is rounded up.
  */
-function deltaOf(reach: Reach, rho: number, epsilon: number): number {
+function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): number {
   const { amplification: c, nodes } = reach;
   if (rho === 0 || c === 0) return 0;
   if (!(rho < 1e6)) return 1;
-  const lambda = bestOrder(reach, rho, epsilon);
+  const lambda = order ?? bestOrder(reach, rho, epsilon);
   const x = mulUp(lambda, c);
   const grown = mulUp(rho, addUp(mulUp(x, x), mulUp(x, shiftOf(reach))));
   const logMoment = addUp(grown, log1pUp(mulUp(nodes - 1, expUp(-grown))));

@@ -48,6 +48,10 @@ export class DuckdbPin implements Pinned {
     this.#letGo = letGo;
   }
 
+  get moment(): object {
+    return this.#held;
+  }
+
   async id(): Promise<string> {
     return digestOf(this.source, await Promise.all(this.#loaded.files.map(contentDigest)));
   }
