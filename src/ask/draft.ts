@@ -125,7 +125,8 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       });
       const known = columns.map(({ name }) => name);
       const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
-      const keys = keysIn(columns, panels, told.person?.unit);
+      const group = typeof told.dependence === 'object' ? told.dependence.by : undefined;
+      const keys = keysIn(columns, panels, { unit: told.person?.unit, group });
       const own = await pinned(engine, (rows) => describeOwn(rows, columns, keys));
       const drafted = draftFrom(own, {
         ...decided(told, known),

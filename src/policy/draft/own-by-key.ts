@@ -4,12 +4,32 @@ import { foundGroups } from './groups.js';
 import type { ColumnSummary } from './guess.js';
 import type { FoundPanel } from './panel.js';
 
-const [mostKeys, mostEach] = [4, 8];
+/** Of a household; of a class, where the steward says that its people know each other. */
+const [mostKeys, mostTogether, mostSaid] = [4, 8, 40];
 
-/** Columns that say whose rows are whose: one person's, or those of a few who live together. */
-export function keysIn(columns: readonly ColumnSummary[], panels: readonly FoundPanel[], said?: string): readonly string[] {
-  const small = columns.flatMap((column) => foundGroups(column) ?? []).filter(({ rowsEach }) => rowsEach <= mostEach);
-  const names = [said, panels[0]?.unit, ...small.map(({ name }) => name)].filter((name) => name !== undefined);
+/** What was said about whose rows are whose. */
+export interface SaidKeys {
+  readonly unit?: string | undefined;
+  readonly group?: string | undefined;
+}
+
+/**
+ * Columns that say whose rows are whose: one person's, or those of a few who live together. People are counted, not rows: a household that is asked in five
+ * waves has five times the rows.
+ */
+export function keysIn(columns: readonly ColumnSummary[], panels: readonly FoundPanel[], said: SaidKeys = {}): readonly string[] {
+  const named = (name: string | undefined) => columns.find((column) => column.name === name);
+  const person = named(said.unit ?? panels[0]?.unit);
+  const rowsOfOne = person ? person.filled / Math.max(1, person.distinct) : 1;
+  const areFew = (rowsEach: number, most: number) => rowsEach <= most * rowsOfOne;
+  const group = named(said.group);
+  const small = columns.flatMap((column) => foundGroups(column) ?? []).filter(({ rowsEach }) => areFew(rowsEach, mostTogether));
+  const names = [
+    person?.name,
+    panels[0]?.unit,
+    ...(group && areFew(group.filled / Math.max(1, group.distinct), mostSaid) ? [group.name] : []),
+    ...small.sort((a, b) => Number(b.sure) - Number(a.sure)).map(({ name }) => name),
+  ].filter((name) => name !== undefined);
   return [...new Set(names)].slice(0, mostKeys);
 }
 

@@ -137,6 +137,45 @@ describe('words of a few, where whose rows are whose is known', () => {
     expect(text).toContain('astronaut');
   });
 
+  it('are one household’s where it is large and asked in every wave, whether its key is found or said', () => {
+    const [waves, homes] = [5, 120];
+    const people = Array.from({ length: homes }, (_, home) =>
+      Array.from({ length: home === 77 ? 7 : 1 + (home % 3) }, () => home),
+    ).flat();
+    const rows = people.length * waves;
+    const cells: Record<string, (i: number) => string> = {
+      pid: (i) => `${Math.floor(i / waves) + 1}`,
+      home: (i) => `${people[Math.floor(i / waves)]!}`,
+      wave: (i) => `${(i % waves) + 1}`,
+      job: (i) => (people[Math.floor(i / waves)] === 77 ? 'gambler' : jobs[shuffled(i, 4)]!),
+    };
+    for (const [key, group] of [['famid'], ['plot', 'plot']]) {
+      const named = (name: string) => cells[name === key ? 'home' : name]!;
+      const columns = ['pid', key!, 'wave', 'job'].map((name) => column(name, named(name), '.', rows));
+      const own = new OwnByKey(columns, keysIn(columns, [{ unit: 'pid', maxRows: waves }], { group }));
+      for (let i = 0; i < rows; i++) own.see((name) => named(name)(i));
+      const { text } = draftPolicy(own.found, { source: 'a.csv' });
+      expect(text).not.toContain('gambler');
+      expect(text).toContain('job: {type: category, values: [clerk, cook, nurse, teacher]}');
+    }
+  });
+
+  it('are one class’s where the steward says that classes know each other', () => {
+    const rows = 40 * 20;
+    const cells: Record<string, (i: number) => string> = {
+      class: (i) => `${Math.floor(i / 20) + 1}`,
+      why: (i) => (Math.floor(i / 20) === 7 ? 'Weber' : jobs[shuffled(i, 4)]!),
+    };
+    const columns = Object.keys(cells).map((name) => column(name, cells[name]!, '.', rows));
+    const textBy = (group?: string) => {
+      const own = new OwnByKey(columns, keysIn(columns, [], { group }));
+      for (let i = 0; i < rows; i++) own.see((name) => cells[name]!(i));
+      return draftPolicy(own.found, { source: 'a.csv' }).text;
+    };
+    expect(textBy()).toContain('Weber');
+    expect(textBy('class')).not.toContain('Weber');
+  });
+
   it('are few of all rows, however few answered at all', () => {
     const said = ['cutting', 'bullied', 'fine', 'fine', 'cutting', 'bullied', 'lonely', 'lonely'];
     const told = guess(column('q3', (i) => (i % 80 === 0 ? said[(i / 80) % 8]! : null), '.', 1200));
