@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AdditiveLaw } from './law.js';
-import { combinedHalfWidth, noiseSum, type Part } from './law-sum.js';
+import { combinedHalfWidth, noiseSum, type Part, sumOfNumbers } from './law-sum.js';
 import { scaledNormalTail, widthOf } from './law-width.js';
 
 const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
@@ -230,5 +230,61 @@ describe('a sum of noises', () => {
       );
     }
     expect(narrower).toBeGreaterThan(0.01);
+  });
+});
+
+describe('a sum of numbers that are many Laplace noises each', () => {
+  const convolved = (a: readonly number[], b: readonly number[]): readonly number[] => {
+    const sum = new Array<number>(a.length + b.length - 1).fill(0);
+    for (const [i, x] of a.entries()) for (const [j, y] of b.entries()) sum[i + j]! += x * y;
+    return sum;
+  };
+  const many = (n: number, scale: number): readonly Part[] =>
+    Array.from({ length: n }, () => ({ factor: 1, noise: laplace(scale) }));
+  const massOfMany = (n: number, scale: number): readonly number[] =>
+    Array.from({ length: n - 1 }).reduce<readonly number[]>(
+      (sum) => convolved(sum, massOf(laplace(scale)).mass),
+      massOf(laplace(scale)).mass,
+    );
+
+  it.each([
+    [1, 5, 3],
+    [1, 12, 3],
+    [3, 9, 2],
+    [5, 7, 2],
+    [6, 6, 0.4],
+  ])(
+    'passes its half width seldom enough, and has a smaller one than the union bound: %i and %i of scale %d',
+    (own, rest, scale) => {
+      const sum = sumOfNumbers([many(own, scale), many(rest, scale)], miss);
+      const union = noiseSum(
+        [...many(own, scale), ...many(rest, scale)].map(({ noise }) => noise),
+        miss,
+      );
+      const times = (n: number, factor: number) => new Array<number>(n).fill(factor);
+      const [a, b] = [massOfMany(own, scale), massOfMany(rest, scale)];
+      const [middle, centre] = [(a.length - 1) / 2, (b.length - 1) / 2];
+      for (const r of [0, 0.02, 0.2, 0.5, 0.9, 1]) {
+        const half = sum.half([1 - r, r]);
+        let outside = 0;
+        for (const [i, p] of a.entries())
+          for (const [j, q] of b.entries()) if (Math.abs((1 - r) * (i - middle) - r * (j - centre)) > half) outside += p * q;
+        expect(outside).toBeLessThanOrEqual(miss);
+        expect(half).toBeLessThan(0.75 * union.half([...times(own, 1 - r), ...times(rest, r)]));
+        expect(sum.beyond([1 - r, r], half * 1.001)).toBeGreaterThan(0);
+        expect(sum.beyond([1 - r, r], half * 0.999)).toBeLessThan(0);
+      }
+    },
+  );
+
+  it('is a norm of its factors', () => {
+    const { half } = sumOfNumbers([many(2, 5), many(9, 5)], miss);
+    for (let k = 0; k < 40; k++) {
+      const [x, y] = [0, 1].map((j) => [Math.sin(3 * k + j), Math.cos(7 * k - j)] as const) as [
+        readonly [number, number],
+        readonly [number, number],
+      ];
+      expect(half([x[0] + y[0], x[1] + y[1]])).toBeLessThanOrEqual((half(x) + half(y)) * (1 + 1e-9));
+    }
   });
 });

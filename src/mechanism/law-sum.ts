@@ -61,6 +61,60 @@ export function noiseSum(noises: readonly AdditiveLaw<number>[], alpha: number):
   };
 }
 
+/**
+ * The sum of several numbers, each made of noises of its own, by the numbers' factors. Where there are too many Laplace noises to be told apart, those of one
+ * number that are alike count as one Gaussian noise, the numbers with most of them first (proof note, 7).
+ */
+export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: number): NoiseSum {
+  const laplacesIn = (parts: readonly Part[]) => parts.filter(({ noise }) => noise.kind === 'laplace' && isNoisy(noise)).length;
+  let left = numbers.reduce((sum, parts) => sum + laplacesIn(parts), 0);
+  const most = [...numbers.keys()].sort((a, b) => laplacesIn(numbers[b]!) - laplacesIn(numbers[a]!));
+  const together = most.filter((k) => {
+    if (left <= mostTogether || !areAlike(numbers[k]!)) return false;
+    left -= numbers[k]!.length;
+    return true;
+  });
+  const rare = together.length === 0 || left > mostTogether ? 0 : alpha / 10;
+  const told = numbers.map((parts, k) =>
+    rare > 0 && together.includes(k)
+      ? [{ factor: parts[0]!.factor, noise: asGaussian(parts.length, parts[0]!.noise, rare / together.length) }]
+      : parts,
+  );
+  const { half, beyond } = noiseSum(
+    told.flatMap((parts) => parts.map(({ noise }) => noise)),
+    alpha - rare,
+  );
+  const own = told.flatMap((parts, k) => parts.map(({ factor }) => [factor, k] as const));
+  const spread = (factors: readonly number[]): readonly number[] => own.map(([factor, k]) => factor * factors[k]!);
+  return { half: (factors) => half(spread(factors)), beyond: (factors, x) => beyond(spread(factors), x) };
+}
+
+/** Several Laplace noises of one scale, times one factor. */
+const areAlike = ([first, ...others]: readonly Part[]): boolean =>
+  first?.noise.kind === 'laplace' &&
+  isNoisy(first.noise) &&
+  others.length > 0 &&
+  others.every(
+    ({ factor, noise }) =>
+      noise.kind === 'laplace' && widthOf(noise) === widthOf(first.noise) && Math.abs(factor) === Math.abs(first.factor),
+  );
+
+/** n Laplace noises are a Gaussian one whose variance is drawn, a Gamma(n) variable: but for `rare`, no larger than this. */
+const asGaussian = (n: number, noise: AdditiveLaw<number>, rare: number): AdditiveLaw<number> => ({
+  kind: 'gaussian',
+  variance: 2 * smoothed(noise) ** 2 * crossing((g) => rare - gammaTail(n, g), n),
+});
+
+/** P(G > g) of a Gamma(n) variable: fewer than n events of a Poisson process until g. */
+function gammaTail(n: number, g: number): number {
+  let [logTerm, sum] = [-g, 0];
+  for (let j = 0; j < n; j++) {
+    sum += Math.exp(logTerm);
+    logTerm += Math.log(g / (j + 1));
+  }
+  return sum;
+}
+
 /** One noise as it is; many by the union bound. */
 const apart = (halves: readonly number[]): NoiseSum => {
   const half = (factors: readonly number[]) => factors.reduce((sum, factor, i) => sum + Math.abs(factor) * halves[i]!, 0);

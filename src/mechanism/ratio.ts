@@ -1,5 +1,4 @@
-import type { AdditiveLaw } from './law.js';
-import { type NoiseSum, noiseSum, type Part } from './law-sum.js';
+import { type Part, sumOfNumbers } from './law-sum.js';
 
 /**
  * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when
@@ -39,21 +38,12 @@ export interface Asked {
 
 /** How quotients of numbers with these noises are told; `noises` has the parts of one number after the other. */
 export function quotients(noises: readonly (readonly Part[])[], alpha: number): (asked: Asked) => Quotient {
-  const sum = sumOf(noises, alpha);
+  const sum = sumOfNumbers(noises, alpha);
   return ({ top, bottom, factors, within: [least, most] }) => {
     const value = Math.min(most, Math.max(least, top / bottom));
     const beyond = (r: number): number => sum.beyond(factorsAt(factors, r), Math.abs(value - r) * bottom);
     return { value, low: farthest(value, least, beyond), high: farthest(value, most, beyond) };
   };
-}
-
-/** The sum of several numbers' noises, by the numbers' factors. */
-export function sumOf(noises: readonly (readonly Part[])[], alpha: number): NoiseSum {
-  const laws: AdditiveLaw<number>[] = noises.flatMap((parts) => parts.map(({ noise }) => noise));
-  const { half, beyond } = noiseSum(laws, alpha);
-  const own = noises.flatMap((parts, k) => parts.map(({ factor }) => [factor, k] as const));
-  const spread = (factors: readonly number[]): readonly number[] => own.map(([factor, k]) => factor * factors[k]!);
-  return { half: (factors) => half(spread(factors)), beyond: (factors, x) => beyond(spread(factors), x) };
 }
 
 /**

@@ -115,4 +115,23 @@ describe('shares', () => {
       expect(held / asked).toBeGreaterThan(0.935);
     },
   );
+
+  test('that nobody has are told to be small, also among many answers with Laplace noise', () => {
+    const truth = levels.map((_, k) => (k % 3 === 0 ? 75 : 0));
+    const draw = laplaceSampler(rational(10));
+    const bound = bindBatch(parseBatch([{ kind: 'histogram', column: 'answer' }]), wide);
+    let [held, asked, width] = [0, 0, 0];
+    for (let k = 0; k < 250; k++) {
+      const values = [...truth, 0].map((x) => BigInt(x) + draw());
+      const { rows } = bound.finish([{ noise: { kind: 'laplace', scale: 10 }, values }])[0]!;
+      for (const [i, { share }] of rows.slice(0, -1).entries()) {
+        if (truth[i]! > 0) continue;
+        asked++;
+        width += share!.high - share!.low;
+        if (share!.low === 0) held++;
+      }
+    }
+    expect(held / asked).toBeGreaterThan(0.95);
+    expect(width / asked).toBeLessThan(0.16);
+  });
 });

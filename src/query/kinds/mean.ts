@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { factorsAt, ofMean, quotients, sumOf } from '../../mechanism/ratio.js';
+import { sumOfNumbers } from '../../mechanism/law-sum.js';
+import { factorsAt, ofMean, quotients } from '../../mechanism/ratio.js';
 import { numberAt } from '../../policy/grid.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
@@ -49,7 +50,7 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
         layout,
         'propagated',
         standardError,
-        sumOf([sum.parts, count.parts], miss).half(factorsAt(ofMean, most)),
+        sumOfNumbers([sum.parts, count.parts], miss).half(factorsAt(ofMean, most)),
         true,
       );
     },

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { RowKey } from '../../count/measure.js';
 import { toNumber } from '../../exact/rational.js';
-import { factorsAt, ofShare, quotients, sumOf } from '../../mechanism/ratio.js';
+import { sumOfNumbers } from '../../mechanism/law-sum.js';
+import { factorsAt, ofShare, quotients } from '../../mechanism/ratio.js';
 import { codesOf } from '../../policy/code.js';
 import { codedNamed, declaredCode } from '../../policy/domain.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
@@ -48,7 +49,7 @@ function bind(query: ShareQuery, scope: Scope): BoundQuery {
     foresee: (noise) => {
       // The half width is a norm of the factors, so it is largest at an end of the range.
       const { parts, deviation } = noiseOf(inside, noise);
-      return foreseen(layout, 'propagated', deviation, sumOf([parts, parts], miss).half(factorsAt(ofShare, 1)), true);
+      return foreseen(layout, 'propagated', deviation, sumOfNumbers([parts, parts], miss).half(factorsAt(ofShare, 1)), true);
     },
   };
 }

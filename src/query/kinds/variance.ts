@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { farthest, ofMean, quotients, sumOf } from '../../mechanism/ratio.js';
+import { sumOfNumbers } from '../../mechanism/law-sum.js';
+import { farthest, ofMean, quotients } from '../../mechanism/ratio.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
@@ -50,7 +51,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
       const laws = lawsOf(noisy);
       const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts);
       const meanOf = quotients([parts[1]!, parts[2]!], meanMiss);
-      const sum = sumOf(parts, miss - meanMiss);
+      const sum = sumOfNumbers(parts, miss - meanMiss);
       return table(layout, 'propagated', (i) => {
         const [square, number, count] = [squares, numbers, bottom].map((terms) => noisySum(terms, noisy, i));
         const [s, t, n] = [square!, number!, count!].map(({ value }) => toNumber(value)) as [number, number, number];
@@ -82,7 +83,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
         layout,
         'propagated',
         Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
-        sumOf([square!.parts, number!.parts, count!.parts], miss - meanMiss).half(factors(most, 0)),
+        sumOfNumbers([square!.parts, number!.parts, count!.parts], miss - meanMiss).half(factors(most, 0)),
         true,
       );
     },
