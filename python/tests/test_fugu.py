@@ -52,6 +52,28 @@ class FromDataToTable(InFolder):
         lines = list(_init._codebook(["a", "b"], *_init._told(None, None, None, meta)))
         self.assertEqual(lines, [["a", "", "Asked?", ""], ["a", "1", "yes", ""], ["a", "-9", "refused", "yes"], ["a", "-8", "", "yes"]])
 
+    def test_populations_of_two_folders_have_two_names(self) -> None:
+        told = [self.drafted(name=name, frames="rows") for name in ("town", "Stadt ä")]
+        for policy in told:
+            policy.confirm("all")
+        self.assertEqual([policy.ask({"kind": "count"}, epsilon=0.1).receipt["population"] for policy in told], ["town", "Stadt ä"])
+
+    @unittest.skipUnless(has("pandas"), "pandas is not there")
+    def test_what_pandas_calls_missing_is_missing_whatever_the_column_is_made_of(self) -> None:
+        import pandas as pd
+
+        data = pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array([True, None], dtype="boolean"), "c": pd.array(["x", None], dtype="string"), "d": [pd.Timestamp("2020-01-02"), pd.NaT], "e": ["NaT", "<NA>"]})
+        rows = [[_init._text(value) for value in row] for row in _init._cells(data)[1]]
+        self.assertEqual(rows, [["1", "true", "x", "2020-01-02T00:00:00", "NaT"], ["", "", "", "", "<NA>"]])
+
+    @unittest.skipUnless(has("pandas"), "pandas is not there")
+    def test_columns_of_one_name_are_refused_before_anything_is_written(self) -> None:
+        import pandas as pd
+
+        with self.assertRaisesRegex(fugu.FuguError, "one name: party"):
+            self.drafted(pd.DataFrame([["left", "right"]], columns=["party", "party"]))
+        self.assertFalse((self.folder / "town" / "data.csv").exists())
+
     def test_ugly_cells_arrive_as_they_are(self) -> None:
         data = {"t": ['a,b', 'say "no"', "two\nlines", "", None, "é🐡"], "x": [float("nan"), 1e300, -0.0, True, 2**60, 0.1]}
         _init._write(self.folder / "data.csv", *_init._cells(data))
@@ -101,7 +123,7 @@ class WhatCameIn(InFolder):
         policy.confirm("all")
         receipt = policy.ask({"kind": "count"}, epsilon=0.5).receipt
         self.assertNotIn(str(self.folder), json.dumps(receipt))
-        self.assertEqual(receipt["population"], "data")
+        self.assertEqual(receipt["population"], "town")
 
 
 class Asked(unittest.TestCase):

@@ -54,8 +54,13 @@ def init(
         order.write_text(json.dumps({name: codes for name, (codes, _) in orders.items()}), encoding="utf-8")
         words = words_of([("codebook", str(place / "codebook.csv") if lines else None), ("order", f"@{order}" if orders else None)])
         run("init", str(place / "data.csv"), "--out", str(place / "policy.yaml"), *words)
-    _declare(place / "policy.yaml", {"dependence": dependence, "budget": budget, "protect": protect})
+    _declare(place / "policy.yaml", {"dependence": dependence, "budget": budget, "protect": protect, "title": _title(place)})
     return Policy(place / "policy.yaml", frames or frames_of(data), {name: ordered for name, (_, ordered) in orders.items()})
+
+
+def _title(place: Path) -> Optional[str]:
+    """What was made from several frames lies in several folders, in files of one name: receipts tell them apart by the folder."""
+    return json.dumps(place.name, ensure_ascii=False) if re.search(r"\w", place.name) else None
 
 
 def _orders(data: Any) -> dict[str, tuple[list[str], bool]]:
@@ -78,6 +83,9 @@ def _cells(data: Any) -> tuple[list[str], Iterable[Sequence[Any]]]:
             raise FuguError("USAGE", "The columns differ in length.", "Give every column one value per row.")
         return list(columns), zip(*columns.values())
     names = [str(name) for name in data.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise FuguError("USAGE", f"Several columns have one name: {', '.join(twice)}.", "Give every column a name of its own.")
     if hasattr(data, "itertuples"):
         return names, data.itertuples(index=False, name=None)
     return names, data.iter_rows()
@@ -85,7 +93,8 @@ def _cells(data: Any) -> tuple[list[str], Iterable[Sequence[Any]]]:
 
 def _text(value: Any) -> str:
     """A cell as Fugu reads it: nothing for what is missing, no ".0" behind a whole number."""
-    if value is None or value != value or str(value) in ("NaT", "<NA>"):
+    # Whether pandas' NA differs from itself is NA, too: asked first.
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return ""
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return "true" if value else "false"
