@@ -124,6 +124,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         return { columns, commas, panels: await describePanels(rows, columns) };
       });
       const known = columns.map(({ name }) => name);
+      for (const name of Object.keys(order ?? {})) mustBe(name, known);
       const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
       const group = typeof told.dependence === 'object' ? told.dependence.by : undefined;
       const keys = keysIn(columns, panels, { unit: told.person?.unit, group });
@@ -144,7 +145,8 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         ...drafted,
         doubts: [
           ...(unread ? sheetDoubts(unread, table) : []),
-          ...(written !== undefined && encoding === undefined ? [encodingDoubt(written)] : []),
+          ...(written !== undefined && encoding === undefined ? [encodingDoubt(written, own)] : []),
+          ...headerDoubts(own),
           ...letterDoubts(own),
         ],
       };
@@ -156,11 +158,15 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
   });
 }
 
+function mustBe(name: string, known: readonly string[]): void {
+  if (!known.includes(name))
+    throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
+}
+
 /** What was said, as the draft takes it; every column that is named must be there. */
 function decided({ columns, except, dependence, person, secret, missing, noWeights }: Said, known: readonly string[]) {
   for (const name of [typeof dependence === 'object' ? dependence.by : undefined, person?.unit, ...(noWeights ?? [])])
-    if (name !== undefined && !known.includes(name))
-      throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
+    if (name !== undefined) mustBe(name, known);
   if (secret && person)
     throw new Fault('USAGE', 'The secret is a row, or a person: not both.', 'Say "secret", or "person" with its unit.');
   const chosen = new Set(chooseNames(known, { ...(columns && { columns }), ...(except && { except }) }, 'Columns of the data'));
@@ -186,9 +192,17 @@ const listed = (names: readonly string[]): string =>
   names.length > mostNamed ? `${names.slice(0, mostNamed).join(', ')} and others` : names.join(', ');
 const mostNamed = 5;
 
-const sheetDoubts = ({ sheets, beyond }: Awaited<ReturnType<typeof unreadOf>>, table: string | undefined): readonly string[] => [
+const sheetDoubts = (
+  { sheets, beyond, nameless }: Awaited<ReturnType<typeof unreadOf>>,
+  table: string | undefined,
+): readonly string[] => [
   ...(table === undefined && sheets.length > 0
     ? [`Only the first sheet was read. There is also ${listed(sheets)}: --table names one.`]
+    : []),
+  ...(nameless > 1
+    ? [
+        `${nameless} columns have no name in the first row of the sheet. If it is a title, or the columns are named in several rows, write one name above each column in one row, delete the others, and draft again.`,
+      ]
     : []),
   ...(beyond
     ? [
@@ -211,8 +225,29 @@ async function writtenIn(source: string, said: string | undefined): Promise<stri
   return isUtf8Name(said) ? undefined : said;
 }
 
-const encodingDoubt = (assumed: string): string =>
-  `The data is not written in UTF-8. It was read as ${assumed}, and the policy says so; if letters are wrong, draft again with --encoding and another name (windows-1250, windows-1251, iso-8859-15, macintosh).`;
+function encodingDoubt(assumed: string, columns: readonly ColumnSummary[]): string {
+  const said = `The data is not written in UTF-8. It was read as ${assumed}, and the policy says so;`;
+  const again = 'draft again with --encoding';
+  return isOtherAlphabet(columns.flatMap(({ name, codes = [] }) => [name, ...codes]))
+    ? `${said} but most of its words have no letter from A to Z, as when another alphabet is read so: ${again} windows-1251 (Cyrillic), windows-1253 (Greek), windows-1255 (Hebrew) or windows-1256 (Arabic).`
+    : `${said} if letters are wrong, ${again} and another name (windows-1250, windows-1251, iso-8859-15, macintosh).`;
+}
+
+/** In the west of Europe letters with accents stand among others; in another alphabet they seem to be all there are. */
+function isOtherAlphabet(texts: readonly string[]): boolean {
+  const words = texts.flatMap((text) => text.match(/[\p{L}\p{M}]{3,}/gu) ?? []).filter((word) => /\P{ASCII}/u.test(word));
+  return words.length > 1 && 2 * words.filter((word) => !/[A-Za-z]/.test(word)).length > words.length;
+}
+
+/** Questions below the names of columns, as some survey programs write them, are the answers of nobody. */
+function headerDoubts(columns: readonly ColumnSummary[]): readonly string[] {
+  const numbers = columns.filter((c) => c.filled >= 20 && c.numbers >= 0.9 * c.filled);
+  const headed = numbers.filter((c) => c.filled - c.numbers === 1 || c.filled - c.numbers === 2);
+  if (headed.length < 2 || 2 * headed.length < numbers.length) return [];
+  return [
+    `${headed.length} columns hold numbers but for one row or two. If the columns are named in several lines, or questions stand below their names, delete all but one line and draft again: each counts as somebody's answers.`,
+  ];
+}
 
 /** Where a letter was lost, two answers may have become one. */
 function letterDoubts(columns: readonly ColumnSummary[]): readonly string[] {

@@ -340,6 +340,40 @@ describe('what a draft may have read otherwise than it was meant', () => {
     });
   });
 
+  it('and which alphabet it may be where no word has a letter from A to Z', async () => {
+    // "Пол;Партия" and two parties in windows-1251.
+    const bytes = (line: string) => Buffer.from(line, 'latin1');
+    const [head, one, two] = ['\xcf\xee\xeb;\xcf\xe0\xf0\xf2\xe8\xff\n', '1;\xdf\xe1\xeb\xee\xea\xee\n', '2;\xcb\xc4\xcf\xd0\n'];
+    const data = path(`cyrillic-${++made}.csv`);
+    writeFileSync(data, bytes(head + one.repeat(40) + two.repeat(40)));
+    const { doubts } = await draftPolicy(data, { out: path(`cyrillic-${made}.yaml`) });
+    expect(doubts.join()).toContain('--encoding windows-1251 (Cyrillic), windows-1253 (Greek)');
+    const said = await draftPolicy(data, { out: path(`cyrillic-said-${made}.yaml`), encoding: 'windows-1251' });
+    expect(readFileSync(said.policy, 'utf8')).toContain('"Партия": {type: category, values: ["ЛДПР", "Яблоко"]}');
+    expect(said.doubts).toEqual([]);
+  });
+
+  it('and that questions may stand below the names of columns', async () => {
+    const draft = (second: string) => {
+      const data = path(`second-${++made}.csv`);
+      writeFileSync(data, `age,trust,sex\n${second}${lines(200, (i) => `${20 + (i % 50)},${1 + (i % 5)},${'mf'[i % 2]!}`)}`);
+      return draftPolicy(data, { out: path(`second-${made}.yaml`) });
+    };
+    expect((await draft('How old are you?,Trust from 1 to 5,Sex\n')).doubts.join()).toMatch(
+      /^2 columns hold numbers but for one row or two/,
+    );
+    expect((await draft('')).doubts).toEqual([]);
+    expect((await draft('old,3,m\n')).doubts).toEqual([]);
+  });
+
+  it('and refuses an order of answers of a column that is not there', async () => {
+    const data = path(`order-${++made}.csv`);
+    writeFileSync(data, `party,age\n${lines(200, (i) => `${'abc'[i % 3]!},${20 + (i % 50)}`)}`);
+    await expect(draftPolicy(data, { out: path(`order-${made}.yaml`), order: { partie: ['c', 'a'] } })).rejects.toMatchObject({
+      code: 'COLUMN_UNKNOWN',
+    });
+  });
+
   it('and the next commands name the file where it was written', async () => {
     const data = path(`next-${++made}.csv`);
     writeFileSync(data, `age,lat_score\n${lines(300, (i) => `${20 + (i % 50)},${(47.95 + (i % 40) / 8).toFixed(2)}`)}`);

@@ -35,7 +35,7 @@ export const hasTables = (path: string): boolean => /\.xlsx$/i.test(path);
 
 /** What stands in the file and is not read; nothing of files that hold one table and no more. */
 export async function unreadOf(path: string, { table }: StatFileOptions = {}): Promise<Unread> {
-  if (!hasTables(path)) return { sheets: [], beyond: false };
+  if (!hasTables(path)) return { sheets: [], beyond: false, nameless: 0 };
   const bytes = new Bytes(path);
   try {
     return await unreadIn(bytes, table);

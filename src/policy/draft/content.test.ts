@@ -170,3 +170,20 @@ describe('a flag that is called after a person', () => {
     expect(out('fatherid', (i) => 17 * mixed(i, 100))).toBe('id');
   });
 });
+
+describe('a weight', () => {
+  const kilos = (name: string) => column(name, (i) => (45 + mixed(i, 500, 3) / 10).toFixed(1));
+  const height = column('height', (i) => 150 + mixed(i, 50, 9));
+  it.each(['weight', 'body_weight', 'Gewicht'])('called %s beside a height is what somebody weighs', (name) => {
+    expect(draftPolicy([height, kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
+  });
+  it('is told by its name, too', () => {
+    for (const name of ['birth_weight', 'weight_kg'])
+      expect(draftPolicy([kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
+  });
+  it('of a survey stays one', () => {
+    const survey = (name: string) => column(name, (i) => (0.3 + mixed(i, 3000, 3) / 1000).toFixed(4));
+    for (const columns of [[survey('weight')], [height, survey('weight')], [height, kilos('design_weight')]])
+      expect(draftPolicy(columns, { source: 'a.csv' }).text).toContain('weight: {type: weight');
+  });
+});

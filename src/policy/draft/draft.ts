@@ -3,7 +3,7 @@ import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
 import { isDesignLabel, isDeviceName, isGroupLabel, isPersonalName, isTimingName, isWeightLabel } from '../column-name.js';
 import { birthDatesIn } from './birth.js';
 import { type FoundGroups, foundGroups } from './groups.js';
-import { type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
+import { bodiesIn, type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
 import { labelsMissing } from './missing-word.js';
 import type { FoundPanel } from './panel.js';
 import { namesPeople, peopleIn, personalLook } from './personal.js';
@@ -81,7 +81,12 @@ export function findColumns(
   panels: readonly FoundPanel[] = [],
   book: Codebook = new Map(),
 ): Found {
-  const known = { commas: hasCommas(columns), coordinates: coordinatesIn(columns), born: birthDatesIn(columns, book) };
+  const known = {
+    commas: hasCommas(columns),
+    coordinates: coordinatesIn(columns),
+    born: birthDatesIn(columns, book),
+    bodies: bodiesIn(columns),
+  };
   const found = columns.map((column): FoundColumn => {
     const told = toldOf(column, book.get(column.name), known);
     const { name } = column;
@@ -191,7 +196,12 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
   const summaries = new Map(columns.map((column) => [column.name, column]));
   const isMade = (name: string) =>
     book.has(name) && summaries.has(name) && isMadeOfAnswers(book.get(name)!, summaries.get(name)!);
-  const seen = { commas: hasCommas(columns), coordinates: coordinatesIn(columns), born: birthDatesIn(columns, book) };
+  const seen = {
+    commas: hasCommas(columns),
+    coordinates: coordinatesIn(columns),
+    born: birthDatesIn(columns, book),
+    bodies: bodiesIn(columns),
+  };
   // A codebook that speaks of columns the data lacks, or that are not to be asked, cannot be referred to; what it says is written out instead.
   const isBorn = (name: string) => seen.born.has(name) && !options.known?.wanted?.has(name);
   const isAsked = (name: string) =>

@@ -103,6 +103,8 @@ export interface Known {
   readonly wanted?: ReadonlySet<string>;
   /** Numbers that look like survey weights and are none. */
   readonly noWeights?: ReadonlySet<string>;
+  /** Weights of bodies, by their names or by what stands beside them. */
+  readonly bodies?: ReadonlySet<string>;
   /** Other columns have decimal commas, so that a point may stand between thousands. */
   readonly commas?: boolean;
   /** Columns that are parts of a date of birth, and what they are together. */
@@ -122,6 +124,18 @@ export const isIdLike = (name: string): boolean => idName.test(name) && !/(paid|
 const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050|pw|[hp]hrf|hrf)$|(^|_)gew(icht(ung)?)?$/i;
 /** Of whole numbers: a weight in kilograms is an answer. */
 const wholeWeightName = /wgt/i;
+const bodyName = /(^|[_.\s-])(body|birth|k(ilo)?gs?|lbs?|pounds?|k(ö|oe)rper|geburts)/i;
+const besideBody = /(^|[_.\s-])(height|bmi|waist|body|k(ö|oe)rper\w*|gr(ö|oe)(ß|ss)e|taille)([_.\s-]?(cm|m|in))?([_.\s-]|\d|$)/i;
+
+/** What somebody weighs is an answer; what they count for in a survey is none, and is called the same. Whoever asks for weights asks for heights, too. */
+export function bodiesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
+  const measured = columns.some(({ name, range }) => besideBody.test(name) && range !== undefined);
+  const plain = /^(body[_.\s-]?)?(weight|gewicht)([_.\s-]?(kgs?|lbs?|\d))?$/i;
+  const isBody = ({ name, range }: ColumnSummary) =>
+    weightName.test(name) && (bodyName.test(name) || (measured && plain.test(name) && range !== undefined && range[0] >= 1));
+  return new Set(columns.filter(isBody).map(({ name }) => name));
+}
+
 /** "None" is an answer to many questions, but no number. */
 const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
@@ -180,6 +194,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     (column.stored === 'real' || column.fractions > 0 ? weightName : wholeWeightName).test(name) &&
     distinct - words > 1 &&
     !known.noWeights?.has(name) &&
+    !known.bodies?.has(name) &&
     column.range![0] >= 0
   )
     return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };

@@ -95,23 +95,27 @@ class HeaderMerges {
 export interface Unread {
   readonly sheets: readonly string[];
   readonly beyond: boolean;
+  /** Columns without a name in the first row. */
+  readonly nameless: number;
 }
 
 /** For the steward's eyes: nothing that is released may hang on it, as one record decides where most begin. */
 export async function unreadIn(bytes: Bytes, table?: string): Promise<Unread> {
   const broken = () => malformed(bytes.path, 'The sheet of the workbook cannot be read.', 'Save it again as .xlsx, or as CSV.');
   const book = await readWorkbook(bytes, readZip(bytes), table);
-  let [width, rows, wider] = [0, 0, 0];
-  const see = ({ length }: readonly StatCell[]) => {
-    if (width === 0) width = length;
-    else {
+  let [width, rows, wider, nameless] = [0, 0, 0, 0];
+  const see = (cells: readonly StatCell[]) => {
+    if (width === 0) {
+      width = cells.length;
+      nameless = Array.from(cells, nameOf).filter((name) => name === '').length;
+    } else {
       rows++;
-      if (length > width) wider++;
+      if (cells.length > width) wider++;
     }
   };
   await readPart(bytes, book.sheet, 'sheetBytes', sheetHandler(book, see, broken));
   const names = await readSheetNames(bytes);
-  return { sheets: names.filter((name) => name !== (table ?? names[0])), beyond: 2 * wider > rows };
+  return { sheets: names.filter((name) => name !== (table ?? names[0])), beyond: 2 * wider > rows, nameless };
 }
 
 const nameOf = (cell: StatCell | undefined): string => (typeof cell === 'number' ? codeOfNumber(cell) : (cell ?? '').trim());
