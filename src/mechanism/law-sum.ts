@@ -63,7 +63,7 @@ export function noiseSum(noises: readonly AdditiveLaw<number>[], alpha: number):
 
 /**
  * The sum of several numbers, each made of noises of its own, by the numbers' factors. Where there are too many Laplace noises to be told apart, those of one
- * number that are alike count as one Gaussian noise, the numbers with most of them first (proof note, 6).
+ * number that are alike count as one Gaussian noise, the numbers with most of them first (proof note, 7).
  */
 export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: number): NoiseSum {
   const laplacesIn = (parts: readonly Part[]) => parts.filter(({ noise }) => noise.kind === 'laplace' && isNoisy(noise)).length;
