@@ -2,7 +2,7 @@ import { Fault } from '../errors.js';
 import { parseJson } from '../input/json.js';
 import { type LimitName, within } from '../input/limits.js';
 import { readNamedText, whyNot } from '../input/named-file.js';
-import { parseYaml, type YamlKind } from '../policy/yaml-file.js';
+import type { YamlKind } from '../policy/yaml-file.js';
 
 /** JSON from the command line, or from a file as @file.json. */
 export function readJson(text: string): unknown {
@@ -21,7 +21,10 @@ export function readJson(text: string): unknown {
 }
 
 /** A file of YAML (or JSON, which is YAML); numbers come as they are written. */
-export const readYaml = (file: string, kind: YamlKind): unknown => parseYaml(readText(file, 'policyBytes'), file, kind).value;
+export async function readYaml(file: string, kind: YamlKind): Promise<unknown> {
+  const { parseYaml } = await import('../policy/yaml-file.js');
+  return parseYaml(readText(file, 'policyBytes'), file, kind).value;
+}
 
 export const readText = (file: string, limit: LimitName = 'releaseBytes'): string =>
   readNamedText(

@@ -65,7 +65,7 @@ export function withAskOptions(command: Command): Command {
 
 export const optionsFrom = ({ epsilon, tidy, fresh }: AskWords): AskOptions => ({ epsilon, tidy, fresh });
 
-export function questionFrom(words: AskWords): Question {
+export async function questionFrom(words: AskWords): Promise<Question> {
   const { query, sql, survey, workload, pattern, kmeans, classify } = words;
   if ([query, sql, survey, workload, pattern, kmeans, classify].filter((w) => w !== undefined).length !== 1)
     throw new Fault(
@@ -79,7 +79,7 @@ export function questionFrom(words: AskWords): Question {
   if (words.columns !== undefined || words.except !== undefined)
     throw new Fault('USAGE', '--columns and --except go with --survey.', 'Other questions name their own columns.');
   if (sql !== undefined) return { sql, ...patternWords(words) };
-  if (workload !== undefined) return { workload: readYaml(workload, workloadKind) } as Question;
+  if (workload !== undefined) return { workload: await readYaml(workload, workloadKind) } as Question;
   if (pattern !== undefined) return { pattern, ...patternWords(words) };
   if (kmeans !== undefined) return { kmeans: readJson(kmeans) } as Question;
   return (classify !== undefined ? { classify: readJson(classify) } : readJson(query!)) as Question;

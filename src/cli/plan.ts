@@ -16,8 +16,8 @@ export function register(program: Command): void {
       'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
     )
     .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
-      const plan = await withSession(file, { acceptNoProtection: words.acceptNoProtection === true }, (fugu) =>
-        fugu.plan(questionFrom(words), optionsFrom(words)),
+      const plan = await withSession(file, { acceptNoProtection: words.acceptNoProtection === true }, async (fugu) =>
+        fugu.plan(await questionFrom(words), optionsFrom(words)),
       );
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
       emit(words.json, { ...plan, ...(published && { published }) }, () =>

@@ -22,7 +22,7 @@ export function register(program: Command): void {
       const page = words.out === undefined ? undefined : await import('./write-release.js');
       page?.refuseSecondRelease(words.out, words.overwrite);
       const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
-        const answer = await fugu.release(questionFrom(words), optionsFrom(words));
+        const answer = await fugu.release(await questionFrom(words), optionsFrom(words));
         if ('result' in answer) {
           const { text, tables } = showResult(answer);
           page?.writeAnalysis(words.out!, answer, tables, policy);
