@@ -76,7 +76,6 @@ const known: readonly [RegExp, Telling][] = [
 export function serverFault(error: unknown, place: string, entering = false): Fault {
   if (error instanceof Fault) return error;
   if (error instanceof Broken) return corrupt(place, error.message);
-  if (process.env.FUGU_DEBUG) console.error(error);
   const code = codeOf(error);
   // The driver's own words: it has no password, or only one side wants encryption; unless the server has gone meanwhile.
   if (entering && code === '' && !/^Connection terminated/.test(String((error as Error)?.message))) return notEntered(place);
