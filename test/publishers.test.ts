@@ -106,6 +106,25 @@ describe('what another publisher has spent', () => {
     expect(known.budget.spent).toBeCloseTo(0.4, 9);
   });
 
+  it('is for all that a person may answer: no column becomes a secret afterwards that it was not booked for', async () => {
+    const law = (records: readonly string[]) =>
+      JSON.stringify({ records, precision: records.map((_, i) => records.map((__, j) => (i === j ? 1 : 0))), bounds: [0, 3] });
+    const terms = (last: string, model: string) =>
+      `data: { source: people.csv }\nprotect: { secret: answer }\nbudget: { epsilon: 1 }\npopulation: town\nledger: ledger.db\ndependence: [{ kind: gaussian, precision: ${model} }]\ncolumns:\n  age: { type: integer, bounds: [0, 3] }\n${last}`;
+    const weight = '  weight: { type: integer, bounds: [0, 3] }\n';
+    shop = openWorkshop(terms('', 'one.json'), 60);
+    shop.write('one.json', law(['age']));
+    shop.write('two.json', law(['age', 'weight']));
+    await enterSpending(shop.policyFile, { epsilon: 0.75, reason: 'their table' });
+    const stays = shop.write('stays.yaml', terms('', 'one.json').replace('epsilon: 1', 'epsilon: 2'));
+    const more = shop.write('more.yaml', terms(weight, 'two.json'));
+    expect(await refused(amendTerms(more, { reason: 'one more' }))).toMatchObject({
+      code: 'LEDGER_MISMATCH',
+      message: expect.stringContaining('Entry 2 is what others told'),
+    });
+    expect(await refused(amendTerms(stays, { reason: 'more budget' }))).toBeUndefined();
+  });
+
   it('in zCDP goes with a budget that has a delta', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }));
     const done = await enterSpending(shop.policyFile, { rho: '0.002', reason: 'x' });

@@ -11,6 +11,7 @@ import type { Policy } from '../policy/policy.js';
 import { type Desk, outcomeOf } from './charge.js';
 import { enteredKey } from './entered-key.js';
 import { sayingOutcome } from './outcome.js';
+import { reliedByOthers } from './relied.js';
 
 /** What somebody else released, as it is entered. */
 export interface Entering {
@@ -46,6 +47,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
       key: enteredKey(receipt ?? `${Date.now()} ${entering.label}`),
       label: entering.label,
       profile,
+      relied: reliedByOthers(policy),
       // A receipt is one entry, also if it was cut off before it was recorded. A number is another one every time.
       ...(receipt !== undefined && { unlessRecorded: true, resumable: true }),
       admit: (after, before, own) => entering.over || admit(withOthers(account, after), withOthers(account, before), own),
