@@ -95,6 +95,20 @@ describe('what another publisher has spent', () => {
     expect((await refused(enterSpending(shop.policyFile, { receipt: { a: 1 }, reason: 'x' })))!.message).toContain('no receipt');
   });
 
+  it('is not entered by a receipt of which a part was told exactly, because it was public there', async () => {
+    shop = openWorkshop(policyYaml({ protect: '{ secret: answer }' }), 60);
+    elsewhere = mkdtempSync(join(tmpdir(), 'fugu-other-'));
+    writeFileSync(join(elsewhere, 'people.csv'), readFileSync(join(shop.folder, 'people.csv')));
+    const theirs = join(elsewhere, 'policy.yaml');
+    const yaml = policyYaml({ protect: '{ secret: answer }' }).replace('population: town', 'population: office');
+    writeFileSync(theirs, yaml.replace('[dem, rep, other]', '[dem, rep, other], public: true'));
+    const age = { kind: 'histogram', column: 'age' };
+    const { receipt: both } = await asked(0.3, theirs, { queries: [party, age] });
+    expect((await refused(enterSpending(shop.policyFile, { receipt: both, reason: 'x' })))?.message).toContain('without noise');
+    const { receipt: one } = await asked(0.3, theirs, { queries: [{ kind: 'count' }, age] });
+    expect((await enterSpending(shop.policyFile, { receipt: one, reason: 'x' })).budget.spent).toBeCloseTo(0.3, 12);
+  });
+
   it('counts over ties, and for all records that change at once beside known totals', async () => {
     shop = openWorkshop(policyYaml({ dependence: '[{ kind: groups, by: home }]' }));
     const tied = await enterSpending(shop.policyFile, { epsilon: '0.1', reason: 'x' });
