@@ -415,10 +415,31 @@ const admission = [
   mutant(
     'charge-marks-forgotten',
     'src/release/charge.ts',
-    'account.book(costTogether(request.mechanisms), request.reading)',
-    'costTogether(request.mechanisms)',
+    'account.book(cost, request.reading)',
+    'cost',
     'test/max-ties.test.ts',
     'test/given-away.test.ts',
+  ),
+  mutant(
+    'charge-public-columns-forgotten',
+    'src/release/charge.ts',
+    'request.relied ?? reliedByRow(policy, cost)',
+    'request.relied ?? []',
+    'test/given-away.test.ts',
+  ),
+  mutant(
+    'enter-columns-forgotten',
+    'src/release/enter.ts',
+    'relied: reliedByOthers(policy),',
+    'relied: [],',
+    'test/publishers.test.ts',
+  ),
+  mutant(
+    'published-sum-of-rows',
+    'src/count/margin-cells.ts',
+    "if (value.kind === 'one') return rows;",
+    'if (cuts.length > 0) return rows;',
+    'src/count/known-effects.test.ts',
   ),
   mutant(
     'survey-tables-once',

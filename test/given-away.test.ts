@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
+import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
 import { emptyPure } from '../src/mechanism/profile.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { amendTerms } from '../src/release/amend.js';
@@ -74,6 +75,17 @@ describe('a public column', () => {
       await released(answers(true), query);
       expect(await amended(answers(false)), JSON.stringify(query)).toMatch(refusal);
     }
+  });
+
+  it('cannot after an analysis that says only what it costs a whole row: nothing was booked for its answers', async () => {
+    const yaml = (open: boolean) =>
+      policyYaml({ protect: '{ secret: answer }' }).replace('[17, 90]', `[17, 90], public: ${open}`);
+    shop = openWorkshop(yaml(true), 40);
+    const session = await shop.session();
+    await releaseKmeans(session, { columns: ['age'], clusters: 2, variant: 'grid' }, { epsilon: '0.1' });
+    await session.close();
+    expect(await amended(yaml(false))).toMatch(refusal);
+    expect(await amended(yaml(true).replace('epsilon: 1', 'epsilon: 2'))).toBe('amended');
   });
 
   it('can, while nothing has relied on it', async () => {

@@ -95,6 +95,20 @@ describe('what another publisher has spent', () => {
     expect((await refused(enterSpending(shop.policyFile, { receipt: { a: 1 }, reason: 'x' })))!.message).toContain('no receipt');
   });
 
+  it('is not entered by a receipt of which a part was told exactly, because it was public there', async () => {
+    shop = openWorkshop(policyYaml({ protect: '{ secret: answer }' }), 60);
+    elsewhere = mkdtempSync(join(tmpdir(), 'fugu-other-'));
+    writeFileSync(join(elsewhere, 'people.csv'), readFileSync(join(shop.folder, 'people.csv')));
+    const theirs = join(elsewhere, 'policy.yaml');
+    const yaml = policyYaml({ protect: '{ secret: answer }' }).replace('population: town', 'population: office');
+    writeFileSync(theirs, yaml.replace('[dem, rep, other]', '[dem, rep, other], public: true'));
+    const age = { kind: 'histogram', column: 'age' };
+    const { receipt: both } = await asked(0.3, theirs, { queries: [party, age] });
+    expect((await refused(enterSpending(shop.policyFile, { receipt: both, reason: 'x' })))?.message).toContain('without noise');
+    const { receipt: one } = await asked(0.3, theirs, { queries: [{ kind: 'count' }, age] });
+    expect((await enterSpending(shop.policyFile, { receipt: one, reason: 'x' })).budget.spent).toBeCloseTo(0.3, 12);
+  });
+
   it('counts over ties, and for all records that change at once beside known totals', async () => {
     shop = openWorkshop(policyYaml({ dependence: '[{ kind: groups, by: home }]' }));
     const tied = await enterSpending(shop.policyFile, { epsilon: '0.1', reason: 'x' });
@@ -104,6 +118,25 @@ describe('what another publisher has spent', () => {
     shop = openWorkshop(policyYaml({ extra: 'known: [{ margin: party }]\n' }));
     const known = await enterSpending(shop.policyFile, { epsilon: '0.1', reason: 'x' });
     expect(known.budget.spent).toBeCloseTo(0.4, 9);
+  });
+
+  it('is for all that a person may answer: no column becomes a secret afterwards that it was not booked for', async () => {
+    const law = (records: readonly string[]) =>
+      JSON.stringify({ records, precision: records.map((_, i) => records.map((__, j) => (i === j ? 1 : 0))), bounds: [0, 3] });
+    const terms = (last: string, model: string) =>
+      `data: { source: people.csv }\nprotect: { secret: answer }\nbudget: { epsilon: 1 }\npopulation: town\nledger: ledger.db\ndependence: [{ kind: gaussian, precision: ${model} }]\ncolumns:\n  age: { type: integer, bounds: [0, 3] }\n${last}`;
+    const weight = '  weight: { type: integer, bounds: [0, 3] }\n';
+    shop = openWorkshop(terms('', 'one.json'), 60);
+    shop.write('one.json', law(['age']));
+    shop.write('two.json', law(['age', 'weight']));
+    await enterSpending(shop.policyFile, { epsilon: 0.75, reason: 'their table' });
+    const stays = shop.write('stays.yaml', terms('', 'one.json').replace('epsilon: 1', 'epsilon: 2'));
+    const more = shop.write('more.yaml', terms(weight, 'two.json'));
+    expect(await refused(amendTerms(more, { reason: 'one more' }))).toMatchObject({
+      code: 'LEDGER_MISMATCH',
+      message: expect.stringContaining('Entry 2 is what others told'),
+    });
+    expect(await refused(amendTerms(stays, { reason: 'more budget' }))).toBeUndefined();
   });
 
   it('in zCDP goes with a budget that has a delta', async () => {

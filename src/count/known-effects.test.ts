@@ -9,7 +9,9 @@ import { everyRecord } from '../mechanism/record-class.js';
 import type { Column, NumberColumn, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
-import type { Measure } from './measure.js';
+import { sumEffects } from './effects.js';
+import { publishedCells } from './margin-cells.js';
+import type { CodeKey, Counting, Measure } from './measure.js';
 import { rowCounter } from './rows.js';
 
 type Row = readonly Cell[];
@@ -260,5 +262,85 @@ describe('beside totals that everybody knows, the stated effect', () => {
       }),
       { numRuns: 8 },
     );
+  });
+});
+
+describe('published numbers', () => {
+  const own = [number('x', '-1', '2'), category('region', ['n', 's']), category('only', ['a'])];
+  const all = allRows(own);
+  const data = all.filter((_, k) => k % 3 !== 1);
+  const withPublished = (entry: object, adds: (row: Row) => readonly number[]): Policy => {
+    const policy = knownPolicy(own, [entry]);
+    const known = policy.known!;
+    const values = data.map(adds).reduce((a, b) => a.map((v, k) => v + b[k]!));
+    return { ...policy, known: { ...known, totals: known.totals.map((total) => ({ ...total, values: values.map(BigInt) })) } };
+  };
+  const counted = (policy: Policy, m: Measure): readonly bigint[] => {
+    const vectors = vectorsOf(policy, m, data);
+    return vectors.reduce((a, b) => a.map((v, k) => v + b[k]!));
+  };
+  const numbers = valuesOf(own[0]!);
+  const noOne = [{ column: 'only', op: '!=', value: 'a' }];
+  const byNumber = withPublished({ margin: ['x'] }, ([x]) => cellOf(numbers, x!));
+  const bySum = withPublished({ sum: 'x' }, ([x]) => [Number(x ?? 0)]);
+
+  it('are told where the data would tell the same, for every question that they answer', () => {
+    let told = 0;
+    for (const [policy, queries] of [
+      [
+        byNumber,
+        [
+          { kind: 'count', by: ['x'] },
+          { kind: 'count', where: [{ column: 'x', op: 'present' }] },
+          { kind: 'sum', column: 'x' },
+          { kind: 'sum', column: 'x', by: ['x'] },
+          { kind: 'mean', column: 'x' },
+          { kind: 'variance', column: 'x' },
+          { kind: 'count', by: ['x'], where: noOne },
+        ],
+      ],
+      [
+        bySum,
+        [
+          { kind: 'sum', column: 'x' },
+          { kind: 'sum', column: 'x', where: noOne },
+        ],
+      ],
+    ] as const)
+      for (const query of queries)
+        for (const m of measuresOf(query, policy)) {
+          if (m.mechanism !== 'additive' || !m.published) throw new RangeError(`nothing published of ${m.name}`);
+          expect([query, m.published]).toEqual([query, counted(policy, m)]);
+          told++;
+        }
+    expect(told).toBe(12);
+  });
+
+  it('of columns that the policy merges are told by their combinations', () => {
+    const policy = withPublished({ margin: ['region', 'only'] }, ([, region, only]) =>
+      regions.flatMap((r) => ['a', null].map((o) => (r === region && o === only ? 1 : 0))),
+    );
+    const code = (column: string, codes: readonly string[]): CodeKey => ({
+      kind: 'code',
+      column,
+      groups: codes.map((c) => [c]),
+      missing: 'cell',
+      size: codes.length + 1,
+    });
+    const keys = [code('region', ['n', 's']), code('only', ['a'])];
+    const support = [
+      [0, 0],
+      [2, 1],
+    ];
+    const counting: Counting = { filter: [], keys: [{ kind: 'joint', keys, support, size: 3 }], value: { kind: 'one' } };
+    const effects = sumEffects(policy, counting);
+    expect(effects.size).toBe(0);
+    const m = { mechanism: 'additive', name: 'm', cells: [[], [], []], grid: { num: 1n, den: 1n }, effects, counting } as const;
+    expect(publishedCells(policy, counting)).toEqual(counted(policy, m));
+  });
+
+  it('are not passed over by a quantile, which would tell what the data holds', () => {
+    expect(() => measuresOf({ kind: 'quantile', column: 'x', at: [0.5] }, byNumber)).toThrow('everybody knows');
+    expect(() => measuresOf({ kind: 'quantile', column: 'x', at: [0.5] }, bySum)).not.toThrow();
   });
 });

@@ -65,7 +65,7 @@ export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolea
 }
 
 /** Where rows are counted, whatever they add. A row without a number adds nothing to a sum, so it does not matter whether it is left out. */
-const placing = (moving: Placed, column: string): Placed => ({
+export const placing = (moving: Placed, column: string): Placed => ({
   ...moving,
   value: { kind: 'one' },
   counting: {

@@ -1,19 +1,12 @@
 import { one } from '../exact/rational.js';
 import { codesOf, missingLabel } from '../policy/code.js';
-import { columnNamed } from '../policy/domain.js';
+import { columnNamed, numberNamed } from '../policy/domain.js';
+import { gridOf, unitsAt } from '../policy/grid.js';
 import type { Cut, KnownTotal } from '../policy/known/known.js';
 import type { Policy } from '../policy/policy.js';
-import { tells, testFor } from './known-effects.js';
-import {
-  type CountedMeasure,
-  type Counting,
-  cellCount,
-  columnsOfKey,
-  type Measure,
-  type RowKey,
-  type RowValue,
-} from './measure.js';
-import { dropped, type OneKey, passer, placer } from './pair-effects.js';
+import { placing, tells, testFor } from './known-effects.js';
+import { type CountedMeasure, type Counting, columnsOfKey, type Measure, type RowKey, type RowValue } from './measure.js';
+import { dropped, passer, placer } from './pair-effects.js';
 
 /** A code, a position of a number, or no answer. */
 type Value = string | number | null;
@@ -33,16 +26,32 @@ const valuesOf = (policy: Policy, { column, starts }: Cut): readonly Value[] =>
 
 type Simple = Pick<Counting, 'filter' | 'keys'>;
 
-/** For every cell of a margin, the cell of a table that goes by its columns only; -1 where its rows are not counted. */
+/** Of a column that a margin does not go by nothing may hang on its value where the margin tells all: no answer stands for any. */
+const valueIn = (values: ReadonlyMap<string, Value>, column: string): Value => values.get(column) ?? null;
+
+/** The position of a row in a key; undefined where the key drops it. */
+function positionOf(key: RowKey): (values: ReadonlyMap<string, Value>) => number | undefined {
+  if (key.kind === 'joint') {
+    const own = key.keys.map(positionOf);
+    const places = new Map(key.support.map((combination, place) => [combination.join(), place]));
+    return (values) => places.get(own.map((position) => position(values)).join()) ?? key.size - 1;
+  }
+  const place = placer(key);
+  return (values) => {
+    const at = place(valueIn(values, key.column));
+    return at === dropped ? undefined : at === -1 ? key.size - 1 : at;
+  };
+}
+
+/** For every cell of a margin, the cell of a table that follows from it; -1 where its rows are not counted. */
 function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple): readonly number[] {
   const tests = filter.map((test) => ({ column: test.column, passes: passer(test) }));
-  const places = (keys as readonly OneKey[]).map((key) => ({ column: key.column, size: key.size, place: placer(key) }));
+  const positions = keys.map((key) => ({ size: key.size, position: positionOf(key) }));
   return [...cellsIn(policy, cuts)].map((values) => {
-    if (!tests.every(({ column, passes }) => passes(values.get(column)!))) return -1;
-    return places.reduce((cell, { column, size, place }) => {
-      const at = place(values.get(column)!);
-      if (cell < 0 || at === dropped) return -1;
-      return cell * size + (at === -1 ? size - 1 : at);
+    if (!tests.every(({ column, passes }) => passes(valueIn(values, column)))) return -1;
+    return positions.reduce((cell, { size, position }) => {
+      const at = position(values);
+      return cell < 0 || at === undefined ? -1 : cell * size + at;
     }, 0);
   });
 }
@@ -52,18 +61,27 @@ export function publishedCells(policy: Policy, counting: Counting): readonly big
   const asked = { counting, value: counting.value };
   const total = policy.known?.totals.find((own) => own.values !== undefined && tells(policy, own, asked));
   if (!total) return undefined;
-  return total.kind === 'count' ? total.values : summed(policy, total, total.values!, counting);
+  if (total.kind === 'count') return total.values;
+  return total.kind === 'sum'
+    ? summed(policy, total.by, total.values!, placing(asked, total.column).counting)
+    : summed(policy, total.by, worthOf(policy, total.by, total.values!, counting.value), counting);
 }
 
-function summed(
-  policy: Policy,
-  total: Exclude<KnownTotal, { kind: 'count' }>,
-  values: readonly bigint[],
-  { filter, keys, value }: Counting,
-): readonly bigint[] {
-  const own = total.kind === 'sum' ? filter.filter(({ column }) => column !== total.column) : filter;
-  const cells = new Array<bigint>(cellCount({ filter, keys, value })).fill(0n);
-  placesOf(policy, total.by, { filter: own, keys }).forEach((cell, k) => {
+/** What the rows of every cell of a margin add up to. The margin tells what one of them adds: the value at the place that stands for the cell. */
+function worthOf(policy: Policy, cuts: readonly Cut[], rows: readonly bigint[], value: RowValue): readonly bigint[] {
+  if (value.kind === 'one') return rows;
+  // A weight is in no margin: only one that never adds anything is told.
+  if (value.kind === 'weight' || value.weight !== undefined) return rows.map(() => 0n);
+  const grid = gridOf(numberNamed(policy, value.column));
+  return [...cellsIn(policy, cuts)].map((values, k) => {
+    const at = valueIn(values, value.column);
+    return at === null ? 0n : rows[k]! * ((unitsAt(grid, Number(at)) - value.origin) ** BigInt(value.power) - value.shift);
+  });
+}
+
+function summed(policy: Policy, cuts: readonly Cut[], values: readonly bigint[], table: Simple): readonly bigint[] {
+  const cells = new Array<bigint>(table.keys.reduce((n, key) => n * key.size, 1)).fill(0n);
+  placesOf(policy, cuts, table).forEach((cell, k) => {
     if (cell >= 0) cells[cell]! += values[k]!;
   });
   return cells;

@@ -5,7 +5,7 @@ import type { Spent } from '../mechanism/profile.js';
 import { isPart } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { refuseUnready } from './ready.js';
-import { nowSecret, rowsThemselves, saysWhyExact } from './relied.js';
+import { nowSecret, rowsThemselves, saysWhichColumns, saysWhyExact } from './relied.js';
 
 export interface Amended {
   readonly before: string | null;
@@ -112,6 +112,13 @@ function refuseGivenAway(entries: readonly Entry[], policy: Policy): void {
     const silent = entry.profile.perRecord.size === 0 && !entry.relied.some(saysWhyExact);
     const relied = silent ? [rowsThemselves, ...entry.relied] : entry.relied;
     const [secret] = nowSecret(relied, policy);
+    if (secret !== undefined && saysWhichColumns(secret))
+      throw new Fault(
+        'LEDGER_MISMATCH',
+        `Entry ${entry.sequence} is what others told, booked for every column that was secret then; these terms make another one a secret, which nothing was booked for.`,
+        'Keep the columns that are secret, or name another population.',
+        { details: { entry: entry.sequence } },
+      );
     if (secret !== undefined)
       throw new Fault(
         'LEDGER_MISMATCH',

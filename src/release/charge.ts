@@ -13,6 +13,7 @@ import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.j
 import type { Plan } from './plan.js';
 import { type Present, presentAccount } from './present-account.js';
 import { quotaFor } from './quota.js';
+import { reliedByRow } from './relied.js';
 import { sameProfile } from './same-profile.js';
 
 /** What every release needs, whatever is being asked. */
@@ -116,6 +117,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
 
 function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account }, key, payer }: Ready): Reservation {
   const { policy, as } = desk;
+  const cost = costTogether(request.mechanisms);
   return {
     population: policy.population,
     terms: account.terms,
@@ -123,10 +125,8 @@ function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account 
     ...(as !== undefined && { as }),
     key,
     label: request.label,
-    profile: payer
-      ? onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)
-      : account.book(costTogether(request.mechanisms), request.reading),
-    relied: request.relied ?? [],
+    profile: payer ? onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`) : account.book(cost, request.reading),
+    relied: request.relied ?? reliedByRow(policy, cost),
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
     admit: (after, before, own) =>

@@ -11,6 +11,7 @@ import type { Policy } from '../policy/policy.js';
 import { type Desk, outcomeOf } from './charge.js';
 import { enteredKey } from './entered-key.js';
 import { sayingOutcome } from './outcome.js';
+import { reliedByOthers } from './relied.js';
 
 /** What somebody else released, as it is entered. */
 export interface Entering {
@@ -46,6 +47,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
       key: enteredKey(receipt ?? `${Date.now()} ${entering.label}`),
       label: entering.label,
       profile,
+      relied: reliedByOthers(policy),
       // A receipt is one entry, also if it was cut off before it was recorded. A number is another one every time.
       ...(receipt !== undefined && { unlessRecorded: true, resumable: true }),
       admit: (after, before, own) => entering.over || admit(withOthers(account, after), withOthers(account, before), own),
@@ -78,6 +80,7 @@ const shape = z.object({
     pairs: z.array(z.string()).optional(),
     known: z.array(z.string()).optional(),
   }),
+  measures: z.array(z.object({ noise: z.object({ kind: z.string() }), columns: z.array(z.string()).optional() })),
   profile: z.object({ noise: z.enum(['pure', 'zcdp']), perRecord: z.record(z.string(), z.string()) }),
   ledger: z.object({ entry: z.number(), hash: z.string() }),
 });
@@ -91,7 +94,7 @@ export function readReceipt(given: unknown, policy: Policy): Pick<Entering, 'cos
       'This is no receipt of a release.',
       'Give receipt.json as "fugu release --out DIR" wrote it.',
     );
-  const { guarantee, profile, ledger, label, population, at } = parsed.data;
+  const { guarantee, measures, profile, ledger, label, population, at } = parsed.data;
   const saying = 'Say what it cost one person here with --epsilon or --rho.';
   const other = (why: string) =>
     new Fault('QUERY_UNSUPPORTED', `This receipt ${why}, so its cost is not one of a record here.`, saying);
@@ -101,6 +104,9 @@ export function readReceipt(given: unknown, policy: Policy): Pick<Entering, 'cos
     throw other(`is about ${guarantee.pairs ? 'pairs of values' : 'what known totals leave open'} only`);
   const cost = profile.perRecord[everyRecord];
   if (cost === undefined) throw other('books no cost for whole records: what it told was public there, or paid for elsewhere');
+  // That there are so many rows is no secret here either.
+  if (measures.some(({ noise, columns }) => noise.kind === 'none' && columns?.length !== 0))
+    throw other('tells something without noise beside what it pays for: that was public there');
   const amount = amountOf(cost);
   return {
     cost: profile.noise === 'pure' ? { epsilon: amount } : { rho: amount },

@@ -1,5 +1,7 @@
 import type { Measure } from '../count/measure.js';
 import { columnsOf } from '../count/measure.js';
+import type { Profile } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 
 /**
@@ -8,6 +10,7 @@ import type { Policy } from '../policy/policy.js';
  * `step in X`: none for a record's place in X, whatever the secret is.
  * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
  * `known X`: none at all, because it follows from totals of the digest X that everybody knows.
+ * `secret columns [..]`: a cost for all that a row may hold was booked for the answers to these, as they were all that were secret.
  * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
  */
 export type Relied = string;
@@ -16,10 +19,24 @@ export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
+const secretColumns = 'secret columns ';
 const pairsOf = (digest: string): Relied => `pairs ${digest}`;
 const knownOf = (digest: string): Relied => `known ${digest}`;
 /** Told without noise, and it says why: along pairs, or because everybody knows it. */
 export const saysWhyExact = (what: Relied): boolean => what.startsWith(pairsOf('')) || what.startsWith(knownOf(''));
+
+/** What is booked for a row as a whole counts for the answers that are secret: other columns may have been read for nothing. */
+export const reliedByRow = ({ protect, columns }: Policy, { perRecord }: Profile): readonly Relied[] =>
+  protect.secret === 'answer' && perRecord.size === 1 && perRecord.has(everyRecord)
+    ? [...columns.values()].filter((c) => c.public).map((c) => column(c.name))
+    : [];
+/** The same of what others told, who may have read columns that are not declared here. */
+export const reliedByOthers = ({ protect, columns }: Policy): readonly Relied[] =>
+  protect.secret === 'answer'
+    ? [`${secretColumns}${JSON.stringify([...columns.values()].filter((c) => !c.public).map((c) => c.name))}`]
+    : [];
+/** Whether it is about columns that nothing was booked for. */
+export const saysWhichColumns = (what: Relied): boolean => what.startsWith(secretColumns);
 
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
 export function reliedOn(measures: readonly Measure[], policy: Policy): readonly Relied[] {
@@ -47,6 +64,10 @@ function isSecret(what: Relied, policy: Policy): boolean {
   // Other pairs may be moved by it, and ties carry what any record tells.
   if (what.startsWith(knownOf(''))) return policy.known === undefined || what !== knownOf(policy.known.digest);
   if (what.startsWith(pairsOf(''))) return pairs === undefined || what !== pairsOf(pairs.digest) || dependence.length > 0;
+  if (saysWhichColumns(what)) {
+    const booked = new Set(JSON.parse(what.slice(secretColumns.length)) as readonly string[]);
+    return secret === 'answer' && [...columns.values()].some((c) => !c.public && !booked.has(c.name));
+  }
   if (what === rowsThemselves) return secret !== 'answer';
   const step = what.startsWith(stepIn('')) ? what.slice(stepIn('').length) : undefined;
   if (step !== undefined) return columns.get(step)?.public !== true;

@@ -3,6 +3,7 @@ import type { Counting, OrderedMeasure, RowKey } from '../../count/measure.js';
 import { strategyFor } from '../../count/strategies.js';
 import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
+import type { Effects } from '../../mechanism/effect.js';
 import type { AdditiveLaw, Law } from '../../mechanism/law.js';
 import { barOf } from '../../mechanism/law-sum.js';
 import { deviation } from '../../mechanism/law-width.js';
@@ -79,6 +80,16 @@ export interface GroupRead {
   beyond(position: number, part: number): Read;
 }
 
+/** Read off the data it would tell what the data holds, not what was published. */
+export function refuseKnown({ known }: Policy, effects: Effects, column: string): void {
+  if (known && effects.size === 0)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'This distribution follows from totals that everybody knows.',
+      `Ask a count by ${column}: it is told as it was published, for nothing.`,
+    );
+}
+
 type Asked = Pick<Query, 'where' | 'by' | 'weight'> & { readonly column: string };
 
 /** Ties a query to the one measure of ordered counts that it is read off: cdf and ranges of the same rows share it. */
@@ -103,12 +114,7 @@ export function orderedCounts(query: Asked, scope: Scope): OrderedCounts {
   const numbers = numbersOf(strategy);
   refuseManyCells(groups.length * numbers, 'The distributions need', 'noisy numbers', mostCells);
   const effects = orderedEffects(policy, counting, strategy);
-  if (policy.known && effects.size === 0)
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'This distribution follows from totals that everybody knows.',
-      `Ask a count by ${query.column}: it is told as it was published, for nothing.`,
-    );
+  refuseKnown(policy, effects, query.column);
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: `distribution of ${query.column}`,

@@ -13,6 +13,7 @@ import { asked, columnName, list } from '../form.js';
 import { mostCells, refuseManyCells } from '../keys.js';
 import type { QueryKind } from '../kind.js';
 import { type BoundQuery, only, rowsOf, type Scope } from '../scope.js';
+import { refuseKnown } from './ordered.js';
 
 const schema = z.strictObject({
   kind: z.literal('quantile'),
@@ -116,12 +117,14 @@ function bind(query: QuantileQuery, scope: Scope): BoundQuery {
   };
   const chosen = query.at.map((at) => {
     const { num, den } = parseRational(String(at));
+    const effects = rankEffects(policy, counting, num, den);
+    refuseKnown(policy, effects, query.column);
     const measure: SelectedMeasure = {
       mechanism: 'exponential',
       name: `quantile ${at} of ${query.column}`,
       cells: groups,
       candidates,
-      effects: rankEffects(policy, counting, num, den),
+      effects,
       penalties: (counts) => rankPenalties(counts, num, den),
       perRank: Number(den),
       counting,
