@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { verifyLedger } from '../../src/ask/ledger.js';
 import { pinned } from '../../src/engine/engine.js';
 import { Fault } from '../../src/errors.js';
@@ -42,7 +42,7 @@ columns:
     // Whoever comes next finds no node that is gone.
     const active = async () =>
       (await ask(cluster!.port, "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"))[0]![0];
-    await expect.poll(active, { timeout: 120_000, interval: 500 }).toBe(2);
+    await vi.waitFor(async () => expect(await active()).toBe(2), { timeout: 120_000, interval: 500 });
   });
 
   /** One statement in the cluster, or the rows themselves: tables of many measures are counted here. */
