@@ -91,6 +91,19 @@ describe('totals that everybody knows', () => {
     expect((await checkPolicy(shop.policyFile, { private: true })).private!.known![0]!.different).toBe(0);
   });
 
+  it('are corrected without a word; not told as published any more they are other terms, by an amendment', async () => {
+    const as = (values: string) => withKnown(`[{ margin: party${values} }]`);
+    const published = (dem: number) => as(`, values: { dem: ${dem}, rep: 60, other: 60 }`);
+    shop = openWorkshop(published(61), 240);
+    await asked(party);
+    shop.write('policy.yaml', published(60));
+    expect((await asked(party, 0.5, true)).tables[0]!.rows[0]!.value).toBe(60);
+    shop.write('policy.yaml', as(''));
+    expect(await refused(asked(party))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    await amendTerms(shop.policyFile, { reason: 'the numbers of the data are told' });
+    expect((await asked(party, 0.5, true)).tables[0]!.rows[3]!.value).toBe(60);
+  });
+
   it('are explained by an example', async () => {
     shop = openWorkshop(withKnown(margin), 24);
     const { explanation, known } = await checkPolicy(shop.policyFile);

@@ -82,6 +82,28 @@ describe('a policy with pairs', () => {
     expect(noisy.mechanism).toBe('laplace');
   });
 
+  it.each(['none', households])(
+    'that is asked for more than is left says what fits, and does not tell something noisier instead: %s',
+    async (dependence) => {
+      shop = openWorkshop(policyYaml({ protect: pairs, dependence }), 240);
+      await using fugu = await open(shop.policyFile);
+      const { receipt } = await fugu.release(age, { epsilon: 0.8 });
+      expect(receipt.profile.perRecord).toHaveProperty([
+        Object.keys(receipt.profile.perRecord).find((k) => k.startsWith('pairs:'))!,
+      ]);
+      const [fits, plan] = [await fugu.plan(age, { epsilon: 0.2 }), await fugu.plan(age, { epsilon: 0.5 })];
+      expect([fits.fits, plan.fits]).toEqual([true, false]);
+      // The same noise for its epsilon as with all of the budget left.
+      expect(plan.errors[0]!.halfWidth).toBeLessThan(fits.errors[0]!.halfWidth);
+      const fault = await refused(fugu.release(age, { epsilon: 0.5 }));
+      expect(fault).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+      const remaining = Number(/remaining ([\d.]+)/.exec(fault!.message)![1]);
+      // Under ties shares need not add up: a little more, or less.
+      expect(Math.abs(remaining - 0.2)).toBeLessThan(0.05);
+      expect((await fugu.plan(age, { epsilon: Math.floor(1000 * remaining) / 1000 })).fits).toBe(true);
+    },
+  );
+
   it('is explained by examples', async () => {
     shop = openWorkshop(
       policyYaml({

@@ -21,12 +21,13 @@ import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyCounts } from '../../src/query/bound.js';
 import { parseBatch } from '../../src/query/parse.js';
+import { type Agreement, agreementOf } from '../../src/release/agree.js';
 import { parsePolicy } from '../../src/terms/read.js';
 
-/** A policy as a steward writes it: rows of strangers, with these columns and pairs. */
-export async function policyWith(columns: string, pairs: string, epsilon: string): Promise<Policy> {
+/** A policy as a steward writes it: rows of strangers, with these columns and pairs, and perhaps more. */
+export async function policyWith(columns: string, pairs: string, epsilon: string, more = ''): Promise<Policy> {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-policies-'));
-  const text = `data: { source: rows.csv }\nprotect: { secret: row${pairs && `, pairs: { ${pairs} }`} }\nbudget: { epsilon: ${epsilon} }\ndependence: none\ncolumns: { ${columns} }\n`;
+  const text = `data: { source: rows.csv }\nprotect: { secret: row${pairs && `, pairs: { ${pairs} }`} }\nbudget: { epsilon: ${epsilon} }\ndependence: none\ncolumns: { ${columns} }\n${more}\n`;
   try {
     return await parsePolicy(text, join(folder, 'policy.yaml'));
   } finally {
@@ -54,18 +55,21 @@ export const strangersOf = (policy: Policy): Account =>
 export class Bench {
   readonly #policy: Policy;
   readonly #bound: BoundBatch;
+  readonly #agreement: Agreement;
   readonly #mechanisms: readonly MechanismOf[];
   #counts: bigint[][] = [];
 
-  constructor(policy: Policy, queries: readonly object[]) {
+  constructor(policy: Policy, queries: readonly object[], told: 'agreeing' | 'as they are' = 'agreeing') {
     this.#policy = policy;
     this.#bound = bindBatch(parseBatch(queries), policy);
-    this.#mechanisms = chooseNoise(this.#bound.measures, strangersOf(policy), one, nothingSpent)[0]!.mechanisms;
+    const { measures } = this.#bound;
+    this.#agreement = told === 'agreeing' ? agreementOf(policy, measures) : { measures, agree: (values) => values };
+    this.#mechanisms = chooseNoise(this.#agreement.measures, strangersOf(policy), one, nothingSpent)[0]!.mechanisms;
   }
 
   count(columns: ReadonlyMap<string, readonly Cell[]>): this {
     const names = [...columns.keys()];
-    const counter = rowCounter(this.#bound.measures, names, this.#policy);
+    const counter = rowCounter(this.#agreement.measures, names, this.#policy);
     counter.add({ columns: [...columns.values()], rows: columns.get(names[0]!)!.length });
     this.#counts = counter.totals();
     return this;
@@ -89,12 +93,11 @@ export class Bench {
     law: (k: number) => NoisyCounts['noise'],
     noised: (k: number, numbers: readonly bigint[]) => bigint[],
   ): readonly AnswerTable[] {
-    return this.#bound.finish(
-      this.#bound.measures.map((m, k) => {
-        const counts = this.#counts[k]!;
-        return { noise: law(k), values: noised(k, m.mechanism === 'ordered' ? numbersToNoise(m, counts) : counts) };
-      }),
+    const { measures, agree } = this.#agreement;
+    const values = agree(
+      measures.map((m, k) => noised(k, m.mechanism === 'ordered' ? numbersToNoise(m, this.#counts[k]!) : this.#counts[k]!)),
     );
+    return this.#bound.finish(this.#bound.measures.map((_, k) => ({ noise: law(k), values: values[k]! })));
   }
 }
 

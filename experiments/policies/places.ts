@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { Cell } from '../../src/engine/engine.js';
 import { readStructure } from '../../src/engine/structure.js';
 import { chooseVariant } from '../../src/learn/kmeans/kmeans.js';
 import { nearIn } from '../../src/learn/kmeans/near.js';
@@ -13,11 +14,16 @@ import { policyWith, sequence, strangersOf } from './bench.js';
 
 export const gowalla = publicData('gowalla/', 'gowalla_capri_visits.parquet');
 
-export async function rowsOf(folder: URL, file: string, sql: string): Promise<number[][]> {
+export const rowsOf = async (folder: URL, file: string, sql: string): Promise<number[][]> =>
+  (await cellsOf(folder, file, sql)).map((row) => row.map(Number));
+export const textsOf = async (folder: URL, file: string, sql: string): Promise<(string | null)[][]> =>
+  (await cellsOf(folder, file, sql)).map((row) => row.map((cell) => (cell === null ? null : String(cell))));
+
+async function cellsOf(folder: URL, file: string, sql: string): Promise<Cell[][]> {
   const engine = await openEngine({ source: fileURLToPath(new URL(file, folder)) });
-  const rows: number[][] = [];
+  const rows: Cell[][] = [];
   try {
-    for await (const row of readStructure(await engine.pin(), { sql, values: [] })) rows.push(row.map(Number));
+    for await (const row of readStructure(await engine.pin(), { sql, values: [] })) rows.push([...row]);
   } finally {
     await engine.close();
   }
@@ -26,6 +32,8 @@ export async function rowsOf(folder: URL, file: string, sql: string): Promise<nu
 
 interface Places {
   readonly name: string;
+  readonly within: readonly string[];
+  readonly clusters: readonly number[];
   readonly lat: readonly [number, number];
   readonly lon: readonly [number, number];
   readonly rows: readonly (readonly number[])[];
@@ -42,16 +50,34 @@ async function places(folder: URL): Promise<readonly Places[]> {
   const visits =
     '(SELECT uid, vid, any_value(lat) AS lat, any_value(lon) AS lon, count(*) AS n FROM fugu_data GROUP BY uid, vid)';
   return [
-    { name: 'world, where each person is most', lat: [-60, 75], lon: [-170, 179], rows: world },
-    { name: 'United States, where each person is most', lat: [24, 50], lon: [-125, -66], rows: world.filter(inside) },
+    {
+      name: 'world, where each person is most',
+      within: ['5 km'],
+      clusters: [8, 20],
+      lat: [-60, 75],
+      lon: [-170, 179],
+      rows: world,
+    },
+    {
+      name: 'United States, where each person is most',
+      within: ['5 km'],
+      clusters: [8, 20],
+      lat: [24, 50],
+      lon: [-125, -66],
+      rows: world.filter(inside),
+    },
     {
       name: 'New York, where each person is most',
+      within: ['5 km', '0.2 km'],
+      clusters: [8, 20],
       lat: [40.48, 40.92],
       lon: [-74.26, -73.7],
       rows: await rowsOf(folder, nyc, homes('n', 'vid', visits)),
     },
     {
       name: 'New York, every visit',
+      within: ['5 km'],
+      clusters: [8],
       lat: [40.48, 40.92],
       lon: [-74.26, -73.7],
       rows: await rowsOf(folder, nyc, 'SELECT lat, lon FROM fugu_data'),
@@ -61,40 +87,16 @@ async function places(folder: URL): Promise<readonly Places[]> {
 
 const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
 
-/** What centres cost beyond the best that is found without privacy, in percent of it, with any two places as pairs and with places within 5 km. */
+/** What centres cost beyond the best that is found without privacy, in percent of it, with any two places as pairs and with near ones; and with ten times the budget, which pairs of a tenth of New York cannot beat. */
 export async function kmeansFigures(folder: URL, times: number): Promise<readonly (readonly (string | number)[])[]> {
   const table: (string | number)[][] = [
-    ['places', 'rows', 'clusters', 'plain, percent more', 'variant', 'within 5 km, percent more', 'variant', 'ratio'],
-  ];
+    ['places', 'rows', 'clusters', 'within', 'plain, percent more', 'variant', 'within, percent more', 'variant', 'ratio', 'plain at epsilon 5'],
+  ]; // biome-ignore format: one line
   for (const set of await places(folder))
-    for (const clusters of [8, 20]) {
-      const columns = `lat: { type: number, bounds: [${set.lat}], step: 0.001 }, lon: { type: number, bounds: [${set.lon}], step: 0.001 }`;
+    for (const clusters of set.clusters) {
       const runs = [];
-      const pairs = 'place: { columns: [lat, lon], within: 5 km, missing: apart }';
-      for (const declared of ['', pairs]) {
-        const policy = await policyWith(columns, declared, '0.5');
-        const box = boxOf(policy, ['lat', 'lon']);
-        const [route] = strangersOf(policy).routes;
-        const near = nearIn(policy, box, { route: route! });
-        const variant = chooseVariant(
-          { columns: ['lat', 'lon'], clusters },
-          box,
-          { pure: pure(policy.budget.epsilon) },
-          set.rows.length,
-          1,
-          near,
-        );
-        const points: Points = {
-          dimensions: 2,
-          count: set.rows.length,
-          coordinates: Int32Array.from(
-            set.rows.flatMap((row) => row.map((x, c) => 2 * positionOf(box.grids[c]!, x) - box.grids[c]!.last)),
-          ),
-        };
-        const scaled = Float64Array.from(points.coordinates, (v, at) => v / box.grids[at % 2]!.last);
-        const found = Array.from({ length: times }, () => variant.ready(new Paid(variant.mechanisms))(points).centres);
-        runs.push({ variant: variant.name, scaled, found });
-      }
+      for (const [epsilon, within] of [['0.5', ''], ['5', ''], ...set.within.map((far) => ['0.5', far])] as [string, string][])
+        runs.push({ within, ...(await centresOf(set, clusters, epsilon, within, times)) });
       const { scaled } = runs[0]!;
       const cloud = { dimensions: 2, points: scaled, weights: new Float64Array(set.rows.length).fill(1) };
       const cost = (centres: readonly (readonly number[])[]) => mean([...nearest(centres, 2, scaled).gap]);
@@ -106,24 +108,42 @@ export async function kmeansFigures(folder: URL, times: number): Promise<readonl
       ];
       const best = Math.min(...starts.map((start) => cost(weightedLloyd(cloud, start, 60).centres)));
       const more = runs.map(({ found }) => 100 * (mean(found.map(cost)) / best - 1));
-      table.push([
-        set.name,
-        set.rows.length,
-        clusters,
-        more[0]!,
-        runs[0]!.variant,
-        more[1]!,
-        runs[1]!.variant,
-        more[1]! / more[0]!,
-      ]);
-      console.log(
-        table
-          .at(-1)!
-          .map((x) => (typeof x === 'number' ? Number(x.toPrecision(3)) : x))
-          .join(' | '),
-      );
+      for (const [k, { within, variant }] of runs.entries()) {
+        if (within === '') continue;
+        table.push([set.name, set.rows.length, clusters, within, more[0]!, runs[0]!.variant, more[k]!, variant, more[k]! / more[0]!, more[1]!]); // biome-ignore format: one line
+        console.log(
+          table
+            .at(-1)!
+            .map((x) => (typeof x === 'number' ? Number(x.toPrecision(3)) : x))
+            .join(' | '),
+        );
+      }
     }
   return table;
+}
+
+/** The product's own choice of a variant, and what it finds, so many times. */
+async function centresOf(set: Places, clusters: number, epsilon: string, within: string, times: number) {
+  const columns = `lat: { type: number, bounds: [${set.lat}], step: 0.001 }, lon: { type: number, bounds: [${set.lon}], step: 0.001 }`;
+  const pairs = within && `place: { columns: [lat, lon], within: ${within}, missing: apart }`;
+  const policy = await policyWith(columns, pairs, epsilon);
+  const box = boxOf(policy, ['lat', 'lon']);
+  const [route] = strangersOf(policy).routes;
+  const near = nearIn(policy, box, { route: route! });
+  const allowance = { pure: pure(policy.budget.epsilon) };
+  const variant = chooseVariant({ columns: ['lat', 'lon'], clusters }, box, allowance, set.rows.length, 1, near);
+  const points: Points = {
+    dimensions: 2,
+    count: set.rows.length,
+    coordinates: Int32Array.from(
+      set.rows.flatMap((row) => row.map((x, c) => 2 * positionOf(box.grids[c]!, x) - box.grids[c]!.last)),
+    ),
+  };
+  return {
+    variant: variant.name,
+    scaled: Float64Array.from(points.coordinates, (v, at) => v / box.grids[at % 2]!.last),
+    found: Array.from({ length: times }, () => variant.ready(new Paid(variant.mechanisms))(points).centres),
+  };
 }
 
 function plusPlus(rows: Float64Array, clusters: number, random: () => number): number[][] {

@@ -4,23 +4,50 @@ import { csvOf } from '../../src/report/csv.js';
 import { lineChart } from '../../src/report/line-chart.js';
 import { standalone } from '../../src/report/svg.js';
 import { publicData } from '../data.js';
+import { attackFigures } from './attack.js';
 import { Bench, policyWith } from './bench.js';
 import { type Column, distributionFigures, type Figure, madeColumn } from './distributions.js';
-import { gowalla, kmeansFigures, rowsOf } from './places.js';
+import { knownFigures, madeRegions, type Published, questionsOf } from './known.js';
+import { gowalla, kmeansFigures, rowsOf, textsOf } from './places.js';
 
 const adult = publicData('adult/', 'adult.parquet');
 const groups = publicData('groups/', 'eusilc.parquet');
 
-/** Errors of histograms, distributions, ranges and cluster centres under pairs of values, beside plain privacy. FUGU_TIMES says how often each is drawn. */
+/** What the page says above each table. */
+const words = {
+  distributions: `## Histograms, distributions, ranges
+Root mean squared errors in rows at epsilon 1, each question asked alone with all of it: of the bins' counts, of all values of the distribution, of a thousand random ranges; and what part that is of the error without pairs.`,
+  kmeans: `## Cluster centres
+How much more, in percent, the centres cost than the best that is found without privacy, at epsilon 0.5: with any two places as pairs (plain), and with places within a distance. What holds for pairs within 5 km at epsilon 0.5 holds for any two places of New York, ten such steps wide, at epsilon 5: the last column is what plain privacy loses there, and no mechanism for these pairs can be better than the best plain one with that.`,
+  known: `## Known margins
+Root mean squared errors of a cell, in rows, at epsilon 1: where nobody is said to know the margin (which then can be combined with the answer against the promise), where the policy declares it, and where the answers are made to agree with it besides, as the product does.`,
+  attack: `## What an attacker gains who knows a margin
+Three regions, four people, epsilon 1: the largest move of log-odds about one person that climbed beliefs found, conditioned on the margin before and after. Up to three people move at once, so a policy that does not declare the margin promises 1 and keeps 3.`,
+} as const;
+
+/** Errors of histograms, distributions, ranges and cluster centres under pairs of values and beside known margins, against plain privacy. FUGU_TIMES says how often each is drawn. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const times = Number(process.env.FUGU_TIMES ?? 20);
   const columns = [madeColumn(), ...(await publicColumns())];
-  save(out, 'distributions', await distributionFigures(columns, times));
+  const tables: Partial<Record<keyof typeof words, readonly Figure[]>> = {
+    attack: await attackFigures(6 * times),
+    known: await knownFigures([madeRegions(), ...(await publicMargins())], 10 * times),
+    distributions: await distributionFigures(columns, times),
+  };
   const eusilc = columns.find(({ data }) => data.startsWith('eusilc'));
   await picture(out, eusilc ?? columns[0]!);
-  if (gowalla) save(out, 'kmeans', await kmeansFigures(gowalla, times));
+  if (gowalla) tables.kmeans = await kmeansFigures(gowalla, times);
   else console.log('The Gowalla files (../shared/data/gowalla) are not here: no clusters.');
+  const page = [
+    '# Policies',
+    `\`npm run experiment -- policies OUT\` writes this page and its tables as CSV; ${times} releases each, ten times as many beside known margins.`,
+  ];
+  for (const [name, text] of Object.entries(words)) {
+    const table = tables[name as keyof typeof words];
+    if (table) page.push(`${text}\n`, save(out, name, table));
+  }
+  writeFileSync(join(out, 'README.md'), `${page.join('\n')}`);
 }
 
 async function publicColumns(): Promise<readonly Column[]> {
@@ -82,6 +109,22 @@ async function publicColumns(): Promise<readonly Column[]> {
   return list;
 }
 
+async function publicMargins(): Promise<readonly Published[]> {
+  const list: Published[] = [];
+  if (adult) {
+    const rows = await textsOf(adult, 'adult.parquet', 'SELECT sex, education FROM fugu_data');
+    const columns = new Map(['sex', 'education'].map((name, c) => [name, rows.map((row) => row[c]!)]));
+    list.push({ data: 'Adult', columns, margin: 'sex', questions: questionsOf('sex', 'education', 'Female') });
+    list.push({ data: 'Adult', columns, margin: 'education', questions: questionsOf('education', 'sex', 'Masters').slice(0, 2) });
+  }
+  if (groups) {
+    const rows = await textsOf(groups, 'eusilc.parquet', 'SELECT db040, pl030 FROM fugu_data');
+    const columns = new Map(['region', 'activity'].map((name, c) => [name, rows.map((row) => row[c]!)]));
+    list.push({ data: 'eusilc', columns, margin: 'region', questions: questionsOf('region', 'activity', 'Tyrol') });
+  }
+  return list;
+}
+
 /** One release of a distribution with its 95 % band, plain and along pairs, beside the truth. */
 async function picture(out: string, column: Column): Promise<void> {
   const thin = Math.ceil(column.size / 200);
@@ -114,9 +157,10 @@ async function picture(out: string, column: Column): Promise<void> {
 
 const rounded = (x: string | number): string | number =>
   typeof x === 'number' && !Number.isInteger(x) ? Number(x.toPrecision(3)) : x;
-function save(out: string, name: string, table: readonly Figure[]): void {
+/** Writes a table as CSV, and gives it as Markdown. */
+function save(out: string, name: string, table: readonly Figure[]): string {
   writeFileSync(join(out, `${name}.csv`), csvOf(table.map((row) => row.map(rounded))));
   const [head, ...rows] = table.map((row) => row.map((x) => `${rounded(x)}`));
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  writeFileSync(join(out, `${name}.md`), [line(head!), line(head!.map(() => '---')), ...rows.map(line), ''].join('\n'));
+  return [line(head!), line(head!.map(() => '---')), ...rows.map(line), ''].join('\n');
 }

@@ -1,5 +1,5 @@
 import type { Measure, MechanismOf } from '../count/measure.js';
-import { compare, isPositive, multiply, one, type Rational, toNumber } from '../exact/rational.js';
+import { add, compare, isPositive, multiply, one, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
 import { type Additive, additive } from '../mechanism/additive.js';
 import { type Allotment, pureInside } from '../mechanism/allotment.js';
 import { largest, type Scope } from '../mechanism/effect.js';
@@ -10,7 +10,7 @@ import { type Profile, paidBySlice, type Spent, spend } from '../mechanism/profi
 import { along, boxIn, columnsIn, everyRecord, isPart, isSlice, type Slicing } from '../mechanism/record-class.js';
 import { type Selection, selection } from '../mechanism/select.js';
 import { isEverything, largestOn } from '../mechanism/slices.js';
-import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder } from './account.js';
+import { type Account, isPlain, keeps, type Route, speaksAbout, spentUnder, usedShare } from './account.js';
 import { allocate, combinationsOf } from './allocate.js';
 import { movesAlong, partAlong, roomAlong, saysAlong } from './by-pairs.js';
 import { type About, aboutOf, roomOn, valuesAbout } from './by-slice.js';
@@ -54,7 +54,11 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
       if (speaksOf('zcdp')) plans.push(under(gaussian, measures, route, rho, slicing));
       if (!onlyPure && plain && speaksOf('pure')) plans.push(under(laplace, measures, route, pureInside(rho), slicing));
     }
-    plans.push(...alongPairs(route, measures, share, { onlyPure, speaksOf }));
+    const near = alongPairs(route, measures, share, { onlyPure, speaksOf });
+    // Noise for any replacing costs a pair less than was asked for. It stands in where what is left allows what was asked for and only roundings or other ratios of own and full are in the way; never for asking too much.
+    if (near.length > 0 && (route.amplifier.strangers || asksTooMuch(account, share, spent, about)))
+      plans.splice(0, plans.length, ...plans.filter((p) => p.route !== route || p.slicing !== undefined));
+    plans.push(...near);
   }
   const gains = (plan: (typeof plans)[number]) =>
     plan.slicing === undefined ||
@@ -72,6 +76,11 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
       .sort((a, b) => Number(b.fits) - Number(a.fits) || a.error - b.error)
   );
 }
+
+/** Roundings take no more. */
+const crumb = rational(1, 1000);
+const asksTooMuch = (account: Account, share: Rational, spent: Spent, about: About): boolean =>
+  compare(share, add(subtract(one, usedShare(account, spent, about)), crumb)) > 0;
 
 interface Spoken {
   /** No Gaussian noise was ever used. */

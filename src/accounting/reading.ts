@@ -1,3 +1,4 @@
+import { isDistinct } from '../count/groups.js';
 import type { Measure } from '../count/measure.js';
 import { readsWithin } from '../count/reads-within.js';
 import type { Condition, Need } from '../dependence/condition.js';
@@ -19,9 +20,11 @@ export interface Reading {
 
 const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
   rows: (_, { beyond }) => beyond !== true,
-  // Over rows every count is a sum. Over answers it is one only where a single answer moves it: what another adds to a cross table depends on the first.
+  // Over rows every count is a sum, but for that of different values: what a record adds to it depends on the others. Over answers it is one only where a single answer moves it: what another adds to a cross table depends on the first.
   sums: (_, { measures, sums }) =>
-    measures ? measures.every((m) => m.mechanism !== 'exponential' && answersMoving(m) <= 1) : sums === true,
+    measures
+      ? measures.every((m) => m.mechanism !== 'exponential' && !isDistinct(m.counting) && answersMoving(m) <= 1)
+      : sums === true,
   // Nothing reads finer than the declared values.
   levels: ({ resolution }, { measures }) =>
     coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,

@@ -10,6 +10,7 @@ import type { Law } from './law.js';
 import { costTogether, type Mechanism } from './mechanism.js';
 import { Paid } from './paid.js';
 import { answersTo, everyRecord, type RecordClass, tuplesOf } from './record-class.js';
+import { reserve } from './reserve.js';
 import { selection } from './select.js';
 import { smooth } from './smooth.js';
 
@@ -190,6 +191,25 @@ describe('what was paid for', () => {
     paid.exchange(one, cheap);
     expect(cheap.ready(paid)([0n, 0n, 0n, 0n])).toHaveLength(4);
     expect(() => one.ready(paid, 1)).toThrow(RangeError);
+  });
+
+  it('goes to several mechanisms only if they cost no more together; a reserve can do nothing else', () => {
+    const half = additive(counted, pure(rational(1, 4)));
+    const same = additive(counted, pure(rational(1, 4)));
+    const little = additive(counted, pure(rational(1, 100)));
+    const held = reserve(counted, pure(rational(1, 2)));
+    expect(held).not.toHaveProperty('ready');
+    expect(held.cost).toEqual(one.cost);
+    expect(() => new Paid([held]).exchange(held, half, same, little)).toThrow(RangeError);
+    expect(() => new Paid([held]).exchange(half, half)).toThrow(RangeError);
+    const paid = new Paid([held]);
+    const rest = reserve(counted, pure(rational(1, 4)));
+    paid.exchange(held, half, rest);
+    expect(half.ready(paid)([0n, 0n, 0n, 0n])).toHaveLength(4);
+    expect(() => paid.exchange(held, same)).toThrow(RangeError);
+    paid.exchange(rest, same);
+    expect(same.ready(paid)([0n, 0n, 0n, 0n])).toHaveLength(4);
+    expect(() => paid.exchange(rest, little)).toThrow(RangeError);
   });
 
   it('is counted for choices and for noise that follows the data', () => {

@@ -1,5 +1,5 @@
 import { compare, zero } from '../exact/rational.js';
-import type { Mechanism } from './mechanism.js';
+import { costTogether, type Mechanism } from './mechanism.js';
 import type { Profile } from './profile.js';
 
 /**
@@ -20,11 +20,11 @@ export class Paid {
     this.#left.set(mechanism, left - draws);
   }
 
-  /** A step whose noise follows what was published before it: all that was booked for one mechanism goes to another that costs no more. */
-  exchange(booked: Mechanism, instead: Mechanism): void {
-    if (!costsNoMore(instead.cost, booked.cost)) throw new RangeError('a noise would cost more than is booked for it');
+  /** Steps whose noise follows what was published before them: all that was booked for one mechanism goes to others that together cost no more. */
+  exchange(booked: Mechanism, ...instead: readonly Mechanism[]): void {
+    if (!costsNoMore(costTogether(instead), booked.cost)) throw new RangeError('a noise would cost more than is booked for it');
     this.take(booked, booked.draws);
-    this.#left.set(instead, instead.draws);
+    for (const mechanism of instead) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
   }
 
   /** The one door: what goes in is exact, what comes out is noisy. */
@@ -34,4 +34,5 @@ export class Paid {
 }
 
 const costsNoMore = (a: Profile, b: Profile): boolean =>
-  a.noise === b.noise && [...a.perRecord].every(([name, cost]) => compare(cost, b.perRecord.get(name) ?? zero) <= 0);
+  (a.noise === b.noise || a.perRecord.size === 0) &&
+  [...a.perRecord].every(([name, cost]) => compare(cost, b.perRecord.get(name) ?? zero) <= 0);

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 
 /** Fills a buffer with uniform random bytes. Only tests pass another source than the operating system's. */
 export type ByteSource = (buffer: Uint8Array) => void;
@@ -83,3 +83,6 @@ export class Bits implements Digits {
 
 /** The bits every release uses. Nothing can seed them. */
 export const cryptoBits = new Bits((buffer) => randomFillSync(buffer));
+
+/** For names and secrets that nobody may guess: fresh from the system, not from the pool that noise is drawn from. */
+export const unguessable = (bytes: number): Buffer => randomBytes(bytes);

@@ -27,3 +27,12 @@ export function codesOf(column: CategoryColumn | MultiColumn): readonly string[]
 
 /** The level of cells that hold no answer: NULL, NaN, infinities, declared missing codes and codes outside the domain. */
 export const missingLabel = '(missing)';
+
+/**
+ * The most letters of a cell of options: four times what it takes to name them all, and never few. A longer one names nothing. How long it takes to part a cell must
+ * not depend on what one record holds.
+ */
+export function longestOptions(column: MultiColumn): number {
+  const all = column.values.reduce((letters, value) => letters + [...value].length + [...column.separator].length, 0);
+  return Math.max(4096, 4 * all);
+}

@@ -20,6 +20,10 @@ export interface Policy {
   readonly design?: Design;
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
+  /** Tables beside the data, whose table says who there is. */
+  readonly tables?: ReadonlyMap<string, Table>;
+  /** Present where this is not what a file declares, but what is known of the rows of a view over its tables (src/view): they are cut already. */
+  readonly view?: ViewRows;
   /** Empty means `dependence: none`, which the steward must have written. */
   readonly dependence: readonly Dependence[];
   /** `dependence: undecided`: nobody has said yet how records know each other, so nothing can be promised. */
@@ -47,6 +51,34 @@ export interface DataSource {
   readonly decimal?: ',';
   /** What a CSV is written in; UTF-8 when absent. Declared, never found out at a release: one record's letters would decide how all others are read. */
   readonly encoding?: string;
+  /** Columns by which its rows are joined to other tables, beside the unit. */
+  readonly links?: readonly string[];
+}
+
+/** A table beside the data: rows of the same persons, or known to everybody. */
+export interface Table {
+  readonly name: string;
+  /** The file it is read from; the data's own source when absent. */
+  readonly source?: string;
+  readonly table?: string;
+  /** Column that names the person a row belongs to; absent where the table is public. */
+  readonly unit?: string;
+  /** No two rows of one person (of a public table: no two rows) have the same values here; where the data says otherwise, one of them is used. */
+  readonly key?: readonly string[];
+  /** Columns by which its rows are joined to other tables, beside unit and key. */
+  readonly links: readonly string[];
+  /** Most rows one person may have; rows of a public table belong to nobody. */
+  readonly maxRows: number;
+  /** And most of them with one value of a column. */
+  readonly period?: { readonly column: string; readonly maxRows: number };
+  readonly public: boolean;
+  readonly columns: ReadonlyMap<string, Column>;
+}
+
+/** What a view says of its rows beside their columns and how many one person has. */
+export interface ViewRows {
+  /** Columns that have one value in all rows of one person. */
+  readonly steady: ReadonlySet<string>;
 }
 
 /** How the sample was drawn, as far as errors need it: declared, never read from the data. */

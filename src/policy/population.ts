@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:p
 import { Fault } from '../errors.js';
 import { canonicalAddress, isDatabase, tableIn } from './address.js';
 import type { Policy, Relation } from './policy.js';
+import { ownTables } from './tables.js';
 
 /** How many links in a row are followed to a file that is not there yet; a circle of links ends here. */
 const mostLinks = 40;
@@ -34,7 +35,7 @@ function linkAt(path: string): string | undefined {
 /** The one name of where data lies. */
 const placeOf = (source: string): string => (isDatabase(source) ? canonicalAddress(source) : canonicalPath(source));
 
-type Kept = Pick<Policy, 'data' | 'protect' | 'relations'>;
+type Kept = Pick<Policy, 'data' | 'protect' | 'relations' | 'tables'>;
 
 /** The relations whose tuples are the secrets: each is a record class of its own, by its name. */
 export const edgeRelations = ({ protect, relations }: Pick<Kept, 'protect' | 'relations'>): readonly Relation[] =>
@@ -53,15 +54,17 @@ export const realTable = (relation: Relation, data: Kept['data']): string => {
 
 const distinct = (files: readonly string[]): readonly string[] => [...new Set(files)].sort();
 
-/** Real paths of the files whose records are the secret: the tables of the private relations when it is an edge, the data otherwise. */
+/** Real paths of the files whose records are the secret: the tables of the private relations when it is an edge, otherwise the data and the tables of the same persons. */
 export const secretFiles = (kept: Kept): readonly string[] => {
   const edges = edgeRelations(kept);
-  return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : [placeOf(kept.data.source)];
+  return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : personFiles(kept);
 };
+const personFiles = (kept: Kept): readonly string[] =>
+  distinct([kept.data.source, ...ownTables(kept).map((t) => t.source ?? kept.data.source)].map(placeOf));
 
 /** All files that a policy of this data could keep secret, by whichever secret. */
-const allFiles = ({ data, relations }: Kept): readonly string[] =>
-  distinct([placeOf(data.source), ...privateOf(relations).map((r) => fileOf(r, data))]);
+const allFiles = (kept: Kept): readonly string[] =>
+  distinct([...personFiles(kept), ...privateOf(kept.relations).map((r) => fileOf(r, kept.data))]);
 
 /**
  * Whose budget a policy spends: as written, or else that of everybody in the files that hold the secret. Left out, it depends on the real files alone, never

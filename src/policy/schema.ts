@@ -237,6 +237,37 @@ export const mergeShape = section(
   'Write {columns: [a, b], support: [[1, 2], [2, ""]]} or {support: skip.csv}.',
 );
 
+const names = (what: string) =>
+  z
+    .array(word(what), { error: `Write the ${what}s as a list, such as [clinic].` })
+    .min(1, { error: `The list of ${what}s is empty.` });
+export const linksShape = names('column').describe('Columns by which its rows are joined to other tables, beside unit and key.');
+export const tableShape = section(
+  {
+    source: word('source').optional().describe("A file; the data's own database when absent."),
+    table: word('table').optional().describe('A table of that database, or a sheet of the workbook.'),
+    unit: word('unit')
+      .optional()
+      .describe('The column that names the person a row belongs to, as protect.unit does in the data.'),
+    key: z
+      .union([word('key'), names('column')], { error: 'The key is a column, or a list of columns.' })
+      .optional()
+      .describe('Columns in which no two rows of one person agree; in a public table no two rows.'),
+    links: linksShape.optional(),
+    maxRows: whole('maxRows', 1).optional().describe('Most rows of one person that are used.'),
+    period: section({ column: word('column'), maxRows: whole('maxRows', 1) }, 'Write period: {column: month, maxRows: 2}.')
+      .optional()
+      .describe('Most rows of one person that are used with one value of a column.'),
+    public: flag('public').optional().describe('Everybody knows this table: it costs nothing and hides nothing.'),
+    columns: z
+      .record(z.string(), columnShape, { error: 'Write one line per column: cost: {type: number, bounds: [0, 1000]}.' })
+      .superRefine(atMost('columns', sizeOf))
+      .optional(),
+  },
+  'Write {source: visits.csv, unit: person, maxRows: 20, columns: {…}} or {source: clinics.csv, key: clinic, public: true, columns: {…}}.',
+);
+
+export type TableEntry = z.output<typeof tableShape>;
 export type ColumnEntry = z.output<typeof columnShape>;
 export type MergeEntry = z.output<typeof mergeShape>;
 export type BudgetEntry = z.output<typeof budgetShape>;

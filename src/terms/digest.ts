@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toText } from '../exact/rational.js';
 import type { Known } from '../policy/known/known.js';
-import type { Budget, Column, Dependence, Protect, Relation } from '../policy/policy.js';
+import type { Budget, Column, Dependence, Protect, Relation, Table } from '../policy/policy.js';
 import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
 
 /** What a policy declares, before its digest is known. */
@@ -15,6 +15,7 @@ export interface Terms {
   /** Real tables of the relations whose tuples are the secrets, by name. */
   readonly edges: ReadonlyMap<string, string>;
   readonly known?: Known;
+  readonly tables?: ReadonlyMap<string, Table>;
 }
 
 /**
@@ -22,6 +23,7 @@ export interface Terms {
  * does not. Without a delta a belief is its epsilon; with one it promises more than (epsilon, delta) does, so it is another account. What is declared
  * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read. A relation whose tuples are
  * the secrets has a budget under its name, so which table that is belongs to the terms, too. Pairs enter with how the cells of their columns are read.
+ * Of a table beside the data it is said whose rows they are, or that it is public; how many of them are used only says how a release reads it.
  */
 export function digestTerms(all: Terms, contents: ReadonlyMap<string, Buffer>, kinds: TieKinds = tieKinds): Digested {
   const terms = termsIn(all, contents, kinds);
@@ -69,7 +71,7 @@ const plainly = (value: unknown): string =>
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function termsIn(
-  { protect, budget, dependence, undecided, columns, relations, edges, known }: Terms,
+  { protect, budget, dependence, undecided, columns, relations, edges, known, tables = new Map() }: Terms,
   contents: ReadonlyMap<string, Buffer>,
   kinds: TieKinds,
 ) {
@@ -87,7 +89,9 @@ function termsIn(
     ...(protect.secret === 'edge' || protect.secret === 'person'
       ? [...relations.values()].filter((r) => !r.private).map((r) => `relation ${r.name}`)
       : []),
+    ...[...tables.values()].filter((t) => t.public).map((t) => `table ${t.name}`),
   ].sort();
+  const owned = [...tables.values()].flatMap((t) => (t.unit === undefined ? [] : [`${t.name} by ${t.unit}`])).sort();
   const secrets = [...edges]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, table]) => {
@@ -109,8 +113,11 @@ function termsIn(
     }),
     ...(open.length > 0 && { open }),
     ...(secrets.length > 0 && { secrets }),
-    // Published numbers that were corrected are the same terms: what is protected hangs on which totals are known.
-    ...(known && { known: [known.digest, ...known.told] }),
+    ...(owned.length > 0 && { tables: owned }),
+    // Published numbers that were corrected are the same terms: what is protected hangs on which totals are known. Without them the data's own would be told.
+    ...(known && {
+      known: [known.digest, ...known.told.map((text, k) => (known.totals[k]!.values ? `${text}, as published` : text))],
+    }),
   };
 }
 

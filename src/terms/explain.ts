@@ -6,7 +6,8 @@ import { figure, percent } from '../policy/figures.js';
 import { knownWords } from '../policy/known/words.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import { pairWords } from '../policy/pairs/words.js';
-import type { Cluster, Column, Policy, Relation, SecretKind } from '../policy/policy.js';
+import type { Cluster, Column, Policy, Relation, SecretKind, Table } from '../policy/policy.js';
+import { ownTables } from '../policy/tables.js';
 import { kindOf, type TieKinds, tieKinds } from '../ties/kinds.js';
 
 /** One plain sentence about one option of a policy. */
@@ -34,9 +35,11 @@ export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Ex
   ];
 }
 
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
-function aboutData({ data, columns, relations, design, merge = [] }: Policy): Explanation[] {
+function aboutData({ data, columns, relations, tables, design, merge = [] }: Policy): Explanation[] {
   const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
   const kinds = (
     [
@@ -69,6 +72,7 @@ function aboutData({ data, columns, relations, design, merge = [] }: Policy): Ex
         ]),
     ...merge.map(aboutMerge),
     ...[...relations.values()].map(aboutRelation),
+    ...[...(tables?.values() ?? [])].map(aboutTable),
   ];
 }
 
@@ -93,6 +97,19 @@ const aboutMerge = ({ columns, support }: Cluster): Explanation => ({
   text: `${columns.join(', ')} go together: the policy lists ${plural(support.length, 'combination')} of their answers. A survey counts them in one joint table when that needs less noise; a row with any other combination then counts as missing in each of them.`,
 });
 
+const alsoIn = (tables: readonly Table[]): string =>
+  tables.length === 0 ? '' : `, in the data and in ${listed(tables.map((t) => t.name))} together`;
+const aboutTable = ({ name, unit, maxRows, period, columns, public: open }: Table): Explanation => ({
+  topic: 'data',
+  text: `table ${name}; ${plural(columns.size, 'column')} may be asked about. ${
+    open
+      ? 'It is public and costs nothing.'
+      : `Its rows belong to whom ${unit} names, if the data names them, too; at most ${plural(maxRows, 'row')} of a person${
+          period ? `, and ${period.maxRows} with one ${period.column},` : ''
+        } ${maxRows === 1 ? 'is' : 'are'} used.`
+  }`,
+});
+
 const aboutRelation = ({ name, columns, domain, symmetric, private: hidden }: Relation): Explanation => ({
   topic: 'data',
   text: `relation ${name}(${columns.join(', ')}), ${symmetric ? 'read both ways' : 'read as written'}, among ${domain} possible members; ${
@@ -102,8 +119,8 @@ const aboutRelation = ({ name, columns, domain, symmetric, private: hidden }: Re
 
 const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> = {
   row: () => 'everything one row says. One row is taken to be one person.',
-  person: ({ protect }) =>
-    `everything said by all rows with the same ${protect.unit}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; further ones are left out.`,
+  person: ({ protect, ...policy }) =>
+    `everything said by all rows with the same ${protect.unit}${alsoIn(ownTables(policy))}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; further ones are left out.`,
   answer: () => 'one answer: a single cell of one row. Several answers of the same person taken together are protected less.',
   step: ({ dependence, protect: { window = 1 } }, kinds) => {
     const [step] = dependence.flatMap((d) => kindOf(d, kinds).step?.(d) ?? []);
@@ -258,6 +275,7 @@ function notProtected(policy: Policy): Explanation[] {
       : 'any dependence that is not declared above, and strengths beyond the declared ones.',
     'what other sources say about the same people.',
     ...(open.length > 0 ? [`the columns ${open.join(', ')}: declared public.`] : []),
+    ...[...(policy.tables?.values() ?? [])].filter((t) => t.public).map((t) => `the table ${t.name}: declared public.`),
     ...knownWords(policy).learned.map((text) => `may learn: ${text}.`),
     ...pairWords(policy).learned.map((text) => `may learn: ${text}.`),
     ...(policy.protect.pairs

@@ -4,10 +4,10 @@ import { defaultLimits, sharedWithTies } from '../engine/limits.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import { isCluster, isDatabase } from '../policy/address.js';
-import type { Policy } from '../policy/policy.js';
+import type { Policy, Table } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
-import { sourceOf } from './source.js';
+import { joiningColumns, sourceOf } from './source.js';
 
 /** Opens the data of a policy and checks that every column the policy speaks of is there; or opens a bare source. */
 export async function openEngine(
@@ -23,7 +23,20 @@ export async function openEngine(
   const engine = isDatabase(source.source) ? await openDatabase(source, opened) : await openDuckdb(source, opened);
   if (!policy) return engine;
   try {
-    checkColumns(policy, await pinned(engine, async (data) => (await data.columns()).map((c) => c.name)), kinds);
+    await pinned(engine, async (data) => {
+      checkColumns(
+        policy,
+        (await data.columns()).map((c) => c.name),
+        named(policy, kinds),
+      );
+      for (const table of policy.tables?.values() ?? [])
+        checkColumns(
+          policy,
+          (await data.columns(table.name)).map((c) => c.name),
+          namedIn(table),
+          `table "${table.name}"`,
+        );
+    });
     return engine;
   } catch (error) {
     await engine.close();
@@ -43,19 +56,25 @@ const tiesRecords = ({ protect, dependence }: Policy, kinds: TieKinds): boolean 
 /** Every column of the data a policy names, with the entry that names it. */
 function* named(policy: Policy, kinds: TieKinds): Iterable<readonly [column: string, entry: string, role: string]> {
   if (policy.protect.unit !== undefined) yield [policy.protect.unit, 'protect.unit', 'unit'];
+  for (const name of policy.data.links ?? []) yield [name, 'data.links', 'joining'];
   for (const name of policy.columns.keys()) yield [name, `columns.${name}`, 'declared'];
   for (const [i, d] of policy.dependence.entries())
     for (const { column, key, role } of tieColumns(d, kinds)) yield [column, `dependence.${i}.${key}`, role];
 }
 
-function checkColumns(policy: Policy, known: readonly string[], kinds: TieKinds): void {
+function* namedIn(table: Table): ReturnType<typeof named> {
+  for (const name of joiningColumns(table)) yield [name, `tables.${table.name}`, 'joining'];
+  for (const name of table.columns.keys()) yield [name, `tables.${table.name}.columns`, 'declared'];
+}
+
+function checkColumns(policy: Policy, known: readonly string[], wanted: ReturnType<typeof named>, where = 'data'): void {
   const there = new Set(known);
-  for (const [column, entry, role] of named(policy, kinds))
+  for (const [column, entry, role] of wanted)
     if (!there.has(column))
       throw new Fault(
         'COLUMN_UNKNOWN',
-        `The data has no ${role} column "${column}".`,
-        didYouMean(column, known, 'Columns of the data'),
+        `The ${where} has no ${role} column "${column}".`,
+        didYouMean(column, known, `Columns of the ${where}`),
         {
           place: policy.places?.get(entry) ?? { file: policy.data.codebook ?? policy.file },
         },

@@ -16,6 +16,7 @@ import { canonicalPath, defaultLedger, edgeRelations, populationOf, realTable, s
 import { firstProblem, invalid } from '../policy/problems.js';
 import { refuseReserved } from '../policy/reserved.js';
 import { didYouMean } from '../policy/suggest.js';
+import { declareTables } from '../policy/tables.js';
 import { parseYaml, type YamlFile } from '../policy/yaml-file.js';
 import { isUtf8Name } from '../statfile/decode.js';
 import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
@@ -60,6 +61,9 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, { directory, columns, yaml });
   const protect: Protect = { ...whose, ...(pairs && { pairs }) };
   const known = entry.known && declareKnown(entry.known, { protect, dependence }, { directory, columns, yaml });
+  const tables = declareTables(entry.tables ?? {}, { directory, data, protect, known: known !== undefined, yaml });
+  for (const { columns: own } of tables.values()) refuseReserved(own.keys(), file);
+  const several = tables.size > 0 && { tables };
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
   if (budget.others && protect.secret === 'edge')
@@ -90,7 +94,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     ...(protect.unit !== undefined && { unit: protect.unit }),
   });
   const contents = readModels(dependence, kinds, yaml);
-  const files = secretFiles({ data, protect, relations });
+  const files = secretFiles({ data, protect, relations, ...several });
   const edges = declareEdges({ data, protect, relations }, yaml);
   return {
     file,
@@ -104,6 +108,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     ...(entry.design !== undefined && { design: { effect: toNumber(entry.design.effect) } }),
     columns,
     relations,
+    ...several,
     dependence,
     ...(undecided && { undecided }),
     ...(known && { known }),
@@ -111,7 +116,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
     ...termsOf(
       digestTerms(
-        { protect, budget, dependence, undecided, columns, relations, edges, ...(known && { known }) },
+        { protect, budget, dependence, undecided, columns, relations, edges, ...(known && { known }), ...several },
         contents,
         kinds,
       ),
@@ -133,6 +138,7 @@ function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlF
     ...(entry.decimal === ',' && { decimal: ',' as const }),
     ...(entry.encoding !== undefined && !isUtf8Name(entry.encoding) && { encoding: entry.encoding }),
     ...(entry.codebook !== undefined && { codebook: fromFolder(entry.codebook, directory) }),
+    ...(entry.links !== undefined && { links: entry.links }),
   };
 }
 

@@ -7,9 +7,11 @@ import {
   columnShape,
   designShape,
   flag,
+  linksShape,
   mergeShape,
   section,
   sizeOf,
+  tableShape,
   whole,
   word,
 } from '../policy/schema.js';
@@ -51,6 +53,7 @@ const shapeWith = (kinds: TieKinds) =>
           codebook: word('codebook')
             .optional()
             .describe('A CSV file with the columns name, value, label and, if you like, missing.'),
+          links: linksShape.optional(),
         },
         'Write data: {source: survey.csv}.',
       ),
@@ -102,6 +105,13 @@ const shapeWith = (kinds: TieKinds) =>
         )
         .superRefine(atMost('relations', sizeOf))
         .optional(),
+      tables: z
+        .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), tableShape, {
+          error: 'Write one line per table: visits: {source: visits.csv, unit: person, maxRows: 20, columns: {…}}.',
+        })
+        .superRefine(atMost('tables', sizeOf))
+        .optional()
+        .describe('Tables beside the data: rows of the same persons, or public ones. The data says who there is.'),
       dependence: z
         .union([z.enum(['none', 'undecided']), z.array(dependenceShape(kinds)).min(1).superRefine(atMost('dependences'))], {
           error:

@@ -1,23 +1,19 @@
-import type { EngineSource, RelationSource } from '../engine/source.js';
+import type { CellReadings, EngineSource, RelationSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import { codesOf } from '../policy/code.js';
 import { type Grid, gridOf } from '../policy/grid.js';
-import type { NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
+import type { Column, NumberColumn, Policy, Table, WeightColumn } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
 
 /** Columns that say who a row is about and who is tied to whom: their own text matters, declared or not. */
-const namesOf = ({ protect, dependence }: Policy, kinds: TieKinds): ReadonlySet<string> =>
+const namesOf = ({ data, protect, dependence }: Policy, kinds: TieKinds): ReadonlySet<string> =>
   new Set([
     ...(protect.unit === undefined ? [] : [protect.unit]),
+    ...(data.links ?? []),
     ...dependence.flatMap((d) => tieColumns(d, kinds).map(({ column }) => column)),
   ]);
 
 export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSource {
-  const names = namesOf(policy, kinds);
-  const categories = [...policy.columns.values()].filter((c) => c.type === 'category');
-  const numbers = [...policy.columns.values()].filter(
-    (c): c is NumberColumn | WeightColumn => 'bounds' in c && !names.has(c.name),
-  );
   const odds = new Map(
     policy.dependence.flatMap((d): [string, string][] => {
       const said = kindOf(d, kinds).relation?.(d);
@@ -35,6 +31,27 @@ export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSour
       symmetric,
       ...(odds.has(name) && { odds: odds.get(name)! }),
     })),
+    ...(policy.tables && {
+      tables: [...policy.tables.values()].map(({ name, source, table, columns, ...own }) => ({
+        name,
+        ...(source !== undefined && { source }),
+        ...(table !== undefined && { table }),
+        ...readingsOf(columns, joiningColumns(own)),
+      })),
+    }),
+    ...readingsOf(policy.columns, namesOf(policy, kinds)),
+  };
+}
+
+/** Columns that say whose a row is and what it is joined to. */
+export const joiningColumns = ({ unit, key = [], links }: Pick<Table, 'unit' | 'key' | 'links'>): ReadonlySet<string> =>
+  new Set([...(unit === undefined ? [] : [unit]), ...key, ...links]);
+
+/** `names`: of these the text itself matters. */
+function readingsOf(columns: ReadonlyMap<string, Column>, names: ReadonlySet<string>): CellReadings {
+  const categories = [...columns.values()].filter((c) => c.type === 'category');
+  const numbers = [...columns.values()].filter((c): c is NumberColumn | WeightColumn => 'bounds' in c && !names.has(c.name));
+  return {
     codes: new Set(categories.map((c) => c.name)),
     domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
     numbers: new Set(numbers.map((c) => c.name)),
@@ -64,6 +81,7 @@ export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = ti
   const spoken = new Set([...policy.columns.keys(), ...namesOf(policy, kinds)]);
   return (
     opened.encoding === wanted.encoding &&
+    textOfTables(opened) === textOfTables(wanted) &&
     wanted.relations.every((r) => {
       const there = relations.get(r.name);
       return there !== undefined && tuples(there) === tuples(r) && (r.odds === undefined || r.odds === there.odds);
@@ -78,3 +96,9 @@ export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = ti
     )
   );
 }
+
+/** Whoever reads other tables, or reads them otherwise, opens the data again. */
+const textOfTables = ({ tables = [] }: EngineSource): string =>
+  JSON.stringify(tables, (_, value: unknown) =>
+    value instanceof Map || value instanceof Set ? [...value] : typeof value === 'bigint' ? `${value}` : value,
+  );

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { randomFrom } from '../../../test/fuzz/random.js';
 import { readVectors } from '../../../test/vectors.js';
 import { logUp } from '../../exact/outward.js';
 import { fromFactors } from '../graph/factor-graph.js';
 import { leakage } from '../leakage.js';
 import type { Factor, Model } from '../model/model.js';
 import { alike } from './alike.js';
+
+const { unit: pick } = randomFrom(Number(process.env.FUGU_SEED ?? 4));
 
 type Tie = readonly [number, number, number];
 const graphOf = (records: number, ties: readonly Tie[]) =>
@@ -87,7 +90,7 @@ function exactLeaks(n: number, ties: readonly Tie[], fields: readonly number[], 
   });
   const between = Array.from({ length: rows }, (_, row) => effects.reduce((sum, e, j) => ((row >> j) & 1 ? sum + e : sum), 0));
   const near = Array.from({ length: rows }, (_, row) => [row]);
-  const sets = [...near, ...Array.from({ length: 30 }, () => near.flat().filter(() => Math.random() < 0.4))].filter(
+  const sets = [...near, ...Array.from({ length: 30 }, () => near.flat().filter(() => pick() < 0.4))].filter(
     (set) => set.length > 0,
   );
   const worst = new Array<number>(n).fill(0);
@@ -113,7 +116,6 @@ function climb(models: number, bound: (n: number, ties: readonly Tie[], effects:
   let most = 0;
   for (let k = 0; k < models; k++) {
     const n = 3 + (k % 3);
-    const pick = Math.random;
     const ties: Tie[] = [];
     for (let u = 0; u < n; u++) for (let v = u + 1; v < n; v++) if (pick() < 0.7) ties.push([u, v, Math.exp(3 * pick())]);
     let state = { fields: Array.from({ length: n }, () => 2 * pick() - 1), effects: Array.from({ length: n }, () => pick()) };

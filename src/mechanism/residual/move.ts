@@ -2,8 +2,8 @@ import type { Effect } from '../effect.js';
 import { coefficientsOf, type Layout, type Part } from './part.js';
 import { largestOver } from './worst.js';
 
-/** What may become of one row: it is replaced by any other or by none, it comes or goes and nothing else, or its place on one axis changes. */
-export type Change = 'replaced' | 'removed' | { readonly along: number };
+/** What may become of one row: it is replaced by any other or by none, it comes or goes and nothing else, or its places on some axes change, and on no others. */
+export type Change = 'replaced' | 'removed' | { readonly along: readonly number[] };
 
 /** How far one row moves what is noised. */
 export interface Moves {
@@ -50,8 +50,19 @@ export function effectOf(layout: Layout, change: Change): Effect {
     return centred ? m : axes.length === 0 ? 0n : 2n * scale;
   };
   if (typeof change === 'object') {
-    const bits = parts.map(({ axes }) => (axes.includes(change.along) ? 1 << axes.indexOf(change.along) : 0));
-    return total(moves.map(({ squares }, k) => (bits[k] === 0 ? [0n, 0n] : [first(k, squares[bits[k]!]!), squares[bits[k]!]!])));
+    const sets = Array.from({ length: (1 << change.along.length) - 1 }, (_, k) =>
+      change.along.filter((_, bit) => ((k + 1) >> bit) & 1),
+    );
+    // Of one part what the worst set of the axes does to it, of all together what one set does.
+    const by = sets.map((set) =>
+      moves.map(
+        ({ squares }, k) => squares[parts[k]!.axes.reduce((bits, axis, i) => (set.includes(axis) ? bits | (1 << i) : bits), 0)]!,
+      ),
+    );
+    return {
+      l1: moves.reduce((sum, _, k) => sum + by.map((list) => (list[k] === 0n ? 0n : first(k, list[k]!))).reduce(larger, 0n), 0n),
+      l2squared: by.map((list) => list.reduce((sum, x) => sum + x, 0n)).reduce(larger, 0n),
+    };
   }
   const removed: Effect = {
     l1: moves.reduce((sum, m, k) => sum + (parts[k]!.centred ? m.alone : parts[k]!.scale), 0n),
@@ -66,5 +77,3 @@ export function effectOf(layout: Layout, change: Change): Effect {
   return { l1: larger(l1, removed.l1), l2squared: larger(l2squared, removed.l2squared) };
 }
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const total = (list: readonly (readonly [bigint, bigint])[]): Effect =>
-  list.reduce<Effect>((sum, [l1, l2]) => ({ l1: sum.l1 + l1, l2squared: sum.l2squared + l2 }), { l1: 0n, l2squared: 0n });

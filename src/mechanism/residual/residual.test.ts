@@ -58,9 +58,21 @@ describe('how far one row moves noised tables', () => {
       expect(effectOf(layout, 'removed').l2squared).toBe(farthest(layout, (_, v) => v === undefined));
       expect(effectOf(layout, 'replaced').l2squared).toBe(farthest(layout, () => true));
       for (const along of sizes.keys())
-        expect(effectOf(layout, { along }).l2squared).toBe(
+        expect(effectOf(layout, { along: [along] }).l2squared).toBe(
           farthest(layout, (u, v) => v?.every((p, k) => k === along || p === u[k]) === true),
         );
+    },
+  );
+
+  it.each(small.filter((sizes) => sizes.length > 1))(
+    'is that of the farthest two rows that differ on two axes alone: sizes %j',
+    (...sizes) => {
+      const layout = layoutOf(sizes);
+      for (const other of sizes.keys())
+        if (other > 0)
+          expect(effectOf(layout, { along: [0, other] }).l2squared).toBe(
+            farthest(layout, (u, v) => v?.every((p, k) => k === 0 || k === other || p === u[k]) === true),
+          );
     },
   );
 
@@ -154,7 +166,7 @@ describe('what noised tables cost', () => {
   };
   const changes: readonly Changes[] = [
     { of: everyRecord, change: 'replaced', rows: 1 },
-    { of: answersTo('a'), change: { along: 0 }, rows: 1 },
+    { of: answersTo('a'), change: { along: [0] }, rows: 1 },
   ];
   const rho = rational(1, 20);
   const { mechanism, vector, apart: byPart } = noisedTables('tables', layout, changes, zcdp(rho));

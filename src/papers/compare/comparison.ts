@@ -42,12 +42,13 @@ function compareByEnumeration(model: Model, query: string, epsilon: number, read
   const found: Compared[] = [];
   for (const calibrate of [...mechanisms, calculus('uninformed'), calculus('informed')]) {
     try {
-      const calibration = calibrate(setting);
-      found.push(judge(calibration, loss(calibration.scale, 'uninformed'), loss(calibration.scale, 'informed'), epsilon));
+      const { loss: own, ...calibration } = calibrate(setting);
+      const lost = own ?? ((adversary: Adversary) => loss(calibration.scale, adversary));
+      found.push(judge(calibration, lost('uninformed'), lost('informed'), epsilon));
     } catch (error) {
       // One mechanism may need more enumeration than another; the audit itself refuses as a whole.
       if (!(error instanceof Fault) || found.length === 0) throw error;
-      left.push(error.message);
+      if (!left.includes(error.message)) left.push(error.message);
     }
   }
   return { query, epsilon, mechanisms: found, left, assumptions: joint.assumptions };

@@ -24,7 +24,12 @@ export interface Calibration {
   readonly composes: boolean;
   /** What must be true for the promise to hold, in one sentence. */
   readonly assumption: string;
+  /** What is lost, where what is told is not the answer with Laplace noise of this scale. */
+  readonly loss?: (adversary: Adversary) => number;
 }
+
+/** A paper's claim and nothing more. */
+export const nothingKnown = { certified: false, against: null, composes: false } as const;
 
 export const largest = (numbers: Iterable<number>): number => {
   let most = 0;

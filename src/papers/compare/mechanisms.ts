@@ -1,9 +1,11 @@
 import { leastScale } from '../../audit/exact-calibration.js';
 import type { Adversary } from '../../audit/exact-loss.js';
+import { cim } from '../correlated-sensitivity/cim.js';
 import { zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18 } from '../dependent-tuples/dpm.js';
 import { kappa } from '../dependent-tuples/kappa.js';
 import { componentGroup, independentLaplace, pairwiseGroup } from '../group-dp/group.js';
+import { pmw } from '../multiplicative-weights/pmw.js';
 import { inferential } from '../pufferfish/inferential.js';
 import { markovQuilt } from '../pufferfish/quilt-network.js';
 import { wasserstein } from '../pufferfish/wasserstein.js';
@@ -24,6 +26,8 @@ export const mechanisms: readonly ((setting: Setting) => Calibration)[] = [
   independentLaplace,
   pairwiseGroup,
   zhu,
+  cim,
+  pmw,
   dpm14,
   dpm18,
   (setting) => dpm18(setting, 'all'),

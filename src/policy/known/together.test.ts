@@ -111,6 +111,14 @@ describe('records that change together', () => {
     expect(mostTogether(Array.from({ length: 41 }, (_, x): Adds => [BigInt(x)]))!.most).toBe(79);
   });
 
+  it('are the same in any unit, and not worked out where numbers are too long for doubles', () => {
+    const kinds = (unit: bigint, end = 0n): readonly Adds[] => [[0n], [3n * unit], [5n * unit + end]];
+    expect(mostTogether(kinds(2n ** 60n))).toEqual(mostTogether(kinds(1n)));
+    expect(mostTogether(kinds(1n))!.most).toBe(longest(kinds(1n), 9));
+    // Told apart by one in 2^60, which a double does not hold.
+    expect(mostTogether(kinds(2n ** 58n, 1n))).toBeUndefined();
+  });
+
   it('are too many to look through for several margins at once', () => {
     const kinds = [0, 1, 2].flatMap((a) =>
       [0, 1, 2].map((b): Adds => [0, 1, 2, 3, 4, 5].map((d) => (d === a || d === 3 + b ? 1n : 0n))),

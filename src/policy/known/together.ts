@@ -67,7 +67,8 @@ function alongLine(points: readonly bigint[]): number {
  * moves that lead back; what holds a solution already is left.
  */
 function longestChange(points: readonly Adds[], work: number): number | undefined {
-  const moves = movesBetween(points.map((point) => point.map(Number)));
+  const moves = movesBetween(inSteps(points));
+  if (moves.some((move) => move.some((x) => Math.abs(x) > widestMove))) return undefined;
   const solutions: (readonly number[])[] = [];
   let longest = 1;
   let left = work;
@@ -94,6 +95,16 @@ function longestChange(points: readonly Adds[], work: number): number | undefine
     level = [...next.values()].filter(({ uses }) => ![...closed.values()].some((solution) => holds(uses, solution)));
   }
   return longest;
+}
+
+/** A partial sum grows by moves that lead back only, so its square is at most as many squares of moves: with these, and as many moves as work allows, every product stays whole in doubles. */
+const widestMove = 2 ** 19;
+
+/** Every coordinate in steps of its own, from the first point: what adds up to nothing stays the same. */
+function inSteps(points: readonly Adds[]): readonly (readonly number[])[] {
+  const from = points.map((point) => point.map((x, d) => x - points[0]![d]!));
+  const step = points[0]!.map((_, d) => from.reduce((s, point) => gcd(s, point[d]!), 0n) || 1n);
+  return from.map((point) => point.map((x, d) => Number(x / step[d]!)));
 }
 
 /** Moves so far, by their numbers in order, and what they add up to. */

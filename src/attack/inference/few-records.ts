@@ -1,0 +1,176 @@
+/** Everything that a few records may be: one way after the other, each a row for every record, and how likely the attacker holds it. What he knows of totals rules ways out. */
+export interface Few {
+  readonly states: readonly (readonly number[])[];
+  readonly weights: Float64Array;
+}
+
+/** Records that are taken for independent, but for totals that everybody knows: ways that do not keep them are ruled out. */
+export function independentBut(beliefs: readonly (readonly number[])[], keeps: (state: readonly number[]) => boolean): Few {
+  const states = beliefs
+    .reduce<readonly (readonly number[])[]>(
+      (all, own) => all.flatMap((state) => own.flatMap((p, row) => (p > 0 ? [[...state, row]] : []))),
+      [[]],
+    )
+    .filter(keeps);
+  return { states, weights: Float64Array.from(states, (state) => state.reduce((p, row, j) => p * beliefs[j]![row]!, 1)) };
+}
+
+/** One number that is told: for each of its outcomes the logarithm of its chance, way by way. */
+export type ToldNumber = readonly Float64Array[];
+
+/** How many times epsilon is promised between two rows; Infinity where they may be told apart. */
+export type Price = (a: number, b: number) => number;
+
+/** Who is asked about and who is known: ways with the same cell agree in the row in question and in those that are known. */
+interface View {
+  readonly cell: Int32Array;
+  readonly before: Float64Array;
+  /** Cells that differ in the row in question only, two by two, with what is promised between them. */
+  readonly first: Int32Array;
+  readonly second: Int32Array;
+  readonly steps: Float64Array;
+}
+
+function viewsOf({ states, weights }: Few, price: Price): readonly View[] {
+  const records = states[0]?.length ?? 0;
+  const rows = 1 + states.reduce((most, state) => Math.max(most, ...state), 0);
+  const views: View[] = [];
+  for (let i = 0; i < records; i++)
+    for (let known = 0; known < 1 << records; known++) {
+      if (known & (1 << i)) continue;
+      const groups = new Map<number, Map<number, number>>();
+      let cells = 0;
+      const cell = Int32Array.from(states, (state) => {
+        let seen = 0;
+        for (let j = 0; j < records; j++) if (known & (1 << j)) seen = seen * rows + state[j]!;
+        const group = groups.get(seen) ?? new Map<number, number>();
+        groups.set(seen, group);
+        const at = group.get(state[i]!) ?? cells++;
+        group.set(state[i]!, at);
+        return at;
+      });
+      const before = new Float64Array(cells);
+      for (let s = 0; s < cell.length; s++) before[cell[s]!]! += weights[s]!;
+      const compared: (readonly [number, number, number])[] = [];
+      for (const group of groups.values()) {
+        const list = [...group];
+        for (let k = 1; k < list.length; k++)
+          for (let l = 0; l < k; l++) {
+            const steps = price(list[k]![0], list[l]![0]);
+            if (Number.isFinite(steps)) compared.push([list[k]![1], list[l]![1], steps]);
+          }
+      }
+      if (compared.length > 0)
+        views.push({
+          cell,
+          before,
+          first: Int32Array.from(compared, ([a]) => a),
+          second: Int32Array.from(compared, ([, b]) => b),
+          steps: Float64Array.from(compared, ([, , steps]) => steps),
+        });
+    }
+  return views;
+}
+
+export interface Search {
+  /** More outcomes than this are not gone through one by one, but climbed: number by number, from so many starts. */
+  readonly outcomes: number;
+  readonly starts: number;
+  readonly random: () => number;
+}
+
+/**
+ * What an attacker gains at worst: by how much, in epsilons that are promised between them, the odds between two rows of one record move from what they were before, over every record, every set of others
+ * that he knows, and the outcomes of what is told. Where outcomes are climbed, what is found is an attack, not the worst one.
+ */
+export function mostGained(few: Few, told: readonly ToldNumber[], price: Price, { outcomes, starts, random }: Search): number {
+  const views = viewsOf(few, price);
+  if (views.length === 0) return 0;
+  const numbers = told.filter(({ length }) => length > 1);
+  const all = numbers.reduce((n, { length }) => n * length, 1);
+  let most = 0;
+  if (all > outcomes) for (let k = 0; k < starts; k++) most = Math.max(most, climbed(few, numbers, views, random));
+  else for (const logs of each(few, numbers, all)) most = Math.max(most, gainOf(few, logs, views));
+  return most;
+}
+
+/** The logarithms of the chances of every outcome, way by way. */
+function* each({ states }: Few, numbers: readonly ToldNumber[], outcomes: number): Iterable<Float64Array> {
+  for (let o = 0; o < outcomes; o++) {
+    const logs = new Float64Array(states.length);
+    let rest = o;
+    for (const list of numbers) {
+      addTo(logs, list[rest % list.length]!);
+      rest = Math.floor(rest / list.length);
+    }
+    yield logs;
+  }
+}
+
+function climbed(few: Few, numbers: readonly ToldNumber[], views: readonly View[], random: () => number): number {
+  const at = numbers.map(({ length }) => Math.floor(random() * length));
+  const told = () => {
+    const logs = new Float64Array(few.states.length);
+    for (const [k, list] of numbers.entries()) addTo(logs, list[at[k]!]!);
+    return logs;
+  };
+  let most = gainOf(few, told(), views);
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (const [k, list] of numbers.entries()) {
+      let kept = at[k]!;
+      for (let other = 0; other < list.length; other++) {
+        if (other === kept) continue;
+        at[k] = other;
+        const found = gainOf(few, told(), views);
+        if (found > most * (1 + 1e-12)) [most, kept, moved] = [found, other, true];
+      }
+      at[k] = kept;
+    }
+  }
+  return most;
+}
+
+function addTo(sum: Float64Array, part: Float64Array): void {
+  for (let s = 0; s < sum.length; s++) sum[s]! += part[s]!;
+}
+
+/** Beyond this a likelihood could leave the range of doubles, and what is unlikely would look impossible. */
+const widest = 600;
+
+function gainOf(few: Few, logs: Float64Array, views: readonly View[]): number {
+  let [top, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const x of logs) {
+    if (x > top) top = x;
+    if (x < low && x > Number.NEGATIVE_INFINITY) low = x;
+  }
+  // Nothing that is possible is told so.
+  if (top === Number.NEGATIVE_INFINITY) return 0;
+  const after = top - low > widest ? undefined : logs.map((x, s) => few.weights[s]! * Math.exp(x - top));
+  let most = 0;
+  for (const view of views) {
+    const { before, first, second, steps } = view;
+    const told = after ? sumsOf(after, view) : logarithmsOf(few, logs, view);
+    for (let c = 0; c < before.length; c++) told[c]! -= Math.log(before[c]!);
+    for (let k = 0; k < first.length; k++) {
+      const gain = Math.abs(told[first[k]!]! - told[second[k]!]!) / steps[k]!;
+      if (gain > most) most = gain;
+    }
+  }
+  return most;
+}
+
+/** The logarithm of what every cell adds up to. */
+function sumsOf(after: Float64Array, { cell, before }: View): Float64Array {
+  const sums = new Float64Array(before.length);
+  for (let s = 0; s < cell.length; s++) sums[cell[s]!]! += after[s]!;
+  return sums.map(Math.log);
+}
+function logarithmsOf({ weights }: Few, logs: Float64Array, { cell, before }: View): Float64Array {
+  const tops = new Float64Array(before.length).fill(Number.NEGATIVE_INFINITY);
+  for (let s = 0; s < cell.length; s++) if (logs[s]! > tops[cell[s]!]!) tops[cell[s]!] = logs[s]!;
+  const sums = new Float64Array(before.length);
+  for (let s = 0; s < cell.length; s++)
+    if (logs[s]! > Number.NEGATIVE_INFINITY) sums[cell[s]!]! += weights[s]! * Math.exp(logs[s]! - tops[cell[s]!]!);
+  return sums.map((sum, c) => Math.log(sum) + tops[c]!);
+}

@@ -1,0 +1,32 @@
+import { type Calibration, largest, nothingKnown, type Setting, total } from '../compare/mechanism.js';
+import { queriesOf, type Rounds } from '../multiplicative-weights/rounds.js';
+import { roundsLoss } from '../multiplicative-weights/rounds-loss.js';
+import { pearson } from './pearson.js';
+
+/** How often noise alone may correct the histogram; the paper leaves the threshold to whoever runs it. */
+const beta = 0.05;
+
+/** Every query pays an equal share of epsilon, whether or not it corrects the histogram. `sensitivity` is that of one query that a record moves by 1. */
+export function cimRounds(queries: readonly Float64Array[], records: number, sensitivity: number, epsilon: number): Rounds {
+  const scale = (sensitivity * queries.length) / epsilon;
+  const threshold = scale * Math.log(queries.length / beta);
+  return { records, queries, scale, threshold, rate: threshold / (2 * records), most: Number.POSITIVE_INFINITY };
+}
+
+/** The correlated iteration mechanism of Zhu et al. 2015: noise by their sensitivity, on the answers that correct a histogram. */
+export function cim(setting: Setting): Calibration {
+  const { joint, epsilon } = setting;
+  const { queries, exact, unit } = queriesOf(setting);
+  const records = joint.sizes.length;
+  const sensitivity = largest(
+    joint.sizes.map((_, i) => total(joint.sizes.map((_, j) => (i === j ? 1 : Math.abs(pearson(joint, i, j)))))),
+  );
+  const rounds = cimRounds(queries, records, sensitivity, epsilon);
+  return {
+    name: 'cim',
+    scale: rounds.scale * unit,
+    ...nothingKnown,
+    assumption: 'Dependence is linear and pairwise, and correlations carry the whole effect.',
+    loss: (adversary) => roundsLoss(joint, exact, rounds, adversary),
+  };
+}

@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  byRegion,
+  gained,
+  planned,
+  smallQuestions as questions,
+  releasedBy,
+  smallRows as rows,
+  type Tell,
+  type Totals,
+  totalOf,
+} from '../experiments/policies/attack.js';
+import { sequence } from '../experiments/policies/bench.js';
+import { type AnyKind, kinds as loaders } from '../src/ask/kinds.js';
+import { type Few, mostGained } from '../src/attack/inference/few-records.js';
+import { telling } from '../src/attack/inference/told-numbers.js';
+import type { MechanismOf } from '../src/count/measure.js';
+import { planStream } from '../src/index.js';
+import { lawFromText } from '../src/mechanism/law.js';
+import { bindBatch } from '../src/query/bind.js';
+import { queryKinds } from '../src/query/kinds.js';
+import { parseBatch } from '../src/query/parse.js';
+import { knownPolicy } from './known-policy.js';
+import { category, number, samplePolicy } from './sample-policy.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+const columns = [category('region', ['n', 's']), category('ill', ['y']), number('x', '0', '2')];
+const cells = [['n', 's', null], ['y', null]] as const; // biome-ignore format: one line
+const together = [2, 1, 12, 15].map((k) => questions[k]!);
+const range = (n: number) => Array.from({ length: n }, (_, k) => k);
+const hot = <T>(list: readonly T[], v: T): readonly number[] => list.map((x) => (x === v ? 1 : 0));
+const byBoth: Totals = {
+  known: [{ margin: ['region', 'ill'] }],
+  adds: ([r, i]) => hot(cells[0].flatMap((a) => cells[1].map((b) => `${a} ${b}`)), `${r} ${i}`), // biome-ignore format: one line
+};
+const byCounts: Totals = {
+  known: [{ count: { where: { region: 'n', ill: 'y' } } }, { count: { where: { region: 's' } } }],
+  adds: ([r, i]) => [r === 'n' && i === 'y' ? 1 : 0, r === 's' ? 1 : 0],
+};
+const overlapping: Totals = {
+  known: [{ count: { where: { region: 'n' } } }, { count: { where: { ill: 'y' } } }],
+  adds: ([r, i]) => [r === 'n' ? 1 : 0, i === 'y' ? 1 : 0],
+};
+const bySum: Totals = { known: [{ sum: 'x' }], adds: ([, , x]) => [Number(x ?? 0)] };
+/** The largest gain between two ways to fill in rows that can only be exchanged together: the promise where totals overlap. */
+function gainedTogether(totals: Totals, tell: Tell, models: number): number {
+  const next = sequence(11);
+  let most = 0;
+  const minimal = (a: readonly number[], b: readonly number[]): boolean => {
+    const changed = range(a.length).filter((j) => a[j] !== b[j]);
+    for (let part = 1; part < (1 << changed.length) - 1; part++) {
+      const mixed = a.map((row, j) => (changed.indexOf(j) >= 0 && part & (1 << changed.indexOf(j)) ? b[j]! : row));
+      if (totalOf(totals, mixed) === totalOf(totals, a)) return false;
+    }
+    return changed.length > 0 && totalOf(totals, a) === totalOf(totals, b);
+  };
+  for (let m = 0; m < models; ) {
+    const [a, b] = [0, 1].map(() => range(2 + Math.floor(3 * next())).map(() => Math.floor(next() * rows.length)));
+    if (a!.length !== b!.length || !minimal(a!, b!)) continue;
+    m++;
+    const few: Few = { states: [a!, b!], weights: Float64Array.of(1, 1) };
+    most = Math.max(
+      most,
+      mostGained(few, tell(few), () => 1, { outcomes: 300, starts: 2, random: next }),
+    );
+  }
+  return most;
+}
+
+const models = Number(process.env.FUGU_CLIMBS ?? 30);
+const all = [...questions.map((query) => [query]), together];
+const named = all.map((batch) => [JSON.stringify(batch), batch] as const);
+const slack = 1 + 1e-9;
+
+describe('an attacker who knows a published margin', () => {
+  it('is asked about every kind of query', () => {
+    expect([...new Set(questions.map(({ kind }) => kind))].sort()).toEqual(Object.keys(queryKinds).sort());
+  });
+
+  it.each(named)('gains no more about a row than is promised: %s', { timeout: 3_600_000 }, (_, batch) => {
+    const most = gained(byRegion, releasedBy(knownPolicy(columns, byRegion.known), batch), models);
+    if (process.env.FUGU_CLIMBS) console.log(JSON.stringify(batch), most);
+    expect(most).toBeLessThanOrEqual(slack);
+    // What follows from the margin tells nothing beside it.
+    expect(most > 0.15).toBe(batch[0] !== questions[2] || batch === together);
+  });
+
+  it('gains no more where totals are a finer margin, or counts that exclude each other', { timeout: 3_600_000 }, () => {
+    for (const totals of [byBoth, byCounts])
+      for (const batch of all.filter((_, k) => k % 3 === 0)) {
+        const most = gained(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
+        expect([batch, most <= slack]).toEqual([batch, true]);
+      }
+  });
+
+  it('gains no more about rows that change together where totals overlap or add up', { timeout: 3_600_000 }, () => {
+    for (const totals of [overlapping, bySum, byRegion, byCounts])
+      for (const batch of all) {
+        const most = gainedTogether(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
+        expect([totals.known, batch, most <= slack]).toEqual([totals.known, batch, true]);
+      }
+  });
+
+  it('would gain more from noise for one record: questions about more than one cell give the planted twin away', () => {
+    const plain = samplePolicy(columns);
+    const within = [questions[1], questions[2], questions[5]];
+    // A choice loses less than what it is booked for (its weights and their sum move together), and of the twin's, too, that part is left.
+    const chosen = questions.filter(({ kind }) => kind === 'quantile');
+    for (const query of questions.filter((q) => !within.includes(q) && !chosen.includes(q)))
+      expect([query, gained(byRegion, releasedBy(plain, [query]), 400, { enough: 1.2 }) >= 1.2]).toEqual([query, true]);
+    for (const query of chosen)
+      expect([query, gained(byRegion, releasedBy(plain, [query]), 400, { enough: 0.7 }) >= 0.7]).toEqual([query, true]);
+  });
+
+  it('would gain more from noise for two records that are swapped, once three can go round', () => {
+    const policy = knownPolicy(columns, byRegion.known);
+    const [measures, mechanisms] = planned(policy, [{ kind: 'count', where: [{ column: 'ill', op: '=', value: 'y' }] }]);
+    const { law } = mechanisms[0]!;
+    if (law.kind !== 'laplace') throw new RangeError('no Laplace noise');
+    const swapped = { ...mechanisms[0]!, law: { ...law, scale: { num: 2n * law.scale.num, den: 3n * law.scale.den } } };
+    const tell = telling(policy, measures, [swapped as MechanismOf], rows);
+    expect(gained(byRegion, tell, 120, { records: 3 })).toBeGreaterThan(1.4);
+  });
+});
+
+describe('beside a published margin', () => {
+  let shop: Workshop;
+  afterEach(() => shop.remove());
+  const text = `data: { source: people.csv }
+protect: { secret: row, unit: id }
+budget: { epsilon: 20 }
+population: few
+ledger: ledger.db
+dependence: none
+known: [{ margin: [region] }]
+columns:
+  region: { type: category, values: [n, s] }
+  ill: { type: category, values: [y, z] }
+  x: { type: integer, bounds: [0, 2] }
+relations:
+  friend: { table: friends.csv, columns: [id, other], domain: 9, symmetric: true, private: false }
+`;
+  const openShop = () => {
+    shop = openWorkshop(text, 1);
+    shop.write('people.csv', `id,region,ill,x\n${range(60).map((i) => `${i},${'ns'[i % 2]},${i % 3 ? 'y' : ''},${i % 3}`).join('\n')}\n`); // biome-ignore format: one line
+    shop.write('friends.csv', 'id,other\n1,2\n');
+  };
+  /** Where a policy as small as this one has no example. */
+  const examples: Readonly<Record<string, object>> = {
+    pattern: { pattern: 'triangles' },
+  };
+
+  it('only what is attacked here is answered; every other kind of question is refused, and says why', async () => {
+    openShop();
+    const session = await shop.session();
+    const answered: string[] = [];
+    for (const load of Object.values(loaders)) {
+      const kind = (await load()) as unknown as AnyKind;
+      const question = kind.example(session.policy) ?? examples[kind.name];
+      expect(question, kind.name).toBeDefined();
+      const found = await kind.plan(session, question as never, { epsilon: '1/2' }).then(
+        () => undefined,
+        (error: { code: string; message: string }) => error,
+      );
+      const why = expect.stringMatching(/beside known totals|not a tuple of a relation/);
+      if (found) expect([kind.name, found.code, found.message]).toEqual([kind.name, 'QUERY_UNSUPPORTED', why]);
+      else answered.push(kind.name);
+    }
+    await session.close();
+    expect(answered).toEqual(['sql', 'survey', 'queries']);
+    const dated = shop.write(
+      'dated.yaml',
+      text.replace('bounds: [0, 2] }', 'bounds: [0, 2], public: true }').replace('ledger.db', 'dated.db'),
+    );
+    const totals = planStream(dated, { query: { kind: 'count' }, order: 'x', totals: true, epsilon: 0.5 });
+    await expect(totals).rejects.toThrow('beside known totals');
+  });
+
+  it('a survey and SQL draw what the same tables do, which are attacked', async () => {
+    openShop();
+    const session = await shop.session();
+    const read = session.policy;
+    for (const name of ['sql', 'survey'] as const) {
+      const kind = (await loaders[name]()) as unknown as AnyKind;
+      const question = name === 'survey' ? { survey: true } : { sql: 'SELECT ill, COUNT(*), AVG(x) FROM people GROUP BY ill' };
+      const batch =
+        name === 'survey'
+          ? [...read.columns.keys()].map((column) => ({ kind: 'histogram', column }))
+          : [
+              { kind: 'count', by: ['ill'] },
+              { kind: 'mean', column: 'x', by: ['ill'] },
+            ];
+      const plan = await kind.plan(session, question as never, { epsilon: '1' });
+      const { measures } = bindBatch(parseBatch(batch), read);
+      const told = (plan as unknown as { measures: { name: string; noise: never }[] }).measures.slice(0, measures.length);
+      expect(told.map((m) => m.name)).toEqual(measures.map((m) => m.name));
+      const mechanisms = told.map(({ noise }) => ({ law: lawFromText(noise) }) as MechanismOf);
+      const most = gained(byRegion, telling(read, measures, mechanisms, rows), 60);
+      expect(most).toBeLessThanOrEqual(slack);
+      expect(most).toBeGreaterThan(0.2);
+    }
+    await session.close();
+  });
+});

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { attackFigures } from '../experiments/policies/attack.js';
+import { distributionFigures, madeColumn } from '../experiments/policies/distributions.js';
+import { knownFigures, madeRegions } from '../experiments/policies/known.js';
+
+type Table = readonly (readonly string[])[];
+/** The cells of the first table of a page whose heading begins so. */
+function tableIn(page: string, heading: string): Table {
+  const lines = readFileSync(new URL(`../${page}`, import.meta.url), 'utf8').split('\n');
+  const start = lines.findIndex((line) => line.startsWith(heading));
+  expect(start, heading).toBeGreaterThan(0);
+  const end = lines.findIndex((line, k) => k > start && !line.startsWith('|'));
+  return lines.slice(start + 2, end).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim())); // biome-ignore format: one line
+}
+const [guide, readme] = ['docs/guides/policies.md', 'experiments/policies/README.md'];
+/** What is left out at the beginning of a row is that of the row before. */
+const named = (table: Table): Table => {
+  let name = '';
+  return table.map(([first, ...rest]) => {
+    name = first || name;
+    return [name, ...rest];
+  });
+};
+/** A word at the beginning of a name tells which data it is. */
+const isOf = (name: string, data: string) => data.startsWith(name.split(/[,:]| in | by /)[0]!);
+
+it('the guide’s errors of distributions are those of the experiment', () => {
+  const figures = tableIn(readme, '| data | rows | values |');
+  const rows = named(tableIn(guide, '| data | pairs | histogram |'));
+  expect(rows).toHaveLength(figures.length);
+  for (const [k, [name, pairs, histogram, cdf, ofCdf, ranges, ofRanges]] of rows.entries()) {
+    const [data, , , words, ...found] = figures[k]!;
+    expect(isOf(name!, data!), name).toBe(true);
+    expect([pairs, histogram, cdf, ranges]).toEqual([words, found[0], found[2], found[4]]);
+    if (pairs !== 'none') expect([ofCdf, ofRanges]).toEqual([found[3], found[5]]);
+  }
+});
+
+it('the guide’s cluster centres are those of the experiment', () => {
+  const figures = tableIn(readme, '| places | rows | clusters |');
+  const rows = named(tableIn(guide, '| places | clusters | pairs |'));
+  expect(rows).toHaveLength(figures.length);
+  for (const [k, [name, clusters, pairs, plain, along, part]] of rows.entries()) {
+    const [places, , number, within, more, , less, , ratio] = figures[k]!;
+    expect(isOf(name!, places!), name).toBe(true);
+    expect([clusters, pairs, plain, along, part]).toEqual([number, `within ${within}`, `${more} %`, `${less} %`, ratio]);
+  }
+  // Where a distance is short beside what is told apart, at most half is lost.
+  for (const [places, , , within, , , , , ratio] of figures)
+    if (/^(world|United)/.test(places!) && within === '5 km') expect(Number(ratio)).toBeLessThan(0.5);
+});
+
+it('the guide’s errors beside known margins are those of the experiment', () => {
+  const figures = tableIn(readme, '| data | margin | cells |');
+  const rows = named(tableIn(guide, '| published | question |'));
+  expect(rows.length).toBeGreaterThan(12);
+  for (const [name, question, ...told] of rows) {
+    const found = figures.find(([data, margin, cells, asked, delta]) => [`${data} by ${margin}, ${cells} values`, asked, delta].join() === [name, question, told[0]].join()); // biome-ignore format: one line
+    expect(found?.slice(4, 8), `${name} ${question}`).toEqual(told);
+  }
+});
+
+/** Drawn anew, and less often: within three tenths. */
+const near = (found: number, printed: string | undefined) => {
+  if (Number(printed) === 0) expect(found).toBe(0);
+  else expect(Math.abs(found / Number(printed) - 1), printed).toBeLessThan(0.3);
+};
+
+it('the experiment finds what its page says, of made data', { timeout: 120_000 }, async () => {
+  const page = tableIn(readme, '| data | rows | values |');
+  const made = madeColumn();
+  const drawn = await distributionFigures([{ ...made, policies: made.policies.slice(1, 2) }], 3);
+  for (const k of [4, 6, 8]) near(Number(drawn[1]![k]), page[1]![k]);
+  const known = await knownFigures([madeRegions()], 150);
+  const told = tableIn(readme, '| data | margin | cells |');
+  for (const [k, row] of known.slice(1).entries()) for (const c of [5, 6, 7]) near(Number(row[c]), told[k]![c]);
+});
+
+it('what an attacker gains who knows a margin is no more than the page says, and than is promised where it is declared', async () => {
+  const page = tableIn(readme, '| question | margin not declared |');
+  const found = (await attackFigures(6)).slice(1);
+  expect(found.map(([words]) => words)).toEqual(page.map(([words]) => words));
+  for (const [k, [, undeclared, declared]] of found.entries()) {
+    expect(Number(undeclared)).toBeLessThanOrEqual(Number(page[k]![1]) * 1.05);
+    expect(Number(declared)).toBeLessThanOrEqual(1 + 1e-9);
+    expect(Number(page[k]![2])).toBeLessThanOrEqual(1);
+  }
+});
