@@ -75,7 +75,7 @@ export async function inTurns(
 }
 
 /** The middle half of the ratios, round by round. */
-function spreadOf(ours: readonly number[], peer: readonly number[]): Spread {
+export function spreadOf(ours: readonly number[], peer: readonly number[]): Spread {
   const ratios = ours.map((x, i) => x / peer[i]!).sort((a, b) => a - b);
   const at = (share: number) => ratios[Math.round(share * (ratios.length - 1))]!;
   return [at(0.25), at(0.75)];

@@ -12,7 +12,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./exact.js'),
   () => import('./noise.js'),
   () => import('./engine.js'),
-  () => import('./postgres.js'),
+  () => import('./scale.js'),
   () => import('./dependence.js'),
   () => import('./ties.js'),
   () => import('./query.js'),

@@ -10,7 +10,12 @@ export interface EngineUnderTest {
   readonly open: (
     table: readonly (readonly (string | null)[])[],
     friend: readonly (readonly (string | null)[])[],
+    limits?: { readonly deadline?: number },
   ) => Promise<Engine>;
+  /** Milliseconds in which the data can be opened here, and a statement that never ends is still waited for. */
+  readonly deadline?: number;
+  /** Columns of a wide table: a thousand, where memory is not little. */
+  readonly wide?: number;
   /** Makes the data under an open engine have one more row. */
   readonly grow: (engine: Engine) => Promise<void>;
   /** Statements that would write, read something else or change limits. */
@@ -43,7 +48,10 @@ const readings = async (data: Pinned) => {
   return [streamed, Number(counted), (await data.size()).open()];
 };
 
-export function describeEngine(kind: string, { open, grow, forbidden }: EngineUnderTest): void {
+export function describeEngine(
+  kind: string,
+  { open, grow, forbidden, deadline = 1500, wide: most = 1000 }: EngineUnderTest,
+): void {
   describe(`${kind} as an engine`, () => {
     let whole: Engine;
     let engine: Pinned;
@@ -192,6 +200,89 @@ export function describeEngine(kind: string, { open, grow, forbidden }: EngineUn
         await fresh.close();
       }
     });
+
+    it('compares text by code points, whatever language a database is used to', async () => {
+      const sorted = ['B', 'Z', 'a', 'Å', 'é', '日本', 'ﬁ', '🦑'];
+      const fresh = await open([['id', 'word'], ...sorted.map((word, i) => [`${7 - i}`, word])], friends);
+      try {
+        const found = await pinned(fresh, async (data) =>
+          (await data.rows({ sql: 'SELECT word FROM fugu_data ORDER BY word', values: [] })).open().map(([word]) => word),
+        );
+        expect(found).toEqual(sorted);
+        const below = { sql: 'SELECT count(*) FROM fugu_data WHERE word < $1', values: ['a'] };
+        expect(await pinned(fresh, async (data) => (await data.rows(below)).open())).toEqual([[2n]]);
+      } finally {
+        await fresh.close();
+      }
+    });
+
+    it('reads the numbers in any text and fails at none', async () => {
+      const said: Record<string, number | null> = { '1e400': Infinity, '-1e400': -Infinity, '1e-400': 0, '5e-324': 5e-324, '-0': 0, '9223372036854775808': 2 ** 63, 'NaN': null, 'inf': null, '0x1F': null, 'ten': null, '3,5': null, '+7.50': 7.5 }; // biome-ignore format: one line
+      const fresh = await open([['id', 'cell'], ...Object.keys(said).map((cell, i) => [`${10 + i}`, cell])], friends);
+      try {
+        await pinned(fresh, async (data) => {
+          const sql = `SELECT ${data.dialect.numberInText('cell')} FROM fugu_data ORDER BY id`;
+          const found = (await data.rows({ sql, values: [] })).open().map(([x]) => (x === null ? null : Number(x) + 0));
+          expect(found).toEqual(Object.values(said));
+        });
+      } finally {
+        await fresh.close();
+      }
+    });
+
+    it('shows a table without rows, and one of many columns', async () => {
+      const empty = await open([people[0]], friends);
+      const many = Array.from({ length: most }, (_, c) => `q${c}`);
+      const wide = await open([many, many.map((_, c) => (c % 7 === 0 ? null : `${c}`)), many], friends);
+      try {
+        expect(await pinned(empty, readings)).toEqual([0, 0, 0]);
+        await pinned(wide, async (data) => {
+          expect((await data.columns()).map(({ name }) => name)).toEqual(many);
+          const blocks: (readonly Cell[])[] = [];
+          for await (const block of data.stream({
+            sql: `SELECT ${many.join(', ')} FROM fugu_data`,
+            values: [],
+            everyRow: true,
+          })) {
+            const { rows, columns } = block.open();
+            for (let i = 0; i < rows; i++) blocks.push(columns.map((cells) => cells[i]!));
+          }
+          const rows = blocks.sort((a, b) => `${a[1]}`.length - `${b[1]}`.length);
+          expect(rows).toEqual([many.map((_, c) => (c % 7 === 0 ? null : `${c}`)), many]);
+        });
+      } finally {
+        await empty.close();
+        await wide.close();
+      }
+    }, 120_000);
+
+    /** More rows than anybody waits for. */
+    const endless = {
+      sql: `SELECT count(*) FROM ${Array.from({ length: 16 }, (_, i) => `fugu_data AS t${i}`).join(' CROSS JOIN ')} WHERE ${Array.from({ length: 15 }, (_, i) => `t${i}.note < t${i + 1}.note`).join(' OR ')}`,
+      values: [],
+    };
+    it('ends a statement at its deadline, and answers the next', async () => {
+      const fresh = await open(people, friends, { deadline });
+      try {
+        const started = Date.now();
+        const found = await pinned(fresh, (data) => data.rows(endless)).catch((e: unknown) => e);
+        expect((found as Fault).code).toBe('ENGINE_DEADLINE');
+        expect(Date.now() - started).toBeLessThan(deadline + 20_000);
+        expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
+      } finally {
+        await fresh.close();
+      }
+    }, 120_000);
+
+    it('ends what is under way when it is closed', async () => {
+      const fresh = await open(people, friends);
+      const held = await fresh.pin();
+      const asked = held.rows(endless).catch((e: unknown) => e);
+      await new Promise((waited) => setTimeout(waited, 500));
+      await fresh.close();
+      expect(await asked).toBeInstanceOf(Fault);
+      await held.close();
+    }, 60_000);
 
     it('refuses to answer once closed', async () => {
       const fresh = await open(people, friends);

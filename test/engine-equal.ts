@@ -2,16 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoQuestions, demoSurvey } from '../src/ask/demo-people.js';
 import { countByDatabase, countStreaming } from '../src/count/count.js';
 import { compileMeasures, readCounts } from '../src/count/groups.js';
-import type { Measure } from '../src/count/measure.js';
-import type { Pinned } from '../src/engine/engine.js';
+import type { Axis, Measure } from '../src/count/measure.js';
+import { countTables } from '../src/count/tables.js';
+import type { Pinned, Statement } from '../src/engine/engine.js';
 import { nameText } from '../src/engine/name.js';
 import type { EngineSource } from '../src/engine/source.js';
+import { countPairs, howPairsCounted } from '../src/learn/network/pair-counts.js';
+import { countSteps } from '../src/learn/transitions/learn-transitions.js';
 import { exactAnswer } from '../src/pattern/exact-answer.js';
 import { analysePattern } from '../src/pattern/query/analyse.js';
 import { truncated } from '../src/pattern/truncated.js';
 import { numberFromText } from '../src/policy/number-text.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
+import { keyOf } from '../src/query/keys.js';
 import { parseBatch } from '../src/query/parse.js';
 import { garbageBatch, generator, names, randomRows } from './garbage-survey.js';
 import { category, multi, number, samplePolicy, surveyColumns } from './sample-policy.js';
@@ -199,6 +203,55 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await duckdb.close();
       await other.close();
     }, 120_000);
+
+    it('counts which answers go together, and which state follows which, without a row that leaves it', async () => {
+      const pick = generator(3);
+      // So many that one scan does not hold all pairs, where statements are quick.
+      const questions = Array.from({ length: every === 1 ? 23 : 7 }, (_, c) => `q${c}`);
+      const all = [...questions, 'age', 'region', 'who', 't'];
+      const cell = (c: string) => (c === 'age' ? `${pick(100)}` : c === 'region' ? 'abcx'[pick(4)]! : c === 'who' ? `p${pick(40)}` : c === 't' ? `${pick(12)}` : ['1', '2', '3', ' 2', '9', 'x', null][pick(7)]!); // biome-ignore format: one line
+      const rows = Array.from({ length: 400 }, () => all.map(cell));
+      const { file } = await twins.make(
+        `CREATE TABLE people (${all.map((n) => `${n} ${n === 'age' || n === 't' ? 'BIGINT' : 'VARCHAR'}`).join(', ')})`,
+        `INSERT INTO people VALUES ${values(rows)}`,
+      );
+      const answers = questions.map((name) => category(name, ['1', '2', '3'], { missing: ['9'] }));
+      const columns = [...answers, number('age', '0', '90'), category('region', ['a', 'b', 'c']), number('t', '0', '10')];
+      const { duckdb, other } = await twins.open(file, 'people');
+      const streamed = Object.create(other, { dialect: { value: { ...other.dialect, eachOf: undefined } } }) as Pinned;
+      const asked: Statement[] = [];
+      const watched = Object.assign(Object.create(other) as Pinned, {
+        rows: (statement: Statement) => {
+          asked.push(statement);
+          return other.rows(statement);
+        },
+        stream: () => expect.fail('rows are not to leave the database'),
+      });
+      for (const policy of [samplePolicy(columns), samplePolicy(columns, { secret: 'person', unit: 'who', maxRows: 1 })]) {
+        const names = [...questions, 'age'];
+        for (const known of every === 1 ? [[], ['region']] : [['region']]) {
+          const pairs = async (data: Pinned) => (await countPairs(data, policy, names, known)).open();
+          const told = howPairsCounted(other.dialect, policy, { names, known });
+          const expected = await pairs(duckdb);
+          asked.length = 0;
+          expect(await pairs(watched)).toEqual(expected);
+          const scans = every === 1 ? 2 : 1;
+          expect([told.where, told.database?.statements, asked.length]).toEqual(['database', scans, scans]);
+          if (known.length > 0) expect(expected).toHaveLength(4);
+          if (policy.protect.secret !== 'person') expect(await pairs(streamed)).toEqual(expected);
+        }
+        const steps = { by: 'who', order: 't', state: 'q0' };
+        const followed = async (data: Pinned) => (await countSteps(data, policy, steps)).open();
+        const expected = await followed(duckdb);
+        expect(await followed(watched)).toEqual(expected);
+        if (policy.protect.secret !== 'person') expect(expected.filter((n) => n > 0).length).toBeGreaterThan(3);
+      }
+      const tables = { axes: (['q0', 'q1', 'age'] as const).map((name) => keyOf(samplePolicy(columns), name).key as Axis), tables: [[0, 1, 2], [2], [1, 0]] }; // biome-ignore format: one line
+      const counted = async (data: Pinned) => countTables(data, samplePolicy(columns), tables);
+      expect(await counted(watched)).toEqual(await counted(duckdb));
+      await duckdb.close();
+      await other.close();
+    });
 
     it('names everybody alike, whatever is written and however it is stored', async () => {
       const ends = [' ', '\t', '\u00a0', '\u2003', '\u200b', '\ufeff', '\u00ad', '\u0085', '\u3000', '\u2066'];

@@ -59,13 +59,18 @@ export function writtenIndex({ text }: CodeTables, cell: Cell, longest: number):
 
 /** Reals that are no plain integers name no option. */
 export const plainReal = 1e15;
-/** The text of a multi-select cell. */
-export function optionText(cell: Cell): string | undefined {
+/** The text of a multi-select cell, of up to so many letters. */
+export function optionText(cell: Cell, longest: number): string | undefined {
   if (cell === null) return undefined;
+  if (typeof cell === 'string') return hasMore(cell, longest) ? undefined : cell;
   if (typeof cell === 'number')
     return Number.isInteger(cell) && Math.abs(cell) < plainReal ? `${cell === 0 ? 0 : cell}` : undefined;
   return `${cell}`;
 }
+
+/** Letters as databases count them: a pair of surrogates is one. */
+const hasMore = (text: string, letters: number): boolean =>
+  text.length > letters && (text.length > 2 * letters || [...text].length > letters);
 
 /** The number in a cell; NaN when there is none. */
 export const numberOf = (cell: Cell): number =>

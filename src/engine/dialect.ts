@@ -16,8 +16,8 @@ export interface Dialect {
   whole(x: string): string;
   /** A whole number that no sum over rows can leave. */
   wide(x: string): string;
-  /** The sum of whole numbers, which no number of rows makes fail. Absent where `sum` is one. */
-  readonly total?: (x: string) => string;
+  /** The sum of whole numbers, which no number of rows makes fail; `most`: it is no farther from 0 than this. Absent where `sum` is one. */
+  readonly total?: (x: string, most: number) => string;
   /** This very double. */
   constant(x: number): string;
   /** The number in a cell: whole where the column shows one, else a double; NULL when there is none. */
@@ -40,10 +40,10 @@ export interface Dialect {
    */
   readonly realPlaceIn?: (real: string, grid: PlaceGrid) => string;
   /**
-   * For adding up places: the place of a double, NULL where it has none, in the least whole numbers whose sum over so many rows stays exact. Absent where
-   * nothing is gained over `presentIn` and `placeIn`.
+   * The place of a double, NULL where it has none, in the least whole numbers whose sum over so many rows stays exact. Absent where nothing is gained over
+   * `presentIn` and `placeIn`.
    */
-  readonly addedPlaceIn?: (real: string, grid: PlaceGrid, rows: number) => string;
+  readonly placeOrNull?: (real: string, grid: PlaceGrid, rows: number) => string;
   /** How often a whole number above 0 goes into one of at least 0. */
   quotient(whole: string, divisor: number): string;
   /** A double below 2^52, rounded to a whole number of 64 bits, halves away from zero. */
@@ -51,6 +51,11 @@ export interface Dialect {
   /** The trimmed parts of a text as a list; an empty list for NULL. */
   parts(text: string, separator: string): string;
   hasAny(list: string, items: readonly string[]): string;
+  /**
+   * What follows FROM for a row with the number `cell` for each of these whole numbers of every row of a query, which is read once however many they are. Absent
+   * where rows are near: they are counted here.
+   */
+  readonly eachOf?: (query: string, numbers: readonly string[]) => string;
   /** 32 letters of a text that nobody can foresee; sorted alike everywhere. */
   digest(text: string): string;
   /** The name in a cell (name.ts). */
@@ -59,10 +64,12 @@ export interface Dialect {
 
 /** Collects the values bound to a statement. */
 export class Binder {
-  readonly values: Statement['values'][number][] = [];
+  readonly values: Statement['values'][number][];
   readonly #dialect: Dialect;
-  constructor(dialect: Dialect) {
+  /** Behind others that are bound already. */
+  constructor(dialect: Dialect, bound: Statement['values'] = []) {
     this.#dialect = dialect;
+    this.values = [...bound];
   }
   text(value: string): string {
     this.values.push(value);

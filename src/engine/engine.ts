@@ -63,6 +63,9 @@ export type StoredItems = Int8Array | Uint8Array | Int16Array | Uint16Array | In
  * turned into a Fault without driver text.
  */
 export interface Engine {
+  readonly dialect: Dialect;
+  /** Bytes that whoever reads rows or ties from it may hold. */
+  readonly room: number;
   /** As what the data was opened: which relations there are, and which text of categories may have been forgotten. */
   readonly source: EngineSource;
   /** The data as it is now, and stays for whoever holds it; `close` lets go of it. */
@@ -79,7 +82,8 @@ export interface Engine {
 
 /**
  * The data at one moment. Its rows are the view `fugu_data`; relation R is the view `fugu_relation_R` (`relationView`) with columns c0, c1, … of names
- * (name.ts; deduplicated, no NULLs; a symmetric relation is closed under reversal and ties nobody to themselves). Whatever is read through one of these is of
+ * (name.ts; deduplicated, no NULLs; a symmetric relation is closed under reversal and ties nobody to themselves); table T beside the data is the view
+ * `fugu_table_T` (`tableView`). Whatever is read through one of these is of
  * one moment, or a fault: a file that was changed since cannot be read as it was.
  */
 export interface Pinned {
@@ -87,14 +91,21 @@ export interface Pinned {
   readonly source: EngineSource;
   /** The same moment with every row: this one, unless its engine came from `without`. Closed with it. */
   readonly whole: Pinned;
-  /** Bytes that whoever reads ties from it may hold. */
+  /** That of its engine. */
   readonly room: number;
   /** Digest of the content: two moments with one id hold the same data. */
   id(): Promise<string>;
   /** The same for all who look at what was loaded once; absent where nothing tells. */
   readonly moment?: object | undefined;
-  /** Name and stored type of the columns of `fugu_data`. */
-  columns(): Promise<readonly SourceColumn[]>;
+  /** By which names the database's own log knows what was asked through this so far; absent where it keeps none. */
+  readonly queries?: readonly string[] | undefined;
+  /** Name and stored type of the columns of `fugu_data`, or of a table beside it. */
+  columns(table?: string): Promise<readonly SourceColumn[]>;
+  /**
+   * What stands for `fugu_data` in a statement that brings a view of that name itself, and the values of the statement's `bound` others and of this: a view
+   * over the tables is one more `fugu_data`.
+   */
+  beneath(values: Statement['values']): Promise<{ readonly from: string; readonly values: Statement['values'] }>;
   /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */
   size(): Promise<Exact<number>>;
   /** A result small enough to hold. */

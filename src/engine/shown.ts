@@ -1,5 +1,5 @@
 import type { Statement } from './engine.js';
-import { quoteName } from './structure.js';
+import { quoteName, tableView } from './structure.js';
 import { allRows } from './without.js';
 
 /** What statements see as `fugu_data`: each column as an expression over what follows FROM. */
@@ -28,36 +28,41 @@ const listed = (columns: readonly ShownColumn[]): string =>
 
 /**
  * Gives statements the data: to each the columns that it names and no others. A star, which names none, brings them all. Relations are given by the name of
- * their view, as what has to stand behind WITH for it.
+ * their view, as what has to stand behind WITH for it; tables beside the data by their own.
  */
 export function shower(
   shown: Shown,
   relations: ReadonlyMap<string, readonly string[]> = new Map(),
+  tables: ReadonlyMap<string, Shown> = new Map(),
 ): (statement: Statement) => Statement {
-  const byName = new Map<string, ShownColumn[]>();
-  for (const column of shown.columns) {
-    const key = column.name.toLowerCase();
-    byName.set(key, [...(byName.get(key) ?? []), column]);
-  }
+  const dataFor = columnsFor(shown, 'fugu_data');
+  const beside = [...tables].map(([name, own]) => [tableView(name), columnsFor(own, tableView(name))] as const);
   return (statement) => {
     const words = wordsIn(statement.sql);
     const data = words.has(allRows) ? allRows : words.has('fugu_data') ? 'fugu_data' : undefined;
     const views = [...relations].flatMap(([view, given]) => (words.has(view) ? given : []));
     if (data !== undefined) views.push(seen(data, dataFor(statement, words)));
+    for (const [view, rowsFor] of beside) if (words.has(view)) views.push(seen(view, rowsFor(statement, words)));
     if (views.length === 0) return statement;
     const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
     return { ...statement, sql: `WITH ${views.join(', ')}${rest}` };
   };
-  function dataFor(statement: Statement, words: ReadonlySet<string>): string {
+}
+function columnsFor(shown: Shown, view: string): (statement: Statement, words: ReadonlySet<string>) => string {
+  const byName = new Map<string, ShownColumn[]>();
+  for (const column of shown.columns) {
+    const key = column.name.toLowerCase();
+    byName.set(key, [...(byName.get(key) ?? []), column]);
+  }
+  const everything = new RegExp(`\\* FROM ${view}\\b`, 'i');
+  return (statement, words) => {
     const columns = everything.test(statement.sql) ? shown.columns : [...words].flatMap((word) => byName.get(word) ?? []);
     const places = new Set(columns.map((column) => column.from));
     const from = (places.size === 1 ? [...places][0] : undefined) ?? shown.from;
     return `${selectAll({ from, columns })}${columns.some((c) => c.costly) ? ' OFFSET 0' : ''}`;
-  }
+  };
 }
 export const seen = (view: string, sql: string): string => `${view} AS NOT MATERIALIZED (${sql})`;
-
-const everything = /\* FROM fugu_data\b/i;
 
 /** Names and bare words, in lower case; text between single quotes names nothing. */
 function wordsIn(sql: string): ReadonlySet<string> {

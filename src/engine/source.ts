@@ -3,12 +3,25 @@ import type { Places } from '../policy/grid.js';
 import type { Relation } from '../policy/policy.js';
 
 /** What an engine needs to know about the data: a policy says it, or a caller without one. */
-export interface EngineSource {
+export interface EngineSource extends CellReadings {
   readonly source: string;
   readonly table?: string;
   /** What a CSV is written in; UTF-8 when absent. */
   readonly encoding?: string;
   readonly relations: readonly RelationSource[];
+  /** Tables beside the data. */
+  readonly tables?: readonly TableSource[];
+}
+
+/** A table beside the data: a file, or one in the data's own database. */
+export interface TableSource extends CellReadings {
+  readonly name: string;
+  readonly source?: string;
+  readonly table?: string;
+}
+
+/** What is known of the cells of a table before they are read. */
+export interface CellReadings {
   /** Columns declared as categories. */
   readonly codes: ReadonlySet<string>;
   /** Codes of the categories of which nothing but these codes is ever asked: an engine may forget every other text in them. */
@@ -34,5 +47,12 @@ export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'colum
 /** Content only: the same data under another name is the same snapshot. */
 export const digestOf = (source: EngineSource, contents: readonly string[]): string =>
   createHash('sha256')
-    .update(JSON.stringify([source.table ?? '', contents, ...(source.encoding === undefined ? [] : [source.encoding])]))
+    .update(
+      JSON.stringify([
+        source.table ?? '',
+        contents,
+        ...(source.encoding === undefined ? [] : [source.encoding]),
+        ...(source.tables ?? []).map(({ name, table }) => [name, table ?? '']),
+      ]),
+    )
     .digest('hex');

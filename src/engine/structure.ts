@@ -20,9 +20,10 @@ export const countStructure = async (engine: Pinned, statement: Statement): Prom
   (await engine.count(statement)).open();
 
 /** The view of a relation. A database may fold the case of names and cut long ones: whatever could be mistaken for another is told by a digest. */
-export const relationView = (name: string): string =>
-  /^[a-z0-9_]{1,32}$/.test(name)
-    ? `fugu_relation_${name}`
-    : `fugu_relation__${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+export const relationView = (name: string): string => `fugu_relation_${plainName(name)}`;
+/** The same of a table beside the data. */
+export const tableView = (name: string): string => `fugu_table_${plainName(name)}`;
+const plainName = (name: string): string =>
+  /^[a-z0-9_]{1,32}$/.test(name) ? name : `_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

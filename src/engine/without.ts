@@ -22,6 +22,12 @@ export class WithoutRows implements Engine {
     this.#staying = staying;
   }
 
+  get dialect() {
+    return this.whole.dialect;
+  }
+  get room() {
+    return this.whole.room;
+  }
   get source() {
     return this.whole.source;
   }
@@ -60,11 +66,18 @@ class PinnedWithout implements Pinned {
   get moment() {
     return this.whole.moment;
   }
+  get queries() {
+    return this.whole.queries;
+  }
   id(): Promise<string> {
     return this.whole.id();
   }
-  columns(): Promise<readonly SourceColumn[]> {
-    return this.whole.columns();
+  columns(table?: string): Promise<readonly SourceColumn[]> {
+    return this.whole.columns(table);
+  }
+  async beneath(values: Statement['values']): Promise<{ readonly from: string; readonly values: Statement['values'] }> {
+    const { rest, values: bound } = await this.#rest(values);
+    return { from: `(${rest})`, values: bound };
   }
   async size(): Promise<Exact<number>> {
     return this.count({ sql: 'SELECT 1 FROM fugu_data', values: [] });
@@ -84,12 +97,15 @@ class PinnedWithout implements Pinned {
 
   /** The stored type is looked up every time: it may change with the data. */
   async #over({ sql, values, numbered }: Statement): Promise<Statement> {
+    const { rest, values: bound } = await this.#rest(values);
+    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values: bound, ...(numbered && { numbered }) };
+  }
+  async #rest(values: Statement['values']): Promise<{ readonly rest: string; readonly values: Statement['values'] }> {
     const column = columnNamed(await this.columns(), this.#column);
     const own = this.dialect.name(quoteName(column.name), column.type);
     const { test, values: more } = this.#staying(own, values.length);
     const rest = `SELECT * FROM ${allRows} WHERE ${test}`;
-    const bound = more.length > 0 ? [...values, ...more] : values;
-    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values: bound, ...(numbered && { numbered }) };
+    return { rest, values: more.length > 0 ? [...values, ...more] : values };
   }
 }
 

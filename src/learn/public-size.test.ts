@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createSession, openEngine, openLedger, readPolicy } from '../../test/inside.js';
 import { openWorkshop } from '../../test/workshop.js';
+import type { Plan } from '../release/plan.js';
+import type { Session } from '../release/session.js';
 import { planClassify } from './classify/classify.js';
 import { planKmeans } from './kmeans/kmeans.js';
 import { planPaid } from './network/learn-columns.js';
-import { publicRecords } from './public-size.js';
+import { recordsHeld } from './public-size.js';
 
 describe('rows that have to be held', () => {
   const shop = openWorkshop();
@@ -25,19 +27,29 @@ describe('rows that have to be held', () => {
   };
 
   it('are refused with the memory they need, before anything is booked', async () => {
-    expect(await within(1200 * 100, (session) => publicRecords(session, 100))).toBe(1200);
-    await expect(within(1200 * 100 - 1, (session) => publicRecords(session, 100))).rejects.toMatchObject({
+    expect(await within(1200 * 100, (session) => recordsHeld(session, ['age'], 100))).toEqual({
+      records: 1200,
+      counting: { where: 'here', streamed: { columns: ['age'] }, held: { upTo: 1200 } },
+    });
+    await expect(within(1200 * 100 - 1, (session) => recordsHeld(session, ['age'], 100))).rejects.toMatchObject({
       code: 'ENGINE_MEMORY',
-      details: { needed: 120_000, allowed: 119_999 },
+      message: expect.stringMatching(/enough for 1,199 rows/),
+      details: { needed: 120_000, allowed: 119_999, rows: 1199 },
     });
   });
 
   it.each([
     ['k-means', (session) => planKmeans(session, { columns: ['age'], clusters: 2 })],
     ['a classifier', (session) => planClassify(session, { label: 'party', positive: ['dem'], features: ['age'] })],
-    ['a network', (session) => planPaid(session, {})],
-  ] as readonly [string, Parameters<typeof within>[1]][])('%s says so', async (_, plan) => {
+  ] as readonly [string, (session: Session) => Promise<Plan>][])('%s says so', async (_, plan) => {
     await expect(within(5000, plan)).rejects.toMatchObject({ code: 'ENGINE_MEMORY', hint: expect.stringMatching(/FUGU_MEMORY/) });
-    await within(2 ** 20, plan);
+    const { counting } = await within(2 ** 20, plan);
+    expect(counting).toMatchObject({ where: 'here', held: { upTo: expect.any(Number) } });
+  });
+
+  it('but not for a network, which needs counts and no rows', async () => {
+    const { counting } = await within(5000, (session) => planPaid(session, {}));
+    expect(counting).toMatchObject({ where: 'here', streamed: { columns: expect.any(Array) } });
+    expect(counting).not.toHaveProperty('held');
   });
 });

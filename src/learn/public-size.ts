@@ -1,30 +1,57 @@
+import type { HowCounted } from '../count/count.js';
 import { publicRecords as countRecords } from '../count/kept-rows.js';
 import { pinned } from '../engine/engine.js';
+import { countStructure, relationView } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import { deskOf, type Session } from '../release/session.js';
 
+/** How many records a session is about: public. */
+export function publicRecords(session: Session): Promise<number> {
+  const { policy, engine } = deskOf(session);
+  return pinned(engine, (data) => countRecords(data, policy));
+}
+
 /**
- * How many records a session is about: public. Whoever will hold the rows says what one takes: more than there is room for is refused before anything is
- * booked, wherever the rows come from.
+ * The same for whoever holds the rows, and what is told of that: more than there is room for is refused before anything is booked, wherever the rows come from.
  */
-export function publicRecords(session: Session, bytesPerRow = 0): Promise<number> {
+export function recordsHeld(
+  session: Session,
+  columns: readonly string[],
+  bytesPerRow: number,
+): Promise<{ readonly records: number; readonly counting: HowCounted }> {
   const { policy, engine } = deskOf(session);
   return pinned(engine, async (data) => {
     const records = await countRecords(data, policy);
-    refuseToHold(records * rowsPerRecord(policy) * bytesPerRow, data.room);
-    return records;
+    refuseToHold(records * rowsPerRecord(policy), bytesPerRow, data.room);
+    return { records, counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(data.room / bytesPerRow) } } };
   });
 }
 
-function refuseToHold(bytes: number, room: number): void {
+/** The same of the ties of a relation that is declared as known, for whoever chooses among them here, and reads these columns of those who are tied. */
+export function tiesHeld(
+  session: Session,
+  relation: string,
+  columns: readonly string[],
+  bytesPerTie: number,
+): Promise<HowCounted> {
+  return pinned(deskOf(session).engine, async (data) => {
+    const ties = await countStructure(data, { sql: `SELECT c0 FROM ${relationView(relation)}`, values: [] });
+    refuseToHold(ties, bytesPerTie, data.room);
+    return { where: 'here', streamed: { columns }, held: { upTo: Math.floor(data.room / bytesPerTie) } };
+  });
+}
+
+export function refuseToHold(rows: number, bytesPerRow: number, room: number): void {
+  const bytes = rows * bytesPerRow;
   if (bytes <= room) return;
   const megabytes = (n: number) => Math.ceil(n / 1e6);
+  const most = Math.floor(room / bytesPerRow);
   throw new Fault(
     'ENGINE_MEMORY',
-    `The rows have to be held here and need about ${megabytes(bytes)} MB of memory; ${megabytes(room)} MB are allowed.`,
+    `The rows have to be held here and need about ${megabytes(bytes)} MB of memory; ${megabytes(room)} MB are allowed, which is enough for ${most.toLocaleString('en-US')} rows.`,
     `Set FUGU_MEMORY=${megabytes(1.05 * bytes)}MB or more if the machine has it, or ask about fewer columns.`,
-    { details: { needed: Math.ceil(bytes), allowed: Math.floor(room) } },
+    { details: { needed: Math.ceil(bytes), allowed: Math.floor(room), rows: most } },
   );
 }
 

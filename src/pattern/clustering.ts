@@ -73,7 +73,7 @@ async function halfOf(session: Session, options: PatternOptions): Promise<string
 const together = (both: Both): readonly Mechanism[] => both.flatMap((p) => p.drawn.mechanisms);
 
 function planBoth(session: Session, text: string, both: Both): PatternPlan {
-  const [first, second] = [ownPlan(both[0]), ownPlan(both[1])];
+  const [first, second] = [ownPlan(session, both[0]), ownPlan(session, both[1])];
   return {
     ...planOf(session, both[0]),
     ...session.frame({

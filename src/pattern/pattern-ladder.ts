@@ -5,6 +5,7 @@ import { commonPairs, mostCommon } from './graph/common-pairs.js';
 import type { Graph } from './graph/csr.js';
 import { degreePairs, largestCliqueLocal, largestDiamondLocal } from './graph/local.js';
 import type { PatternAnalysis } from './query/analyse.js';
+import type { BoundPattern } from './query/bind.js';
 import { compileLargest } from './query/compile.js';
 import { choose, cliqueLadder, diamondLadder, type Ladder, residualLadder, starLadder, triangleLadder } from './query/ladders.js';
 import { domainSize } from './query/lambda.js';
@@ -100,12 +101,9 @@ export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Prom
   const q = a.pattern;
   const parts = residualParts(q);
   const largest = new Map<ResidualPart, bigint>();
-  for (const part of parts) {
-    const symbols = new Set(part.part.flatMap((g) => q.goals[g]!.symbols).filter((s) => s >= q.constants.length));
-    // When everything is fixed there is one way at most; counting it as one keeps the ladder conditions.
-    const fixed = symbols.size === part.boundary.length;
-    largest.set(part, fixed ? 1n : await scalar(engine, compileLargest(q, part.part, part.boundary, engine.dialect)));
-  }
+  // When everything is fixed there is one way at most; counting it as one keeps the ladder conditions.
+  for (const part of parts)
+    largest.set(part, isFixed(q, part) ? 1n : await scalar(engine, compileLargest(q, part.part, part.boundary, engine.dialect)));
   return new Exact(
     residualOf(
       a,
@@ -113,3 +111,9 @@ export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Prom
     ),
   );
 }
+
+const isFixed = (q: BoundPattern, { part, boundary }: ResidualPart): boolean =>
+  new Set(part.flatMap((g) => q.goals[g]!.symbols).filter((s) => s >= q.constants.length)).size === boundary.length;
+
+/** How many statements `residualLadderOf` asks. */
+export const residualStatements = (q: BoundPattern): number => residualParts(q).filter((part) => !isFixed(q, part)).length;

@@ -3,6 +3,7 @@ import type { Foreseen } from '../query/bound.js';
 import type { Plan } from '../release/plan.js';
 import type { OwnPlan, Session } from '../release/session.js';
 import { adversarialPromise } from './adversarial-promise.js';
+import { howPatternCounted } from './counting.js';
 import type { PreparedPattern } from './prepare.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { isAdversarial, type PatternCandidate } from './ways/way.js';
@@ -22,7 +23,7 @@ export interface PatternPlan extends Plan {
 
 export function planOf(session: Session, prepared: PreparedPattern): PatternPlan {
   const { analysis: a, allowance, candidates, chosen, drawn, gamma } = prepared;
-  const framed = session.frame(ownPlan(prepared));
+  const framed = session.frame(ownPlan(session, prepared));
   return {
     ...framed,
     ...(isAdversarial(drawn) && {
@@ -41,7 +42,8 @@ export function planOf(session: Session, prepared: PreparedPattern): PatternPlan
 }
 
 /** What a pattern says for itself; the session adds cost, fit and promise. */
-export function ownPlan({ analysis, allowance, candidates, chosen, drawn }: PreparedPattern): OwnPlan {
+export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
+  const { analysis, allowance, candidates, chosen, drawn } = prepared;
   const adversarial = isAdversarial(drawn);
   return {
     label: `${adversarial ? 'adversarial privacy: ' : ''}pattern ${analysis.title}`.slice(0, 120),
@@ -52,6 +54,7 @@ export function ownPlan({ analysis, allowance, candidates, chosen, drawn }: Prep
     reading: allowance.reading,
     mechanism: chosen.mechanism,
     why: why(chosen, candidates),
+    counting: howPatternCounted(analysis, chosen.mechanism, session.room),
     errors: [foreseen(analysis, chosen)],
     candidates: candidates.map((c) => ({ mechanism: c.mechanism, route: c.guarantee, error: c.expectedError, fits: c.meets })),
   };

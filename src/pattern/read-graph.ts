@@ -2,7 +2,19 @@ import type { Pinned } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { EngineSource } from '../engine/source.js';
 import { relationView } from '../engine/structure.js';
+import { Fault } from '../errors.js';
 import { buildGraph, type Graph } from './graph/csr.js';
+
+/** Both ends as they come, as they are put in order, and the names of the ends. */
+export const bytesPerTie = 100;
+
+/** How many ties there are is a secret: a plan tells how many could be held, and whoever meets more says nothing of them. */
+const tooLarge = () =>
+  new Fault(
+    'ENGINE_MEMORY',
+    'The ties of a relation are more than can be held here.',
+    'Set FUGU_MEMORY if the machine has more.',
+  );
 
 /** A relation of two columns as an undirected graph, kept for as long as the data stays what it is: by what was opened, and by its content. */
 const kept = new WeakMap<EngineSource, Map<string, { id: string; graph: Graph }>>();
@@ -24,8 +36,11 @@ async function fetchGraph(engine: Pinned, relation: string): Promise<Graph> {
   const sql = `SELECT c0, c1 FROM ${relationView(relation)}${symmetric ? ' WHERE c0 < c1' : ''}`;
   const from = new Grown();
   const to = new Grown();
+  let ties = 0;
   for await (const chunk of engine.stream({ sql, values: [], numbered: true })) {
     const { rows, stored, columns } = chunk.open();
+    ties += rows;
+    if (ties * bytesPerTie > engine.room) throw tooLarge();
     from.append(stored?.[0]?.items ?? (columns[0] as ArrayLike<number>), rows);
     to.append(stored?.[1]?.items ?? (columns[1] as ArrayLike<number>), rows);
   }

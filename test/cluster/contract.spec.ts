@@ -13,10 +13,11 @@ describe.skipIf(!cluster).each(catalogs)('a cluster with %s', (catalog) => {
 
   const tables = new WeakMap<Engine, string>();
   describeEngine(`a table of Trino (${catalog})`, {
-    open: async (table, friend) => {
+    deadline: 20_000,
+    open: async (table, friend, limits = {}) => {
       const name = await town.table(table);
       const relations = [{ name: 'friend', table: await town.table(friend), columns: ['a', 'b'], symmetric: true }];
-      const engine = await openEngine(town.source(name, { relations }));
+      const engine = await openEngine(town.source(name, { relations }), limits);
       tables.set(engine, name);
       return engine;
     },

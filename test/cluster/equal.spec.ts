@@ -1,10 +1,10 @@
 import { describe } from 'vitest';
 import { describeEqual } from '../engine-equal.js';
 import { catalogs, cluster, Town } from './town.js';
-import { Twins } from './twin.js';
+import { twinsIn } from './twin.js';
 
 /** All of them with FUGU_CLUSTER_FULL. */
 const every = process.env.FUGU_CLUSTER_FULL ? 1 : 5;
 describe.skipIf(!cluster)('a cluster', () => {
-  describeEqual('Trino', async () => new Twins(await Town.open(catalogs.at(-1)!, 'equal')), { every });
+  describeEqual('Trino', async () => twinsIn(await Town.open(catalogs.at(-1)!, 'equal')), { every });
 });

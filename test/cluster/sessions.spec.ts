@@ -5,26 +5,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftPolicy } from '../../src/ask/draft.js';
 import { type Fugu, open } from '../../src/ask/fugu.js';
 import type { Question } from '../../src/ask/kinds.js';
+import type { Trail } from '../../src/release/trail.js';
 import { readPolicy } from '../../src/terms/read.js';
+import { friends, people, type Sessions, sessionsOf, townQueries, valuesOf } from '../engine-sessions.js';
 import { catalogs, cluster, Town } from './town.js';
 
 /** Whole sessions on a cluster beside the same on files: with so much budget that what is told is what was counted. */
 describe.skipIf(!cluster)('a session on a cluster', () => {
   let town: Town;
   let folder: string;
-  const people = Array.from({ length: 240 }, (_, i) => ({
-    id: `p${i}`,
-    home: `h${Math.floor(i / 3)}`,
-    party: ['dem', 'rep', 'other', null][i % 4]!,
-    age: `${20 + (i % 60)}`,
-    media: ['tv', 'tv;web', null][i % 3]!,
-    week: `${1 + (i % 5)}`,
-  }));
-  const friends = Array.from({ length: 240 }, (_, i) => [
-    [`p${i}`, `p${(i + 1) % 240}`],
-    [`p${i}`, `p${(i + 2) % 240}`],
-    ...(i % 10 === 0 ? [['p0', `p${i}`]] : []),
-  ]).flat();
+  let sessions: Sessions;
+  const policy: Sessions['policy'] = (...words) => sessions.policy(...words);
+  const both: Sessions['both'] = (...words) => sessions.both(...words);
 
   beforeAll(async () => {
     town = await Town.open(catalogs.at(-1)!, 'sessions');
@@ -33,63 +25,14 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     const cells = people.map((p) => Object.values(p));
     await town.table([names, ...cells], ['VARCHAR', 'CHAR(8)', 'VARCHAR', 'INTEGER', 'VARCHAR', 'BIGINT'], 'people'); // biome-ignore format: one line
     await town.table([['a', 'b'], ...friends], [], 'friends');
-    writeFileSync(join(folder, 'people.csv'), `${names.join()}\n${cells.map((row) => row.map((c) => c ?? '').join()).join('\n')}\n`); // biome-ignore format: one line
-    writeFileSync(join(folder, 'friends.csv'), `a,b\n${friends.map((f) => f.join()).join('\n')}\n`);
+    sessions = sessionsOf(folder, { data: `source: "${town.address()}/people"`, friends: `${town.name}.friends` });
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
     await town?.close();
   });
 
-  let made = 0;
-  const policy = (where: 'files' | 'cluster', more: { protect?: string; dependence?: string } = {}): string => {
-    const data = where === 'files' ? 'source: people.csv' : `source: "${town.address()}/people"`;
-    const file = join(folder, `policy-${++made}.yaml`);
-    writeFileSync(
-      file,
-      `data: { ${data} }
-protect: ${more.protect ?? '{ secret: row, unit: id }'}
-budget: { epsilon: 1000000 }
-population: town
-ledger: ledger-${made}.db
-dependence: ${more.dependence ?? 'none'}
-relations:
-  friend: { table: ${where === 'files' ? 'friends.csv' : `${town.name}.friends`}, columns: [a, b], domain: 300, symmetric: true }
-columns:
-  party: { type: category, values: [dem, rep, other] }
-  age: { type: integer, bounds: [17, 90] }
-  media: { type: multi, values: [tv, web], separator: ";" }
-  week: { type: integer, bounds: [1, 5] }
-`,
-    );
-    return file;
-  };
-  async function both<T>(more: Parameters<typeof policy>[1], ask: (fugu: Fugu) => Promise<T>): Promise<T> {
-    const told: T[] = [];
-    for (const where of ['files', 'cluster'] as const) {
-      const fugu = await open(policy(where, more), { acceptNoProtection: true });
-      try {
-        told.push(await ask(fugu));
-      } finally {
-        await fugu.close();
-      }
-    }
-    expect(told[1]).toEqual(told[0]);
-    return told[1]!;
-  }
-  const queries = [
-    { kind: 'count' },
-    { kind: 'histogram', column: 'party' },
-    { kind: 'histogram', column: 'media', by: ['party'] },
-    { kind: 'mean', column: 'age', by: ['party'] },
-    { kind: 'crosstab', columns: ['party', 'week'] },
-    { kind: 'sum', column: 'age', where: [{ column: 'party', op: '=', value: 'dem' }] },
-    { kind: 'quantile', column: 'age', at: [0.5] },
-  ] as const;
-  const valuesOf = (answer: unknown) =>
-    (answer as { tables: { rows: { keys: unknown; value: number }[] }[] }).tables.map((t) =>
-      t.rows.map(({ keys, value }) => [keys, value]),
-    );
+  const queries = [...townQueries, { kind: 'quantile', column: 'age', at: [0.5] }] as const;
   const released = async (fugu: Fugu) => {
     const plan = await fugu.plan({ queries: queries.slice(0, 6) }, { epsilon: 10000 });
     const told = valuesOf(await fugu.release({ queries: queries.slice(0, 6) }, { epsilon: 10000 }));
@@ -107,7 +50,7 @@ columns:
   it('tells middle ages, surveys, clusters, classifiers and what was learned', async () => {
     await both({}, async (fugu) => valuesOf(await fugu.release({ queries: [queries[6]] }, { epsilon: 10000 })).length);
     await both({}, async (fugu) => JSON.parse(JSON.stringify(valuesOf(await fugu.release({ survey: true }, { epsilon: 10000 })))) as unknown); // biome-ignore format: one line
-    const fugu = await open(policy('cluster'), { acceptNoProtection: true });
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     try {
       for (const asked of [{ kmeans: { columns: ['age', 'week'], clusters: 2 } }, { classify: { label: 'party', positive: ['dem'], features: ['age', 'week'] } }, { network: true }] as Question[]) // biome-ignore format: one line
         expect([asked, ((await fugu.release(asked, { epsilon: 10000 })) as unknown as { result: object }).result]).toEqual([asked, expect.any(Object)]); // biome-ignore format: one line
@@ -127,7 +70,7 @@ columns:
   });
 
   it('is told again from the record, and asks the data anew when told to', async () => {
-    const fugu = await open(policy('cluster'), { acceptNoProtection: true });
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     type Told = { receipt: { ledger: { entry: number } } };
     const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as Told;
     await town.run(`INSERT INTO ${town.of('people')} VALUES ('p999', 'h1', 'dem', 30, 'tv', 1)`);
@@ -143,7 +86,7 @@ columns:
     const { port, certificate, password } = cluster!.tls!;
     const at = (host: string, more: string) => `trino://reader@${host}:${port}/${town.catalog}/${town.name}/people?${more}`;
     const trusted = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
-    const file = policy('cluster');
+    const file = policy('elsewhere');
     const text = readFileSync(file, 'utf8');
     const asked = async (address: string) => {
       writeFileSync(file, text.replace(/trino:[^"]*/, address));
@@ -182,5 +125,19 @@ columns:
       code: 'POLICY_INVALID',
       message: expect.stringMatching(/behind the address/),
     });
+  });
+
+  it('tells by which ids the cluster knows what it was asked, and to nobody else', async () => {
+    const trails: Trail[] = [];
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => trails.push(trail) });
+    const answer = await fugu.release(townQueries[1]);
+    await fugu.close();
+    expect(trails).toHaveLength(1);
+    const [{ entry, queries }] = trails as [Trail];
+    expect([entry, queries.length > 0]).toEqual([answer.receipt.ledger.entry, true]);
+    for (const query of queries) {
+      expect(query).toMatch(/^\d{8}_\d{6}_\d{5}_\w{5}$/);
+      expect(JSON.stringify(answer)).not.toContain(query);
+    }
   });
 });

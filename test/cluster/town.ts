@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import type { EngineSource } from '../../src/engine/source.js';
-import { ask } from './server.js';
+import { ask } from './start-cluster.js';
 
 export const cluster = inject('trino');
 export type Catalog = 'memory' | 'iceberg';

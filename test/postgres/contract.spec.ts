@@ -13,10 +13,10 @@ describe.skipIf(!server)('a server', () => {
 
   const tables = new WeakMap<Engine, string>();
   describeEngine('a table of PostgreSQL', {
-    open: async (table, friend) => {
+    open: async (table, friend, limits = {}) => {
       const name = await town.table(table);
       const relations = [{ name: 'friend', table: await town.table(friend), columns: ['a', 'b'], symmetric: true }];
-      const engine = await openEngine(town.source(name, { relations }));
+      const engine = await openEngine(town.source(name, { relations }), limits);
       tables.set(engine, name);
       return engine;
     },

@@ -1,8 +1,8 @@
 import { describe } from 'vitest';
 import { describeEqual } from '../engine-equal.js';
 import { server, Town } from './town.js';
-import { Twins } from './twin.js';
+import { twinsIn } from './twin.js';
 
 describe.skipIf(!server)('a server', () => {
-  describeEqual('PostgreSQL', async () => new Twins(await Town.open('equal')));
+  describeEqual('PostgreSQL', async () => twinsIn(await Town.open('equal')));
 });

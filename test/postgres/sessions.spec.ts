@@ -4,31 +4,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftPolicy } from '../../src/ask/draft.js';
 import { type Fugu, open } from '../../src/ask/fugu.js';
+import type { Trail } from '../../src/release/trail.js';
 import { readPolicy } from '../../src/terms/read.js';
+import { friends, people, type Sessions, sessionsOf, townQueries, valuesOf } from '../engine-sessions.js';
 import { server, Town } from './town.js';
 
 /** Whole sessions on a server beside the same on files: with so much budget that what is told is what was counted. */
 describe.skipIf(!server)('a session on PostgreSQL', () => {
   let town: Town;
   let folder: string;
-  const people = Array.from({ length: 240 }, (_, i) => ({
-    id: `p${i}`,
-    home: `h${Math.floor(i / 3)}`,
-    party: ['dem', 'rep', 'other', null][i % 4]!,
-    age: `${20 + (i % 60)}`,
-    media: ['tv', 'tv;web', null][i % 3]!,
-    week: `${1 + (i % 5)}`,
-  }));
-  const friends = Array.from({ length: 240 }, (_, i) => [
-    [`p${i}`, `p${(i + 1) % 240}`],
-    [`p${i}`, `p${(i + 2) % 240}`],
-    ...(i % 10 === 0 ? [['p0', `p${i}`]] : []),
-  ]).flat();
+  let sessions: Sessions;
+  const policy: Sessions['policy'] = (...words) => sessions.policy(...words);
+  const both: Sessions['both'] = (...words) => sessions.both(...words);
 
   beforeAll(async () => {
     town = await Town.open('sessions');
     folder = mkdtempSync(join(tmpdir(), 'fugu-sessions-'));
-    const names = Object.keys(people[0]!);
     const cells = people.map((p) => Object.values(p));
     await town.run('CREATE SCHEMA study; GRANT USAGE ON SCHEMA study TO reader');
     await town.run(`CREATE TABLE study.people (id TEXT, home CHAR(8), party TEXT, age INTEGER, media TEXT, week INTEGER)`);
@@ -37,75 +28,22 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     await town.run('CREATE TABLE study.friends (a TEXT, b TEXT)');
     await town.run(`INSERT INTO study.friends VALUES ${friends.map(([a, b]) => `('${a}', '${b}')`).join(', ')}`);
     await town.run('GRANT SELECT ON ALL TABLES IN SCHEMA study TO reader');
-    writeFileSync(
-      join(folder, 'people.csv'),
-      `${names.join()}\n${cells.map((row) => row.map((c) => c ?? '').join()).join('\n')}\n`,
-    );
-    writeFileSync(join(folder, 'friends.csv'), `a,b\n${friends.map((f) => f.join()).join('\n')}\n`);
+    sessions = sessionsOf(folder, { data: `source: "${town.address()}", table: study.people`, friends: 'study.friends' });
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
     await town?.close();
   });
 
-  let made = 0;
-  const policy = (where: 'files' | 'server', more: { protect?: string; dependence?: string } = {}): string => {
-    const data = where === 'files' ? 'source: people.csv' : `source: "${town.address()}", table: study.people`;
-    const file = join(folder, `policy-${++made}.yaml`);
-    writeFileSync(
-      file,
-      `data: { ${data} }
-protect: ${more.protect ?? '{ secret: row, unit: id }'}
-budget: { epsilon: 1000000 }
-population: town
-ledger: ledger-${made}.db
-dependence: ${more.dependence ?? 'none'}
-relations:
-  friend: { table: ${where === 'files' ? 'friends.csv' : 'study.friends'}, columns: [a, b], domain: 300, symmetric: true }
-columns:
-  party: { type: category, values: [dem, rep, other] }
-  age: { type: integer, bounds: [17, 90] }
-  media: { type: multi, values: [tv, web], separator: ";" }
-  week: { type: integer, bounds: [1, 5] }
-`,
-    );
-    return file;
-  };
-  async function both<T>(more: Parameters<typeof policy>[1], ask: (fugu: Fugu) => Promise<T>): Promise<T> {
-    const told: T[] = [];
-    for (const where of ['files', 'server'] as const) {
-      const fugu = await open(policy(where, more), { acceptNoProtection: true });
-      try {
-        told.push(await ask(fugu));
-      } finally {
-        await fugu.close();
-      }
-    }
-    expect(told[1]).toEqual(told[0]);
-    return told[1]!;
-  }
-  const queries = [
-    { kind: 'count' },
-    { kind: 'histogram', column: 'party' },
-    { kind: 'histogram', column: 'media', by: ['party'] },
-    { kind: 'mean', column: 'age', by: ['party'] },
-    { kind: 'crosstab', columns: ['party', 'week'] },
-    { kind: 'sum', column: 'age', where: [{ column: 'party', op: '=', value: 'dem' }] },
-  ] as const;
-  const valuesOf = (answer: unknown) =>
-    (answer as { tables: { rows: { keys: unknown; value: number }[] }[] }).tables.map((t) =>
-      t.rows.map(({ keys, value }) => [keys, value]),
-    );
-
   it('tells what files would tell: tables, persons, households, friends, sequences', async () => {
     const ask = async (fugu: Fugu) => {
-      const plan = await fugu.plan({ queries }, { epsilon: 10000 });
-      return [plan.errors, plan.records ?? null, valuesOf(await fugu.release({ queries }, { epsilon: 10000 }))];
+      const plan = await fugu.plan({ queries: townQueries }, { epsilon: 10000 });
+      return [plan.errors, plan.records ?? null, valuesOf(await fugu.release({ queries: townQueries }, { epsilon: 10000 }))];
     };
     await both({}, ask);
     await both(
       { protect: '{ secret: person, unit: home, maxRows: 2 }' },
-      async (fugu) => (await fugu.plan({ queries }, { epsilon: 10000 })).errors,
+      async (fugu) => (await fugu.plan({ queries: townQueries }, { epsilon: 10000 })).errors,
     );
     await both({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }, ask);
     writeFileSync(
@@ -142,7 +80,7 @@ columns:
   });
 
   it('clusters what it streams, and draws the same tables from a survey', async () => {
-    for (const where of ['files', 'server'] as const) {
+    for (const where of ['files', 'elsewhere'] as const) {
       const fugu = await open(policy(where), { acceptNoProtection: true });
       const answer = (await fugu.release(
         { kmeans: { columns: ['age', 'week'], clusters: 2 } },
@@ -158,7 +96,7 @@ columns:
   });
 
   it('is told again from the record, and asks the data anew when told to', async () => {
-    const fugu = await open(policy('server'), { acceptNoProtection: true });
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as {
       receipt: { ledger: { entry: number } };
     };
@@ -176,7 +114,7 @@ columns:
 
   it('sees one moment in one release, though others write all the time', async () => {
     await town.run('CREATE TABLE busy (x TEXT); GRANT SELECT ON busy TO reader');
-    const file = policy('server');
+    const file = policy('elsewhere');
     writeFileSync(file, readFileSync(file, 'utf8').replace('study.people', 'public.busy').replace(/protect:.*/, 'protect: { secret: row }').replace(/relations:[\s\S]*$/, 'columns:\n  x: { type: category, values: [a] }\n')); // biome-ignore format: one line
     const fugu = await open(file, { acceptNoProtection: true });
     let writing = true;
@@ -200,12 +138,12 @@ columns:
   });
 
   it('says nowhere who came in with which password, and refuses one in a policy', async () => {
-    const fugu = await open(policy('server'), { acceptNoProtection: true });
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     const told = await fugu.release({ kind: 'count' }, { epsilon: 1 });
     await fugu.close();
     expect(JSON.stringify(told)).not.toContain(server!.reader);
     for (const name of readdirSync(folder)) if (!/csv$/.test(name)) expect(readFileSync(join(folder, name)).includes(server!.reader)).toBe(false); // biome-ignore format: one line
-    const file = policy('server');
+    const file = policy('elsewhere');
     const write = (change: (text: string) => string) => writeFileSync(file, change(readFileSync(file, 'utf8')));
     write((text) => text.replace('reader@', 'reader:pw@'));
     await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID', hint: expect.stringMatching(/PGPASSWORD/) });
@@ -221,5 +159,16 @@ columns:
     expect(unconfirmed).toContain('party');
     expect(readFileSync(out, 'utf8')).toContain(town.address());
     await readPolicy(out);
+  });
+
+  it('tells by which names the server knows what it was asked, also where that failed, and to nobody else', async () => {
+    const trails: Trail[] = [];
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => trails.push(trail) });
+    const answer = await fugu.release(townQueries[1]);
+    await fugu.release(townQueries[1]);
+    expect(trails).toHaveLength(1);
+    expect(trails[0]).toMatchObject({ entry: answer.receipt.ledger.entry, queries: [expect.stringMatching(/^pid \d+$/)] });
+    expect(JSON.stringify(answer)).not.toContain('pid');
+    await fugu.close();
   });
 });

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { spareGroups } from '../../src/count/compile.js';
 import { countByDatabase, countStreaming } from '../../src/count/count.js';
 import type { Cell } from '../../src/engine/engine.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { parseBatch } from '../../src/query/parse.js';
-import { type Course, type File, fuzz, streaming, type Table, type Tally, wanted } from '../cell-fuzz.js';
+import { type Course, type File, fuzz, neighboursDiffer, streaming, type Table, type Tally, wanted } from '../cell-fuzz.js';
 import { openNow } from '../now.js';
 import { category, multi, number, samplePolicy } from '../sample-policy.js';
 import { postgresTypes, type Ugly } from '../ugly-cells.js';
@@ -47,6 +49,50 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
     expect(tally.cases).toBeGreaterThan(Math.max(1000, wanted));
   });
 
+  /** Texts as they go to the server; what a moment and a table are called is no part of them. */
+  const wire = ({ named }: File) => {
+    const texts: string[] = [];
+    const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...words: unknown[]) {
+      const [asked] = words as [string | { text: string; values?: unknown[] }];
+      const text = typeof asked === 'string' ? asked : JSON.stringify([asked.text, asked.values]);
+      texts.push(text.replaceAll(named!, 'near').replace(/SNAPSHOT '[^']*'/, 'SNAPSHOT'));
+      return (query as (...w: unknown[]) => unknown).apply(this, words);
+    } as never);
+    return () => {
+      if (texts.length > 0) spy.mockRestore();
+      return texts.splice(0);
+    };
+  };
+  const { query } = pg.Client.prototype;
+  afterEach(() => vi.restoreAllMocks());
+
+  it('never decides what is asked of the server, in how many trips, and how that ends', { timeout: 1e7 }, async () => {
+    for (const seed of wanted > 0 ? [1, 2, 3, 4, 5, 6] : [1]) {
+      const { tried, asked, wrong } = await neighboursDiffer(seed, { ...course(), most: 12, wire });
+      if (wanted > 0) console.log(`neighbours, seed ${seed}: ${tried} tried, ${asked} questions of each, ${wrong.length} wrong`);
+      expect(wrong.slice(0, 5)).toEqual([]);
+      expect([tried > 12, asked > 40]).toEqual([true, true]);
+    }
+  });
+
+  it('does not make one statement two, however many texts nobody expects there are', async () => {
+    const asked: number[] = [];
+    for (const texts of [cells + spareGroups - 1, cells + spareGroups, cells + spareGroups + 1]) {
+      const table = `many_${texts}`;
+      await town.run(`CREATE TABLE ${table} AS SELECT CAST('x' || n AS TEXT) AS g FROM generate_series(1, ${texts}) AS s(n)`);
+      const policy = { ...samplePolicy([category('g', ['a', 'b'])]), data: { source: town.address(), table } };
+      const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'g' }), policy);
+      const engine = await openNow(policy);
+      const rows = vi.spyOn(engine, 'rows');
+      const [counted] = await countByDatabase(engine, policy, measures);
+      expect(counted!.open()).toEqual([0n, 0n, BigInt(texts)]);
+      asked.push(rows.mock.calls.length);
+      await engine.close();
+    }
+    expect(asked).toEqual([1, 1, 1]);
+  });
+  const cells = 3;
+
   it.each<[string, string, string, (cell: Cell) => Cell, RegExp]>([
     [
       'keeps numbers in four bytes',
@@ -79,6 +125,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
       'digits with an end': `${'1'.repeat(million)}x`,
       blanks: `${' '.repeat(million)}1${' '.repeat(million)}`,
       options: '1;'.repeat(million / 2),
+      separators: ';'.repeat(1_000_000),
       commas: ', '.repeat(million / 2),
       letters: 'x'.repeat(million),
       accents: `e${'\u0301'.repeat(million / 2)}`,
@@ -88,6 +135,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
       quotes: '"'.repeat(million),
     };
     const slow: string[] = [];
+    const times = new Map<string, number>();
     for (const [name, cell] of Object.entries(cells)) {
       const table = await town.table([
         ['x', 'g'],
@@ -107,9 +155,12 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
         const took = performance.now() - started;
         await engine.close();
         if (process.env.FUGU_FUZZ_TIMES) console.log(name, own[0]!.type, took.toFixed(0));
+        times.set(`${name} as ${own[0]!.type}`, took);
         if (took > 15_000) slow.push(`${name} as ${own[0]!.type}: ${took.toFixed(0)} ms`);
       }
     }
     expect(slow).toEqual([]);
+    // A cell of options is parted or not: by its length, which the policy bounds, before its separators are looked for.
+    expect(times.get('separators as multi')).toBeLessThan(5 * times.get('letters as multi')! + 500);
   });
 });

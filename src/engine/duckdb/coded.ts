@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../../policy/code.js';
 import type { SourceColumn } from '../engine.js';
@@ -103,7 +104,8 @@ async function codeTypes(
     if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
     const list = codes.map(text).join(', ');
     if (!byList.has(list)) {
-      const named = `fugu_codes_${byList.size}`;
+      // By its codes: tables beside the data have types of their own.
+      const named = `fugu_codes_${createHash('sha256').update(list).digest('hex').slice(0, 32)}`;
       await connection.run(`CREATE TYPE IF NOT EXISTS ${named} AS ENUM (${list})`);
       byList.set(list, { named, whole: codes.every(isWhole) });
     }

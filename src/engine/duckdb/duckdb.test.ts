@@ -64,9 +64,9 @@ const forbidden = [
 ];
 describeEngine('a csv file', {
   forbidden,
-  open: async (table, friend) => {
+  open: async (table, friend, limits = {}) => {
     const source = file('.csv', csv(table));
-    const engine = await openEngine({ source, relations: friendOf(file('.csv', csv(friend))) });
+    const engine = await openEngine({ source, relations: friendOf(file('.csv', csv(friend))) }, limits);
     paths.set(engine, source);
     return engine;
   },
@@ -74,10 +74,14 @@ describeEngine('a csv file', {
 });
 describeEngine('a csv file too large to hold', {
   forbidden,
-  open: async (table, friend) => {
+  wide: 60,
+  open: async (table, friend, limits = {}) => {
     // Empty lines, which are no records.
     const source = file('.csv', csv(table).replaceAll('\n', '\n'.repeat(2 ** 20)));
-    const engine = await openEngine({ source, relations: friendOf(file('.csv', csv(friend))) }, { memory: 32 * 2 ** 20 });
+    const engine = await openEngine(
+      { source, relations: friendOf(file('.csv', csv(friend))) },
+      { memory: 32 * 2 ** 20, ...limits },
+    );
     paths.set(engine, source);
     return engine;
   },
@@ -85,7 +89,7 @@ describeEngine('a csv file too large to hold', {
 });
 describeEngine('a parquet file', {
   forbidden,
-  open: async (table, friend) => {
+  open: async (table, friend, limits = {}) => {
     const source = file('.parquet');
     const parts = [file('.csv', csv(table)), file('.csv', csv(friend)), file('.parquet')];
     await duck(
@@ -93,7 +97,7 @@ describeEngine('a parquet file', {
       `COPY (FROM read_csv('${parts[0]}', all_varchar=true)) TO '${source}'`,
       `COPY (FROM read_csv('${parts[1]}')) TO '${parts[2]}'`,
     );
-    const engine = await openEngine({ source, relations: friendOf(parts[2]!) });
+    const engine = await openEngine({ source, relations: friendOf(parts[2]!) }, limits);
     paths.set(engine, source);
     return engine;
   },

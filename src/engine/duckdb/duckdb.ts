@@ -6,6 +6,7 @@ import type { EngineSource } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { columnNamed, WithoutRows } from '../without.js';
 import { Connections } from './connections.js';
+import { duckdb } from './dialect.js';
 import { duckdbFault } from './fault.js';
 import { filesOf, type Loaded, Loader } from './loading.js';
 import { NameLists, notIn } from './name-lists.js';
@@ -38,8 +39,10 @@ export async function openDuckdb(source: EngineSource, limits: EngineLimits): Pr
 
 /** Files are loaded when they have changed; what was loaded before stays for as long as somebody looks at it. */
 class DuckdbEngine implements Engine {
+  readonly dialect = duckdb;
   readonly whole = this;
   readonly source: EngineSource;
+  readonly room: number;
   readonly #folder: string;
   readonly #connections: Connections;
   readonly #loader: Loader;
@@ -58,13 +61,14 @@ class DuckdbEngine implements Engine {
     loaded: Loaded,
   ) {
     this.source = source;
+    this.room = limits.room ?? limits.memory;
     this.#folder = folder;
     this.#connections = connections;
     this.#loader = loader;
     this.#held = holding(loaded);
     this.#reading = {
       source,
-      room: limits.room ?? limits.memory,
+      room: this.room,
       connections,
       inTurn: (read) => {
         const turn = this.#turn.then(read);

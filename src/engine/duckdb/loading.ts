@@ -11,7 +11,7 @@ import { isPacked } from '../csv/text.js';
 import { changedMeanwhile, type FileState, logOf, lookAt } from '../data-file.js';
 import type { EngineLimits, SourceColumn, Statement } from '../engine.js';
 import { heldIn, type Shown, seen, selectAll, shower } from '../shown.js';
-import type { EngineSource, RelationSource } from '../source.js';
+import type { CellReadings, EngineSource, RelationSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { codeColumns, withPlaces } from './coded.js';
 import type { Connections } from './connections.js';
@@ -48,20 +48,36 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
 export interface Loaded {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
+  /** Of the tables beside the data. */
+  readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   /** Gives a statement the data it asks about. */
   readonly show: (statement: Statement) => Statement;
   /** Rows of a CSV, all of which DuckDB found: counting them is what proves that every line has the form of the first. */
   readonly rows?: number;
-  /** The data is held by the engine, so later changes of the file cannot show. */
-  readonly held: boolean;
+  /** Files that are read by every statement; of others the engine holds what they were, so later changes cannot show. */
+  readonly watched: readonly FileState[];
   /** Tables that hold it, and go with it. */
   readonly tables: readonly string[];
 }
 
 const isFile = (relation: RelationSource) => /\.[A-Za-z]+$/.test(relation.table);
 export const filesOf = (source: EngineSource): string[] => [
-  ...new Set([source.source, ...source.relations.filter(isFile).map((r) => r.table)]),
+  ...new Set([
+    source.source,
+    ...source.relations.filter(isFile).map((r) => r.table),
+    ...(source.tables ?? []).map((t) => t.source ?? source.source),
+  ]),
 ];
+
+/** A table as it was read. */
+interface Read {
+  readonly columns: readonly SourceColumn[];
+  readonly shown: Shown;
+  readonly held: boolean;
+  readonly rows?: number;
+}
+
+type DataTable = CellReadings & { readonly table?: string };
 
 /** Brings files into the database, each time into tables of their own. */
 export class Loader {
@@ -104,15 +120,28 @@ export class Loader {
   async load(): Promise<Loaded> {
     const files = await Promise.all(filesOf(this.#source).map(lookAt));
     const data = files[0]!;
-    const { codes, numbers = new Set(), commas = new Set() } = this.#source;
-    const options: ScanOptions = { codes, numbers, commas, memory: this.#limits.memory, into: 'fugu_file' };
+    const options = this.#optionsOf(this.#source);
     const load = ++this.#loads;
     const tables: string[] = [];
-    try {
-      const { shown, ...loaded } = await this.#connections.use(
-        ({ connection }) => this.#read(files, 0, (csv) => this.#loadData(connection, files, options, load, tables, csv)),
-        data.path,
+    const readOne = (file: FileState, own: DataTable, table: string) =>
+      this.#connections.use(
+        ({ connection }) =>
+          // A sheet beside the data is held, however large its workbook is.
+          file.kind === 'statfile' && own !== this.#source
+            ? this.#loadData(connection, file, own, table, tables)
+            : this.#read(files, files.indexOf(file), (csv) => this.#loadData(connection, file, own, table, tables, csv)),
+        file.path,
       );
+    try {
+      const { shown, held, columns, rows } = await readOne(data, this.#source, `fugu_loaded_${load}`);
+      const beside = new Map<string, Read>();
+      const watched = held ? [] : [data];
+      for (const own of this.#source.tables ?? []) {
+        const file = files.find((f) => f.path === (own.source ?? data.path))!;
+        const read = await readOne(file, own, `fugu_loaded_${load}_${beside.size}`);
+        beside.set(own.name, read);
+        if (!read.held) watched.push(file);
+      }
       const relations = new Map<string, readonly string[]>();
       for (const relation of this.#source.relations) {
         const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
@@ -127,7 +156,16 @@ export class Loader {
         const view = relationView(relation.name);
         relations.set(view, [seen(view, sql)]);
       }
-      return { ...loaded, show: shower(shown, relations), files, tables };
+      const shownBeside = new Map([...beside].map(([name, read]) => [name, read.shown]));
+      return {
+        columns,
+        tableColumns: new Map([...beside].map(([name, read]) => [name, read.columns])),
+        show: shower(shown, relations, shownBeside),
+        ...(rows !== undefined && { rows }),
+        files,
+        watched,
+        tables,
+      };
     } catch (error) {
       await this.drop(tables);
       throw error;
@@ -197,21 +235,23 @@ export class Loader {
     }
   }
 
+  #optionsOf({ codes, numbers = new Set(), commas = new Set() }: CellReadings): ScanOptions {
+    return { codes, numbers, commas, memory: this.#limits.memory, into: 'fugu_file' };
+  }
+
   async #loadData(
     connection: DuckDBConnection,
-    files: readonly FileState[],
-    options: ScanOptions,
-    load: number,
+    data: FileState,
+    own: DataTable,
+    table: string,
     tables: string[],
     csv?: CsvScan,
-  ): Promise<Omit<Loaded, 'files' | 'show' | 'tables'> & { readonly shown: Shown }> {
-    const data = files[0]!;
-    const scan = await scanFile(connection, data, this.#source.table, options, csv);
+  ): Promise<Read> {
+    const scan = await scanFile(connection, data, own.table, this.#optionsOf(own), csv);
     const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, scan.columns.length, this.#limits);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
-    const read = await codeColumns(connection, scan, this.#source.domains, !held && !csv);
-    const coded = held ? withPlaces(read, this.#source.grids) : read;
-    const table = `fugu_loaded_${load}`;
+    const read = await codeColumns(connection, scan, own.domains, !held && !csv);
+    const coded = held ? withPlaces(read, own.grids) : read;
     if (held) {
       tables.push(table);
       await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${selectAll(coded.shown)}`);

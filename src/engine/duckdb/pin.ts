@@ -3,6 +3,7 @@ import { changedMeanwhile, contentDigest, lookAt } from '../data-file.js';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { digestOf, type EngineSource } from '../source.js';
+import { allRows } from '../without.js';
 import { readChunk } from './cells.js';
 import type { Connections } from './connections.js';
 import { duckdb } from './dialect.js';
@@ -56,8 +57,12 @@ export class DuckdbPin implements Pinned {
     return digestOf(this.source, await Promise.all(this.#loaded.files.map(contentDigest)));
   }
 
-  async columns(): Promise<readonly SourceColumn[]> {
-    return this.#loaded.columns;
+  async columns(table?: string): Promise<readonly SourceColumn[]> {
+    return table === undefined ? this.#loaded.columns : this.#loaded.tableColumns.get(table)!;
+  }
+
+  async beneath(values: Statement['values']) {
+    return { from: allRows, values };
   }
 
   async size(): Promise<Exact<number>> {
@@ -73,8 +78,7 @@ export class DuckdbPin implements Pinned {
 
   /** Each reader of a CSV fills buffers of its own and uses every thread: in turn they need the memory once. */
   #inTurn<T>(read: () => Promise<T>): Promise<T> {
-    const { held, files } = this.#loaded;
-    return held || !/^(csv|statfile)$/.test(files[0]!.kind) ? read() : this.#turn(read);
+    return this.#loaded.watched.every(({ kind }) => kind !== 'csv' && kind !== 'statfile') ? read() : this.#turn(read);
   }
 
   async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
@@ -140,7 +144,7 @@ export class DuckdbPin implements Pinned {
   }
 }
 
-/** An answer over two states of a file belongs to neither. Relations, and a held CSV, were copied when they were loaded. */
-async function refuseChange({ held, files }: Loaded): Promise<void> {
-  if (!held && (await lookAt(files[0]!.path)).mark !== files[0]!.mark) throw changedMeanwhile();
+/** An answer over two states of a file belongs to neither. Relations, and what is held, were copied when they were loaded. */
+async function refuseChange({ watched }: Loaded): Promise<void> {
+  for (const { path, mark } of watched) if ((await lookAt(path)).mark !== mark) throw changedMeanwhile();
 }

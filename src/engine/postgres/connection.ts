@@ -42,7 +42,6 @@ const settings = (deadline: number): string =>
     "SET timezone = 'UTC'",
     "SET bytea_output = 'hex'",
     'SET extra_float_digits = 1',
-    'SET jit = off',
     // What holds a snapshot does nothing else, for as long as a release takes.
     `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,
   ].join('; ');
@@ -120,6 +119,11 @@ export class Connection {
       connection.destroy();
       throw told?.(error) ?? postgresFault(error, true);
     }
+  }
+
+  /** Which process of the server answers, as its log has it. */
+  get name(): string {
+    return `pid ${(this.#client as unknown as { processID: number | null }).processID}`;
   }
 
   get usable(): boolean {

@@ -56,13 +56,15 @@ function placeIn(y: string, grid: PlaceGrid): string {
  * Two comparisons for nearly every number, and none of them twice. NaN is above every number, so it ends at the last comparison and has no place. A product
  * that could vanish lies below the first place above 0.
  */
-function addedPlaceIn(y: string, grid: PlaceGrid, rows: number): string {
+function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
   const { last, missing } = grid;
   const [first, top, least, most] = [firstAt(grid, 1), grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(constant);
   const held = last < 2 ** 31 - 1 && last * rows < 2 ** 62 ? 'INTEGER' : 'BIGINT';
   const above = `CAST((${y}${grid.from === 0 ? '' : ` - ${constant(grid.from)}`}) * ${constant(grid.rate)} AS ${held})`;
-  const below = `CASE ${last > 0 ? `WHEN ${y} >= ${first} THEN ${above} ` : ''}WHEN ${y} >= ${least} THEN 0 END`;
-  const place = `CASE WHEN ${y} < ${top} THEN ${below} WHEN ${y} <= ${most} THEN CAST(${last} AS ${held}) END`;
+  const below = `CASE WHEN ${y} >= ${least} THEN 0 END`;
+  const inner =
+    last > 0 ? `WHEN ${y} < ${first} THEN ${below} WHEN ${y} < ${top} THEN ${above}` : `WHEN ${y} < ${top} THEN ${below}`;
+  const place = `CASE ${inner} WHEN ${y} <= ${most} THEN CAST(${last} AS ${held}) END`;
   return missing.length > 0 ? `CASE WHEN ${y} NOT IN (${missing.map(constant).join(', ')}) THEN ${place} END` : place;
 }
 
@@ -108,13 +110,16 @@ export const postgres: Dialect = {
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,
-  addedPlaceIn,
+  placeOrNull,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
   // The rest behind the point is exact; adding a half first would round what is just below it.
   rounded: (x) => whole(`CASE WHEN abs(${x} - trunc(${x})) >= 0.5 THEN trunc(${x}) + sign(${x}) ELSE trunc(${x}) END`),
   parts: (list, separator) =>
     `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${list}, ${separator})) AS fugu_parts(fugu_part))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `(${list} && ARRAY[${items.join(', ')}])`),
+  // The query stays one: put into the list, its expressions would be worked out for every number that mentions them.
+  eachOf: (query, numbers) =>
+    `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   digest: (x) => byLetters(`md5(${x})`),
   name,
 };

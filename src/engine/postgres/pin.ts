@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
+import { once } from '../once.js';
 import type { EngineSource } from '../source.js';
+import { allRows } from '../without.js';
 import { chunkOf, Numbers, rowsOf } from './cells.js';
 import { type Connection, inTime, type Written } from './connection.js';
 import { postgres } from './dialect.js';
@@ -12,8 +14,9 @@ import { type Pool, Turnstile } from './pool.js';
 export interface Reading {
   readonly columns: readonly SourceColumn[];
   readonly show: (statement: Statement) => Statement;
-  /** Views of the relations. */
-  readonly relations: readonly string[];
+  readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
+  /** Views of the relations and of the tables beside the data. */
+  readonly beside: readonly string[];
   /** Something of it is worked out by expressions of somebody else. */
   readonly viewed: boolean;
   /** Worked out once: the digest of all that is shown, and the number of rows. */
@@ -40,6 +43,7 @@ export class PostgresPin implements Pinned {
   readonly #reading: Reading;
   readonly #turns = new Turnstile();
   readonly #idle: Connection[] = [];
+  readonly #names = new Set<string>();
   #closed = false;
 
   constructor(given: {
@@ -58,12 +62,19 @@ export class PostgresPin implements Pinned {
     this.#reading = given.reading;
   }
 
+  get queries(): readonly string[] {
+    return [...this.#names];
+  }
   get viewed(): boolean {
     return this.#reading.viewed;
   }
 
-  async columns(): Promise<readonly SourceColumn[]> {
-    return this.#reading.columns;
+  async columns(table?: string): Promise<readonly SourceColumn[]> {
+    return table === undefined ? this.#reading.columns : this.#reading.tableColumns.get(table)!;
+  }
+
+  async beneath(values: Statement['values']) {
+    return { from: allRows, values };
   }
 
   /**
@@ -71,32 +82,25 @@ export class PostgresPin implements Pinned {
    * moved on since.
    */
   id(): Promise<string> {
-    this.#reading.id ??= this.#digest().catch((error) => {
-      delete this.#reading.id;
-      throw error;
-    });
-    return this.#reading.id;
+    return once(this.#reading, 'id', () => this.#digest());
   }
 
   async #digest(): Promise<string> {
     const sums: Cell[] = [];
-    for (const view of ['fugu_data', ...this.#reading.relations]) {
+    for (const view of ['fugu_data', ...this.#reading.beside]) {
       const hash = (seed: number) => `coalesce(sum(CAST(hash_record_extended(fugu_row, ${seed}) AS NUMERIC)), 0)`;
       const sql = `SELECT count(*), ${hash(0)}, ${hash(0x5eed)} FROM (SELECT * FROM ${view}) AS fugu_row`;
       sums.push(...(await this.rows({ sql, values: [] })).open()[0]!);
     }
-    const { columns } = this.#reading;
+    const { columns, tableColumns } = this.#reading;
+    const told = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
     return createHash('sha256')
-      .update(JSON.stringify([columns.map(({ name, type }) => [name, type]), sums.map(String)]))
+      .update(JSON.stringify([told(columns), sums.map(String), ...[...tableColumns.values()].map(told)]))
       .digest('hex');
   }
 
   async size(): Promise<Exact<number>> {
-    this.#reading.size ??= this.#count({ sql: 'SELECT 1 FROM fugu_data', values: [] }).catch((error) => {
-      delete this.#reading.size;
-      throw error;
-    });
-    return new Exact(await this.#reading.size);
+    return new Exact(await once(this.#reading, 'size', () => this.#count({ sql: 'SELECT 1 FROM fugu_data', values: [] })));
   }
 
   async count(statement: Statement): Promise<Exact<number>> {
@@ -178,6 +182,7 @@ export class PostgresPin implements Pinned {
         () => begin.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${this.#snapshot}'`),
       );
       connection.snapshot = this.#snapshot;
+      this.#names.add(connection.name);
       return connection;
     } catch (error) {
       this.#turns.leave();

@@ -3,9 +3,10 @@ import { readAddress } from '../../policy/address.js';
 import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
 import { shower } from '../shown.js';
 import type { EngineSource } from '../source.js';
-import { relationView } from '../structure.js';
+import { relationView, tableView } from '../structure.js';
 import { columnNamed, type Staying, WithoutRows } from '../without.js';
 import { type Connection, inTime } from './connection.js';
+import { postgres } from './dialect.js';
 import { postgresFault } from './fault.js';
 import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
@@ -39,16 +40,17 @@ export async function openPostgres(source: EngineSource, limits: EngineLimits): 
 }
 
 class PostgresEngine implements Engine {
+  readonly dialect = postgres;
   readonly whole = this;
   readonly source: EngineSource;
-  readonly #room: number;
+  readonly room: number;
   readonly #pool: Pool;
   /** What was found when the database last stood so. */
   #known: { readonly state: string; readonly reading: Reading } | undefined;
 
   constructor(source: EngineSource, limits: EngineLimits, pool: Pool) {
     this.source = source;
-    this.#room = limits.room ?? limits.memory;
+    this.room = limits.room ?? limits.memory;
     this.#pool = pool;
   }
 
@@ -88,7 +90,7 @@ class PostgresEngine implements Engine {
     const [snapshot, state] = rows[0] as readonly [string, string];
     const reading = this.#known?.state === state ? this.#known.reading : await this.#read(holder);
     this.#known = { state, reading };
-    return new PostgresPin({ source: this.source, room: this.#room, pool: this.#pool, holder, snapshot, reading });
+    return new PostgresPin({ source: this.source, room: this.room, pool: this.#pool, holder, snapshot, reading });
   }
 
   async #read(connection: Connection): Promise<Reading> {
@@ -105,10 +107,14 @@ class PostgresEngine implements Engine {
     const relations = new Map<string, readonly string[]>();
     for (const relation of source.relations)
       relations.set(relationView(relation.name), relationViews(await table(relation.table, {}), relation));
+    const beside = new Map<string, Table>();
+    for (const own of source.tables ?? []) beside.set(own.name, await table(own.table!, own));
+    const typed = ({ columns }: Table) => columns.map(({ name, type }) => ({ name, type }));
     return {
-      columns: data.columns.map(({ name, type }) => ({ name, type })),
-      show: shower({ from: data.from, columns: data.columns }, relations),
-      relations: [...relations.keys()],
+      columns: typed(data),
+      tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
+      show: shower({ from: data.from, columns: data.columns }, relations, beside),
+      beside: [...relations.keys(), ...[...beside.keys()].map(tableView)],
       viewed: [...tables.values()].some(({ view }) => view),
     };
   }

@@ -56,10 +56,10 @@ export class Client {
   }
 
   /** The whole of a small answer. */
-  async all(sql: string): Promise<Part> {
+  async all(sql: string, named?: (query: string) => void): Promise<Part> {
     let fields: readonly Field[] = [];
     const rows: (readonly unknown[])[] = [];
-    for await (const part of this.parts(sql)) {
+    for await (const part of this.parts(sql, named)) {
       fields = part.fields;
       for (const row of part.rows) rows.push(row);
     }
@@ -68,9 +68,9 @@ export class Client {
 
   /**
    * The parts of an answer; one at least, which may be empty. That there were no more is believed only when the cluster says that it has finished: until then
-   * whoever reads them has nothing. Ends in time, whatever the cluster does; what is under way there is told to stop, and nobody waits for that.
+   * whoever reads them has nothing. `named` is told by which id the cluster knows it. Ends in time, whatever the cluster does; what is under way there is told to stop, and nobody waits for that.
    */
-  async *parts(sql: string): AsyncGenerator<Part> {
+  async *parts(sql: string, named?: (query: string) => void): AsyncGenerator<Part> {
     this.refuseClosed();
     const stop = new AbortController();
     this.#under.add(stop);
@@ -83,6 +83,7 @@ export class Client {
     let fields: readonly Field[] | undefined;
     try {
       at = await this.#exchange('POST', '/v1/statement', stop.signal, sql);
+      named?.(at.id);
       for (;;) {
         if (at.error !== undefined) throw new Refused(at.error, at.id);
         fields ??= at.columns;

@@ -34,10 +34,22 @@ function presentIn(y: string, { missing }: PlaceGrid): string {
 }
 
 /** A cast would round halves away from zero; adding 2^52 leaves no digit behind the point, and rounds as every addition does: to even. */
-function placeIn(y: string, { from, top, rate, last }: PlaceGrid): string {
+function realPlaceIn(y: string, { from, rate }: PlaceGrid): string {
   const above = `(${y}${from === 0 ? '' : ` - ${constant(from)}`}) * ${constant(rate)}`;
-  const even = whole(`(${above} + ${constant(2 ** 52)}) - ${constant(2 ** 52)}`);
-  return `CASE WHEN ${y} < ${constant(from)} THEN ${whole('0')} WHEN ${y} < ${constant(top)} THEN ${even} ELSE ${whole(String(last))} END`;
+  return `(${above} + ${constant(2 ** 52)}) - ${constant(2 ** 52)}`;
+}
+
+function placeIn(y: string, grid: PlaceGrid): string {
+  const [from, top] = [constant(grid.from), constant(grid.top)];
+  return `CASE WHEN ${y} < ${from} THEN ${whole('0')} WHEN ${y} < ${top} THEN ${whole(realPlaceIn(y, grid))} ELSE ${whole(String(grid.last))} END`;
+}
+
+/** Two comparisons for nearly every number. NaN is neither below nor above anything, and has no place. */
+function placeOrNull(y: string, grid: PlaceGrid): string {
+  const [from, top, least, most] = [grid.from, grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(constant);
+  const below = `CASE WHEN ${y} >= ${from} THEN ${whole(realPlaceIn(y, grid))} WHEN ${y} >= ${least} THEN ${whole('0')} END`;
+  const place = `CASE WHEN ${y} < ${top} THEN ${below} WHEN ${y} <= ${most} THEN ${whole(String(grid.last))} END`;
+  return grid.missing.length > 0 ? `CASE WHEN ${y} NOT IN (${grid.missing.map(constant).join(', ')}) THEN ${place} END` : place;
 }
 
 /** The same as `nameText` of what the cell reads; the first case is a short cut. */
@@ -84,7 +96,7 @@ export const trino: Dialect = {
   real,
   whole,
   wide,
-  total: (x) => `sum(${wide(x)})`,
+  total: (x, most) => (most < 2 ** 62 ? `sum(${x})` : `sum(${wide(x)})`),
   constant,
   numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(cell) : cell),
   numberInText,
@@ -94,6 +106,8 @@ export const trino: Dialect = {
   plainDigits: (x) => `CASE WHEN ${x} = truncate(${x}) AND abs(${x}) < ${constant(plainReal)} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,
+  realPlaceIn,
+  placeOrNull,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
   // The rest behind the point is exact; adding a half first would round what is just below it.
   rounded: (x) =>
@@ -101,6 +115,7 @@ export const trino: Dialect = {
   parts: (list, separator) =>
     `coalesce(transform(split(${list}, ${separator}), fugu_part -> ${trimmedOf('fugu_part', blanks)}), ${nothing})`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `arrays_overlap(${list}, ARRAY[${items.join(', ')}])`),
+  eachOf: (query, numbers) => `(${query}) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   digest: (x) => `lower(to_hex(md5(to_utf8(${x}))))`,
   name,
 };

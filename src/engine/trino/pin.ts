@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
+import { once } from '../once.js';
 import type { EngineSource } from '../source.js';
+import { allRows } from '../without.js';
 import type { Client, Part } from './client.js';
 import { trino } from './dialect.js';
 import { closed, trinoFault } from './fault.js';
@@ -12,6 +14,7 @@ import { spelt } from './spelling.js';
 /** What statements see, as long as the tables stay what they are. */
 export interface Reading {
   readonly columns: readonly SourceColumn[];
+  readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   readonly show: (statement: Statement) => Statement;
   /** Tables with their versions, or their states. */
   readonly content: unknown;
@@ -28,6 +31,8 @@ export class TrinoPin implements Pinned {
   readonly #client: Client;
   readonly #reading: Reading;
   readonly #watch: Watch;
+  readonly #queries = new Set<string>();
+  readonly #named = (query: string): void => void this.#queries.add(query);
   #closed = false;
 
   constructor(given: { source: EngineSource; room: number; client: Client; reading: Reading; watch: Watch }) {
@@ -38,23 +43,29 @@ export class TrinoPin implements Pinned {
     this.#watch = given.watch;
   }
 
-  async columns(): Promise<readonly SourceColumn[]> {
-    return this.#reading.columns;
+  get queries(): readonly string[] {
+    return [...this.#queries];
+  }
+
+  async columns(table?: string): Promise<readonly SourceColumn[]> {
+    return table === undefined ? this.#reading.columns : this.#reading.tableColumns.get(table)!;
+  }
+
+  async beneath(values: Statement['values']) {
+    return { from: allRows, values };
   }
 
   async id(): Promise<string> {
-    const { columns, content } = this.#reading;
+    const { columns, tableColumns, content } = this.#reading;
+    const told = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
     return createHash('sha256')
-      .update(JSON.stringify([columns.map(({ name, type }) => [name, type]), content]))
+      .update(JSON.stringify([told(columns), content, ...[...tableColumns.values()].map(told)]))
       .digest('hex');
   }
 
   async size(): Promise<Exact<number>> {
-    this.#reading.size ??= this.#count({ sql: 'SELECT 1 AS one FROM fugu_data', values: [] }).catch((error) => {
-      delete this.#reading.size;
-      throw error;
-    });
-    return new Exact(await this.#reading.size);
+    const all = { sql: 'SELECT 1 AS one FROM fugu_data', values: [] };
+    return new Exact(await once(this.#reading, 'size', () => this.#count(all)));
   }
 
   async count(statement: Statement): Promise<Exact<number>> {
@@ -76,7 +87,7 @@ export class TrinoPin implements Pinned {
     this.#refuseClosed();
     try {
       const numbers: Numbers | undefined = statement.numbered && new Map();
-      for await (const { fields, rows } of this.#client.parts(spelt(this.#reading.show(statement))))
+      for await (const { fields, rows } of this.#client.parts(spelt(this.#reading.show(statement)), this.#named))
         if (rows.length > 0) yield new Exact(chunkOf(fields, rows, numbers));
       await this.#watch.unchanged();
     } catch (error) {
@@ -87,7 +98,7 @@ export class TrinoPin implements Pinned {
   async #ask(statement: Statement): Promise<Part> {
     this.#refuseClosed();
     try {
-      const found = await this.#client.all(spelt(statement));
+      const found = await this.#client.all(spelt(statement), this.#named);
       await this.#watch.unchanged();
       return found;
     } catch (error) {

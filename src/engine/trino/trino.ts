@@ -6,6 +6,7 @@ import type { EngineSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { columnNamed, type Staying, WithoutRows } from '../without.js';
 import { Client } from './client.js';
+import { trino } from './dialect.js';
 import { trinoFault } from './fault.js';
 import { atVersion, type Keeping, keepingOf, stateOf, versionsOf, Watch } from './moment.js';
 import { type Reading, TrinoPin } from './pin.js';
@@ -20,11 +21,16 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
     throw new Fault('DATA_NOT_FOUND', 'A schema has many tables.', 'Choose one with data: {table: people}.');
   const client = new Client(address, limits.deadline);
   try {
-    const all = [...new Set([named, ...source.relations.map(({ table }) => table)])];
+    const relations = [...new Set(source.relations.map(({ table }) => table))].filter((own) => own !== named);
+    const all: readonly Omit<Kept, 'place' | 'keeping'>[] = [
+      { named, read: source },
+      ...relations.map((own) => ({ named: own, read: {} })),
+      ...(source.tables ?? []).map((own) => ({ named: own.table!, read: own, beside: own.name })),
+    ];
     const tables = await Promise.all(
       all.map(async (own): Promise<Kept> => {
-        const place = placeOf(address, own);
-        return { named: own, place, keeping: await keepingOf(client, place) };
+        const place = placeOf(address, own.named);
+        return { ...own, place, keeping: await keepingOf(client, place) };
       }),
     );
     const engine = new TrinoEngine(source, limits, client, tables);
@@ -37,17 +43,22 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
   }
 }
 
-/** A table of the data or of a relation, the data first, and how it is kept from changing while it is read. */
+/** A table of the data, of a relation or beside the data, the data first, and how it is kept from changing while it is read. */
 interface Kept {
   readonly named: string;
+  /** What is known of its cells. */
+  readonly read: Pick<EngineSource, 'numbers' | 'commas'>;
+  /** The name of a table beside the data. */
+  readonly beside?: string;
   readonly place: Place;
   readonly keeping: Keeping;
 }
 
 class TrinoEngine implements Engine {
+  readonly dialect = trino;
   readonly whole = this;
   readonly source: EngineSource;
-  readonly #room: number;
+  readonly room: number;
   readonly #client: Client;
   readonly #tables: readonly Kept[];
   /** What was found when the tables last stood so. */
@@ -55,7 +66,7 @@ class TrinoEngine implements Engine {
 
   constructor(source: EngineSource, limits: EngineLimits, client: Client, tables: readonly Kept[]) {
     this.source = source;
-    this.#room = limits.room ?? limits.memory;
+    this.room = limits.room ?? limits.memory;
     this.#client = client;
     this.#tables = tables;
   }
@@ -76,22 +87,24 @@ class TrinoEngine implements Engine {
       const reading =
         this.#known?.content === key ? this.#known.reading : this.#read(found ?? (await this.#describe(at)), content);
       this.#known = { content: key, reading };
-      return new TrinoPin({ source: this.source, room: this.#room, client, reading, watch: new Watch(client, watched, state) });
+      return new TrinoPin({ source: this.source, room: this.room, client, reading, watch: new Watch(client, watched, state) });
     } catch (error) {
       throw trinoFault(error);
     }
   }
 
   async #describe(at: ReadonlyMap<Kept, string | undefined>): Promise<ReadonlyMap<Kept, Table>> {
-    const found = this.#tables.map(async (kept, i) => {
-      const table = await describeTable(this.#client, kept.place, atVersion(at.get(kept)), i === 0 ? this.source : {});
+    const found = this.#tables.map(async (kept) => {
+      const table = await describeTable(this.#client, kept.place, atVersion(at.get(kept)), kept.read);
       return [kept, table] as const;
     });
     return new Map(await Promise.all(found));
   }
 
   #read(found: ReadonlyMap<Kept, Table>, content: unknown): Reading {
-    const tables = new Map([...found].map(([{ named }, table]) => [named, table]));
+    const tables = new Map([...found].flatMap(([{ named, beside }, table]) => (beside === undefined ? [[named, table]] : [])));
+    const beside = new Map([...found].flatMap(([kept, table]) => (kept.beside === undefined ? [] : [[kept.beside, table]])));
+    const typed = ({ columns }: Table) => columns.map(({ name, type }) => ({ name, type }));
     const data = tables.get(this.#tables[0]!.named)!;
     const relations = new Map(
       this.source.relations.map((relation) => [
@@ -99,7 +112,12 @@ class TrinoEngine implements Engine {
         relationViews(tables.get(relation.table)!, relation),
       ]),
     );
-    return { columns: data.columns.map(({ name, type }) => ({ name, type })), show: shower(data, relations), content };
+    return {
+      columns: typed(data),
+      tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
+      show: shower(data, relations, beside),
+      content,
+    };
   }
 
   async without(column: string, names: readonly string[]): Promise<Engine> {

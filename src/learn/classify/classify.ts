@@ -10,7 +10,7 @@ import type { Query } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
-import { publicRecords, rowsPerRecord } from '../public-size.js';
+import { recordsHeld, rowsPerRecord } from '../public-size.js';
 import { descentTrainer } from './descent.js';
 import { readExamples } from './examples.js';
 import { type FeatureMap, joinFeatures, mapFeatures, unit } from './features.js';
@@ -78,7 +78,8 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const map = mapFeatures(policy, ask);
   refuseUncountable(policy, [ask.label, ...ask.features]);
   const allowance = await session.allowance(options);
-  const records = await publicRecords(session, bytesPerSlot * (ask.features.length + 1));
+  const read = [ask.label, ...ask.features];
+  const { records, counting } = await recordsHeld(session, read, bytesPerSlot * read.length);
   if (records < 1) throw new Fault('QUERY_INVALID', 'The table has no rows to learn from.', 'Check the source of the data.');
   if (ask.method === 'objective' && !ask.asPublished)
     throw new Fault(
@@ -101,6 +102,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     mechanisms,
     mechanism: `${trainer.noise}, ${trainer.method}`,
     why: trainer.why,
+    counting,
     errors: [],
     candidates: [],
   });

@@ -5,14 +5,14 @@ import { everyRecord } from '../../mechanism/record-class.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
-import { publicRecords, rowsPerRecord } from '../public-size.js';
+import { recordsHeld, rowsPerRecord } from '../public-size.js';
 import { readRequest } from '../request.js';
 import { halvingVariant } from './halving-variant.js';
 import { lloydVariant } from './lloyd-variant.js';
 import { nearIn } from './near.js';
 import { type Box, boxOf, fromCentred, readPoints } from './points.js';
 import { gridIsBetter } from './shape.js';
-import { softVariant } from './soft-variant.js';
+import { isFine, softVariant } from './soft-variant.js';
 import { treeVariant } from './tree-variant.js';
 import type { Near, Variant } from './variant.js';
 
@@ -81,7 +81,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const box = boxOf(session.policy, ask.columns);
   // Counts and coordinate sums, given centres that are already published: every row adds its own part, but not every answer of it.
   const allowance = await session.allowance(options, everyRecord, { sums: session.policy.protect.secret !== 'answer' });
-  const rows = await publicRecords(session, bytesPerPoint * ask.columns.length);
+  const { records: rows, counting } = await recordsHeld(session, ask.columns, bytesPerPoint * ask.columns.length);
   if (ask.clusters > rows)
     throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {
       details: { clusters: ask.clusters },
@@ -94,6 +94,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     mechanisms: run.mechanisms,
     mechanism: `${run.mechanisms[0]!.law.kind}, ${run.name}`,
     why: run.why,
+    counting,
     errors: [],
     candidates: [],
   });
@@ -116,7 +117,7 @@ export function chooseVariant(
   const within = [pure, rho].filter((allotment) => allotment !== undefined);
   if (within.length === 0) throw nothingLeft();
   const setting = { box, clusters: ask.clusters, rows, each, ...(near && { near }) };
-  const soft = wanted === 'soft' || wanted === 'auto' ? softVariant(setting, within) : undefined;
+  const soft = wanted === 'soft' || (wanted === 'auto' && isFine(setting, within)) ? softVariant(setting, within) : undefined;
   if (soft) return soft;
   if (wanted === 'soft')
     throw new Fault(

@@ -2,7 +2,7 @@ import { rational } from '../../exact/rational.js';
 import { type Additive, additive } from '../../mechanism/additive.js';
 import { type Allotment, partOf } from '../../mechanism/allotment.js';
 import { along, everyRecord } from '../../mechanism/record-class.js';
-import { cellCloud, reconcile, type Tree, upwards } from './grid.js';
+import { cellCloud, reconcile, type Tree, treeSides, upwards } from './grid.js';
 import { fits, type Lattice, massOf, softCounts, softEffects } from './soft.js';
 import { worthOf } from './tree-variant.js';
 import type { Near, Setting, Variant } from './variant.js';
@@ -13,6 +13,9 @@ const stepsFor = (dimensions: number): number => (dimensions === 1 ? 256 : dimen
 const mostNodes = 2 ** 16;
 /** A row's step along a pair must move no more than this part of what any replacing moves, or cells that do not overlap are better. */
 const worthwhile = 1 / 2;
+
+/** Nodes lie at most this many cells of the plain grid apart, or what is blurred costs more than noise does (measured on Gowalla: docs/decisions/0037-ordered-counts.md). */
+const mostBlur = 2;
 
 /** Noisy masses on a lattice, with noise for what pairs of near places move; undefined where that is no gain. */
 export function softVariant({ box, clusters, rows, near }: Setting, within: readonly Allotment[]): Variant | undefined {
@@ -50,6 +53,14 @@ export function softVariant({ box, clusters, rows, near }: Setting, within: read
       };
     },
   };
+}
+
+/** Whether a lattice found for these pairs is about as fine as the grid that needs none of them. */
+export function isFine({ box, rows, near }: Setting, within: readonly Allotment[]): boolean {
+  const last = box.grids.map((g) => g.last);
+  const worth = Math.max(...within.map(worthOf));
+  const found = near && finest(last.length, last, near, rows * worth);
+  return found !== undefined && mostBlur * found.lattice.side >= treeSides(rows, worth, last.length).at(-1)!;
 }
 
 /** The finest lattice with no more nodes than there are rows whose presence the noise along pairs lets through; every second halving above it. */

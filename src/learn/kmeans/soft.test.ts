@@ -128,6 +128,13 @@ describe('the soft variant', () => {
     expect(() => make(undefined, undefined, 'soft')).toThrow(/soft grid gains nothing/);
   });
 
+  it('is not taken by itself where pairs leave nodes far apart beside the cells of a grid: blurring costs more than noise', () => {
+    // A fiftieth of the box: eight nodes a side, where a grid has 64 cells.
+    const wide = { ...near, reach: [20, 20] };
+    expect(make(wide, undefined, 'soft').why).toContain('a lattice of 8 a side');
+    expect(make(wide).name).toBe(make(undefined).name);
+  });
+
   it('loses less than half of what the grid loses on towns of a made country, at epsilon one half', () => {
     const towns = Array.from({ length: 30 }, (_, t) => [(t * 367) % 997, (t * 619) % 991] as const);
     const rows = Array.from({ length: 3000 }, (_, i) =>

@@ -1,4 +1,5 @@
 import { makeNetwork, type Network, type NetworkOrigin, type Variable } from '../../dependence/model/network.js';
+import { levelCount, type PairTables, pairCount } from '../../dependence/pairwise/pair-tables.js';
 import type { CodedTable } from './coded.js';
 
 /** Conditional tables from counts; `smoothing` is added to every cell (a parent combination nobody has gets the uniform row). */
@@ -18,6 +19,27 @@ export function fitNetwork(
       table: conditional(familyCounts(table, x, parents[x]!), table.levels[x]!, smoothing),
     }),
   );
+  return makeNetwork(name, variables, origin);
+}
+
+/** The same for a forest, whose families are tables of two columns; `parent` is -1 at a root. */
+export function fitForest(
+  name: string,
+  pairs: PairTables,
+  values: readonly (readonly string[])[],
+  parent: ArrayLike<number>,
+  origin: NetworkOrigin,
+): Network {
+  const variables = pairs.names.map((column, x): Variable => {
+    const [p, width] = [parent[x]!, pairs.levels[x]!];
+    const counts =
+      p < 0
+        ? Float64Array.from({ length: width }, (_, b) => levelCount(pairs, x, b))
+        : Float64Array.from({ length: pairs.levels[p]! * width }, (_, cell) =>
+            pairCount(pairs, p, Math.floor(cell / width), x, cell % width),
+          );
+    return { name: column, values: values[x]!, parents: p < 0 ? [] : [p], table: conditional(counts, width, 0) };
+  });
   return makeNetwork(name, variables, origin);
 }
 

@@ -11,10 +11,10 @@ import { type Allowance, type AskOptions, type Session, toldOf } from '../../rel
 import { publicRecords } from '../public-size.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
-import { pairTables } from './contingency.js';
-import { fitNetwork } from './fit.js';
+import { fitForest, fitNetwork } from './fit.js';
 import { learnChunks } from './learn-chunks.js';
-import { learnTree, type PrivateTree, treeNetwork, treeNoise } from './private-tree.js';
+import { countPairs, howPairsCounted } from './pair-counts.js';
+import { learnTree, type PrivateTree, rowsIn, treeNetwork, treeNoise } from './private-tree.js';
 import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
 
 type Progress = (done: number, total: number) => void;
@@ -30,14 +30,15 @@ export interface UnpaidLearning {
 
 /** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
 export async function learnUnpaid(engine: Pinned, policy: Policy, options: UnpaidLearning): Promise<Network> {
-  const survey = await readSurvey(engine, policy);
-  const table = survey.table.open();
   const name = basename(policy.file).replace(/\.[^.]*$/, '');
   if (options.chunk === undefined) {
-    const forest = chowLiu(pairTables(table));
-    const parents = [...forest.parent].map((p) => (p < 0 ? [] : [p]));
-    return overLevels(fitNetwork(name, table, survey.values, parents, options.origin), survey);
+    const names = surveyColumns(policy);
+    const shown = surveyLevels(policy, names);
+    const pairs = (await countPairs(engine, policy, names)).open()[0]!;
+    return overLevels(fitForest(name, pairs, shown.values, chowLiu(pairs).parent, options.origin), shown);
   }
+  const survey = await readSurvey(engine, policy);
+  const table = survey.table.open();
   const chunks = splitColumns(table.names.length, options.chunk);
   const structures = await learnChunks(table, chunks, options);
   const parents: (readonly number[])[] = [];
@@ -76,9 +77,6 @@ function treeAllotment({ rho, pure }: Allowance): Allotment {
 export const planPaid = async (session: Session, options: AskOptions = {}): Promise<Plan> =>
   (await prepareTree(session, options)).plan;
 
-/** Codes of a row, once more when they are put together, and where the row is. */
-const bytesPerRow = (columns: number): number => 4 * columns + 40;
-
 async function prepareTree(session: Session, options: AskOptions) {
   const { policy } = session;
   refuseRepeatedRows(policy);
@@ -86,7 +84,7 @@ async function prepareTree(session: Session, options: AskOptions) {
   const { values, ...shown } = surveyLevels(policy, names);
   const allowance = await session.allowance(options);
   const allotment = treeAllotment(allowance);
-  const rows = await publicRecords(session, bytesPerRow(names.length));
+  const rows = await publicRecords(session);
   const noise = treeNoise(
     values.map((labels) => labels.length),
     rows,
@@ -99,6 +97,7 @@ async function prepareTree(session: Session, options: AskOptions) {
     mechanisms,
     mechanism: `${noise.tables.law.kind}, tree`,
     why: 'Half of the budget chooses which columns are neighbours in the tree, half is for noisy tables of the neighbours.',
+    counting: howPairsCounted(session.dialect, policy, { names, known: [] }),
     errors: [],
     candidates: [],
   });
@@ -116,10 +115,10 @@ export async function learnPaid(session: Session, options: AskOptions = {}, prog
     plan,
     mechanisms,
     execute: async (engine, paid) => {
-      const table = (await readSurvey(engine, policy, names)).table.open();
+      const pairs = (await countPairs(engine, policy, names)).open()[0]!;
       // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
-      if (table.rows !== rows) throw new RangeError('the number of records has changed');
-      const tree = learnTree(table, noise, paid, progress);
+      if (rowsIn(pairs) !== rows) throw new RangeError('the number of records has changed');
+      const tree = learnTree(pairs, noise, paid, progress);
       return { parent: tree.parent, tables: tree.tables.map((t) => [...t]) };
     },
   });

@@ -1,5 +1,6 @@
 import { nothingLeft } from '../../accounting/share.js';
 import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../dependence/pairwise/leakage.js';
+import type { PairTables } from '../../dependence/pairwise/pair-tables.js';
 import type { AttackFigure, SpreadTables } from '../../dependence/pairwise/spread-file.js';
 import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
@@ -11,8 +12,8 @@ import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { column } from '../../release/relied.js';
 import { type AskOptions, type Session, toldOf } from '../../release/session.js';
-import { type CodedTable, chooseRows } from './coded.js';
-import { pairTables } from './contingency.js';
+import type { CodedTable } from './coded.js';
+import { countPairs, howPairsCounted } from './pair-counts.js';
 import { type SpreadTerms, spreadNoise, spreadUnits, wholeSpread } from './private-spread.js';
 import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
 
@@ -32,21 +33,20 @@ export async function learnSpread(
   options: SpreadLearning,
 ): Promise<SpreadTables & { readonly attack?: AttackFigure }> {
   const { open, known } = askedColumns(policy);
-  const survey = await readSurvey(engine, policy, open, known);
-  const table = survey.table.open();
-  const whole = pairTables(table);
-  const secrets = commonAnswers(whole, (i) => {
+  const shown = surveyLevels(policy, open, known);
+  const strata = (await countPairs(engine, policy, open, known)).open();
+  const secrets = commonAnswers(together(strata), (i) => {
     const column = policy.columns.get(open[i]!);
     return (column?.type === 'category' ? column.pool : undefined) ?? options.pool;
   });
-  const forms = survey.forms.open();
-  const spread = pairwiseSpread(forms.length > 1 ? forms.map((rows) => pairTables(chooseRows(table, rows))) : [whole], {
+  const spread = pairwiseSpread(strata, {
     confidence: options.confidence,
     secrets,
-    ...(forms.length > 1 && { forms: true }),
+    ...(strata.length > 1 && { forms: true }),
   });
-  const tables = spreadTables(spread, survey, known);
+  const tables = spreadTables(spread, shown, known);
   if (!options.judge) return tables;
+  const table = (await readSurvey(engine, policy, open)).table.open();
   const base = largestPairwiseBase(spread, options.epsilon);
   const found = options.judge(
     pooledTable(table, secrets),
@@ -54,6 +54,15 @@ export async function learnSpread(
   );
   const share = (loss: number): number => loss / options.epsilon;
   return { ...tables, attack: { epsilon: options.epsilon, inSample: share(found.inSample), heldOut: share(found.heldOut) } };
+}
+
+/** All strata as one. */
+function together(strata: readonly PairTables[]): PairTables {
+  const [first, ...others] = strata;
+  if (others.length === 0) return first!;
+  const counts = Float64Array.from(first!.counts);
+  for (const other of others) for (let c = 0; c < counts.length; c++) counts[c]! += other.counts[c]!;
+  return { ...first!, counts };
 }
 
 const spreadTables = (spread: PairwiseSpread, { levels, resolution }: SurveyLevels, known: readonly string[]): SpreadTables => ({
@@ -109,6 +118,7 @@ async function prepareSpread(session: Session, { confidence, least }: PaidSpread
     mechanisms: [noise],
     mechanism: noise.law.kind,
     why: 'One number with Laplace noise.',
+    counting: howPairsCounted(session.dialect, policy, { names: open, known }),
     errors: [],
     candidates: [],
   });
@@ -134,9 +144,7 @@ export async function learnSpreadPaid(
     relied: known.map(column),
     execute: async (engine, paid) => {
       const add = noise.ready(paid);
-      const rows = await readSurvey(engine, policy, open, known);
-      const table = rows.table.open();
-      const strata = rows.forms.open().map((form) => pairTables(chooseRows(table, form)));
+      const strata = (await countPairs(engine, policy, open, known)).open();
       return `${add([wholeSpread(strata, terms)])[0]!}`;
     },
   });

@@ -4,6 +4,7 @@ import { Transcript, usedOf } from '../../../test/transcript.js';
 import { compare, divide, multiply, rational, toNumber } from '../../exact/rational.js';
 import { type Allotment, pure as pureOf, zcdp } from '../../mechanism/allotment.js';
 import { type CodedTable, chooseRows } from './coded.js';
+import { pairTables } from './contingency.js';
 import { learnTree, treeNetwork, treeNoise } from './private-tree.js';
 import { scoreGrid } from './score-grid.js';
 
@@ -11,7 +12,7 @@ import { scoreGrid } from './score-grid.js';
 function withoutNoise(table: CodedTable, allotment: Allotment, told: 'exact' | 'nothing' = 'exact') {
   const noise = treeNoise(table.levels, table.rows, allotment);
   const transcript = new Transcript([noise.structure, noise.tables], told);
-  const tree = learnTree(table, noise, transcript);
+  const tree = learnTree(pairTables(table), noise, transcript);
   const sharpness = noise.structure.law.kind === 'selection' ? noise.structure.law.sharpness : rational(0);
   const { law } = noise.tables;
   const scale = law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? law.variance : rational(0);
@@ -123,7 +124,7 @@ describe('the private tree', () => {
       const noise = treeNoise(small.levels, small.rows, within);
       const run = (t: CodedTable): Transcript => {
         const transcript = new Transcript([noise.structure, noise.tables]);
-        learnTree(t, noise, transcript);
+        learnTree(pairTables(t), noise, transcript);
         return transcript;
       };
       const all = Array.from({ length: 16 }, (_, to) => run(replaced(to)));

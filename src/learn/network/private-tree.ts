@@ -1,12 +1,11 @@
 import { makeNetwork, type Network, type Variable } from '../../dependence/model/network.js';
+import { levelCount, type PairTables, pairCount } from '../../dependence/pairwise/pair-tables.js';
 import { rational } from '../../exact/rational.js';
 import { type Additive, additive } from '../../mechanism/additive.js';
 import { type Allotment, partOf } from '../../mechanism/allotment.js';
 import type { Paid } from '../../mechanism/paid.js';
 import { type Selection, selection } from '../../mechanism/select.js';
 import { ofRecord, rowsMoved } from '../effects.js';
-import type { CodedTable } from './coded.js';
-import { pairTables } from './contingency.js';
 import { conditional } from './fit.js';
 import { scoreGrid } from './score-grid.js';
 
@@ -44,13 +43,13 @@ export interface PrivateTree {
  * exponential mechanism picks by how far the two are from independent in L1; then noise the chosen two-column tables. Guarantee in private-tree.proof.md.
  */
 export function learnTree(
-  table: CodedTable,
+  pairs: PairTables,
   { structure, tables }: TreeNoise,
   paid: Paid,
   progress?: (done: number, total: number) => void,
 ): PrivateTree {
-  const d = table.levels.length;
-  const penalty = penalties(table);
+  const d = pairs.levels.length;
+  const penalty = penalties(pairs);
   const parent = new Array<number>(d).fill(-1);
   const inside = [0];
   const outside = new Set(Array.from({ length: d - 1 }, (_, c) => c + 1));
@@ -65,21 +64,21 @@ export function learnTree(
   }
   const noisy = parent.map((p, child) => {
     if (p < 0) return new Float64Array(0);
-    const add = tables.ready(paid, table.levels[p]! * table.levels[child]!);
-    return Float64Array.from(add(pairCounts(table, p, child)), Number);
+    const add = tables.ready(paid, pairs.levels[p]! * pairs.levels[child]!);
+    return Float64Array.from(add(pairCounts(pairs, p, child)), Number);
   });
   return { parent, tables: noisy };
 }
 
 /** How much nearer to independent two columns are than any can be far from it, in units of the grid: a score read from its public upper end. */
-function penalties(table: CodedTable): (i: number, j: number) => bigint {
-  const pairs = pairTables(table);
-  const cells = pairs.start[table.levels.length]!;
-  const n = BigInt(table.rows);
-  const { unit, most } = scoreGrid(table.rows);
+function penalties(pairs: PairTables): (i: number, j: number) => bigint {
+  const cells = pairs.start[pairs.levels.length]!;
+  const rows = rowsIn(pairs);
+  const n = BigInt(rows);
+  const { unit, most } = scoreGrid(rows);
   const known = new Map<number, bigint>();
   return (i, j) => {
-    const key = Math.min(i, j) * table.levels.length + Math.max(i, j);
+    const key = Math.min(i, j) * pairs.levels.length + Math.max(i, j);
     let sum = known.get(key);
     if (sum === undefined) {
       sum = 0n;
@@ -97,10 +96,16 @@ function penalties(table: CodedTable): (i: number, j: number) => bigint {
   };
 }
 
-function pairCounts(table: CodedTable, i: number, j: number): bigint[] {
-  const counts = new Array<number>(table.levels[i]! * table.levels[j]!).fill(0);
-  for (let r = 0; r < table.rows; r++) counts[table.columns[i]![r]! * table.levels[j]! + table.columns[j]![r]!]!++;
-  return counts.map(BigInt);
+/** Every row has one answer to every question. */
+export const rowsIn = (pairs: PairTables): number =>
+  Array.from({ length: pairs.levels[0] ?? 0 }, (_, a) => levelCount(pairs, 0, a)).reduce((n, own) => n + own, 0);
+
+/** C order. */
+function pairCounts(pairs: PairTables, i: number, j: number): bigint[] {
+  const [rows, width] = [pairs.levels[i]!, pairs.levels[j]!];
+  return Array.from({ length: rows * width }, (_, cell) =>
+    BigInt(pairCount(pairs, i, Math.floor(cell / width), j, cell % width)),
+  );
 }
 
 /** Clip at zero and normalise (post-processing). The root's law is read off the first noisy table that has it as parent. */

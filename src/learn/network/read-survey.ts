@@ -12,6 +12,7 @@ import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../../query/bind.js';
 import { levelsOfKey } from '../../query/key-levels.js';
 import { keyOf } from '../../query/keys.js';
+import { refuseToHold } from '../public-size.js';
 import type { CodedTable } from './coded.js';
 
 /** Columns a network can speak about: declared, with one answer per row. */
@@ -61,9 +62,10 @@ export function surveyLevels(policy: Policy, names: readonly string[], known: re
 
 export interface SurveyRows extends SurveyLevels {
   readonly table: Exact<CodedTable>;
-  /** Rows with the same answers to the public columns asked for, each answer by itself. */
-  readonly forms: Exact<readonly (readonly number[])[]>;
 }
+
+/** Codes of a row, and once more when they are put together. */
+const bytesPerRow = (columns: number): number => 4 * columns;
 
 /**
  * Hands the rows to a judge and gives back what it says: read off the data, not paid for, for the steward's eyes. Nothing of it may be published.
@@ -72,15 +74,15 @@ export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table
   return judge((await readSurvey(engine, policy)).table.open());
 }
 
-/** Every row's answers as codes, read through the policy exactly as a histogram of the column would count them. */
+/** Every row's answers as codes, for what needs whole rows: held here, or refused with the size that would be. Read through the policy exactly as a histogram of the column would count them. */
 export async function readSurvey(
   engine: Pinned,
   policy: Policy,
   names: readonly string[] = surveyColumns(policy),
-  known: readonly string[] = [],
 ): Promise<SurveyRows> {
+  refuseToHold((await engine.size()).open(), bytesPerRow(names.length), engine.room);
   const keys = names.map((name) => keyOf(policy, name));
-  const { measures } = bindBatch({ queries: [...names, ...known].map((column) => ({ kind: 'histogram', column })) }, policy);
+  const { measures } = bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
   const { statement, columns } = compileStream(columnsRead(measures), policy, await engine.columns(), engine.dialect);
   const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
   const fillers = keys.map(({ key }) => {
@@ -88,7 +90,6 @@ export async function readSurvey(
     return keyRows(policy, views, key);
   });
   const blocks: Uint16Array[][] = names.map(() => []);
-  const forms = new Map<string, number[]>();
   let rows = 0;
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();
@@ -100,13 +101,6 @@ export async function readSurvey(
       fill(place, chunk.rows);
       blocks[c]!.push(Uint16Array.from(place));
     });
-    const open = known.map((name) => views.get(name)!.indices());
-    for (let r = 0; r < chunk.rows; r++) {
-      const form = open.map((indices) => indices[r]).join();
-      const together = forms.get(form);
-      if (together) together.push(rows + r);
-      else forms.set(form, [rows + r]);
-    }
     rows += chunk.rows;
   }
   const joined = blocks.map((list) => {
@@ -120,8 +114,7 @@ export async function readSurvey(
   });
   const levels = keys.map(({ labels }) => labels.length);
   return {
-    ...surveyLevels(policy, names, known),
+    ...surveyLevels(policy, names),
     table: new Exact({ names, levels, rows, columns: joined }),
-    forms: new Exact([...forms.values()]),
   };
 }

@@ -19,6 +19,7 @@ import { relation as relied } from '../../release/relied.js';
 import { type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { kindOf } from '../../ties/kinds.js';
 import { rowsMoved } from '../effects.js';
+import { tiesHeld } from '../public-size.js';
 import { choosePairs, type NamedPair } from './choose-pairs.js';
 import { type OddsEvidence, oddsEvidence } from './odds-evidence.js';
 import { cellCount, countPairs, poolRare } from './pair-table.js';
@@ -56,12 +57,14 @@ async function prepareTies(session: Session, request: TiesRequest, options: AskO
   const k = column.values.length;
   const label = options.label ?? `odds ratio of ${request.relation} in ${request.column}`;
   const noise = pairNoise(label, k, directed, request.pairsEach, allowance.pure);
+  const counting = await tiesHeld(session, relation.name, [policy.protect.unit!, column.name], bytesPerTie);
   const plan = session.frame({
     label,
     ...toldOf(allowance),
     mechanisms: [noise],
     mechanism: noise.law.kind,
     why: `One noisy table of the values of tied pairs, every record in at most ${request.pairsEach}.`,
+    counting,
     errors: [],
     candidates: [],
   });
@@ -83,7 +86,7 @@ export async function learnTies(session: Session, request: TiesRequest, options:
     execute: async (engine, paid) => {
       const add = noise.ready(paid);
       const pairs = choosePairs(await readPairs(engine, relation), request.pairsEach, policy.population);
-      const values = (await readValues(engine, policy, column)).open();
+      const values = (await readValues(engine, policy, relation, column)).open();
       const exact = countPairs(
         pairs.map(([a, b]) => [values.get(a), values.get(b)] as const),
         k,
@@ -105,6 +108,9 @@ export async function learnTies(session: Session, request: TiesRequest, options:
 export const pairNoise = (name: string, values: number, directed: boolean, pairsEach: number, allotment: Allotment): Additive =>
   additive({ name, cells: cellCount(values, directed), effects: rowsMoved(pairsEach) }, allotment);
 
+/** A tie with the names of its ends, what puts it in order, and what is known of its ends. */
+const bytesPerTie = 800;
+
 /** Each tie once: a symmetric relation lists both directions. */
 async function readPairs(engine: Pinned, { name, symmetric }: Relation): Promise<NamedPair[]> {
   const pairs: NamedPair[] = [];
@@ -116,16 +122,23 @@ async function readPairs(engine: Pinned, { name, symmetric }: Relation): Promise
   return pairs;
 }
 
-/** The value of every named record, as a position in the declared list. A name that several rows share has none. */
-async function readValues(engine: Pinned, policy: Policy, column: CategoryColumn): Promise<Exact<ReadonlyMap<string, number>>> {
+/** The value of every record that is tied to another, as a position in the declared list; others are left where they are. A name that several rows share has none. */
+async function readValues(
+  engine: Pinned,
+  policy: Policy,
+  relation: Relation,
+  column: CategoryColumn,
+): Promise<Exact<ReadonlyMap<string, number>>> {
   const source = await engine.columns();
   const { dialect } = engine;
   const binder = new Binder(dialect);
   const unit = sourceColumn(source, policy.protect.unit!);
-  const sql = keptRows(dialect, binder, policy, source, [
+  const kept = keptRows(dialect, binder, policy, source, [
     [dialect.name(rawCell(unit), unit.type), 'who'],
     [rawCell(sourceColumn(source, column.name)), 'what'],
   ]);
+  const ends = ['c0', 'c1'].map((end) => `SELECT ${end} FROM ${relationView(relation.name)}`);
+  const sql = `SELECT who, what FROM (${kept}) AS named WHERE who IN (${ends.join(' UNION ')})`;
   const view = viewColumn(column);
   const place = codesOf(column).map((code) => column.values.findIndex((value) => trimCode(value) === code));
   const found = new Map<string, number>();

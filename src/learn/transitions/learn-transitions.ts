@@ -1,8 +1,7 @@
 import { nothingLeft } from '../../accounting/share.js';
-import { viewColumn } from '../../count/column-view.js';
-import { keptRows } from '../../count/kept-rows.js';
+import { Compiler } from '../../count/compile.js';
+import type { Axis } from '../../count/measure.js';
 import { rawCell, sourceColumn } from '../../count/read-column.js';
-import { Binder } from '../../engine/dialect.js';
 import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
@@ -12,7 +11,8 @@ import type { Allotment } from '../../mechanism/allotment.js';
 import type { Effects } from '../../mechanism/effect.js';
 import { codesOf, trimCode } from '../../policy/code.js';
 import { categoryNamed, columnNamed } from '../../policy/domain.js';
-import type { CategoryColumn, Column, Policy } from '../../policy/policy.js';
+import { gridOf } from '../../policy/grid.js';
+import type { CategoryColumn, NumberColumn, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
@@ -20,7 +20,8 @@ import { type AskOptions, type Session, toldOf } from '../../release/session.js'
 import { sequence } from '../../ties/sequence.js';
 import type { LearnedFrom, TransitionFile } from '../../ties/transitions.js';
 import { rowsMoved, rowsWithin } from '../effects.js';
-import { countSteps, sharesOf } from './count-steps.js';
+import { followedBy } from './followed-by.js';
+import { sharesOf } from './shares.js';
 
 /** Whose steps, what puts them in order, and the state that changes. */
 export interface TransitionsRequest {
@@ -75,6 +76,7 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
     mechanisms: [noise],
     mechanism: noise.law.kind,
     why: 'One noisy table of which state follows which.',
+    counting: { where: 'database', database: { statements: 1, rows: states.values.length ** 2 } },
     errors: [],
     candidates: [],
   });
@@ -106,7 +108,7 @@ export async function learnTransitions(
     mechanisms: [noise],
     execute: async (engine, paid) => {
       const add = noise.ready(paid);
-      return add((await readCounts(engine, policy, request)).open().map(BigInt)).map(Number);
+      return add((await countSteps(engine, policy, request)).open().map(BigInt)).map(Number);
     },
   });
   const delta = allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0';
@@ -122,7 +124,7 @@ export async function learnTransitionsUnpaid(
   origin: LearnedFrom,
 ): Promise<LearnedTransitions> {
   const { states } = columnsOf(policy, request);
-  return learnedOf((await readCounts(engine, policy, request)).open(), states, origin);
+  return learnedOf((await countSteps(engine, policy, request)).open(), states, origin);
 }
 
 const learnedOf = (counts: readonly number[], states: CategoryColumn, origin: LearnedFrom): LearnedTransitions => ({
@@ -132,7 +134,7 @@ const learnedOf = (counts: readonly number[], states: CategoryColumn, origin: Le
   pairs: counts.reduce((a, b) => a + Math.max(0, b), 0),
 });
 
-function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { states: CategoryColumn; when: Column } {
+function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { states: CategoryColumn; when: NumberColumn } {
   const states = categoryNamed(policy, state);
   const when = columnNamed(policy, order);
   if (states.values.length < 2)
@@ -168,35 +170,26 @@ export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Ef
   return rowsMoved(protect.maxRows - 1);
 }
 
-async function readCounts(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
+/** How often each state follows each other, a row per the former: counted by the database, which gives back nothing else. */
+export async function countSteps(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
   const { states, when } = columnsOf(policy, request);
   const source = await engine.columns();
   const { dialect } = engine;
-  const binder = new Binder(dialect);
+  const compiler = new Compiler(dialect, policy, source, Number.POSITIVE_INFINITY);
   const owner = sourceColumn(source, request.by);
-  const sql = keptRows(dialect, binder, policy, source, [
-    [dialect.name(rawCell(owner), owner.type), 'who'],
-    [rawCell(sourceColumn(source, when.name)), 'moment'],
-    [rawCell(sourceColumn(source, states.name)), 'what'],
-  ]);
-  const [moments, whats] = [viewColumn(when), viewColumn(states)];
-  const place = codesOf(states).map((code) => states.values.findIndex((value) => trimCode(value) === code));
-  const known = new Map<string, number>();
-  const [owners, times, found]: [number[], number[], number[]] = [[], [], []];
-  for await (const chunk of engine.stream({ sql, values: binder.values })) {
-    const { rows, columns } = chunk.open();
-    moments.turn(columns[1]!, rows);
-    whats.turn(columns[2]!, rows);
-    const [at, state] = [moments.indices(), whats.indices()];
-    for (let r = 0; r < rows; r++) {
-      const who = columns[0]![r];
-      if (who === null || who === undefined) continue;
-      const name = `${who}`;
-      if (!known.has(name)) known.set(name, known.size);
-      owners.push(known.get(name)!);
-      times.push(at[r]!);
-      found.push(state[r]! >= 0 ? place[state[r]!]! : -1);
-    }
-  }
-  return new Exact(countSteps({ owners, times, states: found }, states.values.length));
+  const rows = compiler.places([momentsOf(when), statesOf(states)], [[dialect.name(rawCell(owner), owner.type), 'who']]);
+  const size = states.values.length;
+  const counts = new Array<number>(size * size).fill(0);
+  for (const [before, now, count] of (await engine.rows({ sql: followedBy(rows), values: compiler.values })).open())
+    counts[Number(before) * size + Number(now)] = Number(count);
+  return new Exact(counts);
+}
+
+const momentsOf = (when: NumberColumn): Axis => ({ kind: 'grid', column: when.name, width: 1, size: gridOf(when).last + 1 });
+
+function statesOf(states: CategoryColumn): Axis {
+  const known = codesOf(states);
+  const codes = states.values.map(trimCode);
+  const groups = codes.map((code, i) => (known.includes(code) && codes.indexOf(code) === i ? [code] : []));
+  return { kind: 'code', column: states.name, groups, missing: 'drop', size: groups.length };
 }

@@ -1,15 +1,22 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { countSteps as byHand } from '../../../test/count-steps.js';
+import { openNow } from '../../../test/now.js';
+import { category, number, samplePolicy } from '../../../test/sample-policy.js';
+import { generator } from '../../../test/ugly-cells.js';
 import { everyRecord } from '../../mechanism/record-class.js';
 import type { Policy } from '../../policy/policy.js';
-import { countSteps, sharesOf } from './count-steps.js';
-import { pairEffects } from './learn-transitions.js';
+import { countSteps, pairEffects } from './learn-transitions.js';
+import { sharesOf } from './shares.js';
 
 /** Who, when, in which state. */
 type Row = readonly [number, number, number];
 const states = 2;
 const count = (rows: readonly Row[]) =>
-  countSteps({ owners: rows.map(([who]) => who), times: rows.map(([, t]) => t), states: rows.map(([, , s]) => s) }, states);
+  byHand({ owners: rows.map(([who]) => who), times: rows.map(([, t]) => t), states: rows.map(([, , s]) => s) }, states);
 const apart = (a: readonly number[], b: readonly number[]) => ({
   l1: a.reduce((sum, x, k) => sum + Math.abs(x - b[k]!), 0),
   l2squared: a.reduce((sum, x, k) => sum + (x - b[k]!) ** 2, 0),
@@ -48,6 +55,29 @@ describe('steps that follow one another', () => {
     expect(count(rows)).toEqual([0, 1, 1, 0]);
     expect(count([...rows, [0, 2, 1]])).toEqual([0, 0, 0, 0]);
     expect(count([...rows, [0, 3, 0]])).toEqual([0, 1, 0, 0]);
+  });
+
+  it('are counted by the database as by hand, whatever stands beside them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fugu-steps-'));
+    try {
+      const pick = generator(5);
+      for (let world = 0; world < 12; world++) {
+        const rows = Array.from({ length: 12 + 12 * world }, (): Row => [pick(4), pick(9) - 1, pick(3) - 1]);
+        const text = rows.map(([who, t, s]) => [who, t < 0 ? '' : t, s < 0 ? 'x' : ' ab'[s + 1]].join());
+        // Rows of nobody, beyond the bounds and with blanks around a state.
+        const more = [',1,a', '0, 2 ,b ', '2,3.5,a'];
+        writeFileSync(join(folder, `${world}.csv`), `who,t,s\n${[...text, ...more].join('\n')}\n`);
+        const columns = [number('t', '0', '7'), category('s', ['a', 'b'])];
+        const policy = { ...samplePolicy(columns), data: { source: join(folder, `${world}.csv`) } };
+        const engine = await openNow(policy, { threads: 1 });
+        const found = (await countSteps(engine, policy, { by: 'who', order: 't', state: 's' })).open();
+        await engine.close();
+        // 3.5 is at the nearest even place.
+        expect(found).toEqual(count([...rows, [0, 2, 1], [2, 4, 0]]));
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('move by what is booked when one row is replaced, and reach it', () => {

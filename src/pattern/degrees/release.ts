@@ -10,6 +10,7 @@ import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
 import { publicDegree } from '../candidates.js';
+import { graphHeld } from '../counting.js';
 import { checkDomain } from '../exact-answer.js';
 import { analysePattern } from '../query/analyse.js';
 import { type DegreeForm, degreeNoise, noisyDegrees, personEffect, tieEffect } from './distribution.js';
@@ -105,6 +106,9 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
     mechanisms: [noise],
     mechanism: noise.law.kind,
     why: 'Cumulative counts move by one per person and tie, half of what a histogram moves; putting them in order removes most of the noise.',
+    counting: person
+      ? graphHeld(relation, session.room)
+      : { where: 'database', database: { statements: 2, rows: relation.domain + 1 } },
     errors: [],
     candidates: [],
   });

@@ -1,0 +1,91 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import pg from 'pg';
+import { countByDatabase } from '../src/count/count.js';
+import { open } from '../src/index.js';
+import { bindBatch } from '../src/query/bind.js';
+import { parseBatch } from '../src/query/parse.js';
+import { ask } from '../test/cluster/start-cluster.js';
+import { openEngine, readPolicy } from '../test/inside.js';
+import { type Asked, type Question, questions } from './scale-table.js';
+
+/** One engine and one table in a process of its own, whose memory is told with its times: counts, plain questions and releases in turns. */
+export interface Work {
+  readonly policy: string;
+  readonly plain: { readonly engine: 'DuckDB' | 'PostgreSQL' | 'Trino'; readonly port: number; readonly table: string };
+  readonly rounds: number;
+  /** Not only what is asked of the largest tables. */
+  readonly every: boolean;
+}
+export interface Took {
+  /** Seconds of each round. */
+  readonly counted: readonly number[];
+  readonly plain: readonly number[];
+  readonly bare: readonly number[];
+  readonly released: readonly number[];
+  /** Before noise. */
+  readonly integers: readonly string[];
+}
+export interface Told {
+  /** How long it took to find out how many rows there are, once for all releases. */
+  readonly size: number;
+  readonly took: Readonly<Partial<Record<Asked, Took>>>;
+  /** The most that this process held, in bytes. */
+  readonly memory: number;
+}
+
+const timed = async (work: () => unknown): Promise<number> => {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+};
+
+async function asker({ engine, port }: Work['plain']): Promise<{ ask: (sql: string) => Promise<unknown>; end: () => unknown }> {
+  if (engine === 'Trino') return { ask: (sql) => ask(port, sql, 'reader'), end: () => undefined };
+  if (engine === 'DuckDB') {
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    return { ask: async (sql) => (await connection.runAndReadAll(sql)).getRows(), end: () => instance.closeSync() };
+  }
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'reader', database: 'postgres' });
+  await client.connect();
+  return { ask: (sql) => client.query(sql), end: () => client.end() };
+}
+
+async function measure({ policy: file, plain, rounds, every }: Work): Promise<Told> {
+  const policy = await readPolicy(file);
+  const engine = await openEngine(policy, { deadline: 3_600_000 });
+  const data = await engine.pin();
+  const fugu = await open(file, { acceptNoProtection: true });
+  const own = await asker(plain);
+  const size = await timed(() => data.size());
+  const took: Partial<Record<Asked, Took>> = {};
+  for (const [name, question] of Object.entries(questions) as [Asked, Question][]) {
+    if (!every && !question.always) continue;
+    const { measures } = bindBatch(parseBatch(question.query), policy);
+    const count = async () => (await countByDatabase(data, policy, measures)).flatMap((cells) => cells.open().map(String));
+    const rows = { counted: [] as number[], plain: [] as number[], bare: [] as number[], released: [] as number[] };
+    const integers = await count();
+    for (let k = 0; k < rounds; k++) {
+      rows.plain.push(await timed(() => own.ask(question.plain(plain.table))));
+      rows.counted.push(await timed(count));
+      if (every && question.bare) rows.bare.push(await timed(() => own.ask(question.bare!(plain.table))));
+      rows.released.push(await timed(() => fugu.release(question.query as never, { epsilon: 1, fresh: true })));
+    }
+    took[name] = { ...rows, integers };
+  }
+  await own.end();
+  await fugu.close();
+  await data.close();
+  await engine.close();
+  return { size, took, memory: process.resourceUsage().maxRSS * 1024 };
+}
+
+process.once('message', (work: Work) => {
+  measure(work).then(
+    (told) => process.send!(told, () => process.exit(0)),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { quoteName } from '../structure.js';
+import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
+import { duckdbFault } from './fault.js';
+
+/** A column of a file that is made here: nothing of it comes from protected data. */
+export interface FileColumn {
+  readonly name: string;
+  readonly type: 'text' | 'number';
+  readonly values: readonly (string | number | null)[];
+}
+
+/** The bytes of a Parquet file with these columns. */
+export async function parquetOf(columns: readonly FileColumn[]): Promise<Uint8Array> {
+  const folder = await makeTempFolder();
+  let instance: DuckDBInstance | undefined;
+  try {
+    instance = await DuckDBInstance.create(':memory:', {
+      temp_directory: folder,
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
+    const connection = await instance.connect();
+    const types = columns.map(({ name, type }) => `${quoteName(name)} ${type === 'number' ? 'DOUBLE' : 'VARCHAR'}`);
+    await connection.run(`CREATE TABLE made (${types.join(', ')})`);
+    const appender = await connection.createAppender('made');
+    for (let r = 0; r < (columns[0]?.values.length ?? 0); r++) {
+      for (const { values } of columns) {
+        const value = values[r] ?? null;
+        if (value === null) appender.appendNull();
+        else if (typeof value === 'number') appender.appendDouble(value);
+        else appender.appendVarchar(value);
+      }
+      appender.endRow();
+    }
+    appender.closeSync();
+    const file = join(folder, 'made.parquet');
+    await connection.run(`COPY made TO '${file.replaceAll("'", "''")}' (FORMAT PARQUET)`);
+    connection.closeSync();
+    return readFileSync(file);
+  } catch (error) {
+    throw duckdbFault(error);
+  } finally {
+    instance?.closeSync();
+    await removeTempFolder(folder);
+  }
+}

@@ -1,0 +1,89 @@
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type StreamOptions, stream } from '../../src/ask/stream.js';
+import { openLedger } from '../../src/ledger/open.js';
+import { LedgerTown } from './ledger-server.js';
+import { server } from './town.js';
+
+const people = 6;
+const rowsOf = (day: number): string =>
+  Array.from({ length: people }, (_, p) => `p${p},${day},${(p + day) % 3 === 0 ? 'ill' : 'well'}\n`).join('');
+
+describe.skipIf(!server)('a stream with its ledger on a server', () => {
+  let town: LedgerTown;
+  let folder: string;
+  beforeAll(async () => {
+    town = await LedgerTown.open();
+  });
+  afterAll(() => town?.close());
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const shop = async (days: readonly number[]) => {
+    await town.empty();
+    folder = mkdtempSync(join(tmpdir(), 'fugu-stream-'));
+    const data = join(folder, 'visits.csv');
+    writeFileSync(data, `person,day,state\n${days.map(rowsOf).join('')}`);
+    const policy = join(folder, 'visits.yaml');
+    writeFileSync(
+      policy,
+      `data: { source: visits.csv }
+protect: { secret: row }
+budget: { epsilon: 4 }
+population: ward
+ledger: "${town.address()}"
+dependence: none
+columns:
+  day: { type: integer, bounds: [1, 60], public: true }
+  state: { type: category, values: [ill, well] }
+`,
+    );
+    return { policy, data };
+  };
+  const all = async (policy: string, asked: Partial<StreamOptions> = {}) => {
+    const told = [];
+    for await (const step of await stream(policy, { order: 'day', query: { kind: 'count' }, epsilon: 0.1, ...asked }))
+      told.push(step);
+    return told;
+  };
+  const entries = async () => {
+    const ledger = await openLedger(town.address());
+    const found = await ledger.entries('ward');
+    const { ok } = await ledger.verify();
+    await ledger.close();
+    expect(ok).toBe(true);
+    return found;
+  };
+
+  it.each([
+    ['steps', {}],
+    ['totals', { totals: true }],
+  ] as const)('tells %s once, from the record afterwards, and goes on where it was', async (_, asked) => {
+    const { policy, data } = await shop([1, 2, 3]);
+    const first = await all(policy, asked);
+    expect(first.map(({ step, replayed }) => [step, replayed])).toEqual([[1, false], [2, false]]); // biome-ignore format: one line
+    const again = await all(policy, asked);
+    expect(again.map(({ step, tables, totals }) => [step, tables, totals])).toEqual(first.map(({ step, tables, totals }) => [step, tables, totals])); // biome-ignore format: one line
+    expect(again.every(({ replayed }) => replayed)).toBe(true);
+    appendFileSync(data, rowsOf(4));
+    expect((await all(policy, asked)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
+    // Nothing lies beside the policy: whoever streams from another machine sees the same.
+    expect(readdirSync(folder).filter((name) => name.startsWith('steps-'))).toEqual([]);
+    const notes = (await entries()).filter(({ label }) => label.startsWith('steps of day told'));
+    expect(notes.at(-1)!.label).toMatch(/up to 3$/);
+    expect(notes.every(({ profile }) => profile.perRecord.size === 0)).toBe(true);
+  });
+
+  it('refuses rows that came in for steps that were told, whichever machine told them', async () => {
+    const { policy, data } = await shop([1, 2, 3]);
+    await all(policy);
+    const before = (await entries()).length;
+    appendFileSync(data, rowsOf(1));
+    await expect(all(policy)).rejects.toMatchObject({
+      code: 'DATA_MALFORMED',
+      hint: expect.stringMatching(/stands in the ledger/),
+    });
+    expect((await entries()).length).toBe(before);
+  });
+});
