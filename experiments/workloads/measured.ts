@@ -58,7 +58,7 @@ export function measuredErrors({ sizes, rows, columns }: Coded, rho: number): re
   return squares.map((x) => Math.sqrt(x / cells));
 }
 
-function countsOf({ sizes, rows, columns }: Coded, axes: readonly number[]): Float64Array {
+export function countsOf({ sizes, rows, columns }: Coded, axes: readonly number[]): Float64Array {
   const counts = new Float64Array(cellsOf(sizes, { axes }));
   for (let r = 0; r < rows; r++) counts[axes.reduce((cell, axis) => cell * sizes[axis]! + columns[axis]![r]!, 0)]!++;
   return counts;

@@ -31,13 +31,8 @@ export function foreseen(workload: Workload, { layout, variance, mechanism }: No
   });
 }
 
-/** No value is told below `least`. */
-export function answerTables(
-  workload: Workload,
-  estimate: Estimate,
-  wide: number,
-  least = Number.NEGATIVE_INFINITY,
-): readonly AnswerTable[] {
+/** Every table as it was noised: unbiased, with intervals that hold the truth as often as they say. */
+export function answerTables(workload: Workload, estimate: Estimate, wide: number): readonly AnswerTable[] {
   const variances = new Map([...estimate.by].map(([text, { variance }]) => [text, variance]));
   return workload.tables.map((table) => {
     const values = tableFrom(estimate, table.axes);
@@ -48,10 +43,40 @@ export function answerTables(
       query: queryOf(workload, table),
       columns: [...namesOf(workload, table), 'count'],
       rows: labelsOf(table.axes.map((axis) => workload.axes[axis]!)).map((keys, cell) => {
-        const value = Math.max(least, values[cell]!);
+        const value = values[cell]!;
         return { keys, value, standardError, low: value - half, high: value + half };
       }),
       error: 'combined',
     };
   });
 }
+
+/** Such tables with other values for their cells, each with an error as large as before. */
+export const withValues = (
+  workload: Workload,
+  tables: readonly AnswerTable[],
+  valuesOf: (axes: readonly number[]) => Float64Array,
+): readonly AnswerTable[] =>
+  tables.map((table, t) => {
+    const values = valuesOf(workload.tables[t]!.axes);
+    return {
+      ...table,
+      rows: table.rows.map((row, cell) => {
+        const value = values[cell]!;
+        return { ...row, value, low: value + row.low! - row.value!, high: value + row.high! - row.value! };
+      }),
+    };
+  });
+
+/**
+ * Better values for the cells of noisy tables, none below zero. Intervals stay those of the noisy ones, without what is below zero, where no count is, and widened to hold the value: the truth is in them no
+ * less often (non-negative.proof.md).
+ */
+export const tidied = (noisy: readonly AnswerTable[], better: readonly AnswerTable[]): readonly AnswerTable[] =>
+  noisy.map((table, t) => ({
+    ...table,
+    rows: table.rows.map((row, cell) => {
+      const value = Math.max(0, better[t]!.rows[cell]!.value!);
+      return { ...row, value, low: Math.max(0, Math.min(row.low!, value)), high: Math.max(row.high!, value) };
+    }),
+  }));

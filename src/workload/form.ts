@@ -6,6 +6,7 @@ import { chooseNames } from '../policy/name-pattern.js';
 import type { Policy } from '../policy/policy.js';
 import { keyOf, type LabelledKey } from '../query/keys.js';
 import { subsetsUpTo } from './closure.js';
+import { axesOf, splitOf, virtualAxes, type WorkloadColumn } from './levels.js';
 
 const name = z.string().min(1);
 /** Numbers of a YAML file come as they are written. */
@@ -31,15 +32,22 @@ export const request = z.strictObject({
     .array(z.union([everyTable, namedTable]))
     .min(1)
     .max(10_000),
+  /** Of a column, a coarser level: its name, and its groups of values. It may be asked for like a column. */
+  levels: z.record(name, z.record(name, z.record(name, z.array(z.union([name, z.number()])).min(1)))).optional(),
+  /** What is made as small as can be: the mean of squared errors over all cells, or the largest error of any cell. */
+  aim: z.enum(['mean', 'largest']).optional(),
 });
 export type WorkloadForm = z.input<typeof request>;
 
 /** What is asked for, over columns that are now axes. */
 export interface Workload {
+  readonly columns: readonly WorkloadColumn[];
   readonly axes: readonly LabelledKey[];
+  /** Of the axes. */
   readonly names: readonly string[];
   readonly sizes: readonly number[];
   readonly tables: readonly AskedTable[];
+  readonly aim: 'mean' | 'largest';
 }
 export interface AskedTable {
   /** In increasing order. */
@@ -49,9 +57,10 @@ export interface AskedTable {
 }
 
 export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
-  const { tables } = parsed(form);
+  const { tables, levels = {}, aim = 'mean' } = parsed(form);
+  const coarser = coarserOf(policy, levels);
   const all = [...policy.columns.values()].filter((c) => !isWeight(c) && c.name !== policy.protect.unit);
-  const declared = all.map((c) => c.name);
+  const declared = [...all.map((c) => c.name), ...coarser.keys()];
   const single = all.filter((c) => c.type !== 'multi').map((c) => c.name);
   const lists = tables.map((entry) => {
     if ('by' in entry) return { sets: [chooseNames(declared, { columns: entry.by })], weight: Number(entry.weight ?? 1) };
@@ -74,19 +83,57 @@ export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
     'workloadTables',
     lists.reduce((n, { sets }) => n + sets.length, 0),
   );
-  const names = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
-  within('workloadColumns', names.length);
-  const axes = names.map((column) => axisOf(policy, column));
-  const place = new Map(names.map((column, k) => [column, k]));
+  const asked = [...new Set(lists.flatMap(({ sets }) => sets.flat()).map((column) => coarser.get(column) ?? column))];
+  within('workloadColumns', asked.length);
+  let first = 0;
+  const columns = asked.map((column): WorkloadColumn => {
+    const axis = axisOf(policy, column);
+    const level = Object.entries(levels[column] ?? {})[0];
+    const split = level && splitOf(column, axis, level[0], level[1]);
+    const own = { ...axis, name: column, first, ...(split && { split }) };
+    first += split ? 2 : 1;
+    return own;
+  });
+  const axes = virtualAxes(columns);
+  // A coarser level is the first axis of its column; the column is both.
+  const place = new Map(
+    columns.flatMap((column) => [
+      [column.name, axesOf(column)] as const,
+      ...(column.split ? [[column.split.name, [column.first]] as const] : []),
+    ]),
+  );
   const weights = new Map<string, AskedTable>();
   for (const { sets, weight } of lists)
     for (const set of sets) {
-      const own = set.map((column) => place.get(column)!).sort((a, b) => a - b);
+      const own = [...new Set(set.flatMap((column) => place.get(column)!))].sort((a, b) => a - b);
       const text = own.join();
       // What is asked twice counts twice.
       weights.set(text, { axes: own, weight: (weights.get(text)?.weight ?? 0) + weight });
     }
-  return { axes, names, sizes: axes.map(({ labels }) => labels.length), tables: [...weights.values()] };
+  return {
+    columns,
+    axes,
+    names: axes.map(({ name }) => name),
+    sizes: axes.map(({ labels }) => labels.length),
+    tables: [...weights.values()],
+    aim,
+  };
+}
+
+/** Columns by the names of their coarser levels. */
+function coarserOf(policy: Policy, levels: NonNullable<z.output<typeof request>['levels']>): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [column, named] of Object.entries(levels)) {
+    const [level, ...more] = Object.keys(named);
+    if (!level || more.length > 0 || !policy.columns.has(column) || policy.columns.has(level) || found.has(level))
+      throw new Fault(
+        'QUERY_INVALID',
+        `levels.${column}: a column of the policy takes one coarser level, with a name that nothing else has.`,
+        'Write for example {"levels": {"district": {"region": {"North": ["d1", "d2"], "South": ["d3"]}}}}.',
+      );
+    found.set(level, column);
+  }
+  return found;
 }
 
 function parsed(form: WorkloadForm): z.output<typeof request> {

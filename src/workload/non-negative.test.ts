@@ -95,6 +95,23 @@ describe('tables without negative cells', () => {
     for (const axes of tables) expect(tableFrom(found, axes)).toEqual(tableFrom(estimate, axes));
   });
 
+  it('have as many rows as everybody knows there are, and are nearer to the truth for it', () => {
+    let [free, bound] = [0, 0];
+    for (let turn = 0; turn < 20; turn++) {
+      const full = sparse();
+      const rows = full.reduce((a, b) => a + b, 0);
+      const [truth, noisy] = [estimateOf(full, 0), estimateOf(full, noise)];
+      const found = nonNegative(noisy, tables, rows);
+      for (const axes of tables) {
+        expect(tableFrom(found, axes).reduce((a, b) => a + b)).toBeCloseTo(rows, 6);
+        expect(Math.min(...tableFrom(found, axes))).toBeGreaterThan(-2 * near * spread);
+      }
+      bound += apart(found, truth);
+      free += apart(nonNegative(noisy, tables), truth);
+    }
+    expect(bound).toBeLessThan(free);
+  });
+
   it('are empty where noise leaves less than no rows', () => {
     const found = nonNegative(estimateOf(new Array<number>(cells).fill(-5), 1), tables);
     for (const axes of tables) for (const x of tableFrom(found, axes)) expect(Math.abs(x)).toBeLessThan(0.01);

@@ -8,9 +8,9 @@ const mostRounds = 400;
 
 /**
  * The estimate nearest to a noisy one, in units of its noise, of which no table that is asked for has a negative cell worth telling: the tables still agree with one another.
- * Whatever the truth is, it has no negative cells either, so what is found lies nearer to it than the noisy one did (non-negative.proof.md). Public numbers only.
+ * Where the number of rows is known to everybody it stays as it is. Whatever the truth is, it has no negative cells either, so what is found lies nearer to it than the noisy one did (non-negative.proof.md). Public numbers only.
  */
-export function nonNegative(estimate: Estimate, tables: readonly (readonly number[])[]): Estimate {
+export function nonNegative(estimate: Estimate, tables: readonly (readonly number[])[], rows?: number): Estimate {
   const { sizes, by } = estimate;
   const maximal = maximalOf(tables);
   const known = new Map<string, Int32Array>();
@@ -22,7 +22,9 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
   };
   const margins = [...by].map(([text, { values, variance }]) => {
     const axes = text === '' ? [] : text.split(',').map(Number);
-    return { text, noisy: values, variance, own: axes.map((axis) => sizes[axis]!), now: Float64Array.from(values), weight: 0 };
+    const known = rows !== undefined && text === '';
+    const noisy = known ? Float64Array.of(rows) : values;
+    return { text, known, noisy, variance, own: axes.map((axis) => sizes[axis]!), now: Float64Array.from(noisy), weight: 0 };
   });
   const place = new Map(margins.map(({ text }, k) => [text, k]));
   const all = maximal.map((axes) => {
@@ -59,6 +61,10 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
       }
     }
     for (const m of margins) {
+      if (m.known) {
+        m.now.set(m.noisy);
+        continue;
+      }
       centre(m.now, m.own);
       for (let i = 0; i < m.now.length; i++) m.now[i]! /= 1 / m.variance + m.weight;
     }

@@ -1,6 +1,8 @@
 import type { Reading } from '../accounting/reading.js';
 import { nothingLeft } from '../accounting/share.js';
-import { type Axis, noisyTables, type Tables } from '../count/tables.js';
+import { publicRecords } from '../count/kept-rows.js';
+import type { Axis } from '../count/measure.js';
+import { noisyTables, type Tables } from '../count/tables.js';
 import { Fault } from '../errors.js';
 import type { Allotment } from '../mechanism/allotment.js';
 import { lawWords } from '../mechanism/law.js';
@@ -11,20 +13,23 @@ import { cellsIn, cellsOf, type Layout, placesWithout } from '../mechanism/resid
 import { type Changes, type NoisedTables, noisedTables } from '../mechanism/residual/residual.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
+import type { AnswerTable, Foreseen } from '../query/bound.js';
 import { mostCells, mostCellsTogether, refuseManyCells } from '../query/keys.js';
 import { looseDelta, mostlyNoise, noNoise, type Plan } from '../release/plan.js';
 import type { Release } from '../release/receipt.js';
 import { column, type Relied, rowsThemselves } from '../release/relied.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
-import { withErrorsOf } from '../release/tidy.js';
-import { answerTables, foreseen, halfWidths } from './answer.js';
+import { answerTables, foreseen, halfWidths, tidied, withValues } from './answer.js';
 import { closureOf, maximalOf } from './closure.js';
-import { estimateFrom } from './estimate.js';
+import { distributionCells, distributionFrom } from './distribution.js';
+import { cellVariance, type Estimate, estimateFrom, tableFrom, variancesOf } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
+import { evened } from './largest.js';
+import { axesOf, countedBy, withoutSplits } from './levels.js';
 import { nonNegative } from './non-negative.js';
-import { errorOf, plainLayout, residualLayout } from './ways.js';
+import { errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
 
-/** A way to release all tables, and the root mean square error over all their cells, weights included. */
+/** A way to release all tables, and the root mean square error over all their cells, or the largest error of one, weights included. */
 interface Way {
   readonly name: 'without smaller tables' | 'every table by itself';
   readonly noised: NoisedTables;
@@ -47,8 +52,11 @@ export interface WorkloadPlan extends Plan {
     readonly cells: number;
     /** How many numbers noise is drawn for; memory and time go with it. */
     readonly noised: number;
-    /** Root mean square error of a cell, by every way: the first is taken. */
+    readonly aim: Workload['aim'];
+    /** Root mean square error of a cell, or the largest standard error where that is the aim, by every way: the first is taken. */
     readonly ways: readonly { readonly name: string; readonly noise: string; readonly error: number }[];
+    /** Cells of the one distribution that --tidy fits to all tables; absent where it is too large, and the nearest tables without negative cells are told. */
+    readonly distribution?: number;
   };
 }
 
@@ -65,6 +73,8 @@ interface Recorded {
   }[];
   readonly variance: number;
   readonly wide: number;
+  /** How many rows were counted, where that is public. */
+  readonly rows?: number;
 }
 
 export async function releaseWorkload(session: Session, form: WorkloadForm, options: AskOptions): Promise<Release> {
@@ -99,20 +109,31 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
         })),
         variance: noised.variance,
         wide: halfWidths(mechanism.law.kind),
+        ...(rowsArePublic(session.policy) && { rows: await publicRecords(engine, session.policy) }),
       };
     },
   });
   const parts = result.parts.map(({ axes, scale, centred }) => ({ axes, scale: BigInt(scale), centred }));
-  const estimate = estimateFrom(
-    { sizes: workload.sizes, parts },
-    result.parts.map(({ told }) => told.map(Number)),
-    result.variance,
-  );
-  const tables = answerTables(workload, estimate, result.wide);
-  if (!options.tidy) return { tables, receipt };
+  const told = result.parts.map((part) => part.told.map(Number));
+  const estimate = estimateFrom({ sizes: workload.sizes, parts }, told, result.variance);
+  const noisy = answerTables(workload, estimate, result.wide);
+  const tables = shown(workload, estimate, noisy);
+  if (!options.tidy || result.variance === 0) return { tables, receipt };
   const asked = workload.tables.map(({ axes }) => axes);
-  return { tables: withErrorsOf(answerTables(workload, nonNegative(estimate, asked), result.wide, 0), tables), receipt };
+  // Where nobody knows how many rows there are, the noisy number: left free, negative cells of all tables would push it up.
+  const rows = result.rows ?? rowsIn(estimate);
+  const values = plan.workload.distribution ? distributionFrom(estimate, asked, rows).table : nearest(estimate, asked, rows);
+  return { tables: tidied(tables, shown(workload, estimate, withValues(workload, noisy, values))), receipt };
 }
+
+const rowsIn = ({ by }: Estimate): number => Math.max(0, by.get('')!.values[0]!);
+function nearest(estimate: Estimate, asked: readonly (readonly number[])[], rows: number) {
+  const found = nonNegative(estimate, asked, rows);
+  return (axes: readonly number[]): Float64Array => tableFrom(found, axes);
+}
+
+/** Where records are replaced there are as many afterwards, and every row is one (count/kept-rows.ts). */
+const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
 
 async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
   const { policy } = session;
@@ -126,8 +147,8 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   const [best] = ways;
   if (!best) throw nothingLeft();
   const { tables } = workload;
-  const cells = tables.reduce((n, table) => n + cellsOf(workload.sizes, table), 0);
-  const errors = foreseen(workload, best.noised);
+  const errors = foreseenOf(workload, best.noised);
+  const behind = distributionCells(workload);
   const records = addsRemoves(policy) ? undefined : await session.records();
   const doubts =
     records === undefined
@@ -136,7 +157,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   const framed = session.frame({
     label:
       options.label ??
-      `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${workload.names.length} columns`,
+      `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${workload.columns.length} columns`,
     ...toldOf(allowance),
     mechanisms: [best.noised.mechanism],
     mechanism: best.noised.mechanism.law.kind === 'none' ? 'none' : `${best.noised.mechanism.law.kind}, ${best.name}`,
@@ -158,13 +179,36 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
       ...framed,
       workload: {
         tables: tables.length,
-        cells,
+        cells: errors.reduce((n, { cells }) => n + cells, 0),
         noised: cellsIn(best.noised.layout),
+        aim: workload.aim,
         ways: ways.map(({ name, noised, error }) => ({ name, noise: noised.mechanism.law.kind, error })),
+        ...(behind !== undefined && { distribution: behind }),
       },
     },
-    canonical: JSON.stringify([workload.axes.map(({ key }) => key), tables]),
+    canonical: JSON.stringify([
+      workload.axes.map(({ key }) => key),
+      tables,
+      ...(workload.aim === 'mean' ? [] : [workload.aim]),
+      ...(isSplit(workload) ? [workload.columns.map(({ split }) => split ?? null)] : []),
+    ]),
   };
+}
+
+const isSplit = ({ columns }: Workload): boolean => columns.some(({ split }) => split);
+/** Tables over columns, from those over axes. */
+function shown(workload: Workload, { by }: Estimate, tables: readonly AnswerTable[]): readonly AnswerTable[] {
+  if (!isSplit(workload)) return tables;
+  const variances = new Map([...by].map(([text, { variance }]) => [text, variance]));
+  const varianceOf = (axes: readonly number[]) => cellVariance(workload.sizes, axes, variances);
+  return tables.map((told, k) => withoutSplits(workload.columns, workload.tables[k]!.axes, varianceOf).table(told));
+}
+function foreseenOf(workload: Workload, noised: NoisedTables): readonly Foreseen[] {
+  const errors = foreseen(workload, noised);
+  if (!isSplit(workload)) return errors;
+  const variances = variancesOf(noised.layout);
+  const varianceOf = (axes: readonly number[]) => cellVariance(workload.sizes, axes, variances) * noised.variance;
+  return errors.map((told, k) => withoutSplits(workload.columns, workload.tables[k]!.axes, varianceOf).foreseen(told));
 }
 
 function refuseOthers({ protect }: Policy): void {
@@ -184,24 +228,24 @@ function refuseLarge({ sizes, tables }: Workload): void {
 }
 
 /** What one record may do, by the secret of the policy (residual.proof.md). */
-function changesOf(policy: Policy, { names }: Workload): readonly Changes[] {
+function changesOf(policy: Policy, workload: Workload): readonly Changes[] {
   const { protect, columns } = policy;
   const whole: Change = addsRemoves(policy) ? 'removed' : 'replaced';
   const rows = protect.secret === 'person' ? protect.maxRows : 1;
   const all: Changes = { of: everyRecord, change: whole, rows };
   if (protect.secret !== 'answer') return [all];
-  const answers = names.flatMap((name, along): Changes[] =>
-    columns.get(name)?.public ? [] : [{ of: answersTo(name), change: { along }, rows: 1 }],
+  const answers = workload.columns.flatMap((own): Changes[] =>
+    columns.get(own.name)?.public ? [] : [{ of: answersTo(own.name), change: { along: axesOf(own) }, rows: 1 }],
   );
   return answers.length > 0 ? [...answers, all] : [];
 }
 
 /** What is known to everybody where the secret is an answer, and so pays nothing (release/relied.proof.md). */
-function reliedBy({ protect, columns }: Policy, { names }: Workload, { cost }: Mechanism): readonly Relied[] {
+function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { cost }: Mechanism): readonly Relied[] {
   if (protect.secret !== 'answer') return [];
   return [
     ...(cost.perRecord.size === 0 ? [rowsThemselves] : []),
-    ...names.filter((name) => columns.get(name)?.public).map(column),
+    ...asked.flatMap(({ name }) => (columns.get(name)?.public ? [column(name)] : [])),
   ];
 }
 
@@ -215,16 +259,25 @@ function waysFor(
   const { rho, pure, route } = allowance;
   const by = (name: Way['name'], layout: Layout, allotment: Allotment): Way => {
     const noised = noisedTables('tables of the workload', layout, changes, allotment, route.amplifier.scope);
-    return { name, noised, error: Math.sqrt((errorOf(workload, layout) * noised.variance) / weightOf(workload)) };
+    const squared = largest ? largestErrorOf(workload, layout) : errorOf(workload, layout) / weightOf(workload);
+    return { name, noised, error: Math.sqrt(squared * noised.variance) };
   };
+  const largest = workload.aim === 'largest';
+  const { sizes } = workload;
+  const even = () => workload.tables.map((table) => ({ ...table, weight: table.weight / cellsOf(sizes, table) }));
+  const tables = largest ? even() : workload.tables;
   return [
     ...(rho
       ? [
-          by('without smaller tables', residualLayout(workload, change), rho),
-          by('every table by itself', plainLayout(workload, 'zcdp'), rho),
+          by(
+            'without smaller tables',
+            residualLayout({ sizes, tables: largest ? evened(workload, change) : tables }, change),
+            rho,
+          ),
+          by('every table by itself', plainLayout({ sizes, tables }, 'zcdp'), rho),
         ]
       : []),
-    ...(pure ? [by('every table by itself', plainLayout(workload, 'pure'), pure)] : []),
+    ...(pure ? [by('every table by itself', plainLayout({ sizes, tables }, 'pure'), pure)] : []),
   ].sort((a, b) => a.error - b.error);
 }
 const weightOf = ({ sizes, tables }: Workload): number => tables.reduce((sum, t) => sum + t.weight * cellsOf(sizes, t), 0);
@@ -240,12 +293,18 @@ function whyOf(ways: readonly Way[]): string {
 }
 
 /** The tables that no other says are counted; the counts of every part follow. */
-function countedFor({ axes, sizes, tables }: Workload, { parts }: Layout) {
+function countedFor({ columns, sizes, tables }: Workload, { parts }: Layout) {
   const maximal = maximalOf(tables.map((t) => t.axes));
-  const counted: Tables = { axes: axes.map(({ key }) => key as Axis), tables: maximal };
+  const how = maximal.map((own) => countedBy(columns, sizes, own));
+  const counted: Tables = { axes: columns.map(({ key }) => key as Axis), tables: how.map((by) => by.columns) };
   const holding = parts.map((part) => maximal.findIndex((own) => part.axes.every((axis) => own.includes(axis))));
-  const ofParts = (counts: readonly (readonly bigint[])[]): readonly (readonly bigint[])[] =>
-    parts.map((part, k) => {
+  const ofParts = (byColumns: readonly (readonly bigint[])[]): readonly (readonly bigint[])[] => {
+    const counts = byColumns.map((list, t) => {
+      const placed = new Array<bigint>(how[t]!.cells).fill(0n);
+      for (const [cell, x] of list.entries()) placed[how[t]!.at[cell]!]! += x;
+      return placed;
+    });
+    return parts.map((part, k) => {
       const own = maximal[holding[k]!]!;
       const set = own.reduce((bits, axis, i) => (part.axes.includes(axis) ? bits : bits | (1 << i)), 0);
       if (set === 0) return counts[holding[k]!]!;
@@ -257,5 +316,6 @@ function countedFor({ axes, sizes, tables }: Workload, { parts }: Layout) {
       for (const [cell, x] of counts[holding[k]!]!.entries()) sums[at[cell]!]! += x;
       return sums;
     });
+  };
   return { tables: counted, ofParts };
 }

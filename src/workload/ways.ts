@@ -71,10 +71,16 @@ function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Fl
       (sum, set) => sum + (set.length > 0 ? Math.sqrt(cellsOf(sizes, { axes: set })) / 2 : 0),
       0,
     );
-    return fineness * Math.max(4, rounded);
+    return fineness * Math.max(24, rounded);
   });
   const unit = Math.max(...needed.map((n, k) => n / wanted[k]!));
   return tables.map(({ axes }, k) => ({ axes, scale: BigInt(Math.max(1, Math.round(unit * wanted[k]!))), centred }));
+}
+
+/** The largest of the weighted variances of a cell, for noise of variance 1; before anything is drawn. */
+export function largestErrorOf({ sizes, tables }: Asked, layout: Layout): number {
+  const variances = variancesOf(layout);
+  return tables.reduce((most, { axes, weight }) => Math.max(most, weight * cellVariance(sizes, axes, variances)), 0);
 }
 
 /** The weighted sum of the variances of all cells that are asked for, for noise of variance 1; before anything is drawn. */

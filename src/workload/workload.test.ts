@@ -9,7 +9,8 @@ import { noisedTables } from '../mechanism/residual/residual.js';
 import { halfWidths } from './answer.js';
 import { maximalOf, subsetsUpTo } from './closure.js';
 import { cellVariance, estimateFrom, tableFrom, variancesOf } from './estimate.js';
-import { errorOf, plainLayout, residualLayout } from './ways.js';
+import { evened } from './largest.js';
+import { errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
 
 const all = (sizes: readonly number[], ...orders: number[]) => ({
   sizes,
@@ -203,6 +204,22 @@ describe('the noise that is chosen', () => {
     expect(found / least).toBeGreaterThan(0.999);
     expect(found / least).toBeLessThan(1.015);
   });
+
+  it.each([
+    [[1], 12.047],
+    [[2], 67.802],
+    [[3], 236.843],
+    [[0, 1, 2, 3], 253.605],
+  ])(
+    'leaves the largest variance that Xiao et al. 2023 do on Adult, where that is the aim, all tables of %j columns',
+    (orders, published) => {
+      const workload = all(adult, ...orders);
+      const layout = residualLayout({ sizes: adult, tables: evened(workload, 'removed') }, 'removed');
+      const found = largestErrorOf(workload, layout) * Number(effectOf(layout, 'removed').l2squared);
+      expect(found / published).toBeGreaterThan(0.9995);
+      expect(found / published).toBeLessThan(1.005);
+    },
+  );
 
   it.each([
     [40, 2, 0.35],

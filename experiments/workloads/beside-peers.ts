@@ -1,0 +1,82 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { fromNumber } from '../../src/exact/rational.js';
+import { zcdp } from '../../src/mechanism/allotment.js';
+import { Paid } from '../../src/mechanism/paid.js';
+import { everyRecord } from '../../src/mechanism/record-class.js';
+import { noisedTables } from '../../src/mechanism/residual/residual.js';
+import { closureOf, subsetsUpTo } from '../../src/workload/closure.js';
+import { estimateFrom, tableFrom } from '../../src/workload/estimate.js';
+import { nonNegative } from '../../src/workload/non-negative.js';
+import { residualLayout } from '../../src/workload/ways.js';
+import { type Coded, countsOf } from './measured.js';
+
+/** How far tables are from the truth: half the L1 distance by the number of rows, mean over tables; and the root mean square error of a cell. */
+export interface Distance {
+  readonly by: string;
+  readonly distance: number;
+  readonly rmse: number;
+  readonly seconds: number;
+}
+
+/** All tables of so many columns, of one draw: as they are read off, and tidied. `synth` is asked in the same way once there is one. */
+export function oursOn(coded: Coded, order: number, rho: number, change: 'removed' | 'replaced'): readonly Distance[] {
+  const { sizes } = coded;
+  const axes = subsetsUpTo([...sizes.keys()], order).filter((set) => set.length === order);
+  const exact = new Map(closureOf(axes).map((set) => [set.join(), countsOf(coded, set)]));
+  const start = performance.now();
+  const layout = residualLayout({ sizes, tables: axes.map((set) => ({ axes: set, weight: 1 })) }, change);
+  const noised = noisedTables('tables', layout, [{ of: everyRecord, change, rows: 1 }], zcdp(fromNumber(rho)));
+  const told = noised.mechanism.ready(new Paid([noised.mechanism]))(
+    noised.vector(layout.parts.map((part) => Array.from(exact.get(part.axes.join())!, BigInt))),
+  );
+  const estimate = estimateFrom(layout, noised.apart(told.map(Number)), noised.variance);
+  const drawn = (performance.now() - start) / 1000;
+  const tidied = nonNegative(estimate, axes, Math.max(0, estimate.by.get('')!.values[0]!));
+  const after = (performance.now() - start) / 1000;
+  return [
+    { by: 'workload', seconds: drawn, ...distanceOf(coded, axes, (set) => tableFrom(estimate, set)) },
+    { by: 'workload, tidied', seconds: after, ...distanceOf(coded, axes, (set) => tableFrom(tidied, set)) },
+  ];
+}
+
+function distanceOf(coded: Coded, tables: readonly (readonly number[])[], of: (axes: readonly number[]) => Float64Array) {
+  let [squares, cells, distance] = [0, 0, 0];
+  for (const axes of tables) {
+    const [truth, told] = [countsOf(coded, axes), of(axes)];
+    for (let cell = 0; cell < truth.length; cell++) {
+      squares += (told[cell]! - truth[cell]!) ** 2;
+      distance += Math.abs(told[cell]! - truth[cell]!) / 2 / coded.rows;
+    }
+    cells += truth.length;
+  }
+  return { distance: distance / tables.length, rmse: Math.sqrt(squares / cells) };
+}
+
+const python = process.env.FUGU_PEERS ?? 'python3';
+const script = ['./peers.py', '../../../experiments/workloads/peers.py']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((path) => existsSync(path));
+
+/** Whether OpenDP with its graphical models (`opendp[mbi,polars]`) is there. */
+export const peersThere = (): Promise<boolean> =>
+  new Promise((answer) => execFile(python, ['-c', 'import opendp, mbi, polars, pandas'], (error) => answer(!error && !!script)));
+
+/** OpenDP's algorithm on the same rows, codes, neighbours and rho. */
+export function peerOn({ sizes, columns }: Coded, order: number, rho: number, algorithm: 'AIM' | 'MST'): Promise<Distance> {
+  return new Promise((answer, refuse) => {
+    const child = spawn(python, [script!], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.on('data', (part) => {
+      text += part;
+    });
+    child.on('error', refuse);
+    child.on('close', (code) =>
+      code === 0
+        ? answer({ by: `OpenDP ${algorithm}`, ...(JSON.parse(text) as Omit<Distance, 'by'>) })
+        : refuse(new Error(`OpenDP's ${algorithm} ended with ${code}`)),
+    );
+    child.stdin.end(JSON.stringify({ sizes, columns: columns.map((column) => Array.from(column)), rho, algorithm, order }));
+  });
+}

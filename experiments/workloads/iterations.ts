@@ -1,0 +1,70 @@
+import { fromNumber } from '../../src/exact/rational.js';
+import { additive } from '../../src/mechanism/additive.js';
+import { pure, zcdp } from '../../src/mechanism/allotment.js';
+import { effectOn } from '../../src/mechanism/effect.js';
+import { Paid } from '../../src/mechanism/paid.js';
+import { everyRecord } from '../../src/mechanism/record-class.js';
+import { noisedTables } from '../../src/mechanism/residual/residual.js';
+import { cimRounds } from '../../src/papers/correlated-sensitivity/cim.js';
+import { pmwRounds } from '../../src/papers/multiplicative-weights/pmw.js';
+import { type Rounds, toldBy } from '../../src/papers/multiplicative-weights/rounds.js';
+import { subsetsUpTo } from '../../src/workload/closure.js';
+import { estimateFrom, tableFrom } from '../../src/workload/estimate.js';
+import { plainLayout, residualLayout } from '../../src/workload/ways.js';
+import { type Coded, countsOf, rhoOf } from './measured.js';
+
+/** Root mean square errors of all cells of all tables of one and two of a few columns, rows replaced: the iterations as published (their histogram has all combinations), and the workload without and with a delta. */
+export function iterationErrors(coded: Coded, epsilon: number): Readonly<Record<string, number>> {
+  const { sizes, rows } = coded;
+  const tables = subsetsUpTo([...sizes.keys()], 2).filter((axes) => axes.length > 0);
+  const exact = tables.map((axes) => countsOf(coded, axes));
+  const truth = exact.flatMap((counts) => [...counts]);
+  const places = combinations(sizes);
+  const queries = tables.flatMap((axes, t) =>
+    Array.from({ length: exact[t]!.length }, (_, cell) =>
+      Float64Array.from(places, (place) => Number(axes.reduce((at, axis) => at * sizes[axis]! + place[axis]!, 0) === cell)),
+    ),
+  );
+  const off = (told: readonly (number | undefined)[]) =>
+    Math.sqrt(told.reduce<number>((sum, x, k) => sum + ((x ?? 0) - truth[k]!) ** 2, 0) / truth.length);
+  const iterated = (rounds: Rounds) => off(toldBy(rounds, noisy(truth, rounds.scale)));
+  const asked = { sizes, tables: tables.map((axes) => ({ axes, weight: 1 })) };
+  const workload = (way: 'pure' | 'zcdp') => {
+    const layout = way === 'pure' ? plainLayout(asked, 'pure') : residualLayout(asked, 'replaced');
+    const allotment = way === 'pure' ? pure(fromNumber(epsilon)) : zcdp(fromNumber(rhoOf(epsilon, 1e-6)));
+    const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
+    const vector = noised.vector(layout.parts.map(({ axes }) => Array.from(countsOf(coded, axes), BigInt)));
+    const told = noised.apart(
+      noised.mechanism
+        .ready(new Paid([noised.mechanism]))(vector)
+        .map(Number),
+    );
+    const estimate = estimateFrom(layout, told, noised.variance);
+    return off(tables.flatMap((axes) => [...tableFrom(estimate, axes)]));
+  };
+  return {
+    cim: iterated(cimRounds(queries, rows, 1, epsilon)),
+    pmw: iterated(pmwRounds(queries, rows, epsilon)),
+    'workload, no delta': workload('pure'),
+    'workload, delta 1e-6': workload('zcdp'),
+  };
+}
+
+const combinations = (sizes: readonly number[]): readonly (readonly number[])[] =>
+  sizes.reduce<number[][]>((list, m) => list.flatMap((place) => Array.from({ length: m }, (_, p) => [...place, p])), [[]]);
+
+/** Laplace noise of a scale on every number, in thousandths. */
+function noisy(numbers: readonly number[], scale: number): readonly number[] {
+  const unit = 1000;
+  const noise = additive(
+    {
+      name: 'answers',
+      cells: numbers.length,
+      effects: effectOn([everyRecord], { l1: BigInt(unit), l2squared: BigInt(unit ** 2) }),
+    },
+    pure(fromNumber(1 / scale)),
+  );
+  return noise
+    .ready(new Paid([noise]))(numbers.map((x) => BigInt(Math.round(x * unit))))
+    .map((x) => Number(x) / unit);
+}

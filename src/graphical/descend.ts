@@ -1,0 +1,172 @@
+import type { Measured } from './fit.js';
+import { addTo, type Places, placesOf, sumInto } from './margin.js';
+import { type Noise, noiseOf } from './noise.js';
+import type { Propagation } from './propagate.js';
+import { lowest, type Step } from './quasi-newton.js';
+import { isWithin } from './tree.js';
+
+export interface Descent {
+  /** How often all tables of the model were worked out. */
+  readonly iterations: number;
+  /** Half the sum of squares over measured cells, in units of their noise. */
+  readonly loss: number;
+  /** No distribution has a loss that is lower by more (fit.proof.md). */
+  readonly gap: number;
+}
+
+interface Problem {
+  readonly sizes: readonly number[];
+  readonly measured: readonly Measured[];
+  readonly total: number;
+  readonly columns: readonly (readonly number[])[];
+  /** Where to start, and where it ended. */
+  readonly values: readonly Float64Array[];
+  readonly spread: Propagation;
+  readonly iterations?: number;
+  readonly within?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** How hard the first and the last steps are pulled back to where they began: the entropy of a row counts as much as so many deviations of the noisiest table. */
+const first = 3;
+const last = 1;
+
+/**
+ * Proximal steps: each finds the distribution with the least loss plus `force` times its relative entropy to the one before, by the dual of that problem, which is smooth, convex and
+ * without bounds (fit.proof.md). The loss falls from step to step. `undefined` where no row is possible. The beliefs are left as those of `values`.
+ */
+export function descend(problem: Problem): Descent | undefined {
+  const { total, values, spread, iterations = 1000, within = 0.1, signal } = problem;
+  const own = parts(problem);
+  const cells = own.reduce((n, { counts }) => n + counts.length, 0);
+  const widest = Math.max(...own.map(({ noise }) => noise.sd));
+  let force = first / widest;
+  const empty = () => values.map((v) => new Float64Array(v.length));
+  const [sum, margins] = [empty(), empty()];
+  const shifts = new Float64Array(cells);
+  const look = (point: Float64Array, gradient: Float64Array, curvature: Float64Array): number => {
+    signal?.throwIfAborted();
+    for (const [k, v] of sum.entries()) v.set(values[k]!);
+    for (const part of own) lift(part, point.subarray(part.from, part.to), sum[part.k]!);
+    let value = total * spread.run(sum, total);
+    for (const [k, v] of margins.entries()) spread.margin(k, v);
+    for (const part of own) {
+      const { from, to, counts, noise, room } = part;
+      const into = gradient.subarray(from, to);
+      read(part, margins, into);
+      noise.spread(point.subarray(from, to), room);
+      const back = force * noise.sd ** 2;
+      for (let i = 0; i < counts.length; i++) {
+        const pulled = force * room[i]!;
+        curvature[from + i] = into[i]! + back;
+        value += point[from + i]! * (pulled / 2 - counts[i]!);
+        into[i]! += pulled - counts[i]!;
+      }
+    }
+    return value;
+  };
+  const near = (gradient: Float64Array): boolean => {
+    let squares = 0;
+    for (const { from, to, noise } of own) for (let i = from; i < to; i++) squares += (gradient[i]! / noise.sd) ** 2;
+    return squares <= cells * (within / 2) ** 2;
+  };
+  const enough = (within ** 2 / 2) * cells;
+  let done = 1;
+  if (spread.run(values, total) === Number.NEGATIVE_INFINITY) return undefined;
+  let now = lossOf(own, spread, margins);
+  const before = empty();
+  const past: Step[] = [];
+  while (cells > 0 && done < iterations) {
+    shifts.fill(0);
+    done += lowest(shifts, look, near, iterations - done, past);
+    for (const [k, v] of before.entries()) v.set(values[k]!);
+    for (const part of own) lift(part, shifts.subarray(part.from, part.to), values[part.k]!);
+    done++;
+    spread.run(values, total);
+    const then = lossOf(own, spread, margins);
+    const fell = now - then;
+    // Only a step that was cut short can rise.
+    if (fell < 0) for (const [k, v] of values.entries()) v.set(before[k]!);
+    else now = then;
+    if (fell <= enough && force * widest <= last) break;
+    const next = Math.max(force / 3, last / widest);
+    for (const step of past) step.product = eased(step, own, force - next);
+    force = next;
+  }
+  spread.run(values, total);
+  const loss = lossOf(own, spread, margins);
+  const slope = empty();
+  let here = 0;
+  for (const part of own) {
+    const { counts, sums, noise, off, room } = part;
+    for (let i = 0; i < counts.length; i++) off[i] = sums[i]! - counts[i]!;
+    noise.inverse(off, room);
+    for (let i = 0; i < counts.length; i++) here += room[i]! * sums[i]!;
+    lift(part, room, slope[part.k]!);
+  }
+  const gap = Math.max(0, here - total * spread.least(slope));
+  spread.run(values, total);
+  return { iterations: done, loss, gap };
+}
+
+/** What is known of the curvature, without so much of the pull back; the product of both lists. */
+function eased({ moved, turned }: Step, own: readonly Part[], less: number): number {
+  let product = 0;
+  for (const { from, to, noise, room } of own) {
+    noise.spread(moved.subarray(from, to), room);
+    for (let i = from; i < to; i++) {
+      turned[i]! -= less * room[i - from]!;
+      product += turned[i]! * moved[i]!;
+    }
+  }
+  return product;
+}
+
+interface Part {
+  readonly k: number;
+  readonly places: Places | undefined;
+  readonly from: number;
+  readonly to: number;
+  readonly counts: Float64Array;
+  readonly noise: Noise;
+  /** What the model last said of it, and room for lists of its length. */
+  readonly sums: Float64Array;
+  readonly off: Float64Array;
+  readonly room: Float64Array;
+}
+
+/** Where every measured table stands in one list of all their cells, and in the factor that holds it. */
+function parts({ sizes, measured, columns }: Problem): readonly Part[] {
+  let to = 0;
+  return measured.map((own) => {
+    const k = columns.findIndex((outer) => isWithin(own.columns, outer));
+    const from = to;
+    to += own.counts.length;
+    const places = columns[k]!.length === own.columns.length ? undefined : placesOf(sizes, columns[k]!, own.columns);
+    const [sums, off, room] = [0, 1, 2].map(() => new Float64Array(to - from)) as [Float64Array, Float64Array, Float64Array];
+    return { k, places, from, to, counts: own.counts, noise: noiseOf(sizes, own), sums, off, room };
+  });
+}
+
+function lift({ places }: Part, small: Float64Array, large: Float64Array): void {
+  if (places) addTo(places, small, large);
+  else for (let i = 0; i < large.length; i++) large[i]! += small[i]!;
+}
+
+function read({ k, places }: Part, margins: readonly Float64Array[], into: Float64Array): void {
+  if (places) sumInto(places, margins[k]!, into);
+  else into.set(margins[k]!);
+}
+
+function lossOf(own: readonly Part[], spread: Propagation, margins: readonly Float64Array[]): number {
+  for (const [k, v] of margins.entries()) spread.margin(k, v);
+  let loss = 0;
+  for (const part of own) {
+    const { sums, counts, noise, off, room } = part;
+    read(part, margins, sums);
+    for (let i = 0; i < counts.length; i++) off[i] = sums[i]! - counts[i]!;
+    noise.inverse(off, room);
+    for (let i = 0; i < counts.length; i++) loss += off[i]! * room[i]!;
+  }
+  return loss / 2;
+}

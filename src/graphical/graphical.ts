@@ -1,0 +1,44 @@
+import { drawRows } from './draw.js';
+import { eliminated } from './eliminate.js';
+import { cellsOf, placesOf, sumInto } from './margin.js';
+import { type Factor, homeOf } from './propagate.js';
+import type { Tree } from './tree.js';
+
+/** A distribution of rows over columns 0..k-1, known by its tables over the cliques of a tree. Tables are row-major over columns in increasing order. */
+export interface Graphical {
+  readonly sizes: readonly number[];
+  readonly total: number;
+  readonly cliques: readonly (readonly number[])[];
+  /** How many rows are in every cell of a table over any columns: read off a clique, or summed over what is left out; refused with its size where that is too large. */
+  table(columns: readonly number[]): Float64Array;
+  /** So many rows, one array per column: each value takes its share of the rows that agree so far, and only what is left of it is drawn. `random` is uniform on [0, 1). */
+  rows(n: number, random: () => number): readonly Uint16Array[];
+  /** What another fit may start from. */
+  readonly factors: readonly Factor[];
+}
+
+export function graphical(
+  sizes: readonly number[],
+  total: number,
+  { cliques }: Tree,
+  tree: Tree,
+  beliefs: readonly Float64Array[],
+  factors: readonly Factor[],
+): Graphical {
+  const table = (asked: readonly number[]): Float64Array => {
+    const columns = [...asked].sort((a, b) => a - b);
+    const home = homeOf(sizes, tree, columns);
+    if (home < 0) return eliminated({ sizes, tree, beliefs }, columns);
+    const out = new Float64Array(cellsOf(sizes, columns));
+    sumInto(placesOf(sizes, tree.cliques[home]!, columns), beliefs[home]!, out);
+    return out;
+  };
+  return {
+    sizes,
+    total,
+    cliques,
+    factors,
+    table,
+    rows: (n, random) => drawRows({ sizes, tree, beliefs }, n, random),
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Where every cell of a table goes in a smaller one over some of its columns. Places add up over columns, so two short lists tell it: that of cell
+ * i * low.length + j is high[i] + low[j].
+ */
+export interface Places {
+  readonly cells: number;
+  readonly high: Int32Array;
+  readonly low: Int32Array;
+}
+
+/** The inner loop is at least so long where the table is. */
+const shortest = 48;
+
+export const cellsOf = (sizes: readonly number[], columns: readonly number[]): number =>
+  columns.reduce((n, column) => n * sizes[column]!, 1);
+
+/** Both in increasing order of columns, the inner within the outer. */
+export function placesOf(sizes: readonly number[], outer: readonly number[], inner: readonly number[]): Places {
+  const strides = new Map<number, number>();
+  let cells = 1;
+  for (let k = inner.length - 1; k >= 0; k--) {
+    strides.set(inner[k]!, cells);
+    cells *= sizes[inner[k]!]!;
+  }
+  let from = outer.length;
+  let length = 1;
+  while (from > 0 && length < shortest) length *= sizes[outer[--from]!]!;
+  const list = (columns: readonly number[]): Int32Array =>
+    columns.reduce((found, column) => {
+      const [m, stride] = [sizes[column]!, strides.get(column) ?? 0];
+      const next = new Int32Array(found.length * m);
+      for (let i = 0; i < found.length; i++) for (let p = 0; p < m; p++) next[i * m + p] = found[i]! + p * stride;
+      return next;
+    }, Int32Array.of(0));
+  return { cells, high: list(outer.slice(0, from)), low: list(outer.slice(from)) };
+}
+
+/** Sums of the large table, into the small one. */
+export function sumInto({ high, low }: Places, large: Float64Array, small: Float64Array): void {
+  small.fill(0);
+  let at = 0;
+  for (let i = 0; i < high.length; i++) {
+    const base = high[i]!;
+    for (let j = 0; j < low.length; j++) small[base + low[j]!]! += large[at++]!;
+  }
+}
+
+export function addTo({ high, low }: Places, small: Float64Array, large: Float64Array): void {
+  let at = 0;
+  for (let i = 0; i < high.length; i++) {
+    const base = high[i]!;
+    for (let j = 0; j < low.length; j++) large[at++]! += small[base + low[j]!]!;
+  }
+}
+
+export function multiplyBy({ high, low }: Places, small: Float64Array, large: Float64Array): void {
+  let at = 0;
+  for (let i = 0; i < high.length; i++) {
+    const base = high[i]!;
+    for (let j = 0; j < low.length; j++) large[at++]! *= small[base + low[j]!]!;
+  }
+}
+
+/** The largest of the cells that fall together. */
+export function largestInto({ high, low }: Places, large: Float64Array, small: Float64Array): void {
+  small.fill(Number.NEGATIVE_INFINITY);
+  let at = 0;
+  for (let i = 0; i < high.length; i++) {
+    const base = high[i]!;
+    for (let j = 0; j < low.length; j++) {
+      const x = large[at++]!;
+      const place = base + low[j]!;
+      if (x > small[place]!) small[place] = x;
+    }
+  }
+}
+
+/** Every cell becomes e to what it is above the largest of those that fall together; and their sums. A group without any possible cell has none. */
+export function powersInto({ high, low }: Places, large: Float64Array, tops: Float64Array, sums: Float64Array): void {
+  sums.fill(0);
+  let at = 0;
+  for (let i = 0; i < high.length; i++) {
+    const base = high[i]!;
+    for (let j = 0; j < low.length; j++, at++) {
+      const place = base + low[j]!;
+      const top = tops[place]!;
+      const x = top === Number.NEGATIVE_INFINITY ? 0 : Math.exp(large[at]! - top);
+      large[at] = x;
+      sums[place]! += x;
+    }
+  }
+}

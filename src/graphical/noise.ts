@@ -1,0 +1,78 @@
+import { cellsOf } from './margin.js';
+
+/** The covariance of a table's noise, and its inverse, as what they make of a table. */
+export interface Noise {
+  /** Root mean square over cells. */
+  readonly sd: number;
+  spread(list: Float64Array, into: Float64Array): void;
+  inverse(list: Float64Array, into: Float64Array): void;
+}
+
+/**
+ * Noise of the same deviation on every cell by itself; or, with `variances`, of its own variance in every set of columns (bit i for the i-th): of what is centred along these columns
+ * and the same along the others.
+ */
+export function noiseOf(
+  sizes: readonly number[],
+  {
+    columns,
+    sd,
+    variances,
+  }: { readonly columns: readonly number[]; readonly sd: number; readonly variances?: readonly number[] },
+): Noise {
+  if (!variances) return { sd, spread: scaled(sd ** 2), inverse: scaled(sd ** -2) };
+  const own = columns.map((column) => sizes[column]!);
+  const mean = variances.reduce(
+    (sum, v, set) => sum + v * own.reduce((x, m, k) => x * ((set >> k) & 1 ? 1 - 1 / m : 1 / m), 1),
+    0,
+  );
+  const rooms = Array.from({ length: own.length + 1 }, () => new Float64Array(cellsOf(sizes, columns)));
+  return {
+    sd: Math.sqrt(mean),
+    spread: byParts(own, variances, rooms),
+    inverse: byParts(
+      own,
+      variances.map((v) => 1 / v),
+      rooms,
+    ),
+  };
+}
+
+const scaled = (times: number) => (list: Float64Array, into: Float64Array) => {
+  for (let i = 0; i < list.length; i++) into[i] = times * list[i]!;
+};
+
+/** Axis by axis every part is divided into its mean along the axis and what is left; each gets its own factor in the end. */
+function byParts(own: readonly number[], times: readonly number[], rooms: readonly Float64Array[]) {
+  const strides = own.map((_, k) => own.slice(k + 1).reduce((n, m) => n * m, 1));
+  return (list: Float64Array, into: Float64Array): void => {
+    rooms[0]!.set(list);
+    into.fill(0);
+    divide(0, 0);
+    function divide(axis: number, set: number): void {
+      const here = rooms[axis]!;
+      if (axis === own.length) {
+        const factor = times[set]!;
+        for (let i = 0; i < here.length; i++) into[i]! += factor * here[i]!;
+        return;
+      }
+      const next = rooms[axis + 1]!;
+      average(here, next, own[axis]!, strides[axis]!);
+      // The mean goes on in the room of the next axis, and is taken off here before that is used again.
+      for (let i = 0; i < here.length; i++) here[i]! -= next[i]!;
+      divide(axis + 1, set);
+      next.set(here);
+      divide(axis + 1, set | (1 << axis));
+    }
+  };
+}
+
+function average(from: Float64Array, into: Float64Array, m: number, stride: number): void {
+  const block = m * stride;
+  for (let start = 0; start < from.length; start += block)
+    for (let i = start; i < start + stride; i++) {
+      let sum = 0;
+      for (let p = 0; p < m; p++) sum += from[i + p * stride]!;
+      for (let p = 0; p < m; p++) into[i + p * stride] = sum / m;
+    }
+}

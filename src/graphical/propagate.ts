@@ -1,0 +1,157 @@
+import { addTo, cellsOf, largestInto, multiplyBy, type Places, placesOf, powersInto, sumInto } from './margin.js';
+import type { Tree } from './tree.js';
+
+/** A function of the cells of some columns, in logarithms; those of all factors add up to that of a row. */
+export interface Factor {
+  /** In increasing order. */
+  readonly columns: readonly number[];
+  readonly values: Float64Array;
+}
+
+/** How many rows there are in every cell of every clique, worked out again and again for other factors over the same columns. */
+export interface Propagation {
+  readonly tree: Tree;
+  /** By clique; as `run` left them. */
+  readonly beliefs: readonly Float64Array[];
+  /** Into `beliefs`, `total` rows in all. The logarithm of the sum over all rows that are possible; minus infinity where none is. */
+  run(values: readonly Float64Array[], total: number): number;
+  /** The least sum of these (one number for every cell of every factor) over all rows that are possible. It leaves `beliefs` of no use. */
+  least(values: readonly Float64Array[]): number;
+  /** What the beliefs say of a factor's columns. */
+  margin(factor: number, into: Float64Array): void;
+}
+
+interface Node {
+  readonly belief: Float64Array;
+  readonly factors: { readonly factor: number; readonly places: Places | undefined }[];
+  /** What is never possible: minus infinity there, else zero. */
+  readonly ruled: Float64Array | undefined;
+  /** To the parent. */
+  readonly up: Places | undefined;
+  /** The same separator, in the parent. */
+  readonly down: Places | undefined;
+  readonly message: Float64Array;
+  readonly ratio: Float64Array;
+}
+
+/** `columns` of the factors that change, `ruled` the ones that never do. Each lies in one of the cliques. */
+export function propagation(
+  sizes: readonly number[],
+  tree: Tree,
+  columns: readonly (readonly number[])[],
+  ruled: readonly Factor[],
+): Propagation {
+  const homes = columns.map((own) => homeOf(sizes, tree, own));
+  const nodes = tree.cliques.map((clique, c): Node => {
+    const parent = tree.parents[c]!;
+    const separator = parent < 0 ? [] : clique.filter((a) => tree.cliques[parent]!.includes(a));
+    const shared = cellsOf(sizes, separator);
+    const cells = cellsOf(sizes, clique);
+    const own = ruled.filter((factor) => homeOf(sizes, tree, factor.columns) === c);
+    const never = own.length > 0 ? new Float64Array(cells) : undefined;
+    for (const factor of own) addTo(placesOf(sizes, clique, factor.columns), factor.values, never!);
+    return {
+      belief: new Float64Array(cells),
+      factors: [...homes.keys()]
+        .filter((factor) => homes[factor] === c)
+        .map((factor) => ({
+          factor,
+          places: columns[factor]!.length === clique.length ? undefined : placesOf(sizes, clique, columns[factor]!),
+        })),
+      ruled: never,
+      up: parent < 0 ? undefined : placesOf(sizes, clique, separator),
+      down: parent < 0 ? undefined : placesOf(sizes, tree.cliques[parent]!, separator),
+      message: new Float64Array(shared),
+      ratio: new Float64Array(shared),
+    };
+  });
+  const gather = ({ factors }: Node, values: readonly Float64Array[], belief: Float64Array): void => {
+    let fresh = true;
+    for (const { factor, places } of factors) {
+      const own = values[factor]!;
+      if (places === undefined) {
+        if (fresh) belief.set(own);
+        else for (let i = 0; i < belief.length; i++) belief[i]! += own[i]!;
+      } else {
+        if (fresh) belief.fill(0);
+        addTo(places, own, belief);
+      }
+      fresh = false;
+    }
+    if (fresh) belief.fill(0);
+  };
+  const rule = ({ ruled: never }: Node, belief: Float64Array): void => {
+    if (never) for (let i = 0; i < belief.length; i++) belief[i]! += never[i]!;
+  };
+  return {
+    tree,
+    beliefs: nodes.map(({ belief }) => belief),
+    run(values, total) {
+      for (const node of nodes) {
+        gather(node, values, node.belief);
+        rule(node, node.belief);
+      }
+      let top = Number.NEGATIVE_INFINITY;
+      for (let c = nodes.length - 1; c >= 0; c--) {
+        const { belief, up, down, message, ratio } = nodes[c]!;
+        if (!up) {
+          for (let i = 0; i < belief.length; i++) if (belief[i]! > top) top = belief[i]!;
+          if (top === Number.NEGATIVE_INFINITY) return top;
+          for (let i = 0; i < belief.length; i++) belief[i] = Math.exp(belief[i]! - top);
+          continue;
+        }
+        // Every part of the clique that agrees in what is shared has its own unit, so that none is lost in doubles, whatever the others say of it.
+        largestInto(up, belief, ratio);
+        powersInto(up, belief, ratio, message);
+        for (let i = 0; i < message.length; i++) ratio[i]! += Math.log(message[i]!);
+        addTo(down!, ratio, nodes[tree.parents[c]!]!.belief);
+      }
+      const root = nodes[0]!.belief;
+      let sum = 0;
+      for (let i = 0; i < root.length; i++) sum += root[i]!;
+      const scale = total / sum;
+      for (let i = 0; i < root.length; i++) root[i]! *= scale;
+      for (let c = 1; c < nodes.length; c++) {
+        const { belief, up, down, message, ratio } = nodes[c]!;
+        sumInto(down!, nodes[tree.parents[c]!]!.belief, ratio);
+        for (let i = 0; i < ratio.length; i++) ratio[i] = message[i]! > 0 ? ratio[i]! / message[i]! : 0;
+        multiplyBy(up!, ratio, belief);
+      }
+      return top + Math.log(sum);
+    },
+    least(values) {
+      for (const node of nodes) {
+        const { belief } = node;
+        gather(node, values, belief);
+        for (let i = 0; i < belief.length; i++) belief[i] = -belief[i]!;
+        rule(node, belief);
+      }
+      for (let c = nodes.length - 1; c > 0; c--) {
+        const { belief, up, down, ratio } = nodes[c]!;
+        largestInto(up!, belief, ratio);
+        addTo(down!, ratio, nodes[tree.parents[c]!]!.belief);
+      }
+      let largest = Number.NEGATIVE_INFINITY;
+      for (const x of nodes[0]!.belief) if (x > largest) largest = x;
+      return -largest;
+    },
+    margin(factor, into) {
+      const node = nodes[homes[factor]!]!;
+      const places = node.factors.find((own) => own.factor === factor)!.places;
+      if (places) sumInto(places, node.belief, into);
+      else into.set(node.belief);
+    },
+  };
+}
+
+/** The smallest clique that holds the columns; -1 where none does. */
+export function homeOf(sizes: readonly number[], { cliques }: Tree, columns: readonly number[]): number {
+  let best = -1;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [c, clique] of cliques.entries()) {
+    if (!columns.every((column) => clique.includes(column))) continue;
+    const cells = cellsOf(sizes, clique);
+    if (cells < least) [best, least] = [c, cells];
+  }
+  return best;
+}

@@ -1,0 +1,108 @@
+/** A smooth convex function, looked at in a point: its value; the gradient goes into the list, and so does how much it curves along each coordinate, roughly. */
+export type Look = (point: Float64Array, gradient: Float64Array, curvature: Float64Array) => number;
+
+/** Steps whose curvature is remembered. */
+const memory = 8;
+/** No coordinate changes by more in one step. */
+const farthest = 4;
+
+/**
+ * Quasi-Newton descent (L-BFGS), every coordinate in the unit of its curvature, from `point` and into it. It ends where `enough` says so of point and gradient, or after so many looks;
+ * how many there were is returned.
+ */
+export function lowest(
+  point: Float64Array,
+  look: Look,
+  enough: (gradient: Float64Array) => boolean,
+  most: number,
+  past: Step[] = [],
+): number {
+  const empty = () => new Float64Array(point.length);
+  let [gradient, before] = [empty(), empty()];
+  const [trial, direction, curvature] = [empty(), empty(), empty()];
+  let now = look(point, gradient, curvature);
+  let looks = 1;
+  while (looks < most && !enough(gradient)) {
+    toward(direction, gradient, curvature, past);
+    const fall = -dot(direction, gradient);
+    if (!(fall > 0)) {
+      if (past.length === 0) break;
+      past.length = 0;
+      continue;
+    }
+    let step = Math.min(1, farthest / largest(direction));
+    let then = Number.POSITIVE_INFINITY;
+    [gradient, before] = [before, gradient];
+    for (;;) {
+      for (let i = 0; i < trial.length; i++) trial[i] = point[i]! + step * direction[i]!;
+      then = look(trial, gradient, curvature);
+      looks++;
+      if (then <= now - 1e-4 * step * fall || looks >= most || step < 1e-12) break;
+      // The lowest point of the parabola through what is known.
+      step *= Math.min(0.5, Math.max(0.1, (fall * step) / (2 * (then - now + fall * step))));
+    }
+    if (!(then < now)) {
+      look(point, gradient, curvature);
+      if (past.length === 0 || looks >= most) break;
+      past.length = 0;
+      continue;
+    }
+    remember(past, point, trial, before, gradient);
+    point.set(trial);
+    now = then;
+  }
+  return looks;
+}
+
+/** What a step moved, and how that turned the gradient. */
+export interface Step {
+  readonly moved: Float64Array;
+  readonly turned: Float64Array;
+  product: number;
+}
+
+function toward(direction: Float64Array, gradient: Float64Array, curvature: Float64Array, past: readonly Step[]): void {
+  for (let i = 0; i < direction.length; i++) direction[i] = -gradient[i]!;
+  const shares: number[] = [];
+  for (let k = past.length - 1; k >= 0; k--) {
+    const { moved, turned, product } = past[k]!;
+    shares[k] = dot(moved, direction) / product;
+    addScaled(direction, -shares[k]!, turned);
+  }
+  let scale = 1;
+  const last = past.at(-1);
+  if (last) {
+    let square = 0;
+    for (let i = 0; i < direction.length; i++) square += last.turned[i]! ** 2 / curvature[i]!;
+    scale = last.product / square;
+  }
+  for (let i = 0; i < direction.length; i++) direction[i]! *= scale / curvature[i]!;
+  for (const [k, { moved, turned, product }] of past.entries())
+    addScaled(direction, shares[k]! - dot(turned, direction) / product, moved);
+}
+
+function remember(past: Step[], from: Float64Array, to: Float64Array, before: Float64Array, after: Float64Array): void {
+  const old = past.length === memory ? past.shift() : undefined;
+  const moved = old?.moved ?? new Float64Array(from.length);
+  const turned = old?.turned ?? new Float64Array(from.length);
+  for (let i = 0; i < from.length; i++) {
+    moved[i] = to[i]! - from[i]!;
+    turned[i] = after[i]! - before[i]!;
+  }
+  const product = dot(moved, turned);
+  if (product > 0) past.push({ moved, turned, product });
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
+  return sum;
+}
+function largest(a: Float64Array): number {
+  let most = 0;
+  for (let i = 0; i < a.length; i++) most = Math.max(most, Math.abs(a[i]!));
+  return most;
+}
+function addScaled(a: Float64Array, times: number, b: Float64Array): void {
+  for (let i = 0; i < a.length; i++) a[i]! += times * b[i]!;
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { withSteps } from './steps.js';
+import { isWithin, type Tree, treeOf } from './tree.js';
+
+let seed = 5;
+const uniform = () => {
+  seed = (seed * 48271) % 2147483647;
+  return seed / 2147483647;
+};
+const somewhere = (n: number) => Math.floor(n * uniform());
+
+/** Whatever two cliques share lies on the whole way between them: every column's cliques hang together. */
+function hangsTogether({ cliques, parents }: Tree, columns: number): boolean {
+  return Array.from({ length: columns }, (_, a) => a).every((a) => {
+    const own = cliques.flatMap((clique, c) => (clique.includes(a) ? [c] : []));
+    return own.filter((c) => parents[c]! < 0 || !cliques[parents[c]!]!.includes(a)).length === 1;
+  });
+}
+const random = () => {
+  const sizes = Array.from({ length: 3 + somewhere(9) }, () => 2 + somewhere(6));
+  const sets = Array.from({ length: 1 + somewhere(14) }, () =>
+    [...new Set([somewhere(sizes.length), somewhere(sizes.length), somewhere(sizes.length)])].sort((a, b) => a - b),
+  );
+  return { sizes, sets };
+};
+
+describe('a tree of cliques', () => {
+  it('holds every set and every column, hangs together, and says how many cells it has', () => {
+    for (let turn = 0; turn < 200; turn++) {
+      const { sizes, sets } = random();
+      const tree = treeOf(sizes, sets);
+      for (const trial of [tree, withSteps(sizes, tree, sets)]) {
+        for (const set of [...sets, ...sizes.keys()].map((x) => [x].flat()))
+          expect(trial.cliques.some((clique) => isWithin(set, clique))).toBe(true);
+        expect(hangsTogether(trial, sizes.length)).toBe(true);
+        expect(trial.parents.every((parent, c) => parent < c)).toBe(true);
+        expect(trial.cells).toBe(trial.cliques.reduce((n, own) => n + own.reduce((m, a) => m * sizes[a]!, 1), 0));
+      }
+    }
+  });
+
+  it('is as small as can be where the sets are a chain, and tells of one that is beyond all bounds at once', () => {
+    const chain = Array.from({ length: 99 }, (_, k) => [k, k + 1]);
+    expect(treeOf(new Array(100).fill(10), chain).cells).toBe(9900);
+    const pairs = Array.from({ length: 100 }, (_, a) => Array.from({ length: a }, (_, b) => [b, a])).flat();
+    expect(treeOf(new Array(100).fill(10), pairs).cells).toBe(Number.POSITIVE_INFINITY);
+  });
+});

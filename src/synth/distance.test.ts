@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { penaltyOf, reachOf, wholeWeights } from './distance.js';
+
+const counts = (rows: readonly number[]): Float64Array => {
+  const out = new Float64Array(4);
+  for (const cell of rows) out[cell]!++;
+  return out;
+};
+const moved = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
+
+describe('the penalty of a table', () => {
+  it('moves by no more than its reach when the rows of a record are replaced, whatever the model says', () => {
+    const cell = fc.integer({ min: 0, max: 3 });
+    fc.assert(
+      fc.property(
+        fc.array(cell, { maxLength: 6 }),
+        fc
+          .integer({ min: 1, max: 3 })
+          .chain((m) => fc.tuple(fc.array(cell, { maxLength: m }), fc.array(cell, { maxLength: m }), fc.constant(m))),
+        fc.array(fc.double({ min: 0, max: 50, noNaN: true }), { minLength: 4, maxLength: 4 }),
+        fc.integer({ min: 1, max: 32 }),
+        fc.double({ min: 0, max: 1e15, noNaN: true }),
+        (others, [before, after, each], model, weight, noise) => {
+          const of = (own: readonly number[]) => penaltyOf(counts([...others, ...own]), Float64Array.from(model), weight, noise);
+          expect(moved(of(before), of(after)) <= reachOf(each)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('reaches it: all rows of a record leave a cell that has too few of them for one that has too many', () => {
+    for (const each of [1, 3]) {
+      const model = Float64Array.from([10, 0, 0, 0]);
+      const of = (cell: number) => penaltyOf(counts(new Array(each).fill(cell)), model, 32, 0);
+      expect(moved(of(0), of(1))).toBe(reachOf(each));
+    }
+  });
+
+  it('is lowest where rows and model are farthest apart, by more than noise', () => {
+    const model = Float64Array.from([1, 1, 1, 1]);
+    expect(penaltyOf(counts([0, 0, 0, 0]), model, 1, 0) < penaltyOf(counts([0, 0, 1, 2]), model, 1, 0)).toBe(true);
+    expect(penaltyOf(counts([0, 0, 0, 0]), model, 1, 5) > penaltyOf(counts([0, 0, 1, 2]), model, 1, 0)).toBe(true);
+  });
+
+  it('has weights from one to the largest', () => {
+    expect(wholeWeights([1, 2, 4, 0.001])).toEqual([8, 16, 32, 1]);
+  });
+});

@@ -1,0 +1,27 @@
+/** How far one row moves the distance of a table from a model, in units: it leaves a cell and enters another (synth.proof.md). */
+const unitsPerRow = 32;
+/** The largest weight of a table. */
+const largestWeight = 32;
+
+/** Beyond it a table says nothing; all sums stay whole in doubles. */
+const mostNoise = 2 ** 40;
+
+/** How far replacing one record of `each` rows moves any penalty. */
+export const reachOf = (each: number): bigint => 2n * BigInt(each) * BigInt(unitsPerRow) * BigInt(largestWeight);
+
+/** Weights as whole numbers from 1 to the largest. */
+export function wholeWeights(weights: readonly number[]): readonly number[] {
+  const most = Math.max(...weights);
+  return weights.map((w) => Math.max(1, Math.round((largestWeight * w) / most)));
+}
+
+/**
+ * A table that is far from the model, by more than its noise would be, has a low penalty: -weight x (L1 distance - noise), in whole units. Only the counts are a
+ * secret; weight, model and noise are public.
+ */
+export function penaltyOf(counts: Float64Array, model: Float64Array, weight: number, noise: number): bigint {
+  let distance = 0;
+  for (let cell = 0; cell < counts.length; cell++)
+    distance += Math.abs(unitsPerRow * counts[cell]! - Math.round(unitsPerRow * model[cell]!));
+  return BigInt(-weight * (distance - Math.min(mostNoise, Math.round(unitsPerRow * noise))));
+}

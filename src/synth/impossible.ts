@@ -1,0 +1,106 @@
+import { Fault } from '../errors.js';
+import { toNumber } from '../exact/rational.js';
+import type { Impossible } from '../graphical/fit.js';
+import { shownBins } from '../policy/bins.js';
+import { codeText } from '../policy/code.js';
+import { isNumber, levelsOf } from '../policy/domain.js';
+import { gridOf, numberAt } from '../policy/grid.js';
+import type { Cluster, Policy } from '../policy/policy.js';
+import type { CodedColumn } from './columns.js';
+import { cellsOf } from './counts.js';
+import type { Condition, SynthForm } from './form.js';
+
+/** Larger groups of merged columns are looked at two by two: a clique of all of them would fill the model. */
+const mostTogether = 2 ** 14;
+
+/** What no row can be: combinations that the questionnaire of the policy does not allow (`merge`), and those that are named. Public. */
+export function impossibleIn(policy: Policy, coded: readonly CodedColumn[], form: SynthForm): readonly Impossible[] {
+  return [
+    ...(policy.merge ?? []).flatMap((cluster) => outsideOf(coded, cluster)),
+    ...(form.impossible ?? []).map((conditions) => named(coded, conditions)),
+  ].filter(({ cells }) => cells.length > 0);
+}
+
+function outsideOf(coded: readonly CodedColumn[], { columns, support }: Cluster): readonly Impossible[] {
+  const parts = columns.flatMap((name, c) => {
+    const at = coded.findIndex((one) => 'axis' in one && one.name === name);
+    return at < 0 ? [] : [{ at, places: support.map((answers) => placeOf(coded[at]!, answers[c] ?? null)) }];
+  });
+  parts.sort((a, b) => a.at - b.at);
+  const sizes = coded.map(({ size }) => size);
+  const together = (own: typeof parts): Impossible => {
+    const allowed = new Set(support.map((_, k) => own.reduce((cell, { at, places }) => cell * sizes[at]! + places[k]!, 0)));
+    const all = cellsOf(
+      sizes,
+      own.map(({ at }) => at),
+    );
+    const cells = Array.from({ length: all }, (_, cell) => cell).filter((cell) => !allowed.has(cell));
+    return { columns: own.map(({ at }) => at), cells };
+  };
+  if (parts.length < 2) return [];
+  const all = cellsOf(
+    sizes,
+    parts.map(({ at }) => at),
+  );
+  if (all <= mostTogether) return [together(parts)];
+  return parts.flatMap((b, j) => parts.slice(0, j).map((a) => together([a, b])));
+}
+
+function placeOf({ column, size, name }: CodedColumn, code: string | null): number {
+  if (code === null) return size - 1;
+  if (column.type !== 'category') throw new RangeError('only categories have codes');
+  const place = levelsOf(column).findIndex((codes) => codes.includes(codeText(code)));
+  if (place < 0)
+    throw new Fault('QUERY_INVALID', `Column "${name}" has no value "${code}".`, 'Name declared codes, or null for no answer.');
+  return place;
+}
+
+function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string, Condition>>): Impossible {
+  const parts = Object.entries(conditions)
+    .map(([name, condition]) => {
+      const at = coded.findIndex((one) => one.name === name && 'axis' in one);
+      if (at < 0)
+        throw new Fault(
+          'COLUMN_UNKNOWN',
+          `What is impossible names "${name}", which is no column of the rows with one answer each.`,
+          'Name columns that the synthetic rows have.',
+        );
+      return { at, places: placesWhere(coded[at]!, condition) };
+    })
+    .sort((a, b) => a.at - b.at);
+  let cells = [0];
+  for (const { at, places } of parts) cells = cells.flatMap((cell) => places.map((p) => cell * coded[at]!.size + p));
+  return { columns: parts.map(({ at }) => at), cells };
+}
+
+/** Bins count where they lie wholly within. */
+function placesWhere(one: CodedColumn, condition: Condition): readonly number[] {
+  const { column, name } = one;
+  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
+    if (!isNumber(column))
+      throw new Fault('QUERY_INVALID', `Column "${name}" holds codes, not numbers.`, 'Name its codes: {"party": ["dem"]}.');
+    const from = Number(condition.from ?? Number.NEGATIVE_INFINITY);
+    const to = Number(condition.to ?? Number.POSITIVE_INFINITY);
+    return binsOf(one).flatMap(([low, high], place) => (low >= from && high <= to ? [place] : []));
+  }
+  const codes = Array.isArray(condition) ? condition : [condition];
+  return codes.map((said) => {
+    const code = said === '' ? null : said;
+    if (code !== null && isNumber(column))
+      throw new Fault(
+        'QUERY_INVALID',
+        `Column "${name}" holds numbers.`,
+        'Write a range, such as {"age": {"to": 15}}, or "" for no answer.',
+      );
+    return placeOf(one, code === null ? null : `${code}`);
+  });
+}
+
+/** First and last number of every bin. */
+function binsOf({ column }: CodedColumn): readonly (readonly [low: number, high: number])[] {
+  if (!isNumber(column)) throw new RangeError('only numbers have bins');
+  const grid = gridOf(column);
+  const firsts = [0, ...shownBins(column).starts];
+  const number = (p: number) => toNumber(numberAt(grid, p));
+  return firsts.map((first, k) => [number(first), number((firsts[k + 1] ?? grid.last + 1) - 1)]);
+}

@@ -1,0 +1,117 @@
+import type { Measured } from '../graphical/fit.js';
+import type { CodedTable } from '../learn/network/coded.js';
+import { countsOf } from './counts.js';
+
+/** How near synthetic rows come to what was paid for. Nothing else is known of the data. */
+export interface Quality {
+  readonly tables: readonly TableQuality[];
+  readonly pairs: readonly PairQuality[];
+  /** Synthetic rows by the answers of every column, as many in all as the data has. */
+  readonly singles: readonly { readonly column: string; readonly counts: readonly number[] }[];
+}
+export interface TableQuality {
+  readonly columns: readonly string[];
+  readonly cells: number;
+  /** Part of the rows that would have to be in other cells for the synthetic table to be the measured one. */
+  readonly distance: number;
+  /** What noise and the drawing of so many rows make of it, on average, where the synthetic table is the truth. */
+  readonly noise: number;
+}
+/** How strongly two columns go together (Cramer's V), in what was measured, less what noise adds, and in the synthetic rows. */
+export interface PairQuality {
+  readonly columns: readonly [string, string];
+  readonly measured: number;
+  readonly synthetic: number;
+}
+
+export function qualityOf(rows: CodedTable, measured: readonly Measured[], total: number): Quality {
+  const name = (c: number) => rows.names[c]!;
+  const tables = measured.map(({ columns, counts, sd }) => {
+    const synthetic = scaled(countsOf(rows, columns), total / rows.rows);
+    const apart = synthetic.reduce((sum, x, cell) => sum + Math.abs(x - counts[cell]!), 0);
+    return {
+      columns: columns.map(name),
+      cells: counts.length,
+      distance: apart / (2 * total),
+      noise: synthetic.reduce((sum, x) => sum + Math.sqrt((2 / Math.PI) * (sd * sd + (x * total) / rows.rows)), 0) / (2 * total),
+    };
+  });
+  const best = new Map<string, Measured>();
+  for (const one of measured.flatMap((m) => pairsOf(m, rows.levels))) {
+    const known = best.get(one.columns.join());
+    if (!known || one.sd < known.sd) best.set(one.columns.join(), one);
+  }
+  const pairs = [...best.values()].flatMap((one): PairQuality[] => {
+    const [a, b] = one.columns as [number, number];
+    const width = rows.levels[b]!;
+    const known = association(one.counts, width, one.sd, total);
+    if (!known) return [];
+    const synthetic = scaled(countsOf(rows, one.columns), total / rows.rows);
+    const own = association(synthetic, width, 0, total, known.levels);
+    return own ? [{ columns: [name(a), name(b)], measured: known.v, synthetic: own.v }] : [];
+  });
+  const singles = rows.names.map((column, c) => ({ column, counts: [...scaled(countsOf(rows, [c]), total / rows.rows)] }));
+  return { tables, pairs, singles };
+}
+
+const scaled = (counts: Float64Array, by: number): Float64Array => counts.map((x) => x * by);
+
+/** The tables of two columns that a measured table says. */
+function pairsOf({ columns, counts, sd }: Measured, sizes: readonly number[]): readonly Measured[] {
+  if (columns.length < 2) return [];
+  return columns.flatMap((b, j) =>
+    columns.slice(0, j).map((a, i) => {
+      const sums = new Float64Array(sizes[a]! * sizes[b]!);
+      const stride = columns.map((_, k) => columns.slice(k + 1).reduce((n, c) => n * sizes[c]!, 1));
+      for (let cell = 0; cell < counts.length; cell++)
+        sums[(Math.floor(cell / stride[i]!) % sizes[a]!) * sizes[b]! + (Math.floor(cell / stride[j]!) % sizes[b]!)]! +=
+          counts[cell]!;
+      return { columns: [a, b], counts: sums, sd: sd * Math.sqrt(counts.length / sums.length) };
+    }),
+  );
+}
+
+interface Levels {
+  readonly across: readonly number[];
+  readonly down: readonly number[];
+}
+
+/** Of the levels that stand out of the noise; undefined where fewer than two of a column do. */
+function association(
+  counts: Float64Array,
+  width: number,
+  sd: number,
+  total: number,
+  given?: Levels,
+): { readonly v: number; readonly levels: Levels } | undefined {
+  const height = counts.length / width;
+  const sums = (of: (cell: number) => number, n: number) => {
+    const out = new Float64Array(n);
+    for (let cell = 0; cell < counts.length; cell++) out[of(cell)]! += counts[cell]!;
+    return out;
+  };
+  const [rows, columns] = [sums((cell) => Math.floor(cell / width), height), sums((cell) => cell % width, width)];
+  const telling = (own: Float64Array, others: number) =>
+    [...own.keys()].filter((k) => own[k]! > Math.max(3 * sd * Math.sqrt(others), 0.005 * total));
+  const levels = given ?? { down: telling(rows, width), across: telling(columns, height) };
+  const { down, across } = levels;
+  if (down.length < 2 || across.length < 2) return undefined;
+  let all = 0;
+  const high = new Float64Array(down.length);
+  const wide = new Float64Array(across.length);
+  for (const [i, r] of down.entries())
+    for (const [j, c] of across.entries()) {
+      const x = counts[r * width + c]!;
+      all += x;
+      high[i]! += x;
+      wide[j]! += x;
+    }
+  if (!(all > 0)) return { v: 0, levels };
+  let phi = 0;
+  for (const [i, r] of down.entries())
+    for (const [j, c] of across.entries()) {
+      const expected = (high[i]! * wide[j]!) / all;
+      if (expected > 0) phi += ((counts[r * width + c]! - expected) ** 2 - sd * sd) / expected / all;
+    }
+  return { v: Math.min(1, Math.sqrt(Math.max(0, phi) / (Math.min(down.length, across.length) - 1))), levels };
+}

@@ -1,0 +1,54 @@
+import { turnViews, viewColumn } from '../count/column-view.js';
+import { keyRows } from '../count/read-rows.js';
+import { compileStream } from '../count/stream.js';
+import type { Pinned } from '../engine/engine.js';
+import { Exact } from '../engine/exact.js';
+import type { CodedTable } from '../learn/network/coded.js';
+import type { Policy } from '../policy/policy.js';
+import type { CodedColumn } from './columns.js';
+
+/** Bytes that a row takes while it is read and counted. */
+export const bytesPerRow = (columns: number): number => 4 * columns;
+
+/** Every row that counts, as places in the columns of the model; read through the policy exactly as a table of these columns would count it. */
+export async function readCoded(engine: Pinned, policy: Policy, coded: readonly CodedColumn[]): Promise<Exact<CodedTable>> {
+  const names = [...new Set(coded.map(({ column }) => column.name))];
+  const { statement, columns } = compileStream(names, policy, await engine.columns(), engine.dialect);
+  const views = new Map(names.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
+  const fillers = coded.map((one) => {
+    if ('axis' in one) return keyRows(policy, views, one.axis);
+    const view = views.get(one.column.name)!;
+    return (out: Int32Array, rows: number) => {
+      for (let r = 0; r < rows; r++) out[r] = view.options(r).includes(one.option) ? 1 : 0;
+    };
+  });
+  const blocks: Uint16Array[][] = coded.map(() => []);
+  let rows = 0;
+  let places = new Int32Array(0);
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    turnViews(views, columns, chunk);
+    if (places.length < chunk.rows) places = new Int32Array(chunk.rows);
+    for (const [c, fill] of fillers.entries()) {
+      fill(places, chunk.rows);
+      blocks[c]!.push(Uint16Array.from(places.subarray(0, chunk.rows)));
+    }
+    rows += chunk.rows;
+  }
+  return new Exact({
+    names: coded.map(({ name }) => name),
+    levels: coded.map(({ size }) => size),
+    rows,
+    columns: blocks.map((list) => joined(list, rows)),
+  });
+}
+
+function joined(blocks: readonly Uint16Array[], rows: number): Uint16Array {
+  const all = new Uint16Array(rows);
+  let at = 0;
+  for (const block of blocks) {
+    all.set(block, at);
+    at += block.length;
+  }
+  return all;
+}

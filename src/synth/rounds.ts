@@ -1,0 +1,138 @@
+import { rational } from '../exact/rational.js';
+import { type Measured, fit as modelOf } from '../graphical/fit.js';
+import type { Graphical } from '../graphical/graphical.js';
+import { treeOf } from '../graphical/tree.js';
+import { ofRecord, rowsMoved } from '../learn/effects.js';
+import type { CodedTable } from '../learn/network/coded.js';
+import { type Additive, additive } from '../mechanism/additive.js';
+import { type Allotment, partOf } from '../mechanism/allotment.js';
+import type { Mechanism } from '../mechanism/mechanism.js';
+import type { Paid } from '../mechanism/paid.js';
+import { reserve } from '../mechanism/reserve.js';
+import { type Selection, selection } from '../mechanism/select.js';
+import { cellsOf, countsOf } from './counts.js';
+import { penaltyOf, reachOf, wholeWeights } from './distance.js';
+import { type Method, meanNoise, measure, type Setting, totalOf } from './method.js';
+
+/** A table that may be chosen. */
+export interface Candidate {
+  readonly columns: readonly number[];
+  /** How much it matters. */
+  readonly weight: number;
+}
+
+/** Small steps that the budget is divided into; a round takes one, or `steeper` times as many as before once tables of its noise tell nothing new. */
+const stepsPerColumn = { zcdp: 16, pure: 4 } as const;
+const steeper = { zcdp: 4, pure: 2 } as const;
+const staleRounds = 4;
+/** Of a round, for choosing; the rest is for measuring. */
+const choosing = rational(1, 10);
+const measuring = rational(9, 10);
+
+/**
+ * First every column by itself; then in rounds: the table in which rows and model are farthest apart is chosen and measured, and the model made anew, until all is
+ * spent (in the manner of McKenna et al. 2022). Guarantee in synth.proof.md.
+ */
+export function inRounds(setting: Setting, allotment: Allotment, candidates: readonly Candidate[]): Method {
+  const { sizes, each } = setting;
+  const { noise } = allotment;
+  const all = stepsPerColumn[noise] * sizes.length;
+  const part = (steps: number) => partOf(allotment, rational(steps, all));
+  const effects = rowsMoved(each);
+  const mostCells = Math.max(1, ...candidates.map(({ columns }) => cellsOf(sizes, columns)));
+  const singles = additive(
+    { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects },
+    part(sizes.length),
+  );
+  const left = (steps: number): Mechanism =>
+    reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, effects }, part(steps));
+  const reach = reachOf(each);
+  const chosenBy = (steps: number): Selection =>
+    selection(
+      { name: 'choice of a table', cells: 1, effects: ofRecord({ l1: reach, l2squared: reach * reach }) },
+      partOf(part(steps), choosing),
+    );
+  const measuredBy = (steps: number): Additive =>
+    additive({ name: 'table that was chosen', cells: mostCells, effects }, partOf(part(steps), measuring));
+  const reserved = left(all - sizes.length);
+  const weights = wholeWeights(candidates.map(({ weight }) => weight));
+
+  const run = (rows: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[] => {
+    const measured: Measured[] = sizes.map((_, c) => measure(rows, [c], singles, paid));
+    const total = totalOf(setting, measured);
+    const model = (from?: Graphical) =>
+      modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: from ? 60 : 200, ...(from && { from }) });
+    let known = model();
+    const counted = new Map<number, Float64Array>();
+    const countsFor = (k: number): Float64Array => {
+      const found = counted.get(k) ?? countsOf(rows, candidates[k]!.columns);
+      counted.set(k, found);
+      return found;
+    };
+    const modelled = new Map<number, Float64Array>();
+    let [steps, at, round] = [all - sizes.length, 1, 0];
+    let last: readonly number[] = [];
+    /** A table that the last measurement hardly moved is read off the model every few rounds only. Which they are is public. */
+    const tableFor = (k: number): Float64Array => {
+      const { columns } = candidates[k]!;
+      const near = columns.filter((c) => last.includes(c)).length > 1;
+      const kept = near || (k + round) % staleRounds === 0 ? undefined : modelled.get(k);
+      const found = kept ?? known.table(columns);
+      modelled.set(k, found);
+      return found;
+    };
+    let held = reserved;
+    while (steps > 0 && candidates.length > 0) {
+      // What would not pay for another such round goes into this one.
+      const take = steps < 2 * at ? steps : at;
+      const [choose, add] = [chosenBy(take), measuredBy(take)];
+      const room = setting.mostCells * Math.max(1 / 8, 1 - (steps - take) / all);
+      const open = openFor(setting, candidates, measured, room, total, meanNoise(add));
+      if (open.length === 0) break;
+      const rest = steps > take ? left(steps - take) : undefined;
+      paid.exchange(held, choose, add, ...(rest ? [rest] : []));
+      const penalties = open.map((k) => {
+        const { columns } = candidates[k]!;
+        return penaltyOf(countsFor(k), tableFor(k), weights[k]!, meanNoise(add) * cellsOf(sizes, columns));
+      });
+      const { columns } = candidates[open[choose.choose(paid, penalties)]!]!;
+      const before = known.table(columns);
+      measured.push(measure(rows, columns, add, paid));
+      known = model(known);
+      const after = known.table(columns);
+      const moved = after.reduce((sum, x, cell) => sum + Math.abs(x - before[cell]!), 0);
+      if (moved <= meanNoise(add) * after.length) at *= steeper[noise];
+      steps -= take;
+      progress?.(all - steps, all);
+      if (rest) held = rest;
+      last = columns;
+      round++;
+    }
+    return measured;
+  };
+  return {
+    why: `A part of the budget measures every column by itself; the rest goes into rounds, each of which chooses the table that the model knows least and measures it.`,
+    mechanisms: [singles, reserved],
+    cells: setting.mostCells,
+    run,
+  };
+}
+
+/** Tables whose noise is smaller than any distance can be and with which the model stays small enough; all that keep it small where there are none. Public. */
+function openFor(
+  { sizes, impossible }: Setting,
+  candidates: readonly Candidate[],
+  measured: readonly Measured[],
+  room: number,
+  total: number,
+  noise: number,
+): readonly number[] {
+  const sets = [...measured.map(({ columns }) => columns), ...impossible.map(({ columns }) => columns)];
+  const base = treeOf(sizes, sets);
+  const fits = candidates.flatMap(({ columns }, k) => {
+    const inside = base.cliques.some((clique) => columns.every((c) => clique.includes(c)));
+    return inside || treeOf(sizes, [...sets, columns]).cells <= room ? [k] : [];
+  });
+  const telling = fits.filter((k) => noise * cellsOf(sizes, candidates[k]!.columns) < 2 * total);
+  return telling.length > 0 ? telling : fits;
+}

@@ -1,0 +1,59 @@
+import { cellsOf } from '../mechanism/residual/part.js';
+import { subsets } from './closure.js';
+import type { AskedTable, Workload } from './form.js';
+
+/** How often weights are moved; each turn looks at every table once. */
+const turns = 400;
+
+/**
+ * Tables with other weights: what leaves the least sum of squared errors for these leaves the least largest error for those asked for, the weight of a table times
+ * the square of its cells' error (optimal.proof.md). All sums come out alike where they can; a table that is read off others well enough weighs nothing.
+ */
+export function evened(
+  { sizes, tables }: Pick<Workload, 'sizes' | 'tables'>,
+  change: 'replaced' | 'removed',
+): readonly AskedTable[] {
+  const place = new Map<string, number>();
+  const costs: number[] = [];
+  // What a unit of variance of a centred table adds to a cell of the table, by the tables inside it.
+  const inside = tables.map(({ axes, weight }) =>
+    subsets(axes).map((inner) => {
+      const text = inner.join();
+      let at = place.get(text);
+      if (at === undefined) {
+        at = costs.length;
+        place.set(text, at);
+        // Whoever is replaced leaves the number of rows as it is.
+        costs.push(change === 'replaced' && inner.length === 0 ? 0 : inner.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1));
+      }
+      const held = new Set(inner);
+      return {
+        at,
+        adds: weight * axes.reduce((x, axis) => x * (held.has(axis) ? 1 - 1 / sizes[axis]! : 1 / sizes[axis]! ** 2), 1),
+      };
+    }),
+  );
+  let shares = new Float64Array(tables.length).fill(1 / tables.length);
+  let best = { largest: Number.POSITIVE_INFINITY, shares };
+  for (let turn = 0; turn < turns; turn++) {
+    const weights = new Float64Array(costs.length);
+    for (const [t, list] of inside.entries()) for (const { at, adds } of list) weights[at]! += shares[t]! * adds;
+    // The best variances for these weights, where one record costs 1.
+    const whole = costs.reduce((sum, cost, at) => sum + Math.sqrt(cost * weights[at]!), 0);
+    const variances = costs.map((cost, at) => (cost === 0 ? 0 : whole * Math.sqrt(cost / weights[at]!)));
+    const errors = Float64Array.from(inside, (list) =>
+      list.reduce((sum, { at, adds }) => sum + adds * (adds > 0 ? variances[at]! : 0), 0),
+    );
+    const largest = errors.reduce((a, b) => Math.max(a, b));
+    if (largest < best.largest) best = { largest, shares };
+    // No noise leaves less than the mean by shares, which is the square of `whole`.
+    if (largest <= 1.0005 * whole ** 2) break;
+    const moved = shares.map((share, t) => share * (errors[t]! / whole ** 2));
+    const sum = moved.reduce((a, b) => a + b, 0);
+    shares = moved.map((share) => share / sum);
+  }
+  return tables.map((table, t) => ({
+    ...table,
+    weight: Math.max(best.shares[t]!, 1e-12) * (table.weight / cellsOf(sizes, table)),
+  }));
+}
