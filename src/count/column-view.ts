@@ -1,6 +1,6 @@
 import { codeIndex, codeTables, numberOf, optionText, writtenIndex } from '../engine/codes.js';
 import type { Cell, Chunk, StoredColumn } from '../engine/engine.js';
-import { codesOf, trimCode } from '../policy/code.js';
+import { codesOf, longestOptions, trimCode } from '../policy/code.js';
 import { isCoded } from '../policy/domain.js';
 import { gridOf, positionOf } from '../policy/grid.js';
 import type { Column, MultiColumn } from '../policy/policy.js';
@@ -75,11 +75,12 @@ function cellReader(read: (cell: Cell) => number): CellReader {
 
 function optionReader(column: MultiColumn): (cell: Cell) => readonly number[] {
   const { text } = codeTables(codesOf(column));
+  const longest = longestOptions(column);
   const known = new Map<Cell, readonly number[]>();
   return (cell) => {
     const found = known.get(cell);
     if (found) return found;
-    const parts = optionText(cell)?.split(column.separator) ?? [];
+    const parts = optionText(cell, longest)?.split(column.separator) ?? [];
     const named = new Set(parts.map((part) => text.get(trimCode(part)) ?? -1));
     named.delete(-1);
     const list = [...named].sort((a, b) => a - b);

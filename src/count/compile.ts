@@ -1,12 +1,14 @@
 import { Binder, type Dialect } from '../engine/dialect.js';
 import type { SourceColumn, Statement } from '../engine/engine.js';
 import { quoteName } from '../engine/structure.js';
-import { codesOf } from '../policy/code.js';
+import { codesOf, longestOptions } from '../policy/code.js';
 import { columnNamed, isCoded } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
+import { type DerivedColumn, withDerived } from './derived.js';
+import { withPlaces } from './derived-sql.js';
 import { keptRows } from './kept-rows.js';
-import type { Counting, JointKey, RowKey, RowTest, RowValue } from './measure.js';
-import { cellCount, columnsOf, impliesPresent } from './measure.js';
+import type { Axis, CodeKey, Counting, JointKey, RowKey, RowValue } from './measure.js';
+import { cellCount, columnsOf } from './measure.js';
 import {
   type CodeReading,
   codeReading,
@@ -15,11 +17,13 @@ import {
   numberExpression,
   numberReading,
   optionTextExpression,
+  placeReading,
   placesIn,
   rawCell,
   sourceColumn,
   tablesOf,
 } from './read-column.js';
+import { foldTest, impliesPresent, type LeafTest, type RowTest } from './row-test.js';
 
 /** The number that all of these add up or count the rows of, in rows that may be told by having it; undefined where more is asked. */
 function addedUp(countings: readonly Counting[]): string | undefined {
@@ -36,17 +40,33 @@ function addedUp(countings: readonly Counting[]): string | undefined {
 /** Groups beyond the declared cells that are still read and looked up here. */
 export const spareGroups = 10_000;
 
+const lastOf = (key: CodeKey): string => (key.missing === 'cell' ? `${key.size - 1}` : 'NULL');
+
+export interface RowReader {
+  /** What has to be read for a column. */
+  readonly cell: (column: string) => string;
+  readonly passes: (test: RowTest) => string;
+  /** Whether the cell holds an answer; the place on its grid of a number that is one. */
+  readonly answered: (column: string) => string;
+  readonly position: (column: string) => string;
+}
+
 /** One statement about the rows: a binder of its own, so that it compiles one. */
 export class Compiler {
   readonly #binder: Binder;
   readonly #dialect: Dialect;
-  readonly #policy: Policy;
+  /** As it was declared; `#policy` knows the derived columns of the statement, too. */
+  readonly #declared: Policy;
+  #policy: Policy;
+  #derived: readonly DerivedColumn[] = [];
+  #alias: ReadonlyMap<string, string> = new Map();
   readonly #source: readonly SourceColumn[];
   readonly #rows: number;
 
-  constructor(dialect: Dialect, policy: Policy, source: readonly SourceColumn[], rows: number) {
+  constructor(dialect: Dialect, policy: Policy, source: readonly SourceColumn[], rows: number, binder = new Binder(dialect)) {
     this.#dialect = dialect;
-    this.#binder = new Binder(dialect);
+    this.#binder = binder;
+    this.#declared = policy;
     this.#policy = policy;
     this.#source = source;
     this.#rows = rows;
@@ -58,32 +78,61 @@ export class Compiler {
     return { statement: { sql, values: this.#binder.values }, most };
   }
 
-  /** Rows -> filtered groups by raw codes and bins. */
-  #grouped(countings: readonly Counting[]): string {
-    const { filter, keys } = countings[0]!;
-    const names = [...new Set(countings.flatMap(columnsOf))];
+  get values(): Statement['values'] {
+    return this.#binder.values;
+  }
+
+  /** A row for each row that is kept: its place for every key as p0, p1, …, NULL where it has none, and whatever else is asked of it. */
+  places(keys: readonly Axis[], more: readonly (readonly [expression: string, alias: string])[] = []): string {
+    const names = [...new Set(keys.map(({ column }) => column))];
     const alias = new Map(names.map((name, i) => [name, `c${i}`]));
+    const list = keys.map((key, i) => `${this.#place(key, alias.get(key.column)!)} AS p${i}`);
+    return `SELECT ${[...list, ...more.map(([, own]) => own)].join(', ')} FROM (${this.#read(names, more)}) AS read`;
+  }
+
+  #read(names: readonly string[], more: readonly (readonly [expression: string, alias: string])[] = []): string {
     const coded = (name: string) => isCoded(columnNamed(this.#policy, name));
     const at = (name: string) => sourceColumn(this.#source, name);
-    const read = keptRows(
-      this.#dialect,
-      this.#binder,
-      this.#policy,
-      this.#source,
-      names.map((name) => [coded(name) ? rawCell(at(name)) : this.#numberIn(at(name)), alias.get(name)!]),
-    );
+    return keptRows(this.#dialect, this.#binder, this.#declared, this.#source, [
+      ...names.map((name, i) => [coded(name) ? rawCell(at(name)) : this.#numberIn(at(name)), `c${i}`] as const),
+      ...more,
+    ]);
+  }
+
+  /** Rows -> filtered groups by raw codes and bins. */
+  #grouped(countings: readonly Counting[]): string {
+    const { filter, keys, value } = countings[0]!;
+    this.#derived = countings[0]!.derived ?? [];
+    this.#policy = withDerived(this.#declared, this.#derived);
+    const names = [...new Set(countings.flatMap(columnsOf))];
+    const alias = new Map(names.map((name, i) => [name, `c${i}`]));
+    this.#derived.forEach(({ name }, i) => {
+      alias.set(name, `d${i}`);
+    });
+    this.#alias = alias;
+    const ofPersons = value.kind === 'distinct' && value.column === undefined;
+    const kept = this.#read(names, ofPersons ? [[this.#person(), 'who']] : []);
+    const read = withPlaces(this.#dialect, kept, this.#derived, {
+      placeOf: (column) => this.#placeOf(column),
+      passes: (test) => this.#test(test),
+    });
 
     const added = addedUp(countings);
     const number = added && this.#addend(added, alias.get(added)!);
     // Where the number is added up, rows without it add nothing and need not be left out first.
     const tests = filter
       .filter((test) => !(number && test.kind === 'missing' && test.negate && test.column === added))
-      .map((test) => this.#test(test, alias.get(test.column)!));
+      .map((test) => this.#test(test));
     const inner = keys.flatMap((key, i) =>
       key.kind === 'joint'
         ? key.keys.map(({ column }, c) => `${alias.get(column)!} AS k${i}_${c}`)
         : [`${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`],
     );
+    if (value.kind === 'distinct') {
+      const told = ofPersons ? 'who' : this.#placeOf(value.column!);
+      const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
+      return `SELECT DISTINCT ${[...inner, `${told} AS a0`].join(', ')} FROM (${read}) AS read${where}`;
+    }
     const sums = countings.map(({ value }, j) => `${number ? number.sum(value) : this.#sum(value, alias, filter)} AS a${j}`);
     const where = tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
     const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
@@ -99,16 +148,16 @@ export class Compiler {
   /** Sums and counts of a number that the rows have in a column `added`, moved by what is the same for every row after they are added up. */
   #addend(column: string, x: string): { readonly expression: string; readonly sum: (value: RowValue) => string } {
     const { lowUnits, stride } = columnGrid(this.#policy, column);
-    const { expression, base, counted = 'added' } = this.#number(column, x).addend(this.#rows);
+    const { expression, base, most, counted = 'added' } = this.#number(column, x).addend(this.#rows);
     const having = `count(${counted})`;
-    const { wide } = this.#dialect;
+    const added = this.#dialect.wide(this.#total('added', most * this.#rows));
     return {
       expression,
       sum: (value) => {
         if (value.kind !== 'number') return having;
         const each = lowUnits - value.origin - value.shift - stride * BigInt(base);
-        const total = stride === 1n ? wide(this.#total('added')) : `${wide(this.#total('added'))} * ${stride}`;
-        return each === 0n ? total : `${total} + ${wide(having)} * (${each})`;
+        const total = stride === 1n ? added : `${added} * ${stride}`;
+        return each === 0n ? total : `${total} + ${this.#dialect.wide(having)} * (${each})`;
       },
     };
   }
@@ -129,22 +178,61 @@ export class Compiler {
         return term;
       });
     const cell = terms.length > 0 ? terms.join(' + ') : '0';
-    const totals = countings.map((_, j) => this.#total(`a${j}`));
+    const totals = countings.map(({ value }, j) => (value.kind === 'distinct' ? 'count(DISTINCT a0)' : this.#total(`a${j}`)));
     const sql = `SELECT ${this.#dialect.whole('cell')} AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) AS cells WHERE cell IS NOT NULL GROUP BY 1`;
     return { sql, values: this.#binder.values };
   }
 
-  #total(x: string): string {
-    return this.#dialect.total?.(x) ?? `sum(${x})`;
+  #total(x: string, most = Number.POSITIVE_INFINITY): string {
+    return this.#dialect.total?.(x, most) ?? `sum(${x})`;
   }
 
+  /** For whoever reads rows for another purpose: cells in the form in which the rest takes them, by the names they have there. */
+  reader(alias: ReadonlyMap<string, string>): RowReader {
+    this.#alias = alias;
+    const raw = (column: string) => alias.get(column)!;
+    return {
+      cell: (name) => {
+        const column = sourceColumn(this.#source, name);
+        return isCoded(columnNamed(this.#policy, name)) ? rawCell(column) : this.#numberIn(column);
+      },
+      passes: (test) => this.#test(test),
+      answered: (column) => this.#answered(column, raw(column)),
+      position: (column) => this.#number(column, raw(column)).position,
+    };
+  }
+
+  #isDerived(column: string): boolean {
+    return this.#derived.some(({ name }) => name === column);
+  }
+  /** Who a row is of. */
+  #person(): string {
+    const owner = sourceColumn(this.#source, this.#declared.protect.unit!);
+    // Whole numbers are told apart as they are.
+    return owner.type === 'integer' ? rawCell(owner) : this.#dialect.name(rawCell(owner), owner.type);
+  }
+  /** The place of a column: of its code, or on its grid; NULL for none. */
+  #placeOf(column: string): string {
+    const raw = this.#alias.get(column)!;
+    if (this.#isDerived(column)) return raw;
+    if (!isCoded(columnNamed(this.#policy, column))) {
+      const { present, position } = this.#number(column, raw);
+      return `CASE WHEN ${present} THEN ${position} END`;
+    }
+    const values = this.#values(column, () => true);
+    if (values.length === 0) return this.#dialect.whole('NULL');
+    const read = this.#reading(column).expression(raw);
+    return `CASE ${values.map(([value, i]) => `WHEN ${read} = ${value} THEN ${this.#dialect.whole(`${i}`)}`).join(' ')} END`;
+  }
   #reading(column: string): CodeReading {
+    if (this.#isDerived(column)) return { expression: (raw) => raw, list: this.#codes(column).map((_, i) => [i, i] as const) };
     return codeReading(this.#dialect, sourceColumn(this.#source, column), tablesOf(columnNamed(this.#policy, column)));
   }
   /** Values that cells with one of these codes (indices into the domain) can have. */
   #values(column: string, wanted: (code: string) => boolean): readonly (readonly [string, number])[] {
     const codes = this.#codes(column);
     const binder = this.#binder;
+    if (this.#isDerived(column)) return codes.flatMap((code, i) => (wanted(code) ? [[`${i}`, i] as const] : []));
     return this.#reading(column)
       .list.filter(([, i]) => wanted(codes[i]!))
       .map(([value, i]) => [typeof value === 'number' ? this.#dialect.constant(value) : binder.text(value), i] as const);
@@ -158,11 +246,9 @@ export class Compiler {
   }
   #parts(column: string, raw: string): string {
     const declared = columnNamed(this.#policy, column);
-    const separator = declared.type === 'multi' ? declared.separator : ';';
-    return this.#dialect.parts(
-      optionTextExpression(this.#dialect, sourceColumn(this.#source, column), raw),
-      this.#binder.text(separator),
-    );
+    if (declared.type !== 'multi') throw new RangeError(`${column} has no options`);
+    const text = optionTextExpression(this.#dialect, sourceColumn(this.#source, column), raw, longestOptions(declared));
+    return this.#dialect.parts(text, this.#binder.text(declared.separator));
   }
   #hasAny(column: string, raw: string, codes: readonly string[]): string {
     if (codes.length === 0) return 'false';
@@ -181,6 +267,7 @@ export class Compiler {
     return `coalesce(${this.#reading(column).expression(raw)} IN (${values.join(', ')}), false)`;
   }
   #number(column: string, x: string): NumberReading {
+    if (this.#isDerived(column)) return placeReading(this.#dialect, columnGrid(this.#policy, column), x);
     return numberReading(this.#dialect, sourceColumn(this.#source, column), columnGrid(this.#policy, column), x);
   }
   #answered(column: string, raw: string): string {
@@ -188,7 +275,15 @@ export class Compiler {
     return isCoded(columnNamed(this.#policy, column)) ? this.#has(column, raw, codes) : this.#number(column, raw).present;
   }
 
-  #test(test: RowTest, raw: string): string {
+  #test(test: RowTest): string {
+    return foldTest(test, {
+      leaf: (leaf) => this.#leaf(leaf, this.#alias.get(leaf.column)!),
+      any: (parts) => (parts.length > 0 ? `(${parts.map((part) => `(${part})`).join(' OR ')})` : 'false'),
+      all: (parts) => (parts.length > 0 ? `(${parts.map((part) => `(${part})`).join(' AND ')})` : 'true'),
+    });
+  }
+
+  #leaf(test: LeafTest, raw: string): string {
     if (test.kind === 'missing')
       return test.negate ? this.#answered(test.column, raw) : `NOT coalesce(${this.#answered(test.column, raw)}, false)`;
     if (test.kind === 'range') {
@@ -209,13 +304,33 @@ export class Compiler {
   /** What rows are grouped by: raw codes, or the bin of a number. */
   #groupedBy(key: Exclude<RowKey, { kind: 'joint' }>, raw: string): string {
     if (key.kind === 'grid') {
-      const { present, position } = this.#number(key.column, raw);
-      return `CASE WHEN ${present} THEN ${this.#dialect.quotient(position, key.width)} END`;
+      const { positionOrNull } = this.#number(key.column, raw);
+      return key.width === 1 ? positionOrNull : this.#dialect.quotient(positionOrNull, key.width);
     }
     if (key.kind !== 'bin') return raw;
     const { present, reaches } = this.#number(key.column, raw);
     const steps = key.edges.map((edge, i) => `WHEN NOT (${reaches(edge)}) THEN ${i}`);
     return `CASE WHEN ${present} THEN ${steps.length > 0 ? `CASE ${steps.join(' ')} ELSE ${steps.length} END` : '0'} ELSE ${key.size - 1} END`;
+  }
+
+  /** The position of one row, without a join. */
+  #place(key: Axis, raw: string): string {
+    if (key.kind !== 'code') return this.#groupedBy(key, raw);
+    if (this.#isMulti(key.column)) return this.#firstNamed(key, raw);
+    const values = this.#valuesIn(key);
+    if (values.length === 0) return lastOf(key);
+    const cases = values.map(([value, position]) => `WHEN ${value} THEN ${position}`);
+    return `CASE ${this.#reading(key.column).expression(raw)} ${cases.join(' ')} ELSE ${lastOf(key)} END`;
+  }
+  /** What cells of a key's groups look like, and where each group stands. */
+  #valuesIn(key: CodeKey): readonly (readonly [value: string, position: number])[] {
+    const group = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
+    const codes = this.#codes(key.column);
+    return this.#values(key.column, (code) => group.has(code)).map(([value, i]) => [value, group.get(codes[i]!)!] as const);
+  }
+  #firstNamed(key: CodeKey, raw: string): string {
+    const cases = key.groups.map((codes, p) => `WHEN ${this.#hasAny(key.column, raw, codes)} THEN ${p}`);
+    return `CASE ${cases.join(' ')} ELSE ${lastOf(key)} END`;
   }
 
   /** Position of a group's raw key; adds the joins it needs. */
@@ -233,16 +348,11 @@ export class Compiler {
       );
       return `o${i}.position`;
     }
-    const last = key.missing === 'cell' ? `${key.size - 1}` : 'NULL';
-    if (this.#isMulti(key.column)) {
-      const cases = key.groups.map((codes, p) => `WHEN ${this.#hasAny(key.column, raw, codes)} THEN ${p}`);
-      return `CASE ${cases.join(' ')} ELSE ${last} END`;
-    }
-    const group = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
-    const codes = this.#codes(key.column);
-    const values = this.#values(key.column, (code) => group.has(code));
+    if (this.#isMulti(key.column)) return this.#firstNamed(key, raw);
+    const last = lastOf(key);
+    const values = this.#valuesIn(key);
     if (values.length === 0) return last;
-    const items = values.map(([value, index]) => `(${value}, ${group.get(codes[index]!)})`);
+    const items = values.map(([value, position]) => `(${value}, ${position})`);
     joins.push(
       ` LEFT JOIN (VALUES ${items.join(', ')}) AS d${i}(code, position) ON ${this.#reading(key.column).expression(raw)} = d${i}.code`,
     );
@@ -262,7 +372,7 @@ export class Compiler {
   }
 
   #sum(value: RowValue, alias: ReadonlyMap<string, string>, filter: readonly RowTest[]): string {
-    if (value.kind === 'one') return 'count(*)';
+    if (value.kind === 'one' || value.kind === 'distinct') return 'count(*)';
     const units = (column: string, origin: bigint): string => {
       const grid = columnGrid(this.#policy, column);
       const start = grid.lowUnits - origin;

@@ -1,8 +1,9 @@
+import type { Dialect } from '../engine/dialect.js';
 import type { Pinned, SourceColumn } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
-import { answersOf, type CountPlan, compileMeasures, readCounts, readGroups } from './groups.js';
-import type { Measure } from './measure.js';
+import { answersOf, type CountPlan, compileMeasures, isDistinct, readCounts, readGroups } from './groups.js';
+import type { Measure, Seen } from './measure.js';
 import { columnsOf, columnsRead } from './measure.js';
 import { rowCounter } from './rows.js';
 import { compileStream } from './stream.js';
@@ -15,10 +16,33 @@ const manyMeasures = 8;
 
 /** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
 export async function countCells(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
-  const wide = measures.length >= manyMeasures && (await engine.size()).open() <= rowsHere(measures);
+  const counted = new Map<Measure, Cells>();
+  for (const [seen, own] of byView(measures)) {
+    const [data, declared] = seen ? [seen.over(engine), seen.policy] : [engine, policy];
+    for (const [i, cells] of (await countTable(data, declared, own)).entries()) counted.set(own[i]!, cells);
+  }
+  return measures.map((measure) => counted.get(measure)!);
+}
+
+function byView(measures: readonly Measure[]): Iterable<readonly [Seen | undefined, readonly Measure[]]> {
+  const groups = new Map<string, readonly [Seen | undefined, Measure[]]>();
+  for (const measure of measures) {
+    const key = measure.seen?.text ?? '';
+    const group = groups.get(key) ?? ([measure.seen, []] as const);
+    group[1].push(measure);
+    groups.set(key, group);
+  }
+  return groups.values();
+}
+
+async function countTable(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const wide = isWide(measures) && (await engine.size()).open() <= rowsHere(measures);
   return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
 }
 
+/** Persons are told apart by the database alone. */
+const isWide = (measures: readonly Measure[]): boolean =>
+  measures.length >= manyMeasures && !measures.some(({ counting }) => isDistinct(counting));
 const rowsHere = (measures: readonly Measure[]): number => Math.floor(streamedCells / measures.length);
 
 /** Where rows become counts: what the measures decide before any data is read, and the number of rows where it is public. */
@@ -27,14 +51,16 @@ export interface HowCounted {
   readonly where: 'database' | 'here' | 'by size';
   /** In the database: one GROUP BY each, and the rows that all of them give back at most. */
   readonly database?: { readonly statements: number; readonly rows: number };
-  /** Here: the columns that are read of every row, of tables of up to so many rows; longer ones are counted by the database. */
-  readonly streamed?: { readonly columns: readonly string[]; readonly upTo: number };
+  /** Here: the columns that are read of every row; of tables of up to so many rows, where longer ones are counted by the database. */
+  readonly streamed?: { readonly columns: readonly string[]; readonly upTo?: number };
+  /** What is read has to be held: so many rows, or ties, fit the memory that is allowed, and more are refused. */
+  readonly held?: { readonly upTo: number };
 }
 
 /** How `countCells` will do it. `rows`: how many there are, where that is public. */
-export function howCounted(measures: readonly Measure[], policy: Policy, rows?: number): HowCounted {
-  const database = answersOf(measures, policy);
-  if (measures.length < manyMeasures) return { where: 'database', database };
+export function howCounted(measures: readonly Measure[], policy: Policy, rows?: number, dialect?: Dialect): HowCounted {
+  const database = answersOf(measures, policy, dialect);
+  if (!isWide(measures)) return { where: 'database', database };
   const upTo = rowsHere(measures);
   const streamed = { columns: columnsRead(measures), upTo };
   if (rows === undefined) return { where: 'by size', database, streamed };

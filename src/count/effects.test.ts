@@ -242,6 +242,67 @@ describe('the stated effect of replacing a person', () => {
   });
 });
 
+describe('the stated effect on how many different values, or persons, there are', () => {
+  const columns = [number('x', '0', '2'), category('party', ['a', 'b'])];
+  const rows = allRows(columns);
+  const some = fc.array(fc.constantFrom(...rows), { maxLength: 5 });
+  const asked = [
+    { kind: 'distinct', column: 'x' },
+    { kind: 'distinct', column: 'x', by: ['party'] },
+    {
+      kind: 'distinct',
+      column: 'party',
+      where: [
+        {
+          any: [
+            { column: 'x', op: '<', value: 2 },
+            { column: 'x', op: 'missing' },
+          ],
+        },
+      ],
+    },
+  ];
+  it.each(asked)('is never exceeded, beside any other rows, and is reached: %j', (query) => {
+    for (const [protect, most] of [
+      [{}, 1],
+      [{ secret: 'person', unit: 'who', maxRows: 2 }, 2],
+    ] as const) {
+      const policy = under(columns, protect);
+      const [measure] = bindBatch(parseBatch(query), policy).measures;
+      const own = fc.array(fc.constantFrom(...rows), { maxLength: most });
+      let exact = nothing;
+      fc.assert(
+        fc.property(some, own, own, (others, a, b) => {
+          exact = farther(exact, apart(count(policy, measure!, [...others, ...a]), count(policy, measure!, [...others, ...b])));
+        }),
+        { numRuns: 3000, seed: 5 },
+      );
+      const stated = measure!.effects.get(everyRecord)!;
+      expect(within(exact, stated)).toBe(true);
+      expect(exact.l1).toBe(stated.l1);
+    }
+  });
+
+  /** Persons in each cell, counted by hand: their names are not in the chunks of a stream. */
+  const persons = (list: readonly { readonly who: string; readonly row: Row }[]): Vector =>
+    ['a', 'b', null].map((party) => BigInt(new Set(list.filter(({ row }) => row[1] === party).map(({ who }) => who)).size));
+  it.each([1, 2, 3])('of persons with up to %d rows is never exceeded, and is reached', (maxRows) => {
+    const policy = under(columns, { secret: 'person', unit: 'who', maxRows });
+    const [measure] = bindBatch(parseBatch({ kind: 'distinct', column: 'who', by: ['party'] }), policy).measures;
+    const own = fc.array(fc.constantFrom(...rows), { maxLength: maxRows });
+    let exact = nothing;
+    fc.assert(
+      fc.property(own, own, own, (other, a, b) => {
+        const named = (who: string, list: readonly Row[]) => list.map((row) => ({ who, row }));
+        const beside = named('other', other);
+        exact = farther(exact, apart(persons([...beside, ...named('one', a)]), persons([...beside, ...named('one', b)])));
+      }),
+      { numRuns: 3000, seed: 5 },
+    );
+    expect(measure!.effects.get(everyRecord)).toEqual(exact);
+  });
+});
+
 describe('the stated effect on the penalties of a quantile', () => {
   const columns = [number('x', '0', '3'), category('party', ['a', 'b'])];
   const table = fc.array(fc.tuple(fc.constantFrom<Cell>(0, 1, 2, 3, null), fc.constantFrom<Cell>('a', 'b', null)), {
@@ -333,10 +394,30 @@ describe('the stated effect on rows with one value of a public column', () => {
     fc.record({ column: fc.constant('form'), op: fc.constant('in'), values: fc.subarray(['x', 'y', 'z'], { minLength: 1 }) }),
     fc.record({ column: fc.constant('form'), op: fc.constant('missing') }),
   );
+  const leaves = fc.oneof(
+    tests,
+    fc.record({ column: fc.constant('party'), op: fc.constant('='), value: fc.constantFrom('a', 'b') }),
+    fc.record({ column: fc.constant('late'), op: fc.constantFrom('=', '<', '!='), value: fc.integer({ min: 0, max: 4 }) }),
+    fc.record({ column: fc.constant('other'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('x', 'y') }),
+    fc.record({ column: fc.constantFrom('late', 'other'), op: fc.constantFrom('missing', 'present') }),
+  );
+  const { trees } = fc.letrec<{ trees: unknown }>((tie) => ({
+    trees: fc.oneof(
+      { maxDepth: 3 },
+      leaves,
+      fc.record({ any: fc.array(tie('trees'), { minLength: 1, maxLength: 3 }) }),
+      fc.record({ all: fc.array(tie('trees'), { minLength: 1, maxLength: 2 }) }),
+      fc.record({ not: tie('trees') }),
+    ),
+  }));
   const asked = fc.record({
     kind: fc.constant('histogram'),
     column: fc.constantFrom('party', 'form'),
-    where: fc.array(tests, { minLength: 1, maxLength: 3 }),
+    where: fc.array(trees, { minLength: 1, maxLength: 3 }),
+    derive: fc.constant({
+      late: { op: 'floor', of: [{ op: '/', of: [{ op: '+', of: ['week', 1] }, 2] }] },
+      other: { cases: [{ when: { column: 'late', op: '>', value: 2 }, value: { text: 'x' } }], otherwise: 'form' },
+    }),
   });
   const slicings = slicingsOf(policy);
   /** Whether no row that has, or lacks, the values of a slice moves what those of other values do not pay for. */

@@ -2,7 +2,7 @@ import { Fault } from '../errors.js';
 import type { Effect, Effects } from '../mechanism/effect.js';
 import { moveOver, presenceOf, type Strategy } from '../mechanism/ordered/strategy.js';
 import { answersTo, columnsIn, everyRecord, type RecordClass, sliced, sliceOfAll } from '../mechanism/record-class.js';
-import { both, everyValue, inOrder, isEverything, type Range, type Values } from '../mechanism/slices.js';
+import { both, either, everyValue, inOrder, isEverything, type Range, type Values } from '../mechanism/slices.js';
 import type { Box } from '../mechanism/together.js';
 import { codesOf } from '../policy/code.js';
 import { numberNamed, weightNamed } from '../policy/domain.js';
@@ -11,10 +11,12 @@ import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { SlicingColumn } from '../ties/slicing-column.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
+import { type DerivedColumn, passesAt, withDerived } from './derived.js';
 import { besideKnown } from './known-effects.js';
-import { type Counting, columnsOf, columnsOfKey, type RowKey, type RowTest, type RowValue } from './measure.js';
+import { basesOf, type Counting, columnsOf, columnsOfKey, type RowKey, type RowValue, weightOf } from './measure.js';
 import { endsCrossed, endsOnPositions } from './ordered-positions.js';
 import { type Inner, type Moving, withPairs } from './pair-effects.js';
+import { foldTest, type LeafTest, type RowTest } from './row-test.js';
 
 /** Closed interval of integers. */
 interface Interval {
@@ -66,7 +68,7 @@ function numberInterval(policy: Policy, value: RowValue): Interval {
 
 /** Range of a row's contribution over all rows. */
 export function valueInterval(policy: Policy, value: RowValue): Interval {
-  const weight = weightInterval(policy, value.kind === 'one' ? undefined : value.weight);
+  const weight = weightInterval(policy, weightOf(value));
   const number = numberInterval(policy, value);
   const interval = product(number, weight);
   // The factors too: where every weight is 0 their product is small, however large they are.
@@ -88,6 +90,12 @@ function apart(touched: bigint, cells: bigint, { most, range }: Reach): Effect {
     l1: shared * range.l1 + apart * most.l1,
     l2squared: larger(touched * range.l2squared, shared * range.l2squared + apart * most.l2squared),
   };
+}
+
+/** Persons are counted: one adds 1 to each cell that has a row of theirs, however many. */
+function ofPersons(rows: bigint, { cells, row }: Shape, present: boolean): Effect {
+  const touched = smaller(rows, cells);
+  return present ? alone(touched, row) : apart(touched, cells, row);
 }
 
 /** A row that is there or not: every cell it touches moves by what it adds. */
@@ -112,9 +120,10 @@ const optionCount = (counting: Counting, except?: string): bigint =>
 
 function answerEffect(column: string, { counting, cells, row, within }: Shape): Effect {
   const touched = optionCount(counting);
-  const keys = counting.keys.filter((key) => columnsOfKey(key).includes(column));
+  const reads = (name: string) => basesOf(counting, name).includes(column);
+  const keys = counting.keys.filter((key) => columnsOfKey(key).some(reads));
   const { value } = counting;
-  const valued = (value.kind === 'number' && value.column === column) || (value.kind !== 'one' && value.weight === column);
+  const valued = ('column' in value && value.column !== undefined && reads(value.column)) || weightOf(value) === column;
   const whole = apart(touched, cells, row);
   if (keys.length > 0 && valued) return whole;
   const moved = (cellsMoved: bigint, by: Effect): Effect => ({ l1: cellsMoved * by.l1, l2squared: cellsMoved * by.l2squared });
@@ -154,12 +163,23 @@ function perClass(policy: Policy, shape: Shape): Effects {
     if (secrets.length > 0) entries.push([everyRecord, row]);
   } else {
     const m = secret === 'person' ? BigInt(policy.protect.maxRows) : 1n;
-    entries.push([everyRecord, { l1: m * row.l1, l2squared: m * m * row.l2squared }]);
+    const { value } = shape.counting;
+    const own =
+      value.kind === 'distinct' && value.column === undefined
+        ? ofPersons((isSteady(policy, shape.counting) ? 1n : m) * touched, shape, addsRemoves(policy))
+        : { l1: m * row.l1, l2squared: m * m * row.l2squared };
+    entries.push([everyRecord, own]);
     entries.push(...bySlice(policy, shape, row));
   }
   const effects = new Map(entries.filter(([, effect]) => effect.l1 > 0n));
   return withPairs(policy, effects, { ...shape.moving, counting: shape.counting, touched, most: shape.row.most, full: row });
 }
+
+/** Whether the keys send all rows of one person to the same cells. */
+const isSteady = ({ view }: Policy, counting: Counting): boolean =>
+  counting.keys.every((key) =>
+    columnsOfKey(key).every((name) => basesOf(counting, name).every((column) => view?.steady.has(column))),
+  );
 
 /**
  * The slices that rows must lie in to be counted at all, for each public column that the question asks about and for all of them together: with what a row moves that is replaced by
@@ -168,10 +188,12 @@ function perClass(policy: Policy, shape: Shape): Effects {
 function bySlice(policy: Policy, shape: Shape, row: Effect): readonly (readonly [RecordClass, Effect])[] {
   const slicings = slicingsOf(policy);
   const { filter, keys } = shape.counting;
-  const toldOf = (by: SlicingColumn): readonly Values[] => [
-    ...filter.filter(({ column }) => column === by.column.name).map((test) => passing(test, by)),
-    ...keys.filter((key) => isFixed(key, [by]) && dropsMissing(key)).map(() => present(by)),
-  ];
+  const { derived = [] } = shape.counting;
+  const toldOf = (by: SlicingColumn): readonly Values[] =>
+    [
+      ...filter.map((test) => valuesPassing(policy, test, by, derived)),
+      ...keys.filter((key) => key.kind !== 'joint' && key.column === by.column.name && dropsMissing(key)).map(() => present(by)),
+    ].filter((values) => !isEverything(values));
   return readingsOf(policy).flatMap((of): readonly (readonly [RecordClass, Effect])[] => {
     const columns = columnsIn(of).map((column) => slicings.find(({ slicing }) => slicing === column)!);
     const told = columns.map(toldOf);
@@ -186,7 +208,7 @@ function bySlice(policy: Policy, shape: Shape, row: Effect): readonly (readonly 
 /** What a row moves that is replaced by one with the same values of these columns. */
 function keeping(policy: Policy, shape: Shape, columns: readonly SlicingColumn[], row: Effect): Effect {
   if (addsRemoves(policy)) return row;
-  const fixed = shape.counting.keys.filter((key) => isFixed(key, columns));
+  const fixed = shape.counting.keys.filter((key) => isFixed(shape.counting, key, columns));
   const cells = shape.cells / fixed.reduce((n, { size }) => n * BigInt(size), 1n);
   return apart(optionCount(shape.counting), cells, shape.row);
 }
@@ -205,16 +227,41 @@ function boxesOf(values: readonly Values[]): readonly Box[] | undefined {
 const none: Range = { from: Number.NaN, to: Number.NaN };
 
 /** Whether the place of a row in a key is told by its value of a public column. */
-const isFixed = (key: RowKey, slicings: readonly SlicingColumn[]): boolean =>
-  key.kind !== 'options' && key.kind !== 'joint' && slicings.some(({ column }) => column.name === key.column);
+const isFixed = (counting: Counting, key: RowKey, slicings: readonly SlicingColumn[]): boolean =>
+  key.kind !== 'options' &&
+  key.kind !== 'joint' &&
+  basesOf(counting, key.column).every((name) => slicings.some(({ column }) => column.name === name));
 const dropsMissing = (key: RowKey): boolean => key.kind === 'grid' || (key.kind === 'code' && key.missing === 'drop');
 const present = ({ first }: SlicingColumn): Values => ({
   ranges: [{ from: first, to: Number.POSITIVE_INFINITY }],
   missing: false,
 });
 
+/** The values of a public column that rows may have which pass a test, whatever else they hold: a tree passes where some (every) part does. */
+const valuesPassing = (policy: Policy, test: RowTest, by: SlicingColumn, derived: readonly DerivedColumn[]): Values =>
+  foldTest(test, {
+    leaf: (leaf) => {
+      if (leaf.column === by.column.name) return passing(leaf, by);
+      return derivedPassing(passesAt(policy, derived, leaf, by.column.name), by);
+    },
+    any: (parts) => parts.reduce(either, { ranges: [], missing: false }),
+    all: (parts) => parts.reduce(both, everyValue),
+  });
+
+/** More values than this are not looked at one by one: all of them may pass. */
+const mostValues = 20_000;
+
+/** The values that pass what is worked out from this column alone. */
+function derivedPassing(passes: ((place: number) => boolean) | undefined, { first, last }: SlicingColumn): Values {
+  if (!passes || last - first >= mostValues) return everyValue;
+  const ranges: Range[] = [];
+  for (let value = first; value <= last; value++)
+    if (passes(value - first)) ranges.push({ from: value, to: value === last ? Number.POSITIVE_INFINITY : value });
+  return { ranges: inOrder(ranges), missing: passes(-1) };
+}
+
 /** The values that pass a test. A number beyond the last declared one is read as that, so the last has no end. */
-function passing(test: RowTest, { column, first, last }: SlicingColumn): Values {
+function passing(test: LeafTest, { column, first, last }: SlicingColumn): Values {
   const declared = [{ from: first, to: Number.POSITIVE_INFINITY }];
   if (test.kind === 'missing') return test.negate ? { ranges: declared, missing: false } : { ranges: [], missing: true };
   const codes = column.type === 'category' ? codesOf(column) : [];
@@ -238,14 +285,15 @@ function outside(ranges: readonly Range[], first: number): readonly Range[] {
 }
 
 /** Replace-one effects of a vector of sums. Proofs in effects.proof.md. */
-export function sumEffects(policy: Policy, counting: Counting): Effects {
+export function sumEffects(declared: Policy, counting: Counting): Effects {
+  const policy = withDerived(declared, counting.derived);
   const { value } = counting;
   const { most, range } = sizeOf(valueInterval(policy, value));
-  const weight = weightInterval(policy, value.kind === 'one' ? undefined : value.weight);
+  const weight = weightInterval(policy, weightOf(value));
   const number = numberInterval(policy, value);
   const within = (column: string): Effect =>
     ofOne(
-      value.kind === 'number' && value.column === column
+      value.kind === 'number' && basesOf(counting, value.column).includes(column)
         ? sizeOf(number).range * sizeOf(weight).most
         : sizeOf(weight).range * sizeOf(number).most,
     );
@@ -264,16 +312,17 @@ export function orderedEffects(policy: Policy, counting: Counting, strategy: Str
   const most = presenceOf(strategy);
   const move = moveOver(strategy, strategy.ends.length - 1);
   const range = { l1: larger(most.l1, move.l1), l2squared: larger(most.l2squared, move.l2squared) };
-  const pieces = endsOnPositions(policy, counting.keys.at(-1)!, strategy);
+  const pieces = endsOnPositions(withDerived(policy, counting.derived), counting.keys.at(-1)!, strategy);
   return insideGroups(policy, counting, { most, range }, (pairs) => moveOver(strategy, endsCrossed(pairs, pieces)));
 }
 
 /** The last key stands for a value inside the groups that the others make: its answer moves a row there, within its groups. */
-function insideGroups(policy: Policy, counting: Counting, row: Reach, moves: Inner['moves']): Effects {
+function insideGroups(declared: Policy, counting: Counting, row: Reach, moves: Inner['moves']): Effects {
+  const policy = withDerived(declared, counting.derived);
   const keys = counting.keys.slice(0, -1);
   const inner = counting.keys.at(-1)!;
   const cells = keys.reduce((n, key) => n * BigInt(key.size), 1n);
   const value: RowValue = { kind: 'number', column: columnsOfKey(inner)[0]!, power: 1, origin: 0n, shift: 0n };
-  const grouped: Counting = { filter: counting.filter, keys, value };
+  const grouped: Counting = { filter: counting.filter, keys, value, ...(counting.derived && { derived: counting.derived }) };
   return perClass(policy, { counting: grouped, cells, row, within: () => row.range, moving: { inner: { key: inner, moves } } });
 }

@@ -5,6 +5,7 @@ import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
 import { Compiler, spareGroups } from './compile.js';
+import { withDerived } from './derived.js';
 import { type Counting, cellCount, type Measure, type RowKey, textOf } from './measure.js';
 import { codePlaces } from './read-rows.js';
 
@@ -16,7 +17,8 @@ export interface CountPlan {
   readonly statement: Statement;
   /**
    * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
-   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups.
+   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups, and for databases from
+   * afar, which are asked once whatever the rows hold.
    */
   readonly groups?: { readonly statement: Statement; readonly most: number };
   /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
@@ -34,7 +36,7 @@ export function compileMeasures(
   return together(measures).map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
     const compiler = () => new Compiler(dialect, policy, source, rows);
-    const single = isSingle(countings[0]!, policy);
+    const single = !dialect.eachOf && isSingle(countings[0]!, policy) && !isDistinct(countings[0]!);
     return {
       measures: members,
       get statement() {
@@ -49,22 +51,41 @@ export function compileMeasures(
 function together(measures: readonly Measure[]): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>();
   measures.forEach(({ counting }, i) => {
-    const key = measures.length === 1 ? '' : textOf([counting.filter, counting.keys]);
+    const key =
+      measures.length === 1
+        ? ''
+        : textOf([
+            counting.filter,
+            counting.keys,
+            counting.derived ?? null,
+            isDistinct(counting) && i,
+            measures[i]!.seen?.text ?? null,
+          ]);
     groups.set(key, [...(groups.get(key) ?? []), i]);
   });
   return [...groups.values()];
 }
 
 /** Whether a row is in one group only. */
-const isSingle = ({ keys }: Counting, policy: Policy): boolean =>
-  keys.every((key) => key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(policy, key.column)));
+const isSingle = ({ keys, derived }: Counting, policy: Policy): boolean =>
+  keys.every(
+    (key) =>
+      key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(withDerived(policy, derived), key.column)),
+  );
+/** Different values are not told by groups of raw codes, of which several may be one; a statement of its own counts them, each by itself. */
+export const isDistinct = ({ value }: Counting): boolean => value.kind === 'distinct';
 
 /** How many statements `compileMeasures` makes of them, and how many rows come back at most: groups by raw codes first, and by cells where those are too many. */
-export function answersOf(measures: readonly Measure[], policy: Policy): { readonly statements: number; readonly rows: number } {
+export function answersOf(
+  measures: readonly Measure[],
+  policy: Policy,
+  dialect?: Dialect,
+): { readonly statements: number; readonly rows: number } {
   const each = together(measures).map(([first]) => {
-    const { counting } = measures[first!]!;
+    const { counting, seen } = measures[first!]!;
     const cells = cellCount(counting);
-    return isSingle(counting, policy) && counting.keys.length > 0 ? 2 * cells + spareGroups + 1 : cells;
+    const own = isSingle(counting, seen?.policy ?? policy) && !isDistinct(counting) && counting.keys.length > 0;
+    return own && !dialect?.eachOf ? 2 * cells + spareGroups + 1 : cells;
   });
   return { statements: each.length, rows: each.reduce((a, b) => a + b, 0) };
 }
@@ -79,8 +100,18 @@ export function readGroups(
   rows: Rows,
 ): ReadonlyMap<number, bigint[]> | undefined {
   if (!groups || rows.length > groups.most) return undefined;
-  const { keys } = measures[members[0]!]!.counting;
-  const places = keys.map((key, k) => placesOf(policy, key, rows, k));
+  const { keys, derived = [] } = measures[members[0]!]!.counting;
+  const all = withDerived(policy, derived);
+  // Of a derived column the place itself was grouped by.
+  const places = keys.map((key, k) =>
+    placesOf(
+      all,
+      key,
+      rows,
+      k,
+      derived.some(({ name }) => 'column' in key && name === key.column),
+    ),
+  );
   const totals = new Map(members.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
   const lists = [...totals.values()];
   rows.forEach((row, r) => {
@@ -99,7 +130,7 @@ export function readGroups(
 }
 
 /** Position of each group for a key: codes are still to be looked up, numbers came as positions; -1 drops the group. */
-function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number): (r: number) => number {
+function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number, derived: boolean): (r: number) => number {
   if (key.kind !== 'code')
     return (r) => {
       const position = rows[r]![k];
@@ -107,6 +138,11 @@ function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number): (r: numbe
     };
   const view = viewColumn(columnNamed(policy, key.column));
   const table = codePlaces(policy, key, -1);
+  if (derived)
+    return (r) => {
+      const place = rows[r]![k];
+      return table[place === null || place === undefined ? 0 : Number(place) + 1]!;
+    };
   view.turn(
     rows.map((row) => row[k]!),
     rows.length,

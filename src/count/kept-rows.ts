@@ -29,24 +29,78 @@ export function keptRows(
       'Write protect: { secret: person, unit: … }.',
     );
   const text = (name: string) => dialect.text(rawCell(sourceColumn(source, name)));
+  // Rows of a view were cut table by table: at most `maxRows` of them are one person's (view/rows-per-person.proof.md).
+  if (policy.view) return select([], 'fugu_data', list);
   const owner = sourceColumn(source, unit);
-  const person = dialect.name(rawCell(owner), owner.type);
-  // All declared cells, each with its length before it, so that no two different rows read the same.
-  const cells = [...policy.columns.keys()].map(
-    (name) => `coalesce(${dialect.text(`length(${text(name)})`)} || ':' || ${text(name)}, '-')`,
-  );
+  return cutRows(dialect, binder, columns, {
+    from: 'fugu_data',
+    population: policy.population,
+    person: dialect.name(rawCell(owner), owner.type),
+    content: contentOf(policy.columns, policy.data.links).map(text),
+    limits: [{ most: maxRows }],
+  });
+}
+
+/** The columns of a table that are ever read: declared ones, and those by which its rows are joined. */
+export const contentOf = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [
+  ...new Set([...columns.keys(), ...joining.flatMap((names) => names ?? [])]),
+];
+
+/** Rows of persons, and how many of them stay. */
+export interface Cut {
+  readonly from: string;
+  readonly population: string;
+  /** Whose a row is; rows of nobody are left out. Constant where rows belong to nobody in particular. */
+  readonly person: string;
+  /** The text of every cell that is ever read: rows that agree in all of them are interchangeable. */
+  readonly content: readonly string[];
+  /** One after the other: of the rows of a person that agree in `by`, so many stay. */
+  readonly limits: readonly { readonly by?: readonly string[]; readonly most: number }[];
+  /** Which rows are looked at. */
+  readonly where?: string;
+}
+
+/** `SELECT columns` of the rows that stay: the one place that chooses them. */
+export function cutRows(
+  dialect: Dialect,
+  binder: Binder,
+  columns: readonly (readonly [expression: string, alias: string])[],
+  { from, population, person, content: texts, limits, where }: Cut,
+): string {
+  const select = (extra: readonly string[], of: string, aliases = columns.map(([, alias]) => alias)) =>
+    `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${of}`;
+  const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
+  // All cells, each with its length before it, so that no two different rows read the same.
+  const cells = texts.map((text) => `coalesce(${dialect.text(`length(${text})`)} || ':' || ${text}, '-')`);
   const content = dialect.digest(cells.length > 0 ? joined(cells) : `''`);
-  const read = select([`${person} AS person`, `${content} AS content`], 'fugu_data', list);
+  const parts = limits.flatMap(({ by = [] }) => by);
+  const partNames = parts.map((_, i) => `part${i}`);
+  const partList = parts.map((part, i) => `${part} AS part${i}`);
+  const kept = where === undefined ? from : `${from} WHERE ${where}`;
+  const read = select([`${person} AS person`, `${content} AS content`, ...partList], kept, list);
   // Rows with the same content are interchangeable, so it does not matter which is the first copy.
   const copies = select(
-    ['person', 'content', 'row_number() OVER (PARTITION BY person, content) AS copy'],
+    ['person', 'content', ...partNames, 'row_number() OVER (PARTITION BY person, content) AS copy'],
     `(${read}) AS owned WHERE person IS NOT NULL`,
   );
-  const key = dialect.digest(
-    `${binder.text(`${policy.population}:`)} || person || ':' || content || ':' || ${dialect.text('copy')}`,
-  );
-  const ranked = select([`row_number() OVER (PARTITION BY person ORDER BY ${key}) AS rank`], `(${copies}) AS copies`);
-  return select([], `(${ranked}) AS ranked WHERE rank <= ${Math.trunc(maxRows)}`);
+  const name = dialect.text('person');
+  const key = dialect.digest(`${binder.text(`${population}:`)} || ${name} || ':' || content || ':' || ${dialect.text('copy')}`);
+  let stay = `(${copies}) AS copies`;
+  let at = 0;
+  for (const [i, { by = [], most }] of limits.entries()) {
+    const among = ['person', ...by.map(() => partNames[at++]!)].join(', ');
+    const last = i === limits.length - 1;
+    const ranked = select(
+      [
+        ...(last ? [] : ['person', 'content', 'copy', ...partNames]),
+        `row_number() OVER (PARTITION BY ${among} ORDER BY ${key}) AS rank`,
+      ],
+      stay,
+    );
+    const staying = `(${ranked}) AS ranked WHERE rank <= ${Math.trunc(most)}`;
+    stay = last ? staying : `(${select(['person', 'content', 'copy', ...partNames], staying)}) AS stayed`;
+  }
+  return select([], stay);
 }
 
 /** Texts one after the other, nested no deeper than need be: databases bound how deep an expression is, and a survey has a thousand columns. */

@@ -4,8 +4,9 @@ import { codesOf } from '../policy/code.js';
 import { columnNamed } from '../policy/domain.js';
 import { type Cut, type Known, type KnownTotal, within } from '../policy/known/known.js';
 import type { Policy } from '../policy/policy.js';
-import { columnsOfKey, type RowKey, type RowTest, textOf } from './measure.js';
+import { columnsOfKey, type RowKey, textOf } from './measure.js';
 import { alongPairs, type Moving } from './pair-effects.js';
+import { columnsTested, type LeafTest, mayPass, type RowTest } from './row-test.js';
 
 /**
  * Beside totals that everybody knows: how far a change moves a measure that keeps all of them and of which no part does, however many records it takes (effects.proof.md, "Beside known totals"). What
@@ -44,6 +45,7 @@ const moved = (placed: Placed): Moving => ({
 /** Whether a measure follows from a total. */
 export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolean {
   const { counting, value } = moving;
+  if (counting.derived || value?.kind === 'distinct') return false;
   if (total.kind === 'count')
     return (
       counting.keys.length === 0 &&
@@ -83,12 +85,14 @@ const sorted = (tests: readonly RowTest[]): readonly RowTest[] =>
 
 /** How many pieces of a column hold rows that can be counted. */
 function counted(policy: Policy, cut: Cut, { filter, keys }: Moving['counting']): number {
-  const tests = filter.filter(({ column }) => column === cut.column);
+  const tests = filter.filter((test) => columnsTested([test]).includes(cut.column));
   const drops = keys.some(
     (key) => columnsOfKey(key).includes(cut.column) && (key.kind === 'grid' || (key.kind === 'code' && key.missing === 'drop')),
   );
-  const passing = piecesOf(policy, cut).filter((piece) => tests.every((test) => mayPass(test, piece)));
-  const missing = !drops && tests.every((test) => test.kind === 'missing' && !test.negate);
+  const passing = piecesOf(policy, cut).filter((piece) =>
+    tests.every((test) => mayPass(test, cut.column, (leaf) => pieceMayPass(leaf, piece))),
+  );
+  const missing = !drops && tests.every((test) => mayPass(test, cut.column, (leaf) => leaf.kind === 'missing' && !leaf.negate));
   return passing.length + (missing ? 1 : 0);
 }
 
@@ -100,7 +104,7 @@ function piecesOf(policy: Policy, { column, starts, size }: Cut): readonly Piece
   return Array.from({ length: size - 1 }, (_, k) => ({ from: firsts[k]!, to: (firsts[k + 1] ?? Number.POSITIVE_INFINITY) - 1 }));
 }
 
-function mayPass(test: RowTest, piece: Piece): boolean {
+function pieceMayPass(test: LeafTest, piece: Piece): boolean {
   if (test.kind === 'missing') return test.negate;
   if (test.kind === 'code') return !('code' in piece) || test.codes.includes(piece.code) !== test.negate;
   if ('code' in piece) return true;

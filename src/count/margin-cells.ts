@@ -7,6 +7,7 @@ import type { Policy } from '../policy/policy.js';
 import { placing, tells, testFor } from './known-effects.js';
 import { type CountedMeasure, type Counting, columnsOfKey, type Measure, type RowKey, type RowValue } from './measure.js';
 import { dropped, passer, placer } from './pair-effects.js';
+import { leavesOf, passesWhere } from './row-test.js';
 
 /** A code, a position of a number, or no answer. */
 type Value = string | number | null;
@@ -45,10 +46,10 @@ function positionOf(key: RowKey): (values: ReadonlyMap<string, Value>) => number
 
 /** For every cell of a margin, the cell of a table that follows from it; -1 where its rows are not counted. */
 function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple): readonly number[] {
-  const tests = filter.map((test) => ({ column: test.column, passes: passer(test) }));
+  const passes = new Map(leavesOf(filter).map((leaf) => [leaf, passer(leaf)]));
   const positions = keys.map((key) => ({ size: key.size, position: positionOf(key) }));
   return [...cellsIn(policy, cuts)].map((values) => {
-    if (!tests.every(({ column, passes }) => passes(valueIn(values, column)))) return -1;
+    if (!filter.every((test) => passesWhere(test, (leaf) => passes.get(leaf)!(valueIn(values, leaf.column))))) return -1;
     return positions.reduce((cell, { size, position }) => {
       const at = position(values);
       return cell < 0 || at === undefined ? -1 : cell * size + at;
@@ -71,7 +72,7 @@ export function publishedCells(policy: Policy, counting: Counting): readonly big
 function worthOf(policy: Policy, cuts: readonly Cut[], rows: readonly bigint[], value: RowValue): readonly bigint[] {
   if (value.kind === 'one') return rows;
   // A weight is in no margin: only one that never adds anything is told.
-  if (value.kind === 'weight' || value.weight !== undefined) return rows.map(() => 0n);
+  if (value.kind !== 'number' || value.weight !== undefined) return rows.map(() => 0n);
   const grid = gridOf(numberNamed(policy, value.column));
   return [...cellsIn(policy, cuts)].map((values, k) => {
     const at = valueIn(values, value.column);

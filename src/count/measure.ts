@@ -1,9 +1,12 @@
+import type { Pinned } from '../engine/engine.js';
 import type { Rational } from '../exact/rational.js';
 import type { Additive } from '../mechanism/additive.js';
 import type { Effects } from '../mechanism/effect.js';
 import type { Strategy } from '../mechanism/ordered/strategy.js';
 import type { Selection } from '../mechanism/select.js';
 import type { Policy } from '../policy/policy.js';
+import type { DerivedColumn } from './derived.js';
+import { columnsTested, type RowTest } from './row-test.js';
 
 /**
  * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
@@ -22,6 +25,7 @@ export interface CountedMeasure {
    */
   readonly effects: Effects;
   readonly counting: Counting;
+  readonly seen?: Seen;
   /** Numbers that are published: told as they are, whatever the data holds. Only of what needs no noise. */
   readonly published?: readonly bigint[];
   /** How many of the batch's tables are read off it, every cell entering each of them; 1 when absent. For sharing the budget, not for costs. */
@@ -46,6 +50,7 @@ export interface SelectedMeasure {
   /** Penalty units per row of rank error. */
   readonly perRank: number;
   readonly counting: Counting;
+  readonly seen?: Seen;
 }
 /**
  * Counts over positions in a row, of which sums are noised that a strategy names: whole multiples of prefix counts and of trees. Counting gives, for each group, the rows at each position
@@ -60,6 +65,17 @@ export interface OrderedMeasure {
   /** Of replacing one record, on the numbers that are noised. */
   readonly effects: Effects;
   readonly counting: Counting;
+  readonly seen?: Seen;
+}
+/** Whose rows a measure counts, where those are not the data's own: a view over the tables, as one more `fugu_data`. */
+export interface Seen {
+  /** What is declared of its rows. */
+  readonly policy: Policy;
+  /** Two views with one text have the same rows of the same data. */
+  readonly text: string;
+  /** The tables beside the data that it reads. */
+  readonly tables: readonly string[];
+  over(engine: Pinned): Pinned;
 }
 export type Measure = CountedMeasure | SelectedMeasure | OrderedMeasure;
 /** The mechanism that lets a measure out. */
@@ -83,14 +99,9 @@ export interface Counting {
   readonly keys: readonly RowKey[];
   /** What a row adds to its cell. */
   readonly value: RowValue;
+  /** The columns among those named above that are worked out from declared ones, each after those that it needs. */
+  readonly derived?: readonly DerivedColumn[];
 }
-/** A missing cell passes only the test for being missing. */
-export type RowTest =
-  /** The code (or, with a separator, one of the codes) is (is not) among `codes`. */
-  | { readonly kind: 'code'; readonly column: string; readonly codes: readonly string[]; readonly negate: boolean }
-  /** The grid position lies (does not lie) in [from, to]. */
-  | { readonly kind: 'range'; readonly column: string; readonly from: number; readonly to: number; readonly negate: boolean }
-  | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
 export type RowKey =
   | CodeKey
   /** How many of `edges` (grid positions, increasing) the grid position reaches; missing is the last position. */
@@ -115,6 +126,8 @@ export interface JointKey {
   readonly support: readonly (readonly number[])[];
   readonly size: number;
 }
+/** A key that gives every row one place, or none. */
+export type Axis = Exclude<RowKey, { kind: 'options' | 'joint' }>;
 export const columnsOfKey = (key: RowKey): readonly string[] =>
   key.kind === 'joint' ? key.keys.map(({ column }) => column) : [key.column];
 export type RowValue =
@@ -129,23 +142,29 @@ export type RowValue =
       readonly origin: bigint;
       readonly shift: bigint;
       readonly weight?: string;
-    };
+    }
+  /** How many different values of a column the rows of a cell hold, or of how many persons they are: no sum, but a row moves it by no more than one. */
+  | { readonly kind: 'distinct'; readonly column?: string };
 
-/** The columns a counting reads. */
-export function columnsOf({ filter, keys, value }: Counting): readonly string[] {
-  const names = [...filter.map((test) => test.column), ...keys.flatMap(columnsOfKey)];
-  if (value.kind === 'number') names.push(value.column);
-  if (value.kind !== 'one' && value.weight !== undefined) names.push(value.weight);
+export const weightOf = (value: RowValue): string | undefined => ('weight' in value ? value.weight : undefined);
+/** The declared columns behind a name. */
+export const basesOf = ({ derived }: Pick<Counting, 'derived'>, name: string): readonly string[] =>
+  derived?.find((column) => column.name === name)?.bases ?? [name];
+/** The declared columns a counting reads. */
+export const columnsOf = (counting: Counting): readonly string[] =>
+  counting.derived === undefined ? namesIn(counting) : [...new Set(namesIn(counting).flatMap((name) => basesOf(counting, name)))];
+/** The columns a counting names, derived ones as such. */
+export function namesIn({ filter, keys, value }: Counting): readonly string[] {
+  const names = [...columnsTested(filter), ...keys.flatMap(columnsOfKey)];
+  if ('column' in value && value.column !== undefined) names.push(value.column);
+  const weight = weightOf(value);
+  if (weight !== undefined) names.push(weight);
   return [...new Set(names)];
 }
 export const columnsRead = (measures: readonly Measure[]): readonly string[] => [
   ...new Set(measures.flatMap(({ counting }) => columnsOf(counting))),
 ];
 export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
-
-/** Whether rows that pass have a usable value of the column: every test but "missing" asks for one. */
-export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
-  tests.some((test) => test.column === column && (test.kind !== 'missing' || test.negate));
 
 /** Two values with one text are one. */
 export function textOf(value: unknown): string {
@@ -161,7 +180,8 @@ export const countedText = (measures: readonly Measure[], policy: Policy): strin
   textOf(
     measures.map((m) => [
       m.counting,
-      columnsOf(m.counting).map((name) => policy.columns.get(name)),
+      columnsOf(m.counting).map((name) => (m.seen?.policy ?? policy).columns.get(name)),
+      ...(m.seen ? [m.seen.text] : []),
       ...(m.mechanism === 'ordered' ? [m.strategy] : []),
     ]),
   );

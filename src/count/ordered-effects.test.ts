@@ -9,8 +9,9 @@ import { along, everyRecord } from '../mechanism/record-class.js';
 import type { ColumnPairs, Pairs } from '../policy/pairs/pairs.js';
 import type { Policy } from '../policy/policy.js';
 import { orderedEffects } from './effects.js';
-import type { Counting, OrderedMeasure, RowKey, RowTest } from './measure.js';
+import type { Counting, OrderedMeasure, RowKey } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
+import type { LeafTest as RowTest } from './row-test.js';
 import { rowCounter } from './rows.js';
 import { strategyFor } from './strategies.js';
 

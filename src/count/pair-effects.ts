@@ -6,7 +6,8 @@ import { type Grid, gridOf, unitsAt } from '../policy/grid.js';
 import { cliques, type Piece } from '../policy/pairs/cliques.js';
 import { blockAt, type ColumnPairs, type Pairs } from '../policy/pairs/pairs.js';
 import type { Column, Policy } from '../policy/policy.js';
-import { type CodeKey, type Counting, columnsOfKey, type RowKey, type RowTest, type RowValue, textOf } from './measure.js';
+import { type CodeKey, type Counting, columnsOfKey, type RowKey, type RowValue, textOf } from './measure.js';
+import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass, type RowTest } from './row-test.js';
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -20,7 +21,7 @@ export interface Inner {
 
 /** A measure as far as moving a row along pairs asks. */
 export interface Moving {
-  readonly counting: Pick<Counting, 'filter' | 'keys'>;
+  readonly counting: Pick<Counting, 'filter' | 'keys' | 'derived'>;
   /** The grid of a quantile, the positions of ordered counts. */
   readonly inner?: Inner;
   /** What a row adds to its cells, where that is a value. */
@@ -71,12 +72,19 @@ function movesOf(policy: Policy, pairs: Pairs, { counting, inner }: Moving): Mov
   const text = textOf([counting.filter, counting.keys, inner?.key ?? null]);
   const there = inner && all.get(text);
   if (there) return there;
-  const reads = new Set([...counting.filter.map(({ column }) => column), ...keys.flatMap(columnsOfKey)]);
+  const reads = new Set([...columnsTested(counting.filter), ...keys.flatMap(columnsOfKey)]);
   const moves = { out: false, over: false, inside: false };
   for (const name of reads) {
+    if (counting.derived?.some((derived) => derived.name === name)) {
+      // A pair of what it is made of may lead anywhere.
+      [moves.out, moves.over, moves.inside] = [true, true, true];
+      continue;
+    }
     const column = columnNamed(policy, name);
     look(moves, column, pairs.columns.get(name), {
-      tests: counting.filter.filter((test) => test.column === name),
+      name,
+      tests: counting.filter.filter((test) => isLeaf(test) && test.column === name) as LeafTest[],
+      trees: counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(name)),
       keys: counting.keys.flatMap(keysInside).filter((key) => key.column === name),
       inner: inner && columnsOfKey(inner.key).includes(name) ? inner.key : undefined,
     });
@@ -96,13 +104,19 @@ export type OneKey = Exclude<RowKey, { kind: 'joint' }>;
 const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
 
 interface Asked {
-  readonly tests: readonly RowTest[];
+  readonly name: string;
+  readonly tests: readonly LeafTest[];
+  /** Tests of several parts of which some are about this column. */
+  readonly trees: readonly RowTest[];
   readonly keys: readonly OneKey[];
   readonly inner: RowKey | undefined;
 }
 /** What the column makes of a row: counted or not, where it puts it, and where inside that. */
 interface Kind {
+  /** It may be, if other columns let it. */
   readonly counted: boolean;
+  /** Which parts of trees it passes: where they are the same, so is what becomes of the row. */
+  readonly told: string;
   readonly place: string;
   readonly inside: string;
 }
@@ -117,14 +131,15 @@ interface Moves {
 function look(moves: Moves, column: Column, pairs: ColumnPairs | undefined, asked: Asked): void {
   if (column.type === 'multi') {
     if (pairs?.form === 'same') return;
-    moves.out ||= asked.tests.length > 0 || asked.keys.some((key) => key.kind === 'code' && key.missing === 'drop');
+    moves.out ||=
+      asked.tests.length + asked.trees.length > 0 || asked.keys.some((key) => key.kind === 'code' && key.missing === 'drop');
     moves.over ||= asked.keys.length > 0;
     return;
   }
   const { pieces, missing } = kindsIn(column, asked, false);
   for (const set of cliques(pairs, pieces, missing)) {
     const counted = [...set].filter((kind) => kind.counted);
-    moves.out ||= counted.length > 0 && counted.length < set.size;
+    moves.out ||= counted.length > 0 && (counted.length < set.size || counted.some(({ told }) => told !== counted[0]!.told));
     moves.over ||= counted.some(({ place }) => place !== counted[0]!.place);
   }
   if (asked.inner) moves.inside ||= movesInside(pairs, kindsIn(column, asked, true));
@@ -140,19 +155,26 @@ function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: Return
 }
 
 /** The positions of a column in pieces that tests and keys treat alike, equal kinds being one object; `fine`: and that stand in one place inside. */
-function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inner }: Asked, fine: boolean) {
+function kindsIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, trees, keys, inner }: Asked, fine: boolean) {
   const known = new Map<string, Kind>();
   const passing = tests.map(passer);
+  const parts = leavesOf(trees).filter((leaf) => leaf.column === name);
+  const partPasses = new Map(parts.map((leaf) => [leaf, passer(leaf)]));
   const placing = keys.map(placer);
   const inside = inner ? placer(inner as OneKey) : undefined;
   const kindOf = (value: string | number | null): Kind => {
     const places = placing.map((place) => place(value));
     const within = inside?.(value);
-    const counted = passing.every((test) => test(value)) && !places.includes(dropped) && within !== dropped;
+    const counted =
+      passing.every((test) => test(value)) &&
+      trees.every((tree) => mayPass(tree, name, (leaf) => partPasses.get(leaf)!(value))) &&
+      !places.includes(dropped) &&
+      within !== dropped;
+    const told = parts.map((leaf) => (partPasses.get(leaf)!(value) ? 1 : 0)).join('');
     const kind = counted
-      ? { counted, place: places.join(), inside: fine ? `${within}` : '' }
-      : { counted, place: '', inside: '' };
-    const text = `${kind.counted} ${kind.place} ${kind.inside}`;
+      ? { counted, told, place: places.join(), inside: fine ? `${within}` : '' }
+      : { counted, told: '', place: '', inside: '' };
+    const text = `${kind.counted} ${kind.told} ${kind.place} ${kind.inside}`;
     known.set(text, known.get(text) ?? kind);
     return known.get(text)!;
   };
@@ -163,7 +185,7 @@ function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inne
   const { last } = gridOf(column);
   const starts = [
     0,
-    ...tests.flatMap((test) => (test.kind === 'range' ? [test.from, test.to + 1] : [])),
+    ...[...tests, ...parts].flatMap((test) => (test.kind === 'range' ? [test.from, test.to + 1] : [])),
     ...[...keys, ...(inner && fine ? [inner as OneKey] : [])].flatMap(startsOf),
   ].filter((p) => p >= 0 && p <= last);
   const sorted = [...new Set(starts)].sort((a, b) => a - b);
@@ -174,7 +196,7 @@ function kindsIn(column: Exclude<Column, { type: 'multi' }>, { tests, keys, inne
 const startsOf = (key: OneKey): readonly number[] =>
   key.kind === 'bin' ? key.edges : key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
 
-export function passer(test: RowTest): (value: string | number | null) => boolean {
+export function passer(test: LeafTest): (value: string | number | null) => boolean {
   if (test.kind === 'missing') return (value) => (value === null) !== test.negate;
   const codes = new Set<unknown>(test.kind === 'code' ? test.codes : []);
   const inside =
@@ -199,6 +221,8 @@ export function placer(key: OneKey): (value: string | number | null) => number {
 /** How far a row's value moves along a pair: that of its number or of its weight, or of both at once. */
 function valueMoves(policy: Policy, pairs: Pairs, value: RowValue): bigint {
   if (value.kind === 'one') return 0n;
+  // Another value or another person may come in the place of the one that was there.
+  if (value.kind === 'distinct') return 1n;
   const weight = factorOf(
     value.weight === undefined ? undefined : gridOf(weightNamed(policy, value.weight)),
     value.weight === undefined ? undefined : pairs.columns.get(value.weight),

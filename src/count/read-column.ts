@@ -40,11 +40,19 @@ export interface NumberReading {
   readonly inside: (from: number, to: number) => string;
   /** The grid position, for x that is present. */
   readonly position: string;
+  /** The grid position, NULL where x is not present. */
+  readonly positionOrNull: string;
   /**
-   * For adding up: the grid position plus `base` where x is present, else NULL. Exact for sums over at most `rows` rows. `counted` is NULL in the same rows,
-   * and quicker to count.
+   * For adding up: the grid position plus `base` where x is present, else NULL; no farther from 0 than `most`. Exact for sums over at most `rows` rows.
+   * `counted` is NULL in the same rows, and quicker to count.
    */
-  readonly addend: (rows: number) => { readonly expression: string; readonly base: number; readonly counted?: string };
+  readonly addend: (rows: number) => Addend;
+}
+export interface Addend {
+  readonly expression: string;
+  readonly base: number;
+  readonly most: number;
+  readonly counted?: string;
 }
 export function numberReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
   if (placesIn(source, grid) !== undefined) return placeReading(dialect, grid, x);
@@ -56,11 +64,14 @@ export const placesIn = ({ places }: SourceColumn, grid: Grid): string | undefin
   places?.grid === gridText(grid) ? places.column : undefined;
 
 /** Places are whole numbers from 0 to the last, or NULL. */
-const placeReading = (dialect: Dialect, { last }: Grid, x: string): NumberReading => ({
+export const placeReading = (dialect: Dialect, { last }: Grid, x: string): NumberReading => ({
   ...wholeReading(dialect, { from: 0, top: last, last, missing: [] }, x),
   position: dialect.whole(x),
-  addend: () => ({ base: 0, expression: x }),
+  positionOrNull: dialect.whole(x),
+  addend: () => ({ base: 0, most: last, expression: x }),
 });
+
+const orNull = (present: string, position: string): string => `CASE WHEN ${present} THEN ${position} END`;
 
 /** Nearly every number lies within its bounds, and a database that finds a whole block in the first case looks at no other. */
 const byCases = (inside: string, value: string, rest: readonly (readonly [test: string, value: string])[]): string =>
@@ -86,6 +97,8 @@ function wholeReading(
     ...(least > 0 ? [`${x} >= ${from + least}`] : []),
     ...(most < last ? [`${x} < ${from + most + 1}`] : []),
   ];
+  const below = `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN ${dialect.whole(x)} - (${from})`;
+  const position = `${below} ELSE ${last} END`;
   return {
     present,
     reaches: (p) => `${x} >= ${from + p}`,
@@ -93,9 +106,12 @@ function wholeReading(
       const tests = ends(least, most);
       return tests.length > 0 ? `${tests.join(' AND ')}${notIn(codes)}` : present;
     },
-    position: `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN ${dialect.whole(x)} - (${from}) ELSE ${last} END`,
+    position,
+    // NULL is neither below nor above.
+    positionOrNull: codes.length > 0 ? orNull(present, position) : `${below} WHEN ${x} >= ${top} THEN ${last} END`,
     addend: () => ({
       base: from,
+      most: Math.max(Math.abs(from), Math.abs(top)),
       ...(codes.length === 0 && { counted: x }),
       expression: byCases(`${x} BETWEEN ${from} AND ${top}${notIn(within)}`, x, [
         ...(codes.length > 0 ? [[`${x} IN (${codes.join(', ')})`, 'NULL'] as const] : []),
@@ -113,6 +129,7 @@ function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: st
   const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${y} NOT IN (${list.map(real).join(', ')})` : '');
   const present = dialect.presentIn(y, grid);
   const position = dialect.placeIn(y, grid);
+  const positionOrNull = (rows: number) => dialect.placeOrNull?.(y, grid, rows) ?? orNull(present, position);
   const reaches = (p: number) => `${y} >= ${real(firstAt(grid, p))}`;
   const clamped = byCases(
     `${y} BETWEEN ${from} AND ${top}${notIn(grid.missing.filter((m) => m >= grid.from && m <= grid.top))}`,
@@ -132,14 +149,12 @@ function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: st
       return `${low} AND ${high}${notIn(grid.missing)}`;
     },
     position,
+    positionOrNull: positionOrNull(Number.POSITIVE_INFINITY),
     addend: (rows) => ({
       base: 0,
+      most: grid.last,
       // Whole numbers add up exactly in doubles, in any order, as long as no sum can leave 2^53.
-      expression:
-        dialect.addedPlaceIn?.(y, grid, rows) ??
-        (dialect.realPlaceIn && rows * grid.last < 2 ** 53
-          ? dialect.realPlaceIn(clamped, grid)
-          : `CASE WHEN ${present} THEN ${position} END`),
+      expression: dialect.realPlaceIn && rows * grid.last < 2 ** 53 ? dialect.realPlaceIn(clamped, grid) : positionOrNull(rows),
     }),
   };
 }
@@ -157,9 +172,11 @@ export function codeReading(dialect: Dialect, source: SourceColumn, tables: Code
   };
 }
 
-/** The text of a multi-select cell. */
-export const optionTextExpression = (dialect: Dialect, source: SourceColumn, raw: string): string =>
-  source.type === 'real' ? dialect.plainDigits(raw) : dialect.text(raw);
+/** The text of a multi-select cell, of up to so many letters. */
+export function optionTextExpression(dialect: Dialect, source: SourceColumn, raw: string, longest: number): string {
+  if (source.type === 'real') return dialect.plainDigits(raw);
+  return source.type === 'text' ? `CASE WHEN length(${raw}) <= ${longest} THEN ${raw} END` : dialect.text(raw);
+}
 
 export const tablesOf = (column: Column): CodeTables => {
   if (!isCoded(column)) throw new RangeError(`${column.name} has no codes`);

@@ -2,8 +2,10 @@ import { codesOf } from '../policy/code.js';
 import { columnNamed, isCoded } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import type { ColumnView } from './column-view.js';
-import type { CodeKey, JointKey, RowKey, RowTest, RowValue } from './measure.js';
+import { type DerivedColumn, derivedPlace, placePasses } from './derived.js';
+import type { CodeKey, JointKey, RowKey, RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
+import { foldTest, isLeaf, type LeafTest, type RowTest } from './row-test.js';
 
 export type Views = ReadonlyMap<string, ColumnView>;
 /** Fills an array with one number per row of the current chunk. */
@@ -17,27 +19,75 @@ const lookup = (policy: Policy, column: string, place: (code: string) => number)
 
 /** Clears the mask where the test fails. */
 export function testRows(policy: Policy, views: Views, test: RowTest): Filler<Uint8Array> {
-  const view = views.get(test.column)!;
-  if (test.kind === 'code' && columnNamed(policy, test.column).type === 'multi') {
-    const wanted = lookup(policy, test.column, (code) => (test.codes.includes(code) ? 1 : 0));
+  if (!isLeaf(test) || columnNamed(policy, test.column).type === 'multi') {
+    const passes = passesRow(policy, views, test);
     return (mask, rows) => {
-      for (let i = 0; i < rows; i++) {
-        const named = view.options(i);
-        if (named.length === 0 || named.some((o) => wanted(o) === 1) === test.negate) mask[i] = 0;
-      }
+      for (let i = 0; i < rows; i++) if (mask[i] === 1 && !passes(i)) mask[i] = 0;
     };
   }
-  const codes = test.kind === 'code' ? new Set(test.codes) : undefined;
-  const wanted = test.kind === 'code' ? lookup(policy, test.column, (code) => (codes!.has(code) ? 1 : 0)) : undefined;
-  const passes =
-    test.kind === 'missing'
-      ? (index: number) => index < 0 !== test.negate
-      : test.kind === 'range'
-        ? (index: number) => index >= 0 && (index >= test.from && index <= test.to) !== test.negate
-        : (index: number) => index >= 0 && (wanted!(index) === 1) !== test.negate;
+  const view = views.get(test.column)!;
+  const passes = placePasses(columnNamed(policy, test.column), test);
   return (mask, rows) => {
     const indices = view.indices();
     for (let i = 0; i < rows; i++) if (!passes(indices[i]!)) mask[i] = 0;
+  };
+}
+
+/** Whether row i of the current chunk passes. */
+function passesRow(policy: Policy, views: Views, test: RowTest): (i: number) => boolean {
+  return foldTest<(i: number) => boolean>(test, {
+    leaf: (leaf) => leafPasses(policy, views, leaf),
+    any: (parts) => (i) => parts.some((part) => part(i)),
+    all: (parts) => (i) => parts.every((part) => part(i)),
+  });
+}
+
+function leafPasses(policy: Policy, views: Views, leaf: LeafTest): (i: number) => boolean {
+  const view = views.get(leaf.column)!;
+  if (leaf.kind === 'code' && columnNamed(policy, leaf.column).type === 'multi') {
+    const wanted = lookup(policy, leaf.column, (code) => (leaf.codes.includes(code) ? 1 : 0));
+    return (i) => {
+      const named = view.options(i);
+      return named.length > 0 && named.some((o) => wanted(o) === 1) !== leaf.negate;
+    };
+  }
+  const passes = placePasses(columnNamed(policy, leaf.column), leaf);
+  return (i) => passes(view.indices()[i]!);
+}
+
+/** A column that is worked out from others of the same chunk, which are turned first. */
+export function viewDerived(policy: Policy, views: Views, derived: DerivedColumn): ColumnView {
+  const place = derivedPlace(
+    derived,
+    (column) => {
+      const view = views.get(column)!;
+      return (i) => view.indices()[i]!;
+    },
+    (test) => passesRow(policy, views, test),
+  );
+  let rows = 0;
+  let fresh = false;
+  let buffer = new Float64Array(0);
+  const indices = (): Float64Array => {
+    if (fresh) return buffer;
+    if (buffer.length < rows) buffer = new Float64Array(rows);
+    for (let i = 0; i < rows; i++) buffer[i] = place(i);
+    fresh = true;
+    return buffer;
+  };
+  const turn = (count: number) => {
+    rows = count;
+    fresh = false;
+  };
+  return {
+    turn: (_, count) => turn(count),
+    turnStored: (_, count) => turn(count),
+    indices,
+    count(into, sums) {
+      const found = indices();
+      for (let i = 0; i < rows; i++) sums[into[found[i]! + 1]!]! += 1;
+    },
+    options: () => [],
   };
 }
 
@@ -156,7 +206,7 @@ export function valueRows(policy: Policy, views: Views, value: RowValue): (i: nu
       return p < 0 ? undefined : grid.lowUnits + BigInt(p) * grid.stride;
     };
   };
-  if (value.kind === 'one') return () => 1n;
+  if (value.kind === 'one' || value.kind === 'distinct') return () => 1n;
   const weight = value.weight === undefined ? () => 1n : unit(value.weight);
   if (value.kind === 'weight') return weight;
   const number = unit(value.column);
@@ -178,7 +228,7 @@ export function smallValueRows(policy: Policy, views: Views, value: RowValue): (
       return p < 0 ? Number.NaN : start + p * stride;
     };
   };
-  if (value.kind === 'one') return () => 1;
+  if (value.kind === 'one' || value.kind === 'distinct') return () => 1;
   const weight = value.weight === undefined ? () => 1 : unit(value.weight, 0n);
   if (value.kind === 'weight') return weight;
   const number = unit(value.column, value.origin);

@@ -1,6 +1,7 @@
 import type { ColumnLevels, Resolution } from '../dependence/model/resolution.js';
-import type { Counting, RowKey, RowTest } from './measure.js';
-import { columnsOf } from './measure.js';
+import type { Counting, RowKey } from './measure.js';
+import { basesOf, columnsOf, namesIn, weightOf } from './measure.js';
+import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass } from './row-test.js';
 
 /**
  * Whether what a row adds depends on its answers through their levels alone. Column by column: what the tests, keys and value make of an answer must be
@@ -23,16 +24,24 @@ interface Piece {
 }
 
 function columnWithin(counting: Counting, levels: ColumnLevels): boolean {
-  const tests = counting.filter.filter(({ column }) => column === levels.column);
+  const { column } = levels;
+  // What is worked out from a column may be anything of its values.
+  if (namesIn(counting).some((name) => name !== column && basesOf(counting, name).includes(column))) return false;
+  const tests = counting.filter.filter((test) => isLeaf(test) && test.column === column) as LeafTest[];
+  const trees = counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(column));
+  const parts = leavesOf(trees).filter((leaf) => leaf.column === column);
   const keys = counting.keys.flatMap(keysInside).filter(({ column }) => column === levels.column);
   const valued = valuedColumns(counting).includes(levels.column);
   const seen = new Map<number, string>();
-  for (const piece of pieces(levels, tests, keys)) {
-    const passes = tests.every((test) => passesTest(test, piece.value));
+  for (const piece of pieces(levels, [...tests, ...parts], keys)) {
+    const passes =
+      tests.every((test) => passesTest(test, piece.value)) &&
+      trees.every((tree) => mayPass(tree, column, (leaf) => passesTest(leaf, piece.value)));
     // A missing number adds nothing, and so does a row that is left out; all other numbers add something of their own.
     if (passes && valued && piece.value !== null && piece.size > 1) return false;
     const adds = passes && !(valued && piece.value === null);
-    const text = adds ? JSON.stringify([keys.map((key) => place(key, piece.value)), valued && piece.value]) : 'nothing';
+    const told = parts.map((leaf) => passesTest(leaf, piece.value));
+    const text = adds ? JSON.stringify([keys.map((key) => place(key, piece.value)), valued && piece.value, told]) : 'nothing';
     if ((seen.get(piece.level) ?? text) !== text) return false;
     seen.set(piece.level, text);
   }
@@ -42,11 +51,11 @@ function columnWithin(counting: Counting, levels: ColumnLevels): boolean {
 type OneKey = Exclude<RowKey, { kind: 'joint' }>;
 const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
 const valuedColumns = ({ value }: Counting): readonly string[] => [
-  ...(value.kind === 'number' ? [value.column] : []),
-  ...(value.kind !== 'one' && value.weight !== undefined ? [value.weight] : []),
+  ...('column' in value && value.column !== undefined ? [value.column] : []),
+  ...(weightOf(value) === undefined ? [] : [weightOf(value)!]),
 ];
 
-function pieces({ values, missing = -1 }: ColumnLevels, tests: readonly RowTest[], keys: readonly OneKey[]): readonly Piece[] {
+function pieces({ values, missing = -1 }: ColumnLevels, tests: readonly LeafTest[], keys: readonly OneKey[]): readonly Piece[] {
   const none: Piece = { level: missing, value: null, size: 1 };
   if (values.kind === 'codes') return [...[...values.levelOf].map(([value, level]) => ({ level, value, size: 1 })), none];
   const { runs, last } = values;
@@ -69,7 +78,7 @@ function keyStarts(key: OneKey): readonly number[] {
   return key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
 }
 
-function passesTest(test: RowTest, value: Piece['value']): boolean {
+function passesTest(test: LeafTest, value: Piece['value']): boolean {
   if (test.kind === 'missing') return (value === null) !== test.negate;
   if (value === null) return false;
   const inside = test.kind === 'code' ? test.codes.includes(`${value}`) : Number(value) >= test.from && Number(value) <= test.to;

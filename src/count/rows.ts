@@ -2,10 +2,12 @@ import type { Chunk } from '../engine/engine.js';
 import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { turnViews, viewColumn } from './column-view.js';
+import { derivedIn, withDerived } from './derived.js';
 import { valueInterval } from './effects.js';
-import type { Counting, Measure, RowKey, RowTest } from './measure.js';
+import type { Counting, Measure, RowKey } from './measure.js';
 import { cellCount, columnsOf, textOf } from './measure.js';
-import { codePlaces, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
+import { codePlaces, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows, viewDerived } from './read-rows.js';
+import type { RowTest } from './row-test.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of compile.ts. */
 export interface RowCounter {
@@ -97,6 +99,29 @@ function histogramTally(policy: Policy, views: Views, { filter, keys, value }: C
   };
 }
 
+/** Different values of a column in each cell. Persons are not in the chunks: the database counts those. */
+function distinctTally(views: Views, counting: Counting, shared: Shared): Tally | undefined {
+  const { filter, keys, value } = counting;
+  if (value.kind !== 'distinct') return undefined;
+  if (value.column === undefined || keys.some((key) => key.kind === 'options'))
+    throw new RangeError('counted by the database only');
+  const view = views.get(value.column)!;
+  const mask = filter.length > 0 ? shared.mask(filter) : undefined;
+  const places = keys.map((key) => shared.positions(key as Exclude<RowKey, { kind: 'options' }>));
+  const found = Array.from({ length: cellCount(counting) }, () => new Set<number>());
+  return {
+    add(rows) {
+      const [keep, indices, at] = [mask?.(), view.indices(), places.map((place) => place())];
+      for (let i = 0; i < rows; i++) {
+        if (keep?.[i] === 0 || indices[i]! < 0) continue;
+        const cell = at.reduce((sum, place, k) => (sum < 0 || place[i]! < 0 ? -1 : sum * keys[k]!.size + place[i]!), 0);
+        if (cell >= 0) found[cell]!.add(indices[i]!);
+      }
+    },
+    totals: () => found.map(({ size }) => BigInt(size)),
+  };
+}
+
 /** Masks and key positions are worked out once per chunk, however many measures use them. */
 interface Shared {
   mask(filter: readonly RowTest[]): () => Uint8Array;
@@ -107,11 +132,14 @@ interface Shared {
 export function rowCounter(
   measures: readonly Measure[],
   columnNames: readonly string[],
-  policy: Policy,
+  declared: Policy,
   written: ReadonlyMap<string, number> = new Map(),
 ): RowCounter {
   const used = new Set(measures.flatMap(({ counting }) => columnsOf(counting)));
+  const derived = derivedIn(measures);
+  const policy = withDerived(declared, derived);
   const views = new Map([...used].map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
+  for (const column of derived) views.set(column.name, viewDerived(policy, views, column));
   const there = new Set(columnNames);
   const lost = [...used].find((name) => !there.has(name));
   if (lost !== undefined) throw new RangeError(`column ${lost} is not in the chunks`);
@@ -149,13 +177,17 @@ export function rowCounter(
     positions: (key) => once(key, () => perChunk((n) => new Int32Array(n), keyRows(policy, views, key))),
   };
   const tallies = measures.map(
-    ({ counting }) => histogramTally(policy, views, counting) ?? tallyOf(policy, views, counting, shared),
+    ({ counting }) =>
+      distinctTally(views, counting, shared) ??
+      histogramTally(policy, views, counting) ??
+      tallyOf(policy, views, counting, shared),
   );
   return {
     add(next) {
       chunk += 1;
       rows = next.rows;
       turnViews(views, columnNames, next);
+      for (const { name } of derived) views.get(name)!.turn([], rows);
       for (const tally of tallies) tally.add(rows);
     },
     totals: () => tallies.map((tally) => tally.totals()),

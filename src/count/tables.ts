@@ -6,19 +6,18 @@ import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { turnViews, viewColumn } from './column-view.js';
 import { countByDatabase } from './count.js';
-import { columnsOfKey, type Measure, type RowKey } from './measure.js';
+import { countInScans } from './in-scans.js';
+import { type Axis, columnsOfKey, type Measure } from './measure.js';
 import { keyRows } from './read-rows.js';
 import { compileStream } from './stream.js';
 
-/** A key that gives every row one place. */
-export type Axis = Exclude<RowKey, { kind: 'options' | 'joint' }>;
 /** Many tables over the same keys, each by the numbers of its own; every one is a whole table, without filter. */
 export interface Tables {
   readonly axes: readonly Axis[];
   readonly tables: readonly (readonly number[])[];
 }
 
-/** Rows x tables up to which the rows are read once and counted here; longer data is counted by the database, table by table. */
+/** Rows x tables up to which the rows are read once and counted here; longer data is counted by the database: in few scans, or table by table. */
 const streamedRows = 2_000_000_000;
 
 /** Draws the noise, then counts every table, then adds the noise to what `vector` makes of the counts: in this order, so that the time the noise takes cannot depend on the data. */
@@ -32,10 +31,22 @@ export async function noisyTables(
 ): Promise<bigint[]> {
   const add = mechanism.ready(paid);
   const streams = (await engine.size()).open() * asked.tables.length <= streamedRows;
-  return add(vector(await (streams ? streamed(engine, policy, asked) : counted(engine, policy, asked))));
+  return add(vector(await (streams ? streamed(engine, policy, asked) : countTables(engine, policy, asked))));
 }
 
-async function counted(engine: Pinned, policy: Policy, { axes, tables }: Tables): Promise<readonly (readonly bigint[])[]> {
+/** Counted by the database. */
+export async function countTables(
+  engine: Pinned,
+  policy: Policy,
+  { axes, tables }: Tables,
+): Promise<readonly (readonly bigint[])[]> {
+  if (engine.dialect.eachOf) {
+    const cells = tables.map((own) => new Array<bigint>(own.reduce((n, k) => n * axes[k]!.size, 1)).fill(0n));
+    await countInScans(engine, policy, { axes, tables }, (table, cell, count) => {
+      cells[table]![cell] = count;
+    });
+    return cells;
+  }
   const measures = tables.map(
     (own): Measure => ({
       mechanism: 'additive',

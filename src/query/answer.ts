@@ -23,7 +23,7 @@ const counts = (noisy: readonly NoisyMeasure[], index: number): NoisyCounts => {
   if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no counts`);
   return found;
 };
-const additive = (noise: readonly Law<number>[], index: number): AdditiveLaw<number> => {
+export const additive = (noise: readonly Law<number>[], index: number): AdditiveLaw<number> => {
   const found = noise[index];
   if (found?.kind !== 'laplace' && found?.kind !== 'gaussian' && found?.kind !== 'none')
     throw new RangeError(`measure ${index} has no additive noise`);

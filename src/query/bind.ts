@@ -1,7 +1,10 @@
 import type * as z from 'zod';
-import { countedText } from '../count/measure.js';
+import { countedText, type Measure } from '../count/measure.js';
 import type { Policy } from '../policy/policy.js';
-import type { BoundBatch } from './bound.js';
+import { seenThrough } from '../view/view-pin.js';
+import { arranged, checkArranged } from './arrange.js';
+import type { AnswerTable, BoundBatch } from './bound.js';
+import { viewOf } from './from.js';
 import type { QueryKind } from './kind.js';
 import { queryKinds } from './kinds.js';
 import { canonical } from './parse.js';
@@ -9,14 +12,35 @@ import type { Batch, Query } from './query.js';
 import { type BoundQuery, openScope, type Scope } from './scope.js';
 
 /** Ties queries to the policy: the integer measures they need, each once, with proven effects. Reads no data. */
-export function bindBatch(batch: Batch, policy: Policy): BoundBatch {
-  const scope = openScope(policy, batch.queries);
-  const bound = batch.queries.map((query) => bindQuery(query, scope));
+export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBatch {
+  // Queries over one table, or one view, meet in one scope.
+  const about = queries.map(({ from }) => (from === undefined ? undefined : viewOf(policy, from)));
+  const texts = about.map((view) => JSON.stringify(view ?? null));
+  const scopes = new Map<string, ReturnType<typeof openScope>>();
+  const bound = queries.map((query, i) => {
+    const text = texts[i]!;
+    const view = about[i];
+    const seen = view && seenThrough(policy, view);
+    const own = () => queries.filter((_, j) => texts[j] === text);
+    const scope = scopes.get(text) ?? openScope(seen?.policy ?? policy, own(), seen);
+    scopes.set(text, scope);
+    return { text, query: bindQuery(query, scope) };
+  });
+  const starts = new Map<string, number>();
+  const measures: Measure[] = [];
+  for (const [text, scope] of scopes) {
+    starts.set(text, measures.length);
+    measures.push(...scope.measures);
+  }
+  const ofScope = <T>(all: readonly T[], text: string): readonly T[] =>
+    all.slice(starts.get(text)!, starts.get(text)! + scopes.get(text)!.measures.length);
+  if (arrange) checkArranged(arrange, queries);
   return {
-    queries: batch.queries,
-    measures: scope.measures,
-    finish: (noisy) => bound.map((query) => query.finish(noisy)),
-    foresee: (noise) => bound.map((query) => query.foresee(noise)),
+    queries,
+    ...(arrange && { arrange: (tables: readonly AnswerTable[]) => arranged(tables, arrange) }),
+    measures,
+    finish: (noisy) => bound.map(({ query, text }) => query.finish(ofScope(noisy, text))),
+    foresee: (noise) => bound.map(({ query, text }) => query.foresee(ofScope(noise, text))),
   };
 }
 

@@ -9,6 +9,8 @@ export interface BoundBatch {
   readonly measures: readonly Measure[];
   /** One table per query, in order. `noisy` is parallel to `measures`. Public arithmetic only: safe on whatever post-processing made of the values. */
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
+  /** Shows finished tables as they were asked to be: chosen, ordered or cut. */
+  readonly arrange?: (tables: readonly AnswerTable[]) => readonly AnswerTable[];
   /** What can be said about the errors before any data is read; parallel to `queries`. */
   foresee(noise: readonly Law<number>[]): readonly Foreseen[];
 }
@@ -35,6 +37,8 @@ export interface AnswerTable {
   readonly error: ErrorKind;
   /** Said where the noise leaves next to nothing to read. */
   readonly mostlyNoise?: string;
+  /** Said where rows were chosen, ordered or cut by what was told of them. */
+  readonly arranged?: string;
 }
 /**
  * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers; from the law of the sum of their noises.

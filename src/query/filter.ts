@@ -1,11 +1,11 @@
-import type { RowTest } from '../count/measure.js';
+import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
 import { Fault } from '../errors.js';
 import { parseRational, type Rational } from '../exact/rational.js';
 import { codesOf } from '../policy/code.js';
 import { columnNamed, declaredCode, isCoded } from '../policy/domain.js';
 import { gridOf, positionsWhere } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
-import type { Condition } from './query.js';
+import type { Condition, LeafCondition } from './form.js';
 
 function quantity(column: string, literal: string | number): Rational {
   try {
@@ -22,10 +22,10 @@ function quantity(column: string, literal: string | number): Rational {
 const codeOps = { '=': false, '!=': true, in: false, 'not in': true } as const;
 
 /** A condition as SQL would take it: a missing cell passes none but "missing". Numbers are compared by grid position. */
-function testsOf(condition: Condition, policy: Policy): RowTest[] {
+function leafTest(condition: LeafCondition, policy: Policy): RowTest {
   const column = columnNamed(policy, condition.column);
   if (!('value' in condition) && !('values' in condition))
-    return [{ kind: 'missing', column: column.name, negate: condition.op === 'present' }];
+    return { kind: 'missing', column: column.name, negate: condition.op === 'present' };
   if (isCoded(column)) {
     if (!(condition.op in codeOps))
       throw new Fault(
@@ -38,36 +38,95 @@ function testsOf(condition: Condition, policy: Policy): RowTest[] {
     const named = new Set(literals.map((v) => declaredCode(column, v)));
     // "not these" of a category is "one of the others"; a multi-select row may name both, so there the negation stays.
     const codes = codesOf(column).filter((code) => named.has(code) !== (negate && column.type === 'category'));
-    return [{ kind: 'code', column: column.name, codes, negate: negate && column.type === 'multi' }];
+    return { kind: 'code', column: column.name, codes, negate: negate && column.type === 'multi' };
   }
   const grid = gridOf(column);
-  const range = (op: '=' | '!=' | '<' | '<=' | '>' | '>=', literal: string | number): RowTest => ({
+  const range = (op: '=' | '!=' | '<' | '<=' | '>' | '>=', literal: string | number): LeafTest => ({
     kind: 'range',
     column: column.name,
     ...positionsWhere(grid, op, quantity(column.name, literal)),
   });
-  if ('value' in condition) return [range(condition.op, condition.value)];
-  if (condition.op === 'not in') return condition.values.map((value) => range('!=', value));
-  if (condition.values.length === 1) return [range('=', condition.values[0]!)];
-  throw new Fault(
-    'QUERY_UNSUPPORTED',
-    `"in" with several values is not supported on number column "${column.name}".`,
-    'Use a range (>= and <=), or declare the column as a category.',
+  if ('value' in condition) return range(condition.op, condition.value);
+  return condition.op === 'in'
+    ? joined(
+        'any',
+        condition.values.map((value) => range('=', value)),
+        policy,
+      )
+    : joined(
+        'all',
+        condition.values.map((value) => range('!=', value)),
+        policy,
+      );
+}
+
+/** What passes where a test is false: not where it is unknown, for want of a value. Of a category that is one of the other codes. */
+function negated(test: RowTest, policy: Policy): RowTest {
+  if (!isLeaf(test))
+    return joined(
+      test.kind === 'any' ? 'all' : 'any',
+      test.tests.map((part) => negated(part, policy)),
+      policy,
+    );
+  const column = columnNamed(policy, test.column);
+  if (test.kind === 'code' && column.type === 'category')
+    return { ...test, codes: codesOf(column).filter((code) => !test.codes.includes(code)) };
+  return { ...test, negate: !test.negate };
+}
+
+/** A condition, with "not" moved down to what it denies (de Morgan's laws hold in three-valued logic, too). */
+export function testOf(condition: Condition, policy: Policy): RowTest {
+  if ('op' in condition) return leafTest(condition, policy);
+  if ('not' in condition) return negated(testOf(condition.not, policy), policy);
+  const [kind, parts] = 'any' in condition ? (['any', condition.any] as const) : (['all', condition.all] as const);
+  return joined(
+    kind,
+    parts.map((part) => testOf(part, policy)),
+    policy,
   );
 }
 
-export const filterOf = (where: readonly Condition[] | undefined, policy: Policy): readonly RowTest[] =>
-  tidy((where ?? []).flatMap((condition) => testsOf(condition, policy)));
+/** One test of several: parts of the same kind in one list, tests of one column in one where there is such a test, each once and in order. */
+function joined(kind: 'any' | 'all', tests: readonly RowTest[], policy: Policy): RowTest {
+  const flat = tests.flatMap((test) => (test.kind === kind ? test.tests : [test]));
+  const parts = kind === 'all' ? tidy(flat) : sorted(codesTogether(flat, policy));
+  return parts.length === 1 ? parts[0]! : { kind, tests: parts };
+}
+
+/** Codes of one column of which any will do are one list; ranges that meet are one range. */
+function codesTogether(tests: readonly RowTest[], policy: Policy): readonly RowTest[] {
+  const out: RowTest[] = [];
+  for (const test of tests) {
+    const at = out.findIndex((other) => isLeaf(other) && isLeaf(test) && mergeable(other, test));
+    if (at < 0) out.push(test);
+    else out[at] = merged(out[at] as LeafTest, test as LeafTest, policy);
+  }
+  return out;
+}
+const mergeable = (a: LeafTest, b: LeafTest): boolean =>
+  a.column === b.column &&
+  ((a.kind === 'code' && b.kind === 'code' && !a.negate && !b.negate) ||
+    (a.kind === 'range' && b.kind === 'range' && !a.negate && !b.negate && a.from <= b.to + 1 && b.from <= a.to + 1));
+function merged(a: LeafTest, b: LeafTest, policy: Policy): LeafTest {
+  if (a.kind === 'range' && b.kind === 'range') return { ...a, from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) };
+  const column = columnNamed(policy, a.column);
+  if (a.kind === 'code' && b.kind === 'code' && isCoded(column))
+    return { ...a, codes: codesOf(column).filter((code) => a.codes.includes(code) || b.codes.includes(code)) };
+  throw new RangeError('not mergeable');
+}
+
+export const filterOf = (where: readonly Condition[] | undefined, policy: Policy): readonly RowTest[] => {
+  const tests = (where ?? []).map((condition) => testOf(condition, policy));
+  return tidy(tests.flatMap((test) => (test.kind === 'all' ? test.tests : [test])));
+};
 
 /** Sorted, without repeats and without what other tests imply, so that two queries with one meaning share one measure. */
 export function tidy(tests: readonly RowTest[]): readonly RowTest[] {
-  const byText = new Map(tests.map((test) => [JSON.stringify(test), test]));
-  const compared = new Set(tests.filter((test) => test.kind !== 'missing').map((test) => test.column));
-  return [...byText]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, test]) => test)
-    .filter((test) => !(test.kind === 'missing' && test.negate && compared.has(test.column)));
+  const compared = new Set(tests.flatMap((test) => (isLeaf(test) && test.kind !== 'missing' ? [test.column] : [])));
+  return sorted(tests).filter((test) => !(test.kind === 'missing' && test.negate && compared.has(test.column)));
 }
+const sorted = (tests: readonly RowTest[]): readonly RowTest[] =>
+  [...new Map(tests.map((test) => [JSON.stringify(test), test]))].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, test]) => test);
 
 /** Only rows in which the column has a usable value. */
-export const present = (column: string): RowTest => ({ kind: 'missing', column, negate: true });
+export const present = (column: string): LeafTest => ({ kind: 'missing', column, negate: true });

@@ -15,18 +15,124 @@ export const code = z.string().refine(atMost('literalLength'));
 const literal = z.union([code, z.number()]);
 export const list = <T extends z.ZodType>(item: T, limit: LimitName) => z.array(item).min(1).refine(atMost(limit)).readonly();
 
-const condition = z.discriminatedUnion('op', [
+const leaf = z.discriminatedUnion('op', [
   z.strictObject({ column: columnName, op: z.enum(['=', '!=', '<', '<=', '>', '>=']), value: literal }),
   z.strictObject({ column: columnName, op: z.enum(['in', 'not in']), values: list(literal, 'literals') }),
   z.strictObject({ column: columnName, op: z.enum(['missing', 'present']) }),
 ]);
-/** Conditions are joined by AND. */
-export type Condition = z.output<typeof condition>;
+export type LeafCondition = z.output<typeof leaf>;
+/** Conditions in a list are joined by AND. */
+export type Condition =
+  | LeafCondition
+  | { readonly any: readonly Condition[] }
+  | { readonly all: readonly Condition[] }
+  | { readonly not: Condition };
+export const condition: z.ZodType<Condition> = z.lazy(() =>
+  z.union([
+    leaf,
+    z.strictObject({ any: list(condition, 'conditions') }),
+    z.strictObject({ all: list(condition, 'conditions') }),
+    z.strictObject({ not: condition }),
+  ]),
+);
+
+/** A column that is worked out row by row: the name of a column, a number, a text, nothing (null), arithmetic, or the first case that holds. */
+export type Expression =
+  | string
+  | number
+  | null
+  | { readonly text: string }
+  | { readonly op: '+' | '-' | '*' | '/' | '%'; readonly of: readonly [Expression, Expression] }
+  | { readonly op: 'floor' | 'ceil' | 'round'; readonly of: readonly [Expression]; readonly digits?: number | undefined }
+  | {
+      readonly cases: readonly { readonly when: Condition; readonly value: Expression }[];
+      readonly otherwise?: Expression | undefined;
+    };
+const expression: z.ZodType<Expression> = z.lazy(() =>
+  z.union([
+    columnName,
+    z.number(),
+    z.null(),
+    z.strictObject({ text: code }),
+    z.strictObject({ op: z.enum(['+', '-', '*', '/', '%']), of: z.tuple([expression, expression]).readonly() }),
+    z.strictObject({
+      op: z.enum(['floor', 'ceil', 'round']),
+      of: z.tuple([expression]).readonly(),
+      digits: z.int().min(0).max(9).optional(),
+    }),
+    z.strictObject({
+      cases: list(z.strictObject({ when: condition, value: expression }), 'conditions'),
+      otherwise: expression.optional(),
+    }),
+  ]),
+);
+
+/** What is told of the rows of one person. */
+const feature = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('count') }),
+  z.strictObject({ kind: z.enum(['sum', 'mean', 'least', 'most', 'usual']), column: columnName }),
+  z.strictObject({ kind: z.enum(['first', 'last']), column: columnName, by: columnName }),
+]);
+export type FeatureForm = z.output<typeof feature>;
+
+/** A table of the policy (`data`: the one that says who there is), or one row for each person. */
+export interface PartForm {
+  readonly table?: string | undefined;
+  readonly perPerson?: PerPersonForm | undefined;
+  /** What its columns are told apart by; its own name when absent. */
+  readonly as?: string | undefined;
+}
+export interface PerPersonForm {
+  readonly from: FromForm;
+  readonly where?: readonly Condition[] | undefined;
+  readonly features: Readonly<Record<string, FeatureForm>>;
+}
+export interface JoinForm extends PartForm {
+  /** Columns of one name, or what of the parts before it equals which of its columns. */
+  readonly on: readonly string[] | Readonly<Record<string, string>>;
+  /** Rows without a partner stay. */
+  readonly optional?: boolean | undefined;
+}
+export type FromForm = string | (PartForm & { readonly join?: readonly JoinForm[] | undefined });
+
+const part = {
+  table: columnName.optional(),
+  perPerson: z.lazy(() => perPerson).optional(),
+  as: columnName.optional(),
+};
+const join = z.strictObject({
+  ...part,
+  on: z.union([z.array(columnName).min(1).refine(atMost('keys')).readonly(), z.record(columnName, columnName)]),
+  optional: z.boolean().optional(),
+});
+const from: z.ZodType<FromForm> = z.union([
+  columnName,
+  z.strictObject({
+    ...part,
+    join: z
+      .array(z.lazy(() => join))
+      .refine(atMost('keys'))
+      .readonly()
+      .optional(),
+  }),
+]);
+const perPerson: z.ZodType<PerPersonForm> = z.strictObject({
+  from,
+  where: z.array(condition).refine(atMost('conditions')).readonly().optional(),
+  features: z.record(title, feature),
+});
 
 /** What every query may say beside its own fields. */
 export const asked = {
+  /** Which rows: those of a table of the policy, joined to others; the data's own when absent. */
+  from: from.optional(),
   /** Name the answer carries; made from the query when absent. */
   name: title.optional(),
+  /** Columns that are worked out from declared ones, for use wherever a column is named. */
+  derive: z
+    .record(title, expression)
+    .refine((columns) => atMost('conditions')(Object.keys(columns)))
+    .optional(),
   where: z.array(condition).refine(atMost('conditions')).readonly().optional(),
   /** Group keys: declared category columns, or numbers with declared bins. */
   by: z.array(columnName).refine(atMost('keys')).readonly().optional(),

@@ -1,5 +1,7 @@
 import { cdf } from './kinds/cdf.js';
 import { count, crosstab, histogram } from './kinds/count.js';
+import { distinct } from './kinds/distinct.js';
+import { formula } from './kinds/formula.js';
 import { mean } from './kinds/mean.js';
 import { quantile } from './kinds/quantile.js';
 import { ranges } from './kinds/ranges.js';
@@ -19,5 +21,7 @@ export const queryKinds = {
   crosstab,
   cdf,
   ranges,
+  distinct,
+  formula,
   quantile,
 } as const;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { arrangement } from './arrange.js';
 import { list } from './form.js';
 import { queryKinds } from './kinds.js';
 import type { Batch } from './query.js';
@@ -7,7 +8,7 @@ import type { Batch } from './query.js';
 const schemas = Object.values(queryKinds).map(({ schema }) => schema);
 type Schema = (typeof schemas)[number];
 const query = z.discriminatedUnion('kind', schemas as [Schema, ...Schema[]]);
-const batch = z.strictObject({ queries: list(query, 'queries') });
+const batch = z.strictObject({ queries: list(query, 'queries'), arrange: list(arrangement, 'queries').optional() });
 
 /** One query, a list of them, or a batch. */
 export const batchForms = z.union([query, z.array(query).readonly(), batch]);
@@ -19,6 +20,14 @@ const asBatch = (input: unknown): unknown =>
       ? { queries: [input] }
       : input;
 
+/** Of several forms the one that was meant: that which went furthest before something was wrong. */
+function inside(issue: z.core.$ZodIssue): { readonly path: readonly PropertyKey[]; readonly message: string } {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue;
+  const found = issue.errors.map(([first]) => inside(first!));
+  const best = found.reduce((most, next) => (next.path.length > most.path.length ? next : most));
+  return { path: [...issue.path, ...best.path], message: best.message };
+}
+
 const pathText = (path: readonly PropertyKey[]): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`)).join('') || 'the query';
 
@@ -26,7 +35,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
 export function parseBatch(input: unknown): Batch {
   const parsed = batch.safeParse(asBatch(input));
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
+  const issue = inside(parsed.error.issues[0]!);
   throw new Fault(
     'QUERY_INVALID',
     `${pathText(issue.path)}: ${issue.message.replace(/^Invalid discriminator value\. Expected/, 'expected one of').replaceAll(' | ', ', ')}.`.replace(

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Arrangement } from './arrange.js';
 import type { queryKinds } from './kinds.js';
 
 export type { Condition } from './form.js';
@@ -10,4 +11,6 @@ export type Query = { [K in keyof Kinds]: z.output<Kinds[K]['schema']> }[keyof K
 /** A batch shares one budget and one ledger entry. `{queries: […]}` in JSON. */
 export interface Batch {
   readonly queries: readonly Query[];
+  /** How their tables are shown. Asked again in another order, the answer is the same. */
+  readonly arrange?: readonly Arrangement[] | undefined;
 }

@@ -1,7 +1,9 @@
+import { type DerivedColumn, withDerived } from '../count/derived.js';
 import { sumEffects } from '../count/effects.js';
 import { publishedCells } from '../count/margin-cells.js';
-import type { Counting, Measure, OrderedMeasure, RowTest, RowValue, SelectedMeasure } from '../count/measure.js';
-import { impliesPresent, textOf } from '../count/measure.js';
+import type { Counting, Measure, OrderedMeasure, RowValue, Seen, SelectedMeasure } from '../count/measure.js';
+import { namesIn, textOf } from '../count/measure.js';
+import { impliesPresent, type RowTest } from '../count/row-test.js';
 import { one, type Rational } from '../exact/rational.js';
 import type { Law } from '../mechanism/law.js';
 import { weightNamed } from '../policy/domain.js';
@@ -9,6 +11,7 @@ import { gridOf } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
 import { sameCell, type Term } from './answer.js';
 import type { AnswerTable, Foreseen, NoisyMeasure } from './bound.js';
+import { derivedColumns, readsOf } from './derived.js';
 import { filterOf, present, tidy } from './filter.js';
 import { cellsOf, keysOf, type LabelledKey, mostCellsTogether, refuseManyCells } from './keys.js';
 import type { Query } from './query.js';
@@ -32,12 +35,15 @@ export interface Rows {
 export interface Scope {
   readonly policy: Policy;
   readonly batch: readonly Query[];
+  readonly measures: readonly Measure[];
   /** Index of the measure that adds `value` over the rows, per cell of their keys. */
   total(rows: Rows, value: RowValue, grid: Rational, name: string, tables?: number): number;
   /** How many rows (or how much weight) there are, per cell; `tables` of the batch are read off it. */
   rowCount(rows: Rows, tables?: number): Term;
   /** How many of them have a usable value of a number column. */
   presentCount(rows: Rows, column: string): Term;
+  /** The same with the derived columns that it names. */
+  counting(counting: Counting): Counting;
   select(measure: SelectedMeasure): number;
   /** Index of the measure of ordered counts, which a batch has once. */
   ordered(measure: OrderedMeasure): number;
@@ -79,22 +85,40 @@ function splitColumns(policy: Policy, batch: readonly Query[]): ReadonlyMap<stri
   }
   return split;
 }
+/** The derived columns behind names, each after those that it needs. */
+function usedIn(derived: readonly DerivedColumn[], names: readonly string[]): readonly DerivedColumn[] {
+  const used = new Set(names);
+  for (const column of [...derived].reverse()) if (used.has(column.name)) for (const name of readsOf(column)) used.add(name);
+  return derived.filter(({ name }) => used.has(name));
+}
+
 const isRatio = (query: Query) => query.kind === 'mean' || query.kind === 'variance';
 
-export function openScope(policy: Policy, batch: readonly Query[]): Scope & { readonly measures: readonly Measure[] } {
+/** `seen`: whose rows are counted, where they are not the data's own; what is declared of them is the policy then. */
+export function openScope(
+  declared: Policy,
+  batch: readonly Query[],
+  seen?: Seen,
+): Scope & { readonly measures: readonly Measure[] } {
+  const derived = derivedColumns(declared, batch);
+  const policy = withDerived(declared, derived);
   const measures: Measure[] = [];
   const known = new Map<string, number>();
   const split = splitColumns(policy, batch);
   let cells = 0;
+  const own = (counting: Counting): Counting => {
+    const used = usedIn(derived, namesIn(counting));
+    return used.length > 0 ? { ...counting, derived: used } : counting;
+  };
   const keep = (text: string, measure: Measure): number => {
     cells += measure.counting.keys.reduce((n, { size }) => n * size, 1);
     refuseManyCells(cells, 'The measures have', 'cells together', mostCellsTogether);
-    const index = measures.push(measure) - 1;
+    const index = measures.push(seen ? { ...measure, seen } : measure) - 1;
     known.set(text, index);
     return index;
   };
   const total: Scope['total'] = ({ filter, keys, cells }, value, grid, name, tables = 1) => {
-    const counting: Counting = { filter, keys: keys.map(({ key }) => key), value };
+    const counting = own({ filter, keys: keys.map(({ key }) => key), value });
     const text = textOf(counting);
     const there = known.get(text);
     if (there !== undefined) return there;
@@ -123,6 +147,7 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
     policy,
     batch,
     measures,
+    counting: own,
     total,
     rowCount(rows, tables) {
       // COUNT(x) beside COUNT(*) and AVG(x) is one half of the split count.
@@ -130,7 +155,7 @@ export function openScope(policy: Policy, batch: readonly Query[]): Scope & { re
         const rest = { ...rows, filter: rows.filter.filter((other) => other !== test) };
         return test.kind === 'missing' && test.negate && split.get(aboutText(rest)) === test.column;
       });
-      if (asked) {
+      if (asked?.kind === 'missing') {
         const rest = { ...rows, filter: rows.filter.filter((other) => other !== asked) };
         return count(bySplit(rest, asked.column), 'count', (i) => [2 * i]);
       }

@@ -1,5 +1,5 @@
 import { orderedEffects } from '../../count/effects.js';
-import type { Counting, OrderedMeasure, RowKey } from '../../count/measure.js';
+import type { OrderedMeasure, RowKey } from '../../count/measure.js';
 import { strategyFor } from '../../count/strategies.js';
 import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
@@ -105,11 +105,11 @@ export function orderedCounts(query: Asked, scope: Scope): OrderedCounts {
   const positions = positionsOf(policy, query.column);
   const groups = rows.cells;
   refuseManyCells(groups.length * positions.size, 'The distributions need', 'counters', mostCells);
-  const counting: Counting = {
+  const counting = scope.counting({
     filter: only(rows, present(query.column)).filter,
     keys: [...rows.keys.map(({ key }) => key), positions.key],
     value: { kind: 'one' },
-  };
+  });
   const strategy = strategyFor(policy, counting);
   const numbers = numbersOf(strategy);
   refuseManyCells(groups.length * numbers, 'The distributions need', 'noisy numbers', mostCells);

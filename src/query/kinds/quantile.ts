@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { rankEffects } from '../../count/effects.js';
-import type { Counting, RowKey, SelectedMeasure } from '../../count/measure.js';
+import type { RowKey, SelectedMeasure } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
 import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
 import type { Law, SelectionLaw } from '../../mechanism/law.js';
@@ -110,11 +110,11 @@ function bind(query: QuantileQuery, scope: Scope): BoundQuery {
   const groups = rows.cells;
   refuseManyCells(groups.length * size, 'The quantiles need', 'counters', mostCells);
   const key: RowKey = { kind: 'grid', column: query.column, width, size };
-  const counting: Counting = {
+  const counting = scope.counting({
     filter: only(rows, present(query.column)).filter,
     keys: [...rows.keys.map((k) => k.key), key],
     value: { kind: 'one' },
-  };
+  });
   const chosen = query.at.map((at) => {
     const { num, den } = parseRational(String(at));
     const effects = rankEffects(policy, counting, num, den);

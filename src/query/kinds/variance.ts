@@ -3,6 +3,7 @@ import { multiply, rational, toNumber } from '../../exact/rational.js';
 import { sumOfNumbers } from '../../mechanism/law-sum.js';
 import { farthest, ofMean, quotients } from '../../mechanism/ratio.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
+import type { AnswerRow } from '../bound.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
@@ -12,10 +13,11 @@ const schema = z.strictObject({
   kind: z.literal('variance'),
   column: columnName,
   /** Divide by n (population) instead of n - 1. */ population: z.boolean().optional(),
+  /** The standard deviation: its root. */ root: z.boolean().optional(),
   ...asked,
 });
 type VarianceQuery = z.output<typeof schema>;
-const label = (q: VarianceQuery): string => `variance of ${q.column}`;
+const label = (q: VarianceQuery): string => `${q.root ? 'standard deviation' : 'variance'} of ${q.column}`;
 
 /** How often the range of the mean may miss it; the rest of the miss is the variance's own (mechanism/ratio.proof.md, 5). */
 const meanMiss = 0.005;
@@ -45,6 +47,8 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
   // n / (n - 1) is at most 2.
   const ceiling = (mean: number) => (1 + less) * (largest - mean * mean);
   const whole = { value: null, standardError: null, low: 0, high: ceiling(0) };
+  // A root rises with what is under it, so its interval holds the true one exactly as often.
+  const told = (row: Told): Told => (query.root ? rooted(row) : row);
   const factors = (mean: number, v: number) => [1, 2 * mean, middle + mean * mean - v];
   return {
     finish: (noisy) => {
@@ -55,7 +59,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
       return table(layout, 'propagated', (i) => {
         const [square, number, count] = [squares, numbers, bottom].map((terms) => noisySum(terms, noisy, i));
         const [s, t, n] = [square!, number!, count!].map(({ value }) => toNumber(value)) as [number, number, number];
-        if (n <= less) return whole;
+        if (n <= less) return told(whole);
         const mean = meanOf({ top: t, bottom: n, factors: ofMean, within: [-most, most] });
         /** The variance if the mean were m. */
         const at = (m: number, top: number) => clip((s + middle * n - 2 * m * t + m * m * n) / (n - less), 0, top);
@@ -72,24 +76,34 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
         const { value: m } = mean;
         const standardError =
           Math.hypot(square!.deviation, 2 * m * number!.deviation, (middle + m * m - value) * count!.deviation) / (n - less);
-        return { value, standardError, low, high };
+        return told({ value, standardError, low, high });
       });
     },
     foresee: (noise) => {
       const [square, number, count] = [squares, numbers, bottom].map((terms) => noiseOf(terms, noise));
       // Every factor is largest where the numbers all lie at one bound.
       const [, perNumber, perCount] = factors(most, 0);
+      // A root moves by half as much for each unit of itself: told for a deviation of half the reach.
+      const steep = query.root ? 1 / most : 1;
       return foreseen(
         layout,
         'propagated',
-        Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
-        sumOfNumbers([square!.parts, number!.parts, count!.parts], miss - meanMiss).half(factors(most, 0)),
+        steep * Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
+        steep * sumOfNumbers([square!.parts, number!.parts, count!.parts], miss - meanMiss).half(factors(most, 0)),
         true,
       );
     },
   };
 }
 
+type Told = Pick<AnswerRow, 'value' | 'standardError' | 'low' | 'high'>;
+const rooted = ({ value, standardError, low, high }: Told): Told => ({
+  value: value === null ? null : Math.sqrt(value),
+  standardError:
+    value === null || standardError === null ? null : Math.min(Math.sqrt(standardError), standardError / (2 * Math.sqrt(value))),
+  low: low === null ? null : Math.sqrt(low),
+  high: high === null ? null : Math.sqrt(high),
+});
 const clip = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
 const between = (low: number, high: number): number[] =>
   Array.from({ length: places }, (_, k) => low + ((high - low) * (k + 1)) / (places + 1));

@@ -5,14 +5,31 @@ import { Fault } from '../../errors.js';
 export class SqlText {
   readonly text: string;
   readonly #names: readonly string[];
-  constructor(text: string, names: Iterable<string> = []) {
+  readonly #person: string | undefined;
+  constructor(text: string, names: Iterable<string> = [], person?: string) {
     this.text = text;
-    this.#names = [...names];
+    this.#names = [...names, ...(person === undefined ? [] : [person])];
+    this.#person = person;
   }
+  /** Whether a column names the persons whose rows these are. */
+  isPerson(name: string): boolean {
+    return this.#person !== undefined && this.named(name) === this.#person;
+  }
+  /** What names mean where several tables are asked, and which table is said before them. */
+  scope: ((name: string, table?: string) => string) | undefined;
   /** SQL folds names without quotes to small letters: the one declared name that differs in case only is meant. */
-  named(name: string): string {
+  named(name: string, table?: string): string {
+    return this.scope?.(name, table) ?? this.declared(name);
+  }
+  declared(name: string): string {
     return unfolded(this.#names, name);
   }
+  /** Whether the policy declares a column of that name. */
+  isColumn(name: string): boolean {
+    return this.#names.includes(name) || this.joined.has(name);
+  }
+  /** Columns of what is joined. */
+  joined: ReadonlySet<string> = new Set();
   where(offset: number): string {
     const before = this.text.slice(0, offset).split('\n');
     return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
@@ -26,16 +43,22 @@ export const refuse = (
   sql: SqlText,
   construct: string,
   node: PGNode | undefined,
-  hint = 'Supported: SELECT keys, COUNT, SUM, AVG, VARIANCE, MEDIAN FROM one table WHERE conditions joined by AND GROUP BY keys.',
+  hint = 'Supported: SELECT keys and aggregates FROM one table WHERE … GROUP BY keys HAVING … ORDER BY … LIMIT n (docs/queries/sql.md).',
 ): Fault => new Fault('QUERY_UNSUPPORTED', `SQL: ${construct} is not supported (${sql.at(node)}).`, hint);
 
 /** Refuses the first of the named parts a node has. */
-export function refuseAll<N extends PGNode>(sql: SqlText, node: N, parts: Readonly<Record<string, string>>, suffix = ''): void {
+export function refuseAll<N extends PGNode>(
+  sql: SqlText,
+  node: N,
+  parts: Readonly<Record<string, string>>,
+  suffix = '',
+  hint?: string,
+): void {
   for (const [key, construct] of Object.entries(parts)) {
     const found = (node as unknown as Record<string, unknown>)[key];
     if (found === undefined || found === null || (Array.isArray(found) && found.length === 0)) continue;
     const first = (Array.isArray(found) ? found[0] : found) as PGNode | string;
-    throw refuse(sql, `${construct}${suffix}`, typeof first === 'object' && first._location ? first : node);
+    throw refuse(sql, `${construct}${suffix}`, typeof first === 'object' && first._location ? first : node, hint);
   }
 }
 
@@ -45,8 +68,8 @@ export function unfolded(names: readonly string[], name: string): string {
   return alike.length === 1 ? alike[0]! : name;
 }
 
-/** The column a reference names; a table prefix is allowed, since there is one table. */
+/** The column a reference names. */
 export function columnName(sql: SqlText, expr: Expr): string {
-  if (expr.type === 'ref' && expr.name !== '*') return sql.named(expr.name);
+  if (expr.type === 'ref' && expr.name !== '*') return sql.named(expr.name, expr.table?.name);
   throw refuse(sql, expr.type === 'ref' ? '*' : `an expression in place of a column`, expr);
 }

@@ -1,24 +1,33 @@
-import type { Expr, ExprCall, From, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
+import type { Expr, SelectFromStatement, Statement } from 'pgsql-ast-parser';
 import { Fault } from '../../errors.js';
-import type { Policy } from '../../policy/policy.js';
+import type { Arrangement } from '../arrange.js';
 import { parseBatch } from '../parse.js';
-import type { Batch, Condition, Query } from '../query.js';
-import { columnName, refuse, refuseAll, SqlText } from './refuse.js';
+import type { Batch, Query } from '../query.js';
+import { holdsAggregate, queryOf } from './aggregate.js';
+import { arrangementOf } from './arrangement.js';
+import { Derived, textOf } from './expression.js';
+import { type Asked, readFrom, withNames } from './from.js';
+import { refuse, refuseAll, SqlText } from './refuse.js';
 import { sqlStatements } from './statements.js';
-import { isNamed, tableNames } from './table.js';
-import { conditionsOf } from './where.js';
+import { conditionsOf, literalOf } from './where.js';
 
 /**
- * SQL text to the JSON form: SELECT keys and aggregates FROM the policy's table [WHERE …] [GROUP BY keys]. The text is parsed and compiled to queries, never run.
- * Everything else is refused with the name and the place of the construct.
+ * SQL text to the JSON form: SELECT keys and aggregates FROM the policy's table [WHERE …] [GROUP BY keys] [HAVING …] [ORDER BY …] [LIMIT n], and several of them as one batch. The text is parsed
+ * and compiled to queries, never run. Everything else is refused with the name and the place of the construct, and how to say it.
  */
-export function parseSql(text: string, policy: Pick<Policy, 'data' | 'columns'>): Batch {
-  const sql = new SqlText(text, policy.columns.keys());
-  const statements = parsed(sql);
-  const [statement] = statements;
-  if (statements.length !== 1 || !statement) throw refuse(sql, 'several statements', statements[1]);
-  if (statement.type !== 'select') throw refuse(sql, statement.type.toUpperCase(), statement);
-  return parseBatch({ queries: selectQueries(sql, statement, tableNames(policy.data)) });
+export function parseSql(text: string, policy: Asked): Batch {
+  const { secret, unit } = policy.protect ?? {};
+  const sql = new SqlText(text, policy.columns.keys(), secret === 'person' ? unit : undefined);
+  const queries: Query[] = [];
+  const arrange: Arrangement[] = [];
+  for (const statement of parsed(sql)) {
+    const { select, named } = withNames(sql, statement);
+    if (select.type !== 'select') throw refuse(sql, describe(select), select);
+    const selected = selectQueries(sql, select, { policy, named }, queries.length);
+    queries.push(...selected.queries);
+    if (selected.arrange) arrange.push(selected.arrange);
+  }
+  return parseBatch({ queries, ...(arrange.length > 0 && { arrange }) });
 }
 
 interface SyntaxFault {
@@ -26,7 +35,7 @@ interface SyntaxFault {
   readonly token?: { readonly value?: string; readonly offset?: number };
 }
 /** Words the parser does not know, but people write. */
-const unknownWords = /^(having|window|qualify|pivot|unpivot|sample|tablesample|fetch|except|intersect)$/i;
+const unknownWords = /^(window|qualify|pivot|unpivot|sample|tablesample|fetch|except|intersect)$/i;
 
 function parsed(sql: SqlText): Statement[] {
   try {
@@ -36,6 +45,8 @@ function parsed(sql: SqlText): Statement[] {
     const { token } = error as SyntaxFault;
     const word = token?.value ?? '';
     const at = token?.offset ?? sql.text.length;
+    if (/\bselect\s+top\s+\d+\b/i.test(sql.text.slice(0, at + word.length + 20)))
+      throw refuse(sql, 'TOP', { _location: { start: at, end: at } }, 'Write LIMIT 5 at the end of the statement.');
     if (unknownWords.test(word)) throw refuse(sql, word.toUpperCase(), { _location: { start: at, end: at } });
     throw new Fault(
       'QUERY_INVALID',
@@ -46,135 +57,82 @@ function parsed(sql: SqlText): Statement[] {
 }
 
 const clauses = {
-  distinct: 'DISTINCT',
-  having: 'HAVING',
-  orderBy: 'ORDER BY',
-  limit: 'LIMIT',
-  for: 'FOR UPDATE',
-  skip: 'SKIP LOCKED',
+  distinct: ['DISTINCT', 'Write GROUP BY with the columns: every declared value has a row of its own.'],
+  for: ['FOR UPDATE', undefined],
+  skip: ['SKIP LOCKED', undefined],
 } as const;
 
-function selectQueries(sql: SqlText, select: SelectFromStatement, tables: readonly string[]): readonly Query[] {
-  refuseAll(sql, select, clauses);
-  checkFrom(sql, select.from ?? [], select, tables);
+/** The queries of a statement, and how their tables are shown; tables are numbered from `first` on. */
+function selectQueries(
+  sql: SqlText,
+  select: SelectFromStatement,
+  among: { readonly policy: Asked; readonly named: ReadonlyMap<string, SelectFromStatement> },
+  first: number,
+): Selected {
+  for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, '', hint);
+  const inner = (expr: Expr) => conditionsOf(sql, expr, new Derived(sql));
+  const { from, where: handed } = readFrom({ sql, ...among, conditions: inner }, select);
+  const derived = new Derived(sql);
   const columns = select.columns ?? [];
-  const aliases = new Map<string, string>();
-  const shown: string[] = [];
-  const aggregates: { call: ExprCall; name?: string }[] = [];
-  for (const { expr, alias } of columns) {
-    if (expr.type === 'ref') {
-      const name = columnName(sql, expr);
-      shown.push(name);
-      if (alias) aliases.set(alias.name, name);
-    } else if (expr.type === 'call') aggregates.push({ call: expr, ...(alias && { name: alias.name }) });
-    else throw refuse(sql, describe(expr), expr);
-  }
-  const by = (select.groupBy ?? []).map((expr) => {
-    if (expr.type === 'integer') {
-      const found = columns[expr.value - 1]?.expr;
-      if (found?.type === 'ref') return columnName(sql, found);
-    }
-    if (expr.type !== 'ref') throw refuse(sql, `GROUP BY ${describe(expr)}`, expr);
-    const name = columnName(sql, expr);
-    return aliases.get(name) ?? name;
-  });
-  const lone = shown.find((name) => !by.includes(name));
-  if (lone !== undefined)
-    throw new Fault(
-      'QUERY_INVALID',
-      `Column "${lone}" is selected but is no group key: single rows are never shown.`,
-      `Add GROUP BY ${lone}, or aggregate it, as in AVG(${lone}).`,
-    );
-  if (aggregates.length === 0)
-    throw new Fault('QUERY_INVALID', 'The SQL text asks for no aggregate.', 'Ask for COUNT(*), SUM, AVG, VARIANCE or MEDIAN.');
-  const where = select.where ? conditionsOf(sql, select.where) : [];
-  return aggregates.map(({ call, name }) => aggregateQuery(sql, call, { name, where, by }));
-}
-
-function checkFrom(sql: SqlText, from: readonly From[], select: PGNode, tables: readonly string[]): void {
-  const [table, other] = from;
-  if (!table) throw refuse(sql, 'SELECT without FROM', select);
-  if (table.type !== 'table') throw refuse(sql, table.type === 'statement' ? 'subselect' : 'function in FROM', table);
-  // A join over declared relations is a pattern; the pattern compiler is its home.
-  const joined = from.find((f) => f.join);
-  if (joined ?? other)
-    throw refuse(sql, 'JOIN', joined ?? other, 'Count tuples over relations with a pattern (fugu release --pattern).');
-  if (table.lateral) throw refuse(sql, 'LATERAL', table);
-  if (!isNamed(tables, table.name))
-    throw new Fault(
-      'QUERY_INVALID',
-      `The policy has no table "${table.name.name.slice(0, 80)}" (${sql.at(table)}).`,
-      `Write FROM ${tables.map((name) => (/^[a-z_][a-z0-9_]*$/i.test(name) ? name : `"${name}"`)).join(' or FROM ')}; relations are asked by joins and patterns.`,
-    );
-}
-
-interface Shared {
-  readonly name: string | undefined;
-  readonly where: readonly Condition[];
-  readonly by: readonly string[];
-}
-const numberKinds: Readonly<Record<string, (column: string) => Query>> = {
-  sum: (column) => ({ kind: 'sum', column }),
-  avg: (column) => ({ kind: 'mean', column }),
-  mean: (column) => ({ kind: 'mean', column }),
-  variance: (column) => ({ kind: 'variance', column }),
-  var_samp: (column) => ({ kind: 'variance', column }),
-  var_pop: (column) => ({ kind: 'variance', column, population: true }),
-  median: (column) => ({ kind: 'quantile', column, at: [0.5] }),
-};
-const modifiers = { distinct: 'DISTINCT', orderBy: 'ORDER BY', filter: 'FILTER', over: 'window function' } as const;
-
-function aggregateQuery(sql: SqlText, call: ExprCall, { name, where, by }: Shared): Query {
-  const word = call.function.name.toLowerCase();
-  refuseAll(sql, call, modifiers, ` in ${word.toUpperCase()}`);
-  const extra = {
-    ...(name !== undefined && { name }),
-    ...(by.length > 0 && { by }),
+  const isKey = ({ expr }: (typeof columns)[number]) => !holdsAggregate(expr) && !isUnknown(expr);
+  const aliases = new Map(columns.filter(isKey).flatMap(({ expr, alias }) => (alias ? [[alias.name, expr] as const] : [])));
+  const aliasOf = (expr: Expr) => columns.find((column) => isKey(column) && textOf(column.expr) === textOf(expr))?.alias?.name;
+  const keyOf = (expr: Expr): string => {
+    const meant = expr.type === 'ref' && !sql.isColumn(sql.named(expr.name)) ? (aliases.get(expr.name) ?? expr) : expr;
+    return derived.named(meant, aliasOf(meant));
   };
-  const filtered = (conditions: readonly Condition[]) => (conditions.length > 0 ? { where: conditions } : {});
-  const only = (): Expr => {
-    const [argument, more] = call.args;
-    if (!argument || more)
+  const by = (select.groupBy ?? []).map((expr) => {
+    const found = expr.type === 'integer' ? columns[expr.value - 1] : undefined;
+    if (expr.type === 'integer' && (!found || !isKey(found)))
+      throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
+    return keyOf(found?.expr ?? expr);
+  });
+  for (const { expr } of columns) {
+    if (expr.type === 'ref' && expr.name === '*')
+      throw refuse(sql, '*', expr, 'Single rows are never shown: ask for aggregates.');
+    if (!isKey({ expr })) continue;
+    if (literalOf(expr) !== undefined) throw refuse(sql, 'a constant as a column', expr, 'Leave it out.');
+    const name = keyOf(expr);
+    if (!by.includes(name))
       throw new Fault(
         'QUERY_INVALID',
-        `${word.toUpperCase()} takes one argument (${sql.at(call)}).`,
-        `Write ${word.toUpperCase()}(age).`,
+        `Column "${name}" is selected but is no group key: single rows are never shown.`,
+        `Add GROUP BY ${name}, or aggregate it, as in AVG(${name}).`,
       );
-    return argument;
+  }
+  const where = [...handed, ...(select.where ? conditionsOf(sql, select.where, derived) : [])];
+  const asked = { where, by, derived };
+  const told = columns.filter((column) => !isKey(column));
+  if (told.length === 0)
+    throw new Fault('QUERY_INVALID', 'The SQL text asks for no aggregate.', 'Ask for COUNT(*), SUM, AVG, VARIANCE or MEDIAN.');
+  const queries: Query[] = told.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, asked));
+  const texts = told.map(({ expr }) => textOf(expr));
+  /** The table that tells a number: one of those selected, or one more. */
+  const tableOf = (expr: Expr): number => {
+    const named = expr.type === 'ref' ? told.findIndex(({ alias }) => alias?.name === expr.name) : texts.indexOf(textOf(expr));
+    if (named >= 0) return first + named;
+    texts.push(textOf(expr));
+    return first + queries.push(queryOf(sql, expr, undefined, asked)) - 1;
   };
-  if (word === 'count') {
-    const argument = only();
-    if (argument.type === 'ref' && argument.name === '*') return { kind: 'count', ...filtered(where), ...extra };
-    const column = columnName(sql, argument);
-    return { kind: 'count', ...filtered([...where, { column, op: 'present' }]), ...extra };
-  }
-  if (word === 'percentile_cont' || word === 'percentile_disc') {
-    const share = only();
-    if (!call.withinGroup || (share.type !== 'numeric' && share.type !== 'integer'))
-      throw refuse(sql, `this form of ${word.toUpperCase()}`, call, 'Write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age).');
-    if (call.withinGroup.order === 'DESC') throw refuse(sql, 'ORDER BY … DESC in WITHIN GROUP', call);
-    const column = columnName(sql, call.withinGroup.by);
-    return { kind: 'quantile', column, at: [share.value], ...filtered(where), ...extra };
-  }
-  const make = Object.hasOwn(numberKinds, word) ? numberKinds[word] : undefined;
-  if (!make || call.withinGroup)
-    throw refuse(
-      sql,
-      `function ${word.toUpperCase()}`,
-      call,
-      'Aggregates are COUNT, SUM, AVG, VARIANCE, VAR_POP, MEDIAN and PERCENTILE_CONT.',
-    );
-  return { ...make(columnName(sql, only())), ...filtered(where), ...extra };
+  const isTold = (expr: Expr): boolean =>
+    holdsAggregate(expr) || (expr.type === 'ref' && told.some(({ alias }) => alias?.name === expr.name));
+  const shown = arrangementOf(sql, select, { isTold, tableOf, keyOf, by, columns });
+  const tablesShown = queries.map((_, i) => first + i);
+  // What is derived for a later part is there for all.
+  const derive = Object.keys(derived.columns).length > 0 ? { derive: derived.columns } : {};
+  return {
+    queries: queries.map((query) => ({ ...query, ...derive, ...(from !== undefined && { from }) })),
+    ...(shown && { arrange: { tables: tablesShown, ...shown } }),
+  };
 }
 
-const names: Readonly<Record<string, string>> = {
-  select: 'subselect',
-  union: 'UNION',
-  'union all': 'UNION',
-  case: 'CASE',
-  cast: 'CAST',
-  binary: 'arithmetic',
-  ternary: 'BETWEEN as a value',
-  extract: 'EXTRACT',
-};
-const describe = (expr: { readonly type: string }): string => names[expr.type] ?? `"${expr.type}" expression`;
+interface Selected {
+  readonly queries: readonly Query[];
+  readonly arrange?: Arrangement;
+}
+/** Functions nobody knows are told as aggregates are. */
+const isUnknown = (expr: Expr): boolean =>
+  expr.type === 'call' && !/^(floor|ceil|ceiling|round|mod|coalesce|if|iif)$/i.test(expr.function.name);
+
+const names: Readonly<Record<string, string>> = { union: 'UNION', 'union all': 'UNION' };
+const describe = ({ type }: { readonly type: string }): string => names[type] ?? type.toUpperCase();

@@ -1,66 +1,94 @@
 import type { Expr } from 'pgsql-ast-parser';
 import { Fault } from '../../errors.js';
 import type { Condition } from '../query.js';
-import { columnName, refuse, type SqlText } from './refuse.js';
+import type { Derived } from './expression.js';
+import { refuse, type SqlText } from './refuse.js';
 
 type Literal = string | number;
-const literalOf = (expr: Expr): Literal | undefined => {
+export const literalOf = (expr: Expr): Literal | undefined => {
   if (expr.type === 'string' || expr.type === 'integer' || expr.type === 'numeric') return expr.value;
+  if (expr.type === 'unary' && expr.op === '-') {
+    const value = literalOf(expr.operand);
+    return typeof value === 'number' ? -value : undefined;
+  }
   return expr.type === 'boolean' ? String(expr.value) : undefined;
 };
-const isColumn = (expr: Expr): boolean => expr.type === 'ref' && expr.name !== '*';
 
-const flipped = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
-type Op = keyof typeof flipped;
-const isOp = (op: string): op is Op => op in flipped;
+export const flipped = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+export type Op = keyof typeof flipped;
+export const isOp = (op: string): op is Op => op in flipped;
 
 function literal(sql: SqlText, expr: Expr): Literal {
   const value = literalOf(expr);
   if (value !== undefined) return value;
   if (expr.type === 'null')
     throw new Fault('QUERY_INVALID', `Nothing equals NULL (${sql.at(expr)}).`, 'Write IS NULL or IS NOT NULL.');
-  throw refuse(
-    sql,
-    expr.type === 'select'
-      ? 'subselect'
-      : expr.type === 'call'
-        ? `function ${expr.function.name.toUpperCase()} in WHERE`
-        : isColumn(expr)
-          ? 'comparing two columns'
-          : 'an expression in WHERE',
-    expr,
-  );
+  throw refuse(sql, expr.type === 'select' ? 'subselect' : 'an expression in a list of values', expr, 'Write the values out.');
 }
 
 /** Conditions joined by AND. */
-export function conditionsOf(sql: SqlText, expr: Expr): readonly Condition[] {
+export const conditionsOf = (sql: SqlText, expr: Expr, derived: Derived): readonly Condition[] => {
+  if (expr.type === 'boolean' && expr.value) return [];
+  if (expr.type === 'binary' && expr.op === 'AND')
+    return [...conditionsOf(sql, expr.left, derived), ...conditionsOf(sql, expr.right, derived)];
+  const condition = conditionOf(sql, expr, derived);
+  return 'all' in condition ? condition.all : [condition];
+};
+
+/** One condition; a row without the value passes no comparison, nor its NOT. */
+export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Condition {
+  const own = (part: Expr) => conditionOf(sql, part, derived);
   if (expr.type === 'unary') {
-    if (expr.op === 'IS NULL') return [{ column: columnName(sql, expr.operand), op: 'missing' }];
-    if (expr.op === 'IS NOT NULL') return [{ column: columnName(sql, expr.operand), op: 'present' }];
-    throw refuse(sql, expr.op, expr);
+    if (expr.op === 'NOT') return { not: own(expr.operand) };
+    if (expr.op === 'IS NULL') return { column: derived.named(expr.operand), op: 'missing' };
+    if (expr.op === 'IS NOT NULL') return { column: derived.named(expr.operand), op: 'present' };
+    throw refuse(sql, expr.op, expr, "Compare with a declared value: active = 'true', active IS NULL.");
   }
   if (expr.type === 'ternary') {
-    if (expr.op !== 'BETWEEN') throw refuse(sql, expr.op, expr);
-    const column = columnName(sql, expr.value);
-    return [
-      { column, op: '>=', value: literal(sql, expr.lo) },
-      { column, op: '<=', value: literal(sql, expr.hi) },
-    ];
+    const column = derived.named(expr.value);
+    const between: Condition = {
+      all: [
+        { column, op: '>=', value: literal(sql, expr.lo) },
+        { column, op: '<=', value: literal(sql, expr.hi) },
+      ],
+    };
+    return expr.op === 'BETWEEN' ? between : { not: between };
   }
-  if (expr.type === 'call') throw refuse(sql, `function ${expr.function.name.toUpperCase()} in WHERE`, expr);
+  if (expr.type === 'ref') return { column: derived.named(expr), op: '=', value: 'true' };
+  if (expr.type === 'call')
+    throw refuse(
+      sql,
+      `function ${expr.function.name.toUpperCase()} as a condition`,
+      expr,
+      'Compare it with a value: FLOOR(age / 10) = 3.',
+    );
   if (expr.type === 'select') throw refuse(sql, 'subselect', expr);
-  if (expr.type !== 'binary') throw refuse(sql, `"${expr.type}" as a condition`, expr);
+  if (expr.type !== 'binary')
+    throw refuse(sql, `"${expr.type}" as a condition`, expr, 'Compare a column with a value: age > 30.');
   const { left, right, op } = expr;
-  if (op === 'AND') return [...conditionsOf(sql, left), ...conditionsOf(sql, right)];
-  if (op === 'OR') throw refuse(sql, 'OR', expr, 'Use IN for several values of one column, or ask two queries.');
+  if (op === 'AND') return { all: conditionsOf(sql, expr, derived) };
+  if (op === 'OR') return { any: [left, right].flatMap((part) => alternatives(own(part))) };
   if (op === 'IN' || op === 'NOT IN') {
+    if (right.type === 'select') throw refuse(sql, 'subselect', right, 'Write the values out: region IN (1, 2).');
     // The parser hands a list of one over as the item itself.
     const values = (right.type === 'list' ? right.expressions : [right]).map((item) => literal(sql, item));
-    return [{ column: columnName(sql, left), op: op === 'IN' ? 'in' : 'not in', values }];
+    return { column: derived.named(left), op: op === 'IN' ? 'in' : 'not in', values };
   }
-  if (!isOp(op)) throw refuse(sql, op, expr);
-  if (literalOf(left) !== undefined && isColumn(right))
-    return [{ column: columnName(sql, right), op: flipped[op], value: literal(sql, left) }];
-  if (!isColumn(left) && left.type === 'call') throw refuse(sql, `function ${left.function.name.toUpperCase()} in WHERE`, left);
-  return [{ column: columnName(sql, left), op, value: literal(sql, right) }];
+  if (!isOp(op))
+    throw refuse(
+      sql,
+      op,
+      expr,
+      /LIKE|~/.test(op)
+        ? "Write out the declared values that are meant: party IN ('dem', 'rep')."
+        : 'Use = != < <= > >=, IN, BETWEEN, IS NULL, AND, OR and NOT.',
+    );
+  if (left.type === 'null' || right.type === 'null') literal(sql, left.type === 'null' ? left : right);
+  if (left.type === 'select' || right.type === 'select') throw refuse(sql, 'subselect', left.type === 'select' ? left : right);
+  const [first, second] = [literalOf(left), literalOf(right)];
+  if (second !== undefined) return { column: derived.named(left), op, value: second };
+  if (first !== undefined) return { column: derived.named(right), op: flipped[op], value: first };
+  return { column: derived.named({ type: 'binary', op: '-', left, right }), op, value: 0 };
 }
+
+const alternatives = (condition: Condition): readonly Condition[] => ('any' in condition ? condition.any : [condition]);

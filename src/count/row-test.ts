@@ -1,0 +1,48 @@
+/** A missing cell passes only the test for being missing. */
+export type LeafTest =
+  /** The code (or, with a separator, one of the codes) is (is not) among `codes`. */
+  | { readonly kind: 'code'; readonly column: string; readonly codes: readonly string[]; readonly negate: boolean }
+  /** The grid position lies (does not lie) in [from, to]. */
+  | { readonly kind: 'range'; readonly column: string; readonly from: number; readonly to: number; readonly negate: boolean }
+  | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
+/** No "not": in three-valued logic it moves down to the leaves, which know their own negation, so a row passes a tree as in two-valued logic. */
+export type RowTest = LeafTest | { readonly kind: 'any' | 'all'; readonly tests: readonly RowTest[] };
+
+export interface Fold<T> {
+  readonly leaf: (test: LeafTest) => T;
+  readonly any: (parts: readonly T[]) => T;
+  readonly all: (parts: readonly T[]) => T;
+}
+export function foldTest<T>(test: RowTest, how: Fold<T>): T {
+  if (isLeaf(test)) return how.leaf(test);
+  return how[test.kind](test.tests.map((part) => foldTest(part, how)));
+}
+
+export const isLeaf = (test: RowTest): test is LeafTest => test.kind !== 'any' && test.kind !== 'all';
+export const leavesOf = (tests: readonly RowTest[]): readonly LeafTest[] =>
+  tests.flatMap((test) => (isLeaf(test) ? [test] : leavesOf(test.tests)));
+export const columnsTested = (tests: readonly RowTest[]): readonly string[] => [
+  ...new Set(leavesOf(tests).map(({ column }) => column)),
+];
+
+/** Whether rows that pass all of these have a usable value of the column: every leaf but "missing" asks for one. */
+export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
+  tests.some((test) =>
+    foldTest(test, {
+      leaf: (leaf) => leaf.column === column && (leaf.kind !== 'missing' || leaf.negate),
+      any: (parts) => parts.length > 0 && parts.every(Boolean),
+      all: (parts) => parts.some(Boolean),
+    }),
+  );
+
+/** Whether some row passes of which a column has a value that passes leaves as told: what the other columns hold is free. A bound: leaves of other columns may rule one another out. */
+export const mayPass = (test: RowTest, column: string, passes: (leaf: LeafTest) => boolean): boolean =>
+  foldTest(test, {
+    leaf: (leaf) => leaf.column !== column || passes(leaf),
+    any: (parts) => parts.some(Boolean),
+    all: (parts) => parts.every(Boolean),
+  });
+
+/** Whether a row passes of which it is known which leaves it passes. */
+export const passesWhere = (test: RowTest, passes: (leaf: LeafTest) => boolean): boolean =>
+  foldTest(test, { leaf: passes, any: (parts) => parts.some(Boolean), all: (parts) => parts.every(Boolean) });

@@ -1,0 +1,134 @@
+import * as z from 'zod';
+import { Fault } from '../errors.js';
+import type { AnswerRow, AnswerTable } from './bound.js';
+import { code, columnName, list } from './form.js';
+import type { Query } from './query.js';
+
+const comparison = z.enum(['=', '!=', '<', '<=', '>', '>=']);
+/** Which rows are shown, by what was told of them: the number of a table of the batch, or the label of a key. */
+export type Choice =
+  | { readonly table: number; readonly op: z.output<typeof comparison>; readonly value: number }
+  | { readonly key: string; readonly op: 'in' | 'not in'; readonly values: readonly string[] }
+  | { readonly any: readonly Choice[] }
+  | { readonly all: readonly Choice[] }
+  | { readonly not: Choice };
+const choice: z.ZodType<Choice> = z.lazy(() =>
+  z.union([
+    z.strictObject({ table: z.int().min(0), op: comparison, value: z.number() }),
+    z.strictObject({ key: columnName, op: z.enum(['in', 'not in']), values: list(code, 'literals') }),
+    z.strictObject({ any: list(choice, 'conditions') }),
+    z.strictObject({ all: list(choice, 'conditions') }),
+    z.strictObject({ not: choice }),
+  ]),
+);
+/** How tables by the same groups are shown: after the noise, at no cost. */
+export const arrangement = z.strictObject({
+  /** Of the batch, by number; all of them have the same groups. */
+  tables: list(z.int().min(0), 'queries'),
+  having: choice.optional(),
+  order: list(
+    z.union([
+      z.strictObject({ table: z.int().min(0), descending: z.boolean().optional() }),
+      z.strictObject({ key: columnName, descending: z.boolean().optional() }),
+    ]),
+    'keys',
+  ).optional(),
+  limit: z.int().min(0).optional(),
+  offset: z.int().min(0).optional(),
+});
+export type Arrangement = z.output<typeof arrangement>;
+
+const compared: Record<z.output<typeof comparison>, (a: number, b: number) => boolean> = {
+  '=': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+};
+
+/** Refused before anything is paid. */
+export function checkArranged(arrange: readonly Arrangement[], queries: readonly Query[]): void {
+  for (const { tables: own, order = [], having } of arrange) {
+    const named = [...own, ...order.flatMap((by) => ('table' in by ? [by.table] : [])), ...tablesIn(having)];
+    const groups = named.map((index) => keysOf(queries[index]));
+    const keys = groups[0];
+    const alike = keys !== undefined && groups.every((other) => JSON.stringify(other) === JSON.stringify(keys));
+    const lost = [...order.flatMap((by) => ('key' in by ? [by.key] : [])), ...keysIn(having)].find((key) => !keys?.includes(key));
+    if (alike && lost === undefined) continue;
+    throw new Fault(
+      'QUERY_INVALID',
+      alike ? `The tables have no key "${lost}".` : 'Tables that are shown together have not the same groups.',
+      'Name tables of the batch by number, from 0, that have the same "by" and one number for each group, and their keys.',
+    );
+  }
+}
+/** The keys of a table that has one row for each group. */
+const keysOf = (query: Query | undefined): readonly string[] | undefined =>
+  query === undefined ||
+  ['histogram', 'crosstab', 'cdf', 'ranges'].includes(query.kind) ||
+  ('at' in query && query.at!.length > 1)
+    ? undefined
+    : (query.by ?? []);
+const partsOf = (of: Choice): readonly Choice[] => ('any' in of ? of.any : 'all' in of ? of.all : 'not' in of ? [of.not] : []);
+const tablesIn = (of: Choice | undefined): readonly number[] =>
+  of === undefined ? [] : 'table' in of ? [of.table] : partsOf(of).flatMap(tablesIn);
+const keysIn = (of: Choice | undefined): readonly string[] =>
+  of === undefined ? [] : 'key' in of ? [of.key] : partsOf(of).flatMap(keysIn);
+
+/** Shows tables as they were arranged: by noisy numbers, so a group near the line, or near another, may be on either side of it. */
+export function arranged(tables: readonly AnswerTable[], arrange: readonly Arrangement[]): readonly AnswerTable[] {
+  const out = [...tables];
+  for (const own of arrange) {
+    const first = tables[own.tables[0]!]!;
+    const keyAt = (key: string) => first.columns.indexOf(key);
+    const valueAt = (table: number, i: number) => tables[table]!.rows[i]?.value ?? null;
+    const labels = first.columns.slice(0, -1).map((_, k) => [...new Set(first.rows.map(({ keys }) => keys[k]!))]);
+    /** Nothing is told of a number that is not there. */
+    const holds = (of: Choice, i: number): boolean | undefined => {
+      if ('table' in of) {
+        const value = valueAt(of.table, i);
+        return value === null ? undefined : compared[of.op](value, of.value);
+      }
+      if ('key' in of) return of.values.includes(first.rows[i]!.keys[keyAt(of.key)]!) === (of.op === 'in');
+      const parts = partsOf(of).map((part) => holds(part, i));
+      if ('not' in of) return parts[0] === undefined ? undefined : !parts[0];
+      const decides = 'any' in of;
+      if (parts.includes(decides)) return decides;
+      return parts.includes(undefined) ? undefined : !decides;
+    };
+    const shown = first.rows.map((_, i) => i).filter((i) => own.having === undefined || holds(own.having, i) === true);
+    const before = (a: number, b: number): number => {
+      for (const by of own.order ?? []) {
+        const rank = (i: number) =>
+          'table' in by ? valueAt(by.table, i) : labels[keyAt(by.key)]!.indexOf(first.rows[i]!.keys[keyAt(by.key)]!);
+        const [x, y] = [rank(a), rank(b)];
+        if (x === y) continue;
+        // What is not told comes last either way.
+        if (x === null || y === null) return x === null ? 1 : -1;
+        return (x < y ? -1 : 1) * (by.descending ? -1 : 1);
+      }
+      return a - b;
+    };
+    const from = own.offset ?? 0;
+    const rows = shown.sort(before).slice(from, own.limit === undefined ? undefined : from + own.limit);
+    for (const index of own.tables) {
+      const { rows: all, ...table } = tables[index]!;
+      out[index] = { ...table, rows: rows.map((i): AnswerRow => all[i]!), arranged: wordsOf(own, all.length) };
+    }
+  }
+  return out;
+}
+
+function wordsOf({ having, order, limit, offset }: Arrangement, groups: number): string {
+  const said = [
+    ...(having ? ['chosen'] : []),
+    ...(order ? ['ordered'] : []),
+    ...(limit !== undefined || offset !== undefined ? ['cut'] : []),
+  ];
+  const noisy = tablesIn(having).length > 0 || (order ?? []).some((by) => 'table' in by);
+  const shown = `Rows ${said.join(', ')}`;
+  return noisy
+    ? `${shown} by noisy numbers, of ${groups}: groups near the line may be on either side of it.`
+    : `${shown} by their names, of ${groups}.`;
+}

@@ -1,0 +1,194 @@
+import { Fault } from '../errors.js';
+import type { Policy } from '../policy/policy.js';
+import { didYouMean } from '../policy/suggest.js';
+import { columnsOfPart, policyOfView } from '../view/declared.js';
+import type { Feature, Part, View } from '../view/view.js';
+import { filterOf } from './filter.js';
+import type { FromForm, JoinForm, PartForm } from './form.js';
+
+/** The data's own name in a query. */
+export const dataTable = 'data';
+
+/** The view a query asks about; undefined where that is the data itself. Reads no data. */
+export function viewOf(policy: Policy, from: FromForm): View | undefined {
+  const view = composed(policy, from);
+  const [only, more] = view.parts;
+  if (!more && only!.rows.form === 'table' && only!.rows.table === undefined) return undefined;
+  if (policy.protect.secret === 'person') return view;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `Joins and rows per person need the secret "person"; this policy protects a ${policy.protect.secret}.`,
+    'Write protect: {secret: person, unit: id, maxRows: 1}, and declare the tables.',
+  );
+}
+
+interface Named extends Omit<Part, 'on'> {
+  readonly form: PartForm;
+}
+/** Two columns that are the same in what is joined. */
+interface Same {
+  readonly left: { readonly as: string; readonly column: string };
+  readonly right: { readonly as: string; readonly column: string };
+}
+
+/** What is declared of the rows that a query asks about. */
+export function declaredFor(policy: Policy, { from }: { readonly from?: FromForm | undefined }): Policy {
+  const view = from === undefined ? undefined : viewOf(policy, from);
+  return view ? policyOfView(policy, view) : policy;
+}
+
+/** The same, of the data itself, too. */
+export function composed(policy: Policy, from: FromForm): View {
+  const { join: joins = [], ...first } = typeof from === 'string' ? { table: from } : from;
+  const parts = [first, ...joins].map((form, i) => named(policy, form, i > 0 && (form as JoinForm).optional === true));
+  const twice = parts.find(({ as }, i) => parts.findIndex((other) => other.as.toLowerCase() === as.toLowerCase()) !== i);
+  if (twice)
+    throw new Fault('QUERY_INVALID', `Two parts are called "${twice.as}".`, 'Give one of them another name: "as": "other".');
+  const same = joins.flatMap((join, i) => samesOf(policy, join, parts, i + 1));
+  for (const { left, right } of same) refuseOthersRows(policy, parts, left, right);
+  return {
+    parts: inOrder(
+      policy,
+      parts,
+      same.filter((equal) => !isOwn(policy, parts, equal)),
+    ),
+  };
+}
+
+function named(policy: Policy, form: PartForm, optional: boolean): Named {
+  if ((form.table === undefined) === (form.perPerson === undefined))
+    throw new Fault('QUERY_INVALID', 'A part of "from" is a table, or perPerson.', 'Write {"table": "visits"}.');
+  if (form.table !== undefined) {
+    const own = form.table === dataTable ? undefined : form.table;
+    if (own !== undefined && !policy.tables?.has(own))
+      throw new Fault(
+        'QUERY_INVALID',
+        `The policy has no table "${own.slice(0, 80)}".`,
+        didYouMean(own, [dataTable, ...(policy.tables?.keys() ?? [])], 'Tables'),
+      );
+    return { as: form.as ?? form.table, rows: { form: 'table', ...(own !== undefined && { table: own }) }, optional, form };
+  }
+  const { from, where = [], features } = form.perPerson!;
+  const of = composed(policy, from);
+  const told = Object.entries(features).map(([name, { kind, ...rest }]): Feature => ({ name, how: kind, ...rest }) as Feature);
+  return {
+    as: form.as ?? 'person',
+    rows: { form: 'perPerson', of, filter: filterOf(where, policyOfView(policy, of)), features: told },
+    optional,
+    form,
+  };
+}
+
+const isPublic = (policy: Policy, { rows }: Named): boolean =>
+  rows.form === 'table' && rows.table !== undefined && policy.tables!.get(rows.table)!.public;
+
+/** What the person is called in a part. */
+function unitsOf(policy: Policy, { rows }: Named): readonly string[] {
+  if (rows.form === 'table')
+    return [rows.table === undefined ? policy.protect.unit : policy.tables!.get(rows.table)!.unit].filter((u) => u !== undefined);
+  return [...new Set([policy.protect.unit!, ...[...(policy.tables?.values() ?? [])].flatMap((t) => t.unit ?? [])])];
+}
+
+/** Columns of a part that others may be joined to. */
+function joinable(policy: Policy, part: Named): ReadonlySet<string> {
+  const { rows } = part;
+  const table = rows.form === 'table' && rows.table !== undefined ? policy.tables!.get(rows.table)! : undefined;
+  const beside = rows.form === 'perPerson' ? [] : table ? [...(table.key ?? []), ...table.links] : (policy.data.links ?? []);
+  return new Set([...unitsOf(policy, part), ...beside, ...columnsOfPart(policy, { ...part, on: [] }).keys()]);
+}
+
+function samesOf(policy: Policy, { on }: JoinForm, parts: readonly Named[], at: number): readonly Same[] {
+  const part = parts[at]!;
+  const before = parts.slice(0, at);
+  const has = (of: Named, column: string) => joinable(policy, of).has(column);
+  const left = (text: string): Same['left'] => {
+    const split = before.map(({ as }) => as).find((as) => text.startsWith(`${as}.`));
+    const column = split === undefined ? text : text.slice(split.length + 1);
+    const found = before.filter((of) => (split === undefined || of.as === split) && has(of, column));
+    if (found[0]) return { as: found[0].as, column };
+    throw unknown(
+      text,
+      before.flatMap((of) => [...joinable(policy, of)]),
+    );
+  };
+  const pairs = Array.isArray(on) ? on.map((column) => [column, column] as const) : Object.entries(on as Record<string, string>);
+  return pairs.map(([text, column]) => {
+    if (!has(part, column)) throw unknown(`${part.as}.${column}`, [...joinable(policy, part)]);
+    return { left: left(text), right: { as: part.as, column } };
+  });
+}
+const unknown = (text: string, known: readonly string[]): Fault =>
+  new Fault(
+    'COLUMN_UNKNOWN',
+    `Rows cannot be joined by "${text.slice(0, 80)}": the policy does not say that there is such a column.`,
+    `Declare it under links of its table. ${didYouMean(text, [...new Set(known)], 'Columns to join by')}`,
+  );
+
+const partNamed = (parts: readonly Named[], as: string): Named => parts.find((part) => part.as === as)!;
+const isUnit = (policy: Policy, parts: readonly Named[], { as, column }: Same['left']): boolean =>
+  unitsOf(policy, partNamed(parts, as)).includes(column);
+/** Said of every two parts that have persons. */
+const isOwn = (policy: Policy, parts: readonly Named[], { left, right }: Same): boolean =>
+  isUnit(policy, parts, left) && isUnit(policy, parts, right);
+
+/** A row of one person beside a row of another is about two: what a person adds would hang on how often others name them. */
+function refuseOthersRows(policy: Policy, parts: readonly Named[], left: Same['left'], right: Same['right']): void {
+  const [a, b] = [left, right].map((end) => isUnit(policy, parts, end));
+  const open = [left, right].some(({ as }) => isPublic(policy, partNamed(parts, as)));
+  if (a !== b && !open)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `"${left.as}.${left.column}" and "${right.as}.${right.column}" would put rows of one person beside those of another.`,
+      'Declare who names whom as a relation, and count with a pattern: fugu release --pattern.',
+    );
+}
+
+/** Persons first, then what is known to everybody, each behind what it is found by; as written where rows without a partner stay. */
+function inOrder(policy: Policy, parts: readonly Named[], same: readonly Same[]): readonly Part[] {
+  const waiting = [...parts];
+  const placed: Part[] = [];
+  const written = parts.some(({ optional }) => optional);
+  while (waiting.length > 0) {
+    const there = new Set(placed.map(({ as }) => as));
+    const onOf = (part: Named) =>
+      same.flatMap(({ left, right }) =>
+        right.as === part.as && there.has(left.as)
+          ? [{ left, column: right.column }]
+          : left.as === part.as && there.has(right.as)
+            ? [{ left: right, column: left.column }]
+            : [],
+      );
+    const ready = (part: Named) => !isPublic(policy, part) || (placed.length > 0 && onOf(part).length > 0);
+    const next = written ? (ready(waiting[0]!) ? waiting[0] : undefined) : waiting.find(ready);
+    if (!next) throw publicAlone(waiting[0]!.as);
+    const { form: _, ...part } = next;
+    const on = onOf(next);
+    refuseManyOfPublic(
+      policy,
+      next,
+      on.map(({ column }) => column),
+    );
+    placed.push({ ...part, on });
+    waiting.splice(waiting.indexOf(next), 1);
+  }
+  return placed;
+}
+
+const publicAlone = (as: string): Fault =>
+  new Fault(
+    'QUERY_UNSUPPORTED',
+    `The table "${as}" is public, and nothing says which rows of persons it belongs to.`,
+    'Join it to a table of persons by its key; by itself it can be read without Fugu.',
+  );
+
+function refuseManyOfPublic(policy: Policy, part: Named, met: readonly string[]): void {
+  if (!isPublic(policy, part) || part.rows.form !== 'table') return;
+  const { key = [] } = policy.tables!.get(part.rows.table!)!;
+  const rest = key.filter((column) => !met.includes(column));
+  if (rest.length > 0)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `Rows of "${part.as}" are found by ${key.join(' and ')}; ${rest.join(' and ')} is not said.`,
+      `Join by the whole key: USING (${key.join(', ')}).`,
+    );
+}

@@ -1,0 +1,161 @@
+import * as z from 'zod';
+import { Fault } from '../../errors.js';
+import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { numberNamed } from '../../policy/domain.js';
+import { gridOf } from '../../policy/grid.js';
+import { foreseen, miss, type Term, table } from '../answer.js';
+import type { NoisyMeasure } from '../bound.js';
+import { type Calculated, calculate, errorOf, numberFrom } from '../calculated.js';
+import { filterOf } from '../filter.js';
+import { asked, columnName, condition, list } from '../form.js';
+import type { QueryKind } from '../kind.js';
+import { type BoundQuery, only, type Rows, rowsOf, type Scope } from '../scope.js';
+import { distinctTerm } from './distinct.js';
+import { centreOf, momentTerm } from './moment.js';
+
+/** What is calculated from aggregates: the name of a part, a number, or arithmetic. */
+export type Calculation =
+  | string
+  | number
+  | { readonly op: '+' | '-' | '*' | '/'; readonly of: readonly [Calculation, Calculation] }
+  | { readonly op: 'sqrt' | 'round'; readonly of: readonly [Calculation]; readonly digits?: number | undefined };
+const calculation: z.ZodType<Calculation> = z.lazy(() =>
+  z.union([
+    columnName,
+    z.number(),
+    z.strictObject({ op: z.enum(['+', '-', '*', '/']), of: z.tuple([calculation, calculation]).readonly() }),
+    z.strictObject({
+      op: z.enum(['sqrt', 'round']),
+      of: z.tuple([calculation]).readonly(),
+      digits: z.int().min(0).max(9).optional(),
+    }),
+  ]),
+);
+const part = z.strictObject({
+  kind: z.enum(['count', 'sum', 'mean', 'variance', 'distinct']),
+  column: columnName.optional(),
+  /** Beside the conditions of the whole. */
+  where: list(condition, 'conditions').optional(),
+  /** Variances: divide by n; take the root. */
+  population: z.boolean().optional(),
+  root: z.boolean().optional(),
+  /** Over all groups together. */
+  total: z.literal(true).optional(),
+});
+const schema = z.strictObject({
+  kind: z.literal('formula'),
+  parts: z.record(columnName, part),
+  of: calculation,
+  ...asked,
+});
+type FormulaQuery = z.output<typeof schema>;
+type Part = z.output<typeof part>;
+
+const text = (of: Calculation): string => {
+  if (typeof of !== 'object') return `${of}`;
+  if (of.op === 'round' || of.op === 'sqrt') return `${of.op}(${text(of.of[0])})`;
+  return of.of
+    .map((side) => (typeof side === 'object' && side.of.length === 2 ? `(${text(side)})` : text(side)))
+    .join(` ${of.op} `);
+};
+const label = ({ of }: FormulaQuery): string => text(of);
+
+type Reading = (noisy: readonly NoisyMeasure[], i: number) => Calculated;
+
+/** A part as numbers that noise was added to: shared with whatever else of the batch asks for the same. */
+function readingOf(part: Part, asked: Rows, scope: Scope): Reading {
+  const rows = part.where ? only(asked, ...filterOf(part.where, scope.policy)) : asked;
+  const all = Array.from({ length: rows.cells.length }, (_, i) => i);
+  const spread = (term: Term): Term => (part.total ? { ...term, cells: () => all.flatMap((i) => [...term.cells(i)]) } : term);
+  const read = (...terms: Term[]): Reading => {
+    const own = terms.map(spread);
+    return (noisy, i) => numberFrom(own, noisy, i);
+  };
+  const column = (): string => {
+    if (part.column !== undefined) return part.column;
+    throw new Fault(
+      'QUERY_INVALID',
+      `The part "${part.kind}" of a formula names no column.`,
+      'Write {"kind": "sum", "column": "age"}.',
+    );
+  };
+  if (part.kind === 'count')
+    return part.column === undefined ? read(scope.rowCount(rows)) : read(scope.presentCount(rows, part.column));
+  if (part.kind === 'distinct') {
+    if (part.total)
+      throw new Fault('QUERY_UNSUPPORTED', 'Different values of groups do not add up.', 'Ask for the total without groups.');
+    return read(distinctTerm(scope, rows, column()));
+  }
+  const grid = gridOf(numberNamed(scope.policy, column()));
+  if (part.kind === 'sum') {
+    return read(momentTerm(scope, rows, grid, { power: 1, origin: 0n, shift: 0n }));
+  }
+  const { origin, reach } = centreOf(scope, column());
+  const middle = toNumber(multiply(grid.unit, rational(origin)));
+  const [numbers, count] = [
+    read(momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n })),
+    read(scope.presentCount(rows, column())),
+  ];
+  if (part.kind === 'mean') return (noisy, i) => calculate('+', middle, calculate('/', numbers(noisy, i), count(noisy, i)));
+  const shift = (reach * reach) / 2n;
+  const lifted = toNumber(multiply(multiply(grid.unit, grid.unit), rational(shift)));
+  const squares = read(momentTerm(scope, rows, grid, { power: 2, origin, shift }));
+  return (noisy, i) => {
+    const [t, n] = [numbers(noisy, i), count(noisy, i)];
+    const square = calculate('+', squares(noisy, i), calculate('*', lifted, n));
+    const around = calculate('-', square, calculate('/', calculate('*', t, t), n));
+    const variance = calculate('/', around, part.population ? n : calculate('-', n, 1));
+    return part.root ? calculate('root', variance) : variance;
+  };
+}
+
+function bind(query: FormulaQuery, scope: Scope): BoundQuery {
+  const rows = rowsOf(scope.policy, query);
+  const parts = new Map(Object.entries(query.parts).map(([name, own]) => [name, readingOf(own, rows, scope)]));
+  const at = (of: Calculation, noisy: readonly NoisyMeasure[], i: number): Calculated => {
+    if (typeof of === 'number') return calculate('+', of, 0);
+    if (typeof of === 'string') {
+      const found = parts.get(of);
+      if (found) return found(noisy, i);
+      throw new Fault('QUERY_INVALID', `The formula names no part "${of}".`, `Its parts are ${[...parts.keys()].join(', ')}.`);
+    }
+    const [a, b] = of.of.map((side) => at(side, noisy, i));
+    if (of.op === 'round') return a!;
+    return of.op === 'sqrt' ? calculate('root', a!) : calculate(of.op, a!, b!);
+  };
+  const unit = typeof query.of === 'object' && query.of.op === 'round' ? 10 ** -(query.of.digits ?? 0) : undefined;
+  const layout = {
+    query,
+    label: label(query),
+    columns: [...(query.by ?? []), query.name ?? label(query)],
+    cells: rows.cells,
+  };
+  return {
+    finish: (noisy) => {
+      const first = rows.cells.length > 0 ? at(query.of, noisy, 0) : undefined;
+      return table(layout, first?.linear ? 'combined' : 'propagated', (i) => {
+        const { value, standardError, low, high } = errorOf(at(query.of, noisy, i), noisy, miss);
+        if (unit === undefined) return { value, standardError, low, high };
+        const to = (x: number | null, round: (y: number) => number) => (x === null ? null : round(x / unit) * unit);
+        return { value: to(value, Math.round), standardError, low: to(low, Math.floor), high: to(high, Math.ceil) };
+      });
+    },
+    foresee: (noise) => {
+      // As if every noisy number were 1: what a sum is told exactly, what a quotient is for each row it is over.
+      const ones = scope.measures.map(
+        (measure, k): NoisyMeasure => ({ noise: noise[k]!, values: measure.cells.map(() => 1n) }) as NoisyMeasure,
+      );
+      const told = at(query.of, ones, 0);
+      const { standardError, half } = errorOf(told, ones, miss);
+      return foreseen(
+        layout,
+        told.linear ? 'combined' : 'propagated',
+        standardError ?? 0,
+        half ?? standardError ?? 0,
+        !told.linear,
+      );
+    },
+  };
+}
+
+export const formula: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { category, number, samplePolicy } from '../../test/sample-policy.js';
+import { meets } from '../accounting/reading.js';
+import type { Whole } from '../count/derived.js';
+import { compileMeasures } from '../count/groups.js';
+import type { Measure } from '../count/measure.js';
+import { rowCounter } from '../count/rows.js';
+import { trino } from '../engine/trino/dialect.js';
+import { everyRecord } from '../mechanism/record-class.js';
+import type { Policy, Table } from '../policy/policy.js';
+import { bindBatch } from './bind.js';
+import { parseBatch } from './parse.js';
+
+const one = (policy: Policy, query: object) => bindBatch(parseBatch(query), policy).measures[0]!;
+const counted = (policy: Policy, query: object, cell: number | null) => {
+  const counter = rowCounter([one(policy, query)], ['x'], policy);
+  counter.add({ columns: [[cell]], rows: 1 });
+  return counter.totals()[0]![0]!;
+};
+const sumOf = (op: string, by: number) => ({ kind: 'sum', column: 'd', derive: { d: { op, of: ['x', by] } } });
+
+describe('one row moves a sum of what is worked out by no more than it says', () => {
+  it('where it is multiplied by nothing', () => {
+    const policy = samplePolicy([number('x', '0', '3')]);
+    expect([null, 0, 3].map((cell) => counted(policy, sumOf('*', 0), cell))).toEqual([0n, 0n, 0n]);
+    // It is a number all the same where there was one.
+    const none = { kind: 'count', where: [{ column: 'd', op: '=', value: 0 }], derive: { d: { op: '*', of: ['x', 0] } } };
+    expect([null, 0, 3].map((cell) => counted(policy, none, cell))).toEqual([0n, 1n, 1n]);
+  });
+
+  it('also where the same words meant other bounds in an earlier question', () => {
+    const policy = samplePolicy([number('x', '0', '3')]);
+    one(policy, sumOf('+', 1000));
+    const { l1 } = one(policy, sumOf('+', 1)).effects.get(everyRecord)!;
+    expect([null, 3].map((cell) => counted(policy, sumOf('+', 1), cell))).toEqual([0n, 4n]);
+    expect(l1).toBe(4n);
+  });
+});
+
+it('a person who finds several rows by more than their name is in as many groups', () => {
+  const base = samplePolicy([category('c', ['a', 'b'])], { secret: 'person', unit: 'person', maxRows: 1 });
+  const clinic = category('clinic', ['v', 'w', 'x', 'y', 'z']);
+  const visits = {
+    name: 'visits',
+    unit: 'person',
+    links: ['k'],
+    maxRows: 5,
+    public: false,
+    columns: new Map([['clinic', clinic]]),
+  };
+  const policy = { ...base, data: { ...base.data, links: ['k'] }, tables: new Map([['visits', visits as unknown as Table]]) };
+  const from = { table: 'data', join: [{ table: 'visits', on: ['person', 'k'], optional: true }] };
+  const { l1 } = one(policy, { kind: 'distinct', column: 'person', by: ['clinic'], from }).effects.get(everyRecord)!;
+  expect(l1).toBeGreaterThanOrEqual(6n);
+});
+
+it('different values are no sum to which every record adds a part of its own', () => {
+  const policy = samplePolicy([number('x', '0', '3')]);
+  const sums = { need: { kind: 'sums' } } as Parameters<typeof meets>[0];
+  expect(meets(sums, 'zcdp', { measures: [one(policy, { kind: 'count' })] })).toBe(true);
+  expect(meets(sums, 'zcdp', { measures: [one(policy, { kind: 'distinct', column: 'x' })] })).toBe(false);
+});
+
+it('a place that was reckoned to lie beyond its domain is none, row by row and in SQL', () => {
+  const policy = samplePolicy([number('x', '0', '3')]);
+  const { counting, ...measure } = one(policy, { kind: 'sum', column: 'd', derive: { d: { op: '+', of: ['x', 1] } } });
+  const beyond: Whole = {
+    kind: 'sum',
+    of: [
+      { kind: 'place', column: 'x' },
+      { kind: 'constant', value: 2 },
+    ],
+  };
+  const wrong = {
+    ...measure,
+    counting: { ...counting, derived: counting.derived!.map((d) => ({ ...d, of: beyond })) },
+  } as Measure;
+  const counter = rowCounter([wrong], ['x'], policy);
+  counter.add({ columns: [[1, 2, 3]], rows: 3 });
+  // Of the places 3, 4 and 5 only the first is one of 0 to 3: the number 4.
+  expect(counter.totals()[0]).toEqual([4n]);
+  const [plan] = compileMeasures([wrong], policy, [{ name: 'x', type: 'integer' }], trino, 3);
+  expect(plan!.statement.sql).toContain('CASE WHEN w0 BETWEEN 0 AND 3 THEN w0 END AS d0');
+});

@@ -1,0 +1,187 @@
+import type { Whole } from '../count/derived.js';
+import { Fault } from '../errors.js';
+import {
+  add,
+  compare,
+  divide,
+  floor as floorOf,
+  multiply,
+  negate,
+  type Rational,
+  rational,
+  subtract,
+  zero,
+} from '../exact/rational.js';
+
+/** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (../count/derived.proof.md). */
+export interface Quantity {
+  readonly of: Whole;
+  readonly offset: Rational;
+  readonly scale: Rational;
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+/** What databases and doubles hold exactly. */
+const most = 2n ** 52n;
+const mostPlaces = 2n ** 40n;
+const tooFine = () =>
+  new Fault(
+    'QUERY_UNSUPPORTED',
+    'The expression has more possible values than can be told apart exactly.',
+    'Use ROUND or FLOOR inside it, or declare narrower bounds or coarser steps for its columns.',
+  );
+const small = (n: bigint): number => {
+  if (n > most || n < -most) throw tooFine();
+  return Number(n);
+};
+function checked(quantity: Quantity): Quantity {
+  small(quantity.low);
+  small(quantity.high);
+  return quantity;
+}
+
+const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b));
+/** The largest number that goes into both. */
+const shared = (a: Rational, b: Rational): Rational => rational(gcd(a.num * b.den, b.num * a.den), a.den * b.den);
+const whole = (a: Rational, by: Rational): bigint => (by.num === 0n ? 0n : divide(a, by).num);
+const ordered = (...ends: bigint[]): { low: bigint; high: bigint } => {
+  let [low, high] = [ends[0]!, ends[0]!];
+  for (const x of ends) {
+    if (x < low) low = x;
+    if (x > high) high = x;
+  }
+  return { low, high };
+};
+
+const fixed = (value: bigint): Whole => ({ kind: 'constant', value: small(value) });
+/** a + b n. */
+function affine(a: bigint, b: bigint, of: Whole): Whole {
+  if (of.kind === 'constant') return fixed(a + b * BigInt(of.value));
+  const scaled: Whole = b === 1n ? of : { kind: 'product', of: [fixed(b), of] };
+  return a === 0n ? scaled : { kind: 'sum', of: [fixed(a), scaled] };
+}
+
+export const constant = (value: Rational): Quantity => ({ of: fixed(0n), offset: value, scale: zero, low: 0n, high: 0n });
+export const constantOf = ({ of, offset, scale }: Quantity): Rational | undefined =>
+  of.kind === 'constant' ? add(offset, multiply(scale, rational(BigInt(of.value)))) : undefined;
+
+/** Times a constant. Times 0 it is 0 wherever there is a number, and its whole number with it: what is told by its place lies within its bounds. */
+export const times = (a: Quantity, by: Rational): Quantity =>
+  by.num === 0n
+    ? { of: affine(0n, 0n, a.of), offset: zero, scale: zero, low: 0n, high: 0n }
+    : { ...a, offset: multiply(a.offset, by), scale: multiply(a.scale, by) };
+
+export function plus(a: Quantity, b: Quantity): Quantity {
+  const scale = shared(a.scale, b.scale);
+  const [x, y] = [whole(a.scale, scale), whole(b.scale, scale)];
+  const ends = [a.low, a.high].map((n) => n * x).flatMap((p) => [b.low, b.high].map((n) => p + n * y));
+  const parts = [affine(0n, x, a.of), affine(0n, y, b.of)].filter((part) => part.kind !== 'constant' || part.value !== 0);
+  const of: Whole = parts.length === 0 ? fixed(0n) : parts.length === 1 ? parts[0]! : { kind: 'sum', of: parts };
+  return checked({ of, offset: add(a.offset, b.offset), scale, ...ordered(...ends) });
+}
+
+/** The same number as scale x (a + b n): no offset. */
+function inUnits({ of, offset, scale, low, high }: Quantity): Quantity {
+  const unit = shared(offset, scale);
+  const [a, b] = [whole(offset, unit), whole(scale, unit)];
+  return checked({ of: affine(a, b, of), offset: zero, scale: unit, ...ordered(a + b * low, a + b * high) });
+}
+
+export function product(a: Quantity, b: Quantity): Quantity {
+  const [x, y] = [constantOf(a), constantOf(b)];
+  if (x) return times(b, x);
+  if (y) return times(a, y);
+  const [p, q] = [inUnits(a), inUnits(b)];
+  const ends = [p.low * q.low, p.low * q.high, p.high * q.low, p.high * q.high];
+  return checked({
+    of: { kind: 'product', of: [p.of, q.of] },
+    offset: zero,
+    scale: multiply(p.scale, q.scale),
+    ...ordered(...ends),
+  });
+}
+
+export function floor(a: Quantity): Quantity {
+  const { of, scale, low, high } = inUnits(a);
+  if (scale.den === 1n) return a;
+  const [from, to] = [low * scale.num, high * scale.num];
+  small(to);
+  const start = floorOf(rational(from, scale.den));
+  const above = affine(-start * scale.den, scale.num, of);
+  return checked({
+    of: of.kind === 'constant' ? fixed(0n) : { kind: 'quotient', of: above, by: small(scale.den) },
+    offset: rational(start),
+    scale: rational(1),
+    low: 0n,
+    high: floorOf(rational(to, scale.den)) - start,
+  });
+}
+
+const ends = ({ offset, scale, low, high }: Quantity): readonly [Rational, Rational] => {
+  const [a, b] = [add(offset, multiply(scale, rational(low))), add(offset, multiply(scale, rational(high)))];
+  return compare(a, b) <= 0 ? [a, b] : [b, a];
+};
+
+/** To 1 / by, halves away from zero as in SQL. */
+export function round(a: Quantity, by: Rational): Quantity {
+  const [low, high] = ends(a);
+  const half = constant(rational(1, 2));
+  const up = (x: Quantity) => times(floor(plus(times(x, by), half)), divide(rational(1), by));
+  if (compare(low, zero) >= 0) return up(a);
+  if (compare(high, zero) <= 0) return times(up(times(a, rational(-1))), rational(-1));
+  // Halves below zero would be rounded the other way.
+  if (inUnits(times(a, by)).scale.den % 2n === 1n) return up(a);
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    'ROUND of a number that may be above or below zero is not supported.',
+    'Write FLOOR(x + 0.5): it rounds halves up.',
+  );
+}
+
+/** What is left when `by` is taken away as often as it goes into it. */
+export function remainder(a: Quantity, by: Rational): Quantity {
+  const [least] = ends(a);
+  if (compare(least, zero) < 0 || by.num < 0n)
+    throw new Fault('QUERY_UNSUPPORTED', '% of numbers below zero is not supported.', 'Add a multiple of the divisor first.');
+  const left = plus(a, times(floor(times(a, divide(rational(1), by))), negate(by)));
+  if (left.scale.num === 0n) return left;
+  const at = (x: Rational) => divide(subtract(x, left.offset), left.scale);
+  const [first, last] = [-floorOf(negate(at(zero))), -floorOf(negate(at(by))) - 1n];
+  return { ...left, low: left.low > first ? left.low : first, high: left.high < last ? left.high : last };
+}
+
+/** Several numbers in the same units. */
+export function together(list: readonly Quantity[]): {
+  readonly common: Omit<Quantity, 'of'>;
+  readonly values: readonly Whole[];
+} {
+  const { offset } = list[0]!;
+  const unit = list.reduce((u, q) => shared(shared(u, q.scale), subtract(q.offset, offset)), zero);
+  const scale = unit.num === 0n ? rational(1) : unit;
+  const moved = list.map((q) => [whole(subtract(q.offset, offset), scale), whole(q.scale, scale)] as const);
+  const all = list.flatMap((q, i) => [moved[i]![0] + moved[i]![1] * q.low, moved[i]![0] + moved[i]![1] * q.high]);
+  const span = ordered(...all);
+  small(span.low);
+  small(span.high);
+  return { common: { offset, scale, ...span }, values: list.map((q, i) => affine(...moved[i]!, q.of)) };
+}
+
+/** As places on a grid, from the least possible number on. */
+export function gridded(
+  name: string,
+  quantity: Quantity,
+): { readonly low: Rational; readonly step: Rational; readonly last: bigint; readonly place: Whole } {
+  const [low] = ends(quantity);
+  const last = quantity.high - quantity.low;
+  const down = quantity.scale.num < 0n;
+  const place = down ? affine(quantity.high, -1n, quantity.of) : affine(-quantity.low, 1n, quantity.of);
+  const step = quantity.scale.num === 0n ? rational(1) : down ? negate(quantity.scale) : quantity.scale;
+  if (last >= mostPlaces)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The derived column "${name}" has more possible values than can be told apart exactly.`,
+      'Use ROUND or FLOOR in it, or declare narrower bounds or coarser steps for its columns.',
+    );
+  return { low, step, last: quantity.scale.num === 0n ? 0n : last, place };
+}

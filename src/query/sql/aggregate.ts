@@ -1,0 +1,215 @@
+import type { Expr, ExprCall } from 'pgsql-ast-parser';
+import { Fault } from '../../errors.js';
+import type { Calculation } from '../kinds/formula.js';
+import type { Condition, Query } from '../query.js';
+import { type Derived, textOf } from './expression.js';
+import { refuse, refuseAll, type SqlText } from './refuse.js';
+import { conditionsOf, literalOf } from './where.js';
+
+type Part = Extract<Query, { kind: 'formula' }>['parts'][string];
+/** An aggregate: a part of formulas, or a quantile, which is a query of its own. */
+type Aggregate =
+  | { readonly part: Part }
+  | { readonly quantile: number; readonly column: string; readonly where: readonly Condition[]; readonly told?: string };
+
+const parts: Readonly<Record<string, Omit<Part, 'column'>>> = {
+  sum: { kind: 'sum' },
+  avg: { kind: 'mean' },
+  mean: { kind: 'mean' },
+  variance: { kind: 'variance' },
+  var: { kind: 'variance' },
+  var_samp: { kind: 'variance' },
+  var_pop: { kind: 'variance', population: true },
+  stddev: { kind: 'variance', root: true },
+  stddev_samp: { kind: 'variance', root: true },
+  stddev_pop: { kind: 'variance', population: true, root: true },
+  std: { kind: 'variance', root: true },
+};
+/** No release tells the largest answer of anybody: what is told lies a hundredth of the rows inside. */
+const quantiles: Readonly<Record<string, readonly [share: number, told?: string]>> = {
+  median: [0.5],
+  min: [0.01, '1 % quantile'],
+  max: [0.99, '99 % quantile'],
+};
+const aggregates = new Set([
+  ...Object.keys(parts),
+  ...Object.keys(quantiles),
+  'count',
+  'percentile_cont',
+  'percentile_disc',
+  'quantile',
+]);
+const isAggregate = (expr: Expr): expr is ExprCall => expr.type === 'call' && isName(expr);
+const isName = ({ function: { name } }: ExprCall): boolean => aggregates.has(name.toLowerCase());
+
+/** Whether an expression is made of aggregates. */
+export function holdsAggregate(expr: Expr): boolean {
+  if (expr.type === 'call') return isName(expr) || expr.args.some(holdsAggregate);
+  if (expr.type === 'binary') return holdsAggregate(expr.left) || holdsAggregate(expr.right);
+  if (expr.type === 'unary') return holdsAggregate(expr.operand);
+  if (expr.type === 'cast') return holdsAggregate(expr.operand);
+  return false;
+}
+
+export interface Asked {
+  readonly where: readonly Condition[];
+  readonly by: readonly string[];
+  readonly derived: Derived;
+}
+
+/** The query that an expression of aggregates asks: one aggregate by itself, or a formula. */
+export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, asked: Asked): Query {
+  const bare = uncast(expr);
+  const shared = () => ({
+    ...(asked.by.length > 0 && { by: asked.by }),
+    ...(Object.keys(asked.derived.columns).length > 0 && { derive: { ...asked.derived.columns } }),
+  });
+  if (isAggregate(bare) && !bare.over) {
+    const own = aggregateOf(sql, bare, asked.derived);
+    const extra = { ...(alias !== undefined && { name: alias }), ...shared() };
+    if ('part' in own) {
+      const { where = [], ...part } = own.part;
+      const all = [...asked.where, ...where];
+      if (part.kind === 'count' && part.column !== undefined) all.push({ column: part.column, op: 'present' });
+      const { column, ...rest } = part;
+      return {
+        ...(part.kind === 'count' ? { kind: 'count' } : { ...rest, column: column! }),
+        ...(all.length > 0 && { where: all }),
+        ...extra,
+      } as Query;
+    }
+    const all = [...asked.where, ...own.where];
+    const name = own.told && `${alias ?? `${bare.function.name.toLowerCase()} of ${own.column}`} (${own.told})`;
+    return {
+      kind: 'quantile',
+      column: own.column,
+      at: [own.quantile],
+      ...(all.length > 0 && { where: all }),
+      ...extra,
+      ...(name && { name }),
+    };
+  }
+  const named: Record<string, Part> = {};
+  const of = calculationOf(sql, expr, asked.derived, named);
+  return {
+    kind: 'formula',
+    parts: named,
+    of,
+    ...(asked.where.length > 0 && { where: asked.where }),
+    ...(alias !== undefined && { name: alias }),
+    ...shared(),
+  };
+}
+
+const uncast = (expr: Expr): Expr => (expr.type === 'cast' ? uncast(expr.operand) : expr);
+
+function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record<string, Part>): Calculation {
+  const own = (part: Expr) => calculationOf(sql, part, derived, named);
+  const value = literalOf(expr);
+  if (typeof value === 'number') return value;
+  if (expr.type === 'cast') return own(expr.operand);
+  if (expr.type === 'unary' && expr.op === '-') return { op: '*', of: [-1, own(expr.operand)] };
+  if (expr.type === 'binary' && (expr.op === '+' || expr.op === '-' || expr.op === '*' || expr.op === '/'))
+    return { op: expr.op, of: [own(expr.left), own(expr.right)] };
+  if (expr.type === 'call') {
+    const word = expr.function.name.toLowerCase();
+    const [first, second] = expr.args;
+    if (expr.over) return keep(named, expr, totalOf(sql, expr, derived));
+    if (isAggregate(expr)) {
+      const found = aggregateOf(sql, expr, derived);
+      if ('part' in found) return keep(named, expr, found.part);
+      throw refuse(sql, 'calculating with a quantile', expr, 'Ask for MIN, MAX, MEDIAN and quantiles by themselves.');
+    }
+    if (first && word === 'round' && (!second || second.type === 'integer'))
+      return { op: 'round', of: [own(first)], ...(second?.type === 'integer' && { digits: second.value }) };
+    if (first && !second && word === 'sqrt') return { op: 'sqrt', of: [own(first)] };
+    if (first && second && word === 'power' && literalOf(second) === 2) return { op: '*', of: [own(first), own(first)] };
+    // A quotient over nothing is told as nothing in any case.
+    if (first && second && word === 'nullif' && literalOf(second) === 0) return own(first);
+    throw refuse(
+      sql,
+      `function ${word.toUpperCase()}`,
+      expr,
+      'Aggregates are COUNT, SUM, AVG, VARIANCE, STDDEV, MIN, MAX, MEDIAN and PERCENTILE_CONT; calculate with + - * /, ROUND, SQRT and NULLIF(x, 0).',
+    );
+  }
+  throw refuse(
+    sql,
+    expr.type === 'ref' ? `column ${expr.name} beside aggregates` : 'this expression of aggregates',
+    expr,
+    'Calculate with aggregates and numbers: 100.0 * SUM(a) / SUM(b).',
+  );
+}
+
+function keep(named: Record<string, Part>, expr: Expr, part: Part): string {
+  const name = textOf(expr);
+  named[name] = part;
+  return name;
+}
+
+/** SUM(COUNT(*)) OVER (): of all groups together. */
+function totalOf(sql: SqlText, call: ExprCall, derived: Derived): Part {
+  const [inner] = call.args;
+  const over = call.over as { partitionBy?: unknown; orderBy?: unknown };
+  if (call.function.name.toLowerCase() === 'sum' && inner && isAggregate(inner) && !over.partitionBy && !over.orderBy) {
+    const found = aggregateOf(sql, inner, derived);
+    if ('part' in found && (found.part.kind === 'count' || found.part.kind === 'sum')) return { ...found.part, total: true };
+  }
+  throw refuse(
+    sql,
+    'this window function',
+    call,
+    'Of all groups together there are SUM(COUNT(*)) OVER () and SUM(SUM(x)) OVER ().',
+  );
+}
+
+const modifiers = { orderBy: 'ORDER BY', over: 'window function' } as const;
+
+function aggregateOf(sql: SqlText, call: ExprCall, derived: Derived): Aggregate {
+  const word = call.function.name.toLowerCase();
+  refuseAll(sql, call, modifiers, ` in ${word.toUpperCase()}`);
+  const where = call.filter ? conditionsOf(sql, call.filter, derived) : [];
+  const filtered = where.length > 0 ? { where } : {};
+  const only = (): Expr => {
+    const [argument, more] = call.args;
+    if (argument && !more) return argument;
+    throw new Fault(
+      'QUERY_INVALID',
+      `${word.toUpperCase()} takes one argument (${sql.at(call)}).`,
+      `Write ${word.toUpperCase()}(age).`,
+    );
+  };
+  if (word === 'count') {
+    const argument = only();
+    if (call.distinct === 'distinct') return { part: { kind: 'distinct', column: derived.named(argument), ...filtered } };
+    if ((argument.type === 'ref' && argument.name === '*') || literalOf(argument) !== undefined)
+      return { part: { kind: 'count', ...filtered } };
+    // Every row that is kept names its person.
+    if (argument.type === 'ref' && sql.isPerson(argument.name)) return { part: { kind: 'count', ...filtered } };
+    return { part: { kind: 'count', column: derived.named(argument), ...filtered } };
+  }
+  if (call.distinct === 'distinct')
+    throw refuse(sql, `DISTINCT in ${word.toUpperCase()}`, call, 'Only COUNT(DISTINCT column) tells of different values.');
+  if (word === 'percentile_cont' || word === 'percentile_disc') {
+    const share = only();
+    if (!call.withinGroup || (share.type !== 'numeric' && share.type !== 'integer'))
+      throw refuse(sql, `this form of ${word.toUpperCase()}`, call, 'Write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age).');
+    const down = call.withinGroup.order === 'DESC';
+    return {
+      quantile: down ? Number((1 - share.value).toFixed(9)) : share.value,
+      column: derived.named(call.withinGroup.by),
+      where,
+    };
+  }
+  if (word === 'quantile') {
+    const [column, share] = call.args;
+    const at = share && literalOf(share);
+    if (!column || typeof at !== 'number') throw refuse(sql, 'this form of QUANTILE', call, 'Write QUANTILE(age, 0.5).');
+    return { quantile: at, column: derived.named(column), where };
+  }
+  const [at, told] = quantiles[word] ?? [];
+  if (at !== undefined) return { quantile: at, column: derived.named(only()), where, ...(told !== undefined && { told }) };
+  const argument = only();
+  if (word === 'sum' && literalOf(argument) === 1) return { part: { kind: 'count', ...filtered } };
+  return { part: { ...parts[word]!, column: derived.named(argument), ...filtered } as Part };
+}

@@ -1,0 +1,115 @@
+import { type Expr, toSql } from 'pgsql-ast-parser';
+import type { Expression } from '../form.js';
+import { columnName, refuse, type SqlText } from './refuse.js';
+import { conditionOf } from './where.js';
+
+/** The columns a statement derives, by name. */
+export class Derived {
+  readonly columns: Record<string, Expression> = {};
+  readonly #sql: SqlText;
+  constructor(sql: SqlText) {
+    this.#sql = sql;
+  }
+  /** The column an expression stands for: itself, or one that is worked out, called by its text or as asked. */
+  named(expr: Expr, alias?: string): string {
+    if (expr.type === 'ref') return columnName(this.#sql, expr);
+    const expression = this.expression(expr);
+    if (typeof expression === 'string') return expression;
+    const same = Object.entries(this.columns).find(([, known]) => JSON.stringify(known) === JSON.stringify(expression));
+    if (same && alias === undefined) return same[0];
+    const name = alias !== undefined && !this.#sql.isColumn(alias) ? alias : textOf(expr);
+    this.columns[name] = expression;
+    return name;
+  }
+
+  expression(expr: Expr): Expression {
+    const sql = this.#sql;
+    const own = (part: Expr) => this.expression(part);
+    switch (expr.type) {
+      case 'ref':
+        return columnName(sql, expr);
+      case 'integer':
+      case 'numeric':
+        return expr.value;
+      case 'string':
+        return { text: expr.value };
+      case 'null':
+        return null;
+      case 'unary':
+        if (expr.op === '-') return { op: '*', of: [-1, own(expr.operand)] };
+        if (expr.op === '+') return own(expr.operand);
+        break;
+      case 'cast':
+        if (/^(float|double|real|numeric|decimal)/i.test(typeName(expr.to))) return own(expr.operand);
+        if (/^(int|bigint|smallint)/i.test(typeName(expr.to))) return { op: 'round', of: [own(expr.operand)] };
+        break;
+      case 'binary': {
+        const { op } = expr;
+        if (op === '+' || op === '-' || op === '*' || op === '/' || op === '%')
+          return { op, of: [own(expr.left), own(expr.right)] };
+        break;
+      }
+      case 'case': {
+        const cases = expr.whens.map(({ when, value }) => {
+          const test: Expr = expr.value ? { type: 'binary', op: '=', left: expr.value, right: when } : when;
+          return { when: conditionOf(sql, test, this), value: own(value) };
+        });
+        return { cases, ...(expr.else && { otherwise: own(expr.else) }) };
+      }
+      case 'call': {
+        const word = expr.function.name.toLowerCase();
+        const [first, second, third] = expr.args;
+        if (first && !second && (word === 'floor' || word === 'ceil' || word === 'ceiling'))
+          return { op: word === 'floor' ? 'floor' : 'ceil', of: [own(first)] };
+        if (first && word === 'round' && (!second || second.type === 'integer'))
+          return { op: 'round', of: [own(first)], ...(second?.type === 'integer' && { digits: second.value }) };
+        if (first && second && word === 'mod') return { op: '%', of: [own(first), own(second)] };
+        if (first && second && word === 'coalesce' && !third)
+          return { cases: [{ when: { column: this.named(first), op: 'present' }, value: own(first) }], otherwise: own(second) };
+        if (first && second && third && (word === 'if' || word === 'iif'))
+          return { cases: [{ when: conditionOf(sql, first, this), value: own(second) }], otherwise: own(third) };
+        break;
+      }
+    }
+    throw refuse(
+      sql,
+      expr.type === 'call' ? `function ${expr.function.name.toUpperCase()} of a column` : 'this expression',
+      expr,
+      'Columns are worked out with + - * / %, FLOOR, CEIL, ROUND, COALESCE and CASE WHEN … THEN … ELSE … END.',
+    );
+  }
+}
+
+const typeName = (to: { readonly kind?: string | undefined; readonly name?: string }): string => to.name ?? '';
+
+/** An expression in one spelling, for names. */
+export function textOf(expr: Expr): string {
+  const inside = (part: Expr) => (part.type === 'binary' || part.type === 'ternary' ? `(${textOf(part)})` : textOf(part));
+  switch (expr.type) {
+    case 'ref':
+      return expr.name;
+    case 'integer':
+    case 'numeric':
+      return `${expr.value}`;
+    case 'string':
+      return `'${expr.value}'`;
+    case 'binary':
+      return `${inside(expr.left)} ${expr.op} ${inside(expr.right)}`;
+    case 'unary':
+      return /^[A-Z]/.test(expr.op) ? `${inside(expr.operand)} ${expr.op}` : `${expr.op}${inside(expr.operand)}`;
+    case 'list':
+      return `(${expr.expressions.map(textOf).join(', ')})`;
+    case 'call': {
+      const { args, distinct, filter, over, withinGroup } = expr;
+      const within = withinGroup ? ` within (${textOf(withinGroup.by)} ${withinGroup.order ?? ''})` : '';
+      return `${expr.function.name.toLowerCase()}(${distinct ? `${distinct} ` : ''}${args.map(textOf).join(', ')})${within}${filter ? ` where ${textOf(filter)}` : ''}${over ? ' over ()' : ''}`;
+    }
+    case 'case': {
+      const cases = expr.whens.map(({ when, value }) => `when ${textOf(when)} then ${textOf(value)}`);
+      const rest = expr.else ? ` else ${textOf(expr.else)}` : '';
+      return `case ${expr.value ? `${textOf(expr.value)} ` : ''}${cases.join(' ')}${rest} end`;
+    }
+    default:
+      return toSql.expr(expr).replace(/\s+/g, ' ').trim();
+  }
+}

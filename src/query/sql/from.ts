@@ -1,0 +1,306 @@
+import type { Expr, ExprCall, From, JoinClause, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
+import { Fault } from '../../errors.js';
+import type { Policy } from '../../policy/policy.js';
+import { columnsOfView } from '../../view/declared.js';
+import type { Condition, FeatureForm, FromForm, JoinForm, PartForm } from '../form.js';
+import { composed, dataTable } from '../from.js';
+import { columnName, refuse, refuseAll, type SqlText, unfolded } from './refuse.js';
+import { isNamed, tableNames } from './table.js';
+
+export type Asked = Pick<Policy, 'data' | 'columns'> & Partial<Policy>;
+
+/** Conditions of a sub-select, read where its names mean what they mean there. */
+export type ReadConditions = (expr: Expr) => readonly Condition[];
+
+interface Reading {
+  readonly sql: SqlText;
+  readonly policy: Asked;
+  /** What WITH named before. */
+  readonly named: ReadonlyMap<string, SelectFromStatement>;
+  readonly conditions: ReadConditions;
+}
+
+/** What a statement selects from: the JSON form, and conditions that sub-selects without groups hand over. */
+export interface ReadFrom {
+  readonly from?: FromForm;
+  readonly where: readonly Condition[];
+}
+
+/** The SELECT of a statement, with what WITH names before it. */
+export function withNames(
+  sql: SqlText,
+  statement: Statement,
+): { readonly select: Statement; readonly named: ReadonlyMap<string, SelectFromStatement> } {
+  if (statement.type !== 'with') return { select: statement, named: new Map() };
+  const named = new Map<string, SelectFromStatement>();
+  for (const { alias, statement: own } of statement.bind) {
+    if (own.type !== 'select') throw refuse(sql, `${own.type.toUpperCase()} in WITH`, own);
+    named.set(alias.name.toLowerCase(), own);
+  }
+  return { select: statement.in, named };
+}
+
+/** Reads FROM, and lets the names of the statement mean its columns. */
+export function readFrom(reading: Reading, select: SelectFromStatement): ReadFrom {
+  const { sql, policy } = reading;
+  const items = select.from ?? [];
+  const [first, ...more] = items;
+  if (!first) throw refuse(sql, 'SELECT without FROM', select);
+  sql.scope = undefined;
+  sql.joined = new Set();
+  const only = more.length === 0 ? sub(reading, first) : undefined;
+  // A sub-select that changes nothing but which rows there are is its own FROM with one condition more.
+  if (only && !only.select.groupBy) {
+    refuseOwn(sql, only.select);
+    const inner = readFrom(reading, only.select);
+    const where = only.select.where ? reading.conditions(only.select.where) : [];
+    return { ...inner, where: [...inner.where, ...where] };
+  }
+  const parts = items.map((item) => partOf(reading, item));
+  const joins = more.map((item, i) => joinOf(reading, item, parts, i + 1));
+  const [base] = parts;
+  const plain = more.length === 0 && base!.form.table === dataTable;
+  const from = { ...base!.form, ...(joins.length > 0 && { join: joins }) };
+  if (plain && base!.where.length === 0) return { where: [] };
+  sql.scope = scopeOf(sql, policy as Policy, from);
+  const where = parts.flatMap(({ where: own, form }) => {
+    const outer = sql.scope!;
+    return own.flatMap((expr) => {
+      sql.scope = (name) => outer(name, form.as);
+      const conditions = reading.conditions(expr);
+      sql.scope = outer;
+      return conditions;
+    });
+  });
+  return { ...(!plain && { from }), where };
+}
+
+/** What a name means among the columns of what is joined. */
+function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullable<SqlText['scope']> {
+  const view = composed(policy, from);
+  const columns = columnsOfView(policy, view);
+  const aliases = view.parts.map(({ as }) => as);
+  sql.joined = new Set(columns.map(({ name }) => name));
+  return (name, table) => {
+    const as = table === undefined ? undefined : unfolded(aliases, table);
+    const own = unfolded(
+      columns.map((c) => c.own),
+      name,
+    );
+    if (own === policy.protect.unit || policy.tables?.get(as ?? '')?.unit === own) return policy.protect.unit!;
+    const found = columns.filter((c) => c.own === own && (as === undefined || c.as === as));
+    if (found.length > 1)
+      throw new Fault(
+        'QUERY_INVALID',
+        `Several tables have a column "${name}".`,
+        `Say which: ${found.map((c) => c.name).join(' or ')}.`,
+      );
+    // A column by which tables are joined is the same in both.
+    return (found[0] ?? columns.find((c) => c.own === own))?.name ?? sql.declared(name);
+  };
+}
+
+interface ReadPart {
+  readonly form: PartForm & { readonly as: string };
+  /** Conditions of a sub-select without groups. */
+  readonly where: readonly Expr[];
+}
+
+/** The sub-select of an item, written there or under a name. */
+function sub({ sql, named }: Reading, item: From): { readonly select: SelectFromStatement; readonly as: string } | undefined {
+  if (item.type === 'statement') {
+    if (item.statement.type !== 'select') throw refuse(sql, `${item.statement.type.toUpperCase()} in FROM`, item);
+    return { select: item.statement, as: item.alias };
+  }
+  if (item.type !== 'table') return undefined;
+  const select = item.name.schema === undefined ? named.get(item.name.name.toLowerCase()) : undefined;
+  return select && { select, as: item.name.alias ?? item.name.name };
+}
+
+function partOf(reading: Reading, item: From): ReadPart {
+  const { sql, policy } = reading;
+  if (item.type === 'call') throw refuse(sql, 'function in FROM', item);
+  if (item.lateral) throw refuse(sql, 'LATERAL', item);
+  const inner = sub(reading, item);
+  if (inner?.select.groupBy) return { form: { perPerson: personRows(reading, inner.select), as: inner.as }, where: [] };
+  if (inner) {
+    refuseOwn(sql, inner.select);
+    const [only, other] = inner.select.from ?? [];
+    if (!only || other)
+      throw refuse(
+        sql,
+        'a join inside a joined sub-select',
+        item,
+        'Join its tables in the outer FROM, or group it by the person.',
+      );
+    const part = partOf(reading, only);
+    return { form: { ...part.form, as: inner.as }, where: [...part.where, ...(inner.select.where ? [inner.select.where] : [])] };
+  }
+  if (item.type !== 'table') throw refuse(sql, 'function in FROM', item);
+  const table = tableNamed(sql, policy, item);
+  return { form: { table, as: item.name.alias ?? item.name.name }, where: [] };
+}
+
+function tableNamed(sql: SqlText, policy: Asked, item: From & { readonly type: 'table' }): string {
+  const beside = [...(policy.tables?.keys() ?? [])];
+  const own = item.name.schema === undefined ? beside.find((name) => isNamed([name], item.name)) : undefined;
+  if (own !== undefined) return own;
+  const tables = tableNames(policy.data);
+  if (isNamed(tables, item.name)) return dataTable;
+  const quoted = (name: string) => (/^[a-z_][a-z0-9_]*$/i.test(name) ? name : `"${name}"`);
+  throw new Fault(
+    'QUERY_INVALID',
+    `The policy has no table "${item.name.name.slice(0, 80)}" (${sql.at(item)}).`,
+    `Write FROM ${[...tables, ...beside].map(quoted).join(' or FROM ')}; other tables are declared under tables:, and relations are asked by joins and patterns.`,
+  );
+}
+
+/** A sub-select without groups keeps rows and columns as they are. */
+function refuseOwn(sql: SqlText, select: SelectFromStatement): void {
+  refuseClauses(sql, select);
+  for (const { expr, alias } of select.columns ?? [])
+    if (expr.type !== 'ref' || (alias && alias.name !== expr.name))
+      throw refuse(
+        sql,
+        'a column of another name or value in a sub-select without groups',
+        expr,
+        'Write SELECT *, and the expression outside; or GROUP BY the person for one row each.',
+      );
+}
+function refuseClauses(sql: SqlText, select: SelectFromStatement): void {
+  const clauses = { distinct: 'DISTINCT', having: 'HAVING', orderBy: 'ORDER BY', limit: 'LIMIT' };
+  refuseAll(sql, select, clauses, ' in a sub-select');
+}
+
+function joinOf(reading: Reading, item: From, parts: readonly ReadPart[], at: number): JoinForm {
+  const { sql } = reading;
+  const { form, where } = parts[at]!;
+  const { join } = item;
+  if (!join || join.type === 'CROSS JOIN')
+    throw refuse(sql, 'JOIN without a condition', item, 'Write JOIN people USING (person).');
+  if (join.type !== 'INNER JOIN' && join.type !== 'LEFT JOIN')
+    throw refuse(sql, join.type, item, 'Write JOIN or LEFT JOIN, with the table whose rows are to stay first.');
+  const optional = join.type === 'LEFT JOIN';
+  if (optional && where.length > 0)
+    throw refuse(
+      sql,
+      'WHERE in the sub-select of a LEFT JOIN',
+      item,
+      'Write the condition into the outer WHERE, or group by the person.',
+    );
+  return { ...form, on: conditionsOfJoin(reading, join, parts, at), ...(optional && { optional }) };
+}
+
+function conditionsOfJoin(
+  { sql, policy }: Reading,
+  { on, using }: JoinClause,
+  parts: readonly ReadPart[],
+  at: number,
+): JoinForm['on'] {
+  const names = joiningNames(policy);
+  if (using) return using.map(({ name }) => unfolded(names, name));
+  if (!on) throw refuse(sql, 'JOIN without a condition', undefined, 'Write JOIN people USING (person).');
+  const own = parts[at]!.form.as;
+  const aliases = parts.map(({ form }) => form.as);
+  const pairs = equalities(sql, on).map(([a, b]) => {
+    const [left, right] = sideOf(a, own, aliases) === 'own' || sideOf(b, own, aliases) === 'other' ? [b, a] : [a, b];
+    const as = left.table && unfolded(aliases, left.table.name);
+    const column = unfolded(names, left.name);
+    return [as === undefined ? column : `${as}.${column}`, unfolded(names, right.name)] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+type Ref = Extract<Expr, { type: 'ref' }>;
+const sideOf = (ref: Ref, own: string, aliases: readonly string[]): 'own' | 'other' | undefined =>
+  ref.table === undefined ? undefined : unfolded(aliases, ref.table.name) === own ? 'own' : 'other';
+
+function equalities(sql: SqlText, expr: Expr): readonly (readonly [Ref, Ref])[] {
+  if (expr.type === 'binary' && expr.op === 'AND') return [...equalities(sql, expr.left), ...equalities(sql, expr.right)];
+  if (expr.type === 'binary' && expr.op === '=' && expr.left.type === 'ref' && expr.right.type === 'ref')
+    return [[expr.left, expr.right]];
+  throw refuse(
+    sql,
+    'this condition in ON',
+    expr,
+    'Write a.person = b.person, joined by AND; other conditions belong into WHERE.',
+  );
+}
+
+const joiningNames = ({ data, columns, protect, tables }: Asked): readonly string[] => [
+  ...new Set([
+    ...(protect?.unit === undefined ? [] : [protect.unit]),
+    ...(data.links ?? []),
+    ...columns.keys(),
+    ...[...(tables?.values() ?? [])].flatMap((t) => [
+      ...(t.unit === undefined ? [] : [t.unit]),
+      ...(t.key ?? []),
+      ...t.links,
+      ...t.columns.keys(),
+    ]),
+  ]),
+];
+
+/** `SELECT person, COUNT(*) AS visits, … FROM … GROUP BY person`: one row for each person. */
+function personRows(reading: Reading, select: SelectFromStatement): NonNullable<PartForm['perPerson']> {
+  const { sql, policy } = reading;
+  refuseClauses(sql, select);
+  const [outer, joined] = [sql.scope, sql.joined];
+  const inner = readFrom(reading, select);
+  const unit = policy.protect?.unit;
+  const isPerson = (expr: Expr) =>
+    expr.type === 'ref' && expr.name !== '*' && unit !== undefined && unitIn(policy, columnName(sql, expr));
+  const others = (select.groupBy ?? []).filter((expr) => !isPerson(expr));
+  if (others[0])
+    throw refuse(
+      sql,
+      'a sub-select grouped by something else than the person',
+      others[0],
+      unit === undefined ? 'Sub-selects need the secret "person".' : `Write GROUP BY ${unit}: one row for each person.`,
+    );
+  const where = [...inner.where, ...(select.where ? reading.conditions(select.where) : [])];
+  const features = (select.columns ?? []).flatMap(({ expr, alias }): [string, FeatureForm][] => {
+    if (isPerson(expr)) return [];
+    if (expr.type !== 'call') throw refuse(sql, 'this column of a sub-select per person', expr, featureHint);
+    return [[alias?.name ?? expr.function.name.toLowerCase(), featureOf(sql, expr)]];
+  });
+  sql.scope = outer;
+  sql.joined = joined;
+  const from = inner.from ?? dataTable;
+  return { from, ...(where.length > 0 && { where }), features: Object.fromEntries(features) };
+}
+const unitIn = ({ protect, tables }: Asked, name: string): boolean =>
+  name === protect?.unit || [...(tables?.values() ?? [])].some((t) => t.unit === name);
+
+const featureHint =
+  'Per person there are COUNT(*), SUM, AVG, MIN, MAX of a number, MODE of a category, and ARG_MIN(kind, day), ARG_MAX(kind, day) for the first and the last.';
+const oneColumn: Readonly<Record<string, 'sum' | 'mean' | 'least' | 'most' | 'usual'>> = {
+  sum: 'sum',
+  avg: 'mean',
+  mean: 'mean',
+  min: 'least',
+  max: 'most',
+  mode: 'usual',
+};
+const twoColumns: Readonly<Record<string, 'first' | 'last'>> = {
+  arg_min: 'first',
+  min_by: 'first',
+  arg_max: 'last',
+  max_by: 'last',
+};
+
+function featureOf(sql: SqlText, call: ExprCall): FeatureForm {
+  const word = call.function.name.toLowerCase();
+  refuseAll(
+    sql,
+    call,
+    { distinct: 'DISTINCT', orderBy: 'ORDER BY', filter: 'FILTER', over: 'window function' },
+    ` in ${word.toUpperCase()} per person`,
+  );
+  const [a, b, more] = call.args;
+  if (word === 'count' && a?.type === 'ref' && a.name === '*') return { kind: 'count' };
+  if (word === 'mode' && !a && call.withinGroup) return { kind: 'usual', column: columnName(sql, call.withinGroup.by) };
+  if (a && !b && Object.hasOwn(oneColumn, word)) return { kind: oneColumn[word]!, column: columnName(sql, a) };
+  if (a && b && !more && Object.hasOwn(twoColumns, word))
+    return { kind: twoColumns[word]!, column: columnName(sql, a), by: columnName(sql, b) };
+  throw refuse(sql, `function ${word.toUpperCase()} per person`, call as PGNode, featureHint);
+}

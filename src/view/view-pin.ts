@@ -1,0 +1,127 @@
+import type { Seen } from '../count/measure.js';
+import { Binder } from '../engine/dialect.js';
+import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine/engine.js';
+import { Exact } from '../engine/exact.js';
+import type { Policy, Table } from '../policy/policy.js';
+import { ownTables } from '../policy/tables.js';
+import { beyondLimits, compileView, type Tables } from './compile.js';
+import { policyOfView } from './declared.js';
+import { rowsPerPerson } from './rows-per-person.js';
+import type { View } from './view.js';
+
+/** Measures over a view are counted as if its rows were the data's. */
+export const seenThrough = (policy: Policy, view: View): Seen => ({
+  policy: policyOfView(policy, view),
+  text: JSON.stringify(
+    [view, [...(policy.tables?.values() ?? [])].map(({ columns, ...table }) => [table, [...columns.values()]])],
+    big,
+  ),
+  tables: [...(policy.tables?.keys() ?? [])].filter((name) => readsTable(view, name)),
+  over: (data) => new ViewPin(data, policy, view),
+});
+const big = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value;
+
+/** A view as one more `fugu_data`: every statement brings it, and nothing in the database says so. */
+class ViewPin implements Pinned {
+  readonly #data: Pinned;
+  readonly #policy: Policy;
+  readonly #view: View;
+
+  constructor(data: Pinned, policy: Policy, view: View) {
+    this.#data = data;
+    this.#policy = policy;
+    this.#view = view;
+  }
+
+  get dialect() {
+    return this.#data.dialect;
+  }
+  get source() {
+    return this.#data.source;
+  }
+  get room() {
+    return this.#data.room;
+  }
+  get moment() {
+    return this.#data.moment;
+  }
+  get whole() {
+    return this.#data.whole;
+  }
+  id(): Promise<string> {
+    return this.#data.id();
+  }
+  beneath(values: Statement['values']) {
+    return this.#data.beneath(values);
+  }
+
+  async columns(table?: string): Promise<readonly SourceColumn[]> {
+    if (table !== undefined) return this.#data.columns(table);
+    return compileView(await this.#tables(), new Binder(this.dialect), this.#view, 'fugu_data').columns;
+  }
+
+  /** No more rows than this: as many as its persons may have. */
+  async size(): Promise<Exact<number>> {
+    const persons = (await this.#data.size()).open();
+    return new Exact(persons * rowsPerPerson(this.#policy, this.#view));
+  }
+  async count(statement: Statement): Promise<Exact<number>> {
+    return this.whole.count(await this.#over(statement));
+  }
+  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return this.whole.rows(await this.#over(statement));
+  }
+  async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    yield* this.whole.stream(await this.#over(statement));
+  }
+  async close(): Promise<void> {}
+
+  async #over({ sql, values, numbered }: Statement): Promise<Statement> {
+    const { from, values: bound } = await this.#data.beneath(values);
+    const binder = new Binder(this.dialect, bound);
+    const view = compileView(await this.#tables(), binder, this.#view, from).sql;
+    return {
+      sql: `WITH fugu_data AS NOT MATERIALIZED (${view}) ${sql}`,
+      values: binder.values,
+      ...(numbered && { numbered }),
+    };
+  }
+
+  async #tables(): Promise<Tables> {
+    const policy = this.#policy;
+    const names = [undefined, ...(policy.tables?.keys() ?? [])];
+    const columns = new Map(await Promise.all(names.map(async (name) => [name, await this.#data.columns(name)] as const)));
+    const tables: Tables = { dialect: this.dialect, policy, columns: (table) => columns.get(table)! };
+    const used = ownTables(policy).filter(({ name }) => readsTable(this.#view, name));
+    const cut = new Map(await Promise.all(used.map(async (table) => [table.name, await this.#beyond(tables, table)] as const)));
+    return { ...tables, cut: (table) => cut.get(table) };
+  }
+
+  /**
+   * Persons with rows beyond what is used, looked up once for each state of the data where that can be told: choosing among the rows of everybody takes many
+   * times as long as counting them. Many are not listed.
+   */
+  async #beyond(tables: Tables, table: Table): Promise<Beyond> {
+    const { moment } = this;
+    if (moment === undefined) return undefined;
+    const known = looked.get(moment) ?? new Map<string, Promise<Beyond>>();
+    looked.set(moment, known);
+    const sql = `${beyondLimits(tables, table)} LIMIT ${mostListed + 1}`;
+    const found =
+      known.get(sql) ??
+      this.whole.rows({ sql, values: [] }).then((rows) => {
+        const names = rows.open().map(([name]) => (typeof name === 'number' ? BigInt(name) : (name as string | bigint)));
+        return names.length > mostListed ? 'many' : names;
+      });
+    known.set(sql, found);
+    found.catch(() => known.delete(sql));
+    return found;
+  }
+}
+type Beyond = readonly (string | bigint)[] | 'many' | undefined;
+const mostListed = 1000;
+const looked = new WeakMap<object, Map<string, Promise<Beyond>>>();
+
+const readsTable = ({ parts }: View, name: string): boolean =>
+  parts.some(({ rows }) => (rows.form === 'table' ? rows.table === name : readsTable(rows.of, name)));
