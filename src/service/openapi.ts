@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import type { Route } from './route.js';
+
+/** The API document: made of what the door itself goes by. */
+export function openapi(routes: readonly Route[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Fugu', version: '1', description: 'Private statistics for data whose records know each other.' },
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { Problem: jsonOf(problemForm, 'output') },
+    },
+  };
+}
+
+const problemForm = z.looseObject({
+  type: z.string(),
+  title: z.string().describe('What went wrong, in one sentence.'),
+  status: z.number().int(),
+  code: z.string(),
+  hint: z.string().describe('What to do about it.'),
+  request: z.string().describe('Under which the audit log knows it.'),
+});
+
+const jsonOf = (schema: z.ZodType, io: 'input' | 'output'): object => {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return json;
+};
+const named = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+const problemAnswer = {
+  description: 'A fault',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+const refusals = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '503', '504', '507'];
+
+function operationOf({ name, summary, path, body, query, answer, roles }: Route): object {
+  const fields = query instanceof z.ZodObject ? Object.entries(query.shape as Record<string, z.ZodType>) : [];
+  return {
+    operationId: name,
+    summary,
+    'x-roles': roles,
+    parameters: [
+      ...named(path).map((parameter) => ({ name: parameter, in: 'path', required: true, schema: { type: 'string' } })),
+      ...fields.map(([field, schema]) => ({ name: field, in: 'query', required: false, schema: jsonOf(schema, 'output') })),
+    ],
+    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: jsonOf(body, 'input') } } } }),
+    responses: {
+      '200': { description: 'The answer', content: { 'application/json': { schema: jsonOf(answer, 'output') } } },
+      ...Object.fromEntries(refusals.map((status) => [status, problemAnswer])),
+    },
+  };
+}

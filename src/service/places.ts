@@ -1,0 +1,17 @@
+import { dirname, join, resolve } from 'node:path';
+import { Fault } from '../errors.js';
+
+/** Where a service keeps its tokens and its log: beside its first policy unless somebody says otherwise. */
+export function placesOf(
+  policy: string,
+  said: { readonly tokens?: string; readonly log?: string; readonly name?: string } = {},
+): { readonly tokens: string; readonly log: string } {
+  const { name = 'service' } = said;
+  if (!/^[\w-]{1,60}$/.test(name))
+    throw new Fault('USAGE', 'The name of a service is letters, digits, - and _.', 'Use for example --name second.');
+  const beside = dirname(resolve(policy));
+  return {
+    tokens: resolve(said.tokens ?? join(beside, 'fugu-tokens')),
+    log: join(resolve(said.log ?? join(beside, 'fugu-log')), name),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Fault, FaultCode } from '../errors.js';
+
+/** What a fault is called on the wire; whoever asked for too much, or in the wrong way, is never told 500. */
+const statuses: Partial<Record<FaultCode, number>> = {
+  ACCESS_DENIED: 403,
+  BUDGET_EXCEEDED: 409,
+  LEDGER_MISMATCH: 409,
+  LIMIT_EXCEEDED: 413,
+  LEDGER_BUSY: 503,
+  ENGINE_DEADLINE: 504,
+  ENGINE_MEMORY: 507,
+  DISK_FULL: 507,
+  LEDGER_CORRUPT: 500,
+  ENGINE_FAILED: 500,
+  DISK_FAILED: 500,
+  READ_ONLY: 500,
+  INTERNAL: 500,
+};
+const asked = 422;
+
+const statusOf = (fault: Fault): number => statuses[fault.code] ?? asked;
+
+/** RFC 9457. A place is a file of this machine: only its line and column are told. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+  readonly request: string;
+  readonly [more: string]: unknown;
+}
+
+export function problemOf(fault: Fault, request: string): Problem {
+  const { code, message, hint, details, outcome, place } = fault;
+  return {
+    ...details,
+    type: `urn:fugu:fault:${code.toLowerCase().replaceAll('_', '-')}`,
+    title: message,
+    status: statusOf(fault),
+    code,
+    hint,
+    request,
+    ...(outcome && { outcome }),
+    ...(place?.line !== undefined && { line: place.line, ...(place.column !== undefined && { column: place.column }) }),
+  };
+}
+
+/** Faults that only a service knows. */
+export const problem = (status: number, code: string, title: string, hint: string, request: string): Problem => ({
+  type: `urn:fugu:fault:${code.toLowerCase().replaceAll('_', '-')}`,
+  title,
+  status,
+  code,
+  hint,
+  request,
+});

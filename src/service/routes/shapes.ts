@@ -1,0 +1,53 @@
+import * as z from 'zod';
+
+/** What is common to answers. Objects may carry more than is listed: fields are only ever added. */
+export const budget = z.looseObject({
+  total: z.number().describe('Epsilon of the policy.'),
+  spent: z.number(),
+  remaining: z.number(),
+  delta: z.number(),
+});
+const guarantee = z.looseObject({ certified: z.boolean(), sentences: z.array(z.string()) });
+export const plan = z.looseObject({
+  label: z.string(),
+  epsilon: z.number().describe('How much of the budget it would use, ties included.'),
+  budget,
+  fits: z.boolean().describe('Whether the ledger would take it as things stand.'),
+  refusal: z.string().optional().describe('What a release would be refused with.'),
+  warnings: z.array(z.string()).optional(),
+  mechanism: z.string(),
+  why: z.string(),
+  guarantee,
+});
+const receipt = z.looseObject({
+  label: z.string(),
+  population: z.string(),
+  at: z.string(),
+  epsilon: z.number(),
+  guarantee,
+  ledger: z.looseObject({ entry: z.number().int(), hash: z.string(), replayed: z.boolean() }),
+});
+const table = z.looseObject({ rows: z.array(z.looseObject({})) });
+export const release = z.looseObject({
+  receipt,
+  tables: z.array(table).optional().describe('Of tables and surveys.'),
+  result: z.unknown().optional().describe('Of every other kind.'),
+});
+const question = z
+  .union([z.looseObject({}), z.array(z.looseObject({}))])
+  .describe(
+    'A query ({"kind": "count"}), a list of queries, or one field that names a kind: sql, survey, workload, pattern, kmeans, classify, network.',
+  );
+export const asking = z.strictObject({
+  question,
+  epsilon: z
+    .union([z.string(), z.number()])
+    .optional()
+    .describe('How much of the policy\'s epsilon to use: 0.5 or "1/2"; a tenth when absent.'),
+  tidy: z.boolean().optional().describe('No negative counts, totals that agree.'),
+  fresh: z
+    .boolean()
+    .optional()
+    .describe('Ask the data as it is now and pay, also when an answer to the same request is recorded.'),
+  label: z.string().min(1).max(120).optional().describe('What the ledger lists it as.'),
+});

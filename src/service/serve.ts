@@ -1,0 +1,81 @@
+import { createServer as createPlain, type Server } from 'node:http';
+import { createServer as createSecure } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Context } from 'hono';
+import { Fault } from '../errors.js';
+import { appOf } from './app.js';
+import { Service, type ServiceOptions } from './service.js';
+
+export interface ServeOptions extends ServiceOptions {
+  readonly host: string;
+  /** Any free one where it is 0. */
+  readonly port: number;
+  /** Texts of a certificate and its key. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly service: Service;
+  /** Takes nothing new, finishes what was begun, closes. What was booked stays booked, whatever becomes of it. */
+  stop(): Promise<void>;
+}
+
+/** Somebody who sends a request a byte at a time holds a connection for so long and no longer. */
+const patience = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 };
+/** The log is safe from a power cut after so long. */
+const syncEvery = 1000;
+/** What was begun may take so long when the service stops. */
+const finishWithin = 20_000;
+
+const incomingOf = (c: Context) =>
+  (c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } }).incoming;
+
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const service = await Service.begin(options);
+  const app = appOf(service, (c) => incomingOf(c)?.socket?.remoteAddress ?? '');
+  const listener = getRequestListener(app.fetch);
+  const server: Server = options.tls ? createSecure(options.tls, listener) : createPlain(listener);
+  Object.assign(server, patience, { maxHeadersCount: 100 });
+  server.maxConnections = 2000;
+  try {
+    await listening(server, options);
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  const syncing = setInterval(() => service.log.sync(), syncEvery);
+  const { port } = server.address() as AddressInfo;
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    service.stop();
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    server.closeIdleConnections();
+    const late = setTimeout(() => server.closeAllConnections(), finishWithin);
+    await closed;
+    clearTimeout(late);
+    clearInterval(syncing);
+    await service.close();
+  };
+  return {
+    url: `${options.tls ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    service,
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+function listening(server: Server, { host, port }: ServeOptions): Promise<void> {
+  return new Promise((done, failed) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      failed(
+        new Fault(
+          'USAGE',
+          error.code === 'EADDRINUSE' ? `Port ${port} is taken.` : `The service cannot listen on ${host}:${port}.`,
+          'Choose another with --port; 0 takes any that is free.',
+        ),
+      ),
+    );
+    server.listen(port, host, () => done());
+  });
+}

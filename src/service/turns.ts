@@ -1,0 +1,64 @@
+/** How many may work at once, and how many may wait. Beyond that somebody is told to come again, and nothing was begun for them. */
+export class Turns {
+  readonly #working: number;
+  readonly #waiting: number;
+  #busy = 0;
+  readonly #queue: (() => void)[] = [];
+
+  constructor(working: number, waiting: number) {
+    this.#working = working;
+    this.#waiting = waiting;
+  }
+
+  get busy(): number {
+    return this.#busy;
+  }
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** A function that gives the turn back; undefined where too many wait. */
+  async take(): Promise<(() => void) | undefined> {
+    if (this.#busy >= this.#working) {
+      if (this.#queue.length >= this.#waiting) return undefined;
+      // Whoever gives a turn back hands it on: `busy` stays.
+      await new Promise<void>((go) => this.#queue.push(go));
+    } else this.#busy++;
+    let given = false;
+    return () => {
+      if (given) return;
+      given = true;
+      const next = this.#queue.shift();
+      if (next) next();
+      else this.#busy--;
+    };
+  }
+}
+
+/** So many at once, and so many a second after that, for each name. */
+export class Rate {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  readonly #left = new Map<string, { tokens: number; at: number }>();
+
+  constructor(burst: number, perSecond: number) {
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+  }
+
+  /** Seconds to wait; 0 where there is none. */
+  wait(name: string, now = Date.now()): number {
+    const known = this.#left.get(name) ?? { tokens: this.#burst, at: now };
+    const tokens = Math.min(this.#burst, known.tokens + ((now - known.at) / 1000) * this.#perSecond);
+    const left = tokens >= 1 ? tokens - 1 : tokens;
+    this.#left.set(name, { tokens: left, at: now });
+    if (this.#left.size > 10_000) this.#forget(now);
+    return tokens >= 1 ? 0 : (1 - tokens) / this.#perSecond;
+  }
+
+  /** Names that have all their turns again. */
+  #forget(now: number): void {
+    for (const [name, { tokens, at }] of this.#left)
+      if (tokens + ((now - at) / 1000) * this.#perSecond >= this.#burst) this.#left.delete(name);
+  }
+}
