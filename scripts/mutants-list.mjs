@@ -85,6 +85,33 @@ const found = [
   ),
 ];
 
+const synthetic = [
+  mutant('synth-reach-half', 'src/synth/distance.ts', '=> 2n * BigInt(each)', '=> BigInt(each)', 'src/synth/distance.test.ts', every),
+  mutant('synth-rounds-one-row', 'src/synth/rounds.ts', 'rowsMoved(each);', 'rowsMoved(1);', every),
+  mutant('synth-tree-one-row', 'src/synth/tree.ts', 'rowsMoved(each);', 'rowsMoved(1);', every),
+  mutant(
+    'synth-choices-once',
+    'src/synth/tree.ts',
+    'ofRecord({ l1: many * reach, l2squared: many * reach * reach })',
+    'ofRecord({ l1: reach, l2squared: reach * reach })',
+    every,
+  ),
+  mutant(
+    'synth-choice-unpaid',
+    'src/synth/rounds.ts',
+    'open[choose.choose(paid, penalties)]!',
+    'open[penalties.indexOf(penalties.reduce((a, b) => (b < a ? b : a)))]!',
+    'src/synth/audit.test.ts',
+  ),
+  mutant(
+    'exchange-first-alone',
+    'src/mechanism/paid.ts',
+    'costsNoMore(costTogether(instead), booked.cost)',
+    'costsNoMore(instead[0]!.cost, booked.cost)',
+    mechanism,
+  ),
+];
+
 const cost = [
   mutant(
     'cost-laplace-half',
@@ -149,8 +176,8 @@ const cost = [
   mutant(
     'exchange-not-compared',
     'src/mechanism/paid.ts',
-    'if (!costsNoMore(instead.cost, booked.cost))',
-    'if (instead === booked)',
+    'if (!costsNoMore(costTogether(instead), booked.cost))',
+    'if (instead.includes(booked))',
     mechanism,
   ),
   mutant('exchange-keeps-both', 'src/mechanism/paid.ts', 'this.take(booked, booked.draws);', '', mechanism),
@@ -208,8 +235,8 @@ const sensitivity = [
   mutant(
     'secret-keys-stay',
     'src/count/effects.ts',
-    'slicings.some(({ column }) => column.name === key.column)',
-    'slicings.length > 0',
+    'every((name) => slicings.some(({ column }) => column.name === name))',
+    'every(() => slicings.length > 0)',
     effects,
   ),
   mutant('totals-a-step-short', 'src/count/running-count.ts', 'to: horizon * width - 1,', 'to: horizon * width - 2,', effects),
@@ -617,7 +644,7 @@ const silent = [
   mutant('label-unlisted', 'src/policy/draft/free-text.ts', '2 * short > counts.size && !areLabels([...counts.keys()])', '2 * short > counts.size', content),
   mutant('shares-cut-one-by-one', 'src/query/shares.ts', 'nearestCounts(counts, total, numbers)', 'counts.map((x) => Math.max(0, x))', 'src/query/shares.test.ts'),
   mutant('share-outside-its-interval', 'src/query/shares.ts', 'low: Math.min(low, value)', 'low', 'src/query/shares.test.ts'),
-  mutant('noise-unsaid', 'src/report/published-table.ts', '{ warning: table.mostlyNoise }', '{}', 'test/publish.test.ts'),
+  mutant('noise-unsaid', 'src/report/published-table.ts', 'warning: [table.mostlyNoise, table.arranged]', 'warning: [table.arranged]', 'test/publish.test.ts'),
   mutant('encoding-unread', 'src/engine/duckdb/loading.ts', 'if (at !== 0 || encoding === undefined) return path;', 'if (at === 0) return path;', 'test/encodings.test.ts'),
   mutant('names-listed', 'src/policy/draft/guess.ts', "if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');", '', personal),
   mutant('numbering-measured', 'src/policy/draft/guess.ts', 'if (numeric && !wanted && isNumbering(', 'if (numeric && wanted && isNumbering(', personal),
@@ -671,7 +698,7 @@ const followed = 'src/learn/transitions/transitions.test.ts';
 const parts = [
   mutant('slice-open-end', 'src/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
   mutant('slice-of-missing', 'src/count/effects.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
-  mutant('places-of-others-kept', 'src/count/effects.ts', 'isFixed(key, columns));', 'isFixed(key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
+  mutant('places-of-others-kept', 'src/count/effects.ts', 'isFixed(shape.counting, key, columns));', 'isFixed(shape.counting, key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
   mutant('step-kept-by-others', 'src/release/running-plan.ts', 'isSlice(record) && columnsIn(boxIn(record).of).includes(step);', 'isSlice(record);', 'test/stream.test.ts'),
   mutant('chain-along-alone', 'src/dependence/chain/chain-amplifier.ts', 'addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'toNumberUp(own),', 'src/dependence/chain/chain-amplifier.test.ts'),
   mutant('chain-along-windows', 'src/dependence/chain/chain-amplifier.ts', 'subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'subUp(leakage(full), mulUp(window, toNumberUp(full))), toNumberUp(own)),', 'src/dependence/chain/chain-amplifier.test.ts'),
@@ -699,7 +726,7 @@ const parts = [
   mutant('pair-one-way', 'src/dependence/chain/pair-law.ts', 'Math.max(cross(above, below, u, v, s, t), cross(above, below, u, v, t, s))', 'cross(above, below, u, v, s, t)', pairs),
   mutant('steps-in-one-pair', 'src/learn/transitions/learn-transitions.ts', 'return rowsWithin(1, twoPairs);', 'return rowsMoved(2);', followed),
   mutant('steps-of-a-person', 'src/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
-  mutant('steps-counted-again', 'src/learn/transitions/count-steps.ts', ' || !alone(k - 1) || !alone(k)', '', followed),
+  mutant('steps-counted-again', 'src/learn/transitions/followed-by.ts', "'copies = 1 AND later_copies = 1'", "'copies > 0'", followed),
   mutant('pure-beside-sums', 'src/dependence/gaussian/sums.ts', 'divUp(1, (bestOrder(', 'divUp(0.5, (bestOrder(', 'src/dependence/gaussian/sums.test.ts'),
   mutant('failure-at-any-order', 'src/accounting/belief-delta.ts', 'bound.deltaBelow?.(spent, kept, less) ?? ', '', 'src/accounting/belief-delta.test.ts'),
   mutant('one-reading-in-all-encodings', 'src/ties/slicing-column.ts', 'encoding === undefined ? column.type', 'true ? column.type', 'test/given-away.test.ts'),
@@ -786,7 +813,24 @@ const tables = [
   mutant('tables-rely-on-nothing', 'src/workload/release.ts', '    relied: reliedBy(session.policy, workload, mechanism),\n', '', 'test/workload.test.ts'),
 ];
 
+/** In what SQL says of rows. */
+// biome-ignore format: one line per fault
+const sql = [
+  mutant('derived-answers-unpaid', 'src/count/measure.ts', 'derived?.find((column) => column.name === name)?.bases ?? [name]', '[name].filter(() => derived === undefined || name)', effects),
+  mutant('persons-in-one-cell', 'src/count/effects.ts', '(isSteady(policy, shape.counting) ? 1n : m) * touched', 'touched', effects),
+  mutant('either-taken-for-both', 'src/count/effects.ts', 'parts.reduce(either, { ranges: [], missing: false })', 'parts.reduce(both, everyValue)', effects),
+  mutant('pairs-of-derived-stay', 'src/count/pair-effects.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/count/pair-effects.test.ts'),
+  mutant('not-left-out', 'src/query/filter.ts', 'return { ...test, negate: !test.negate };', 'return test;', 'src/query/expressions.test.ts'),
+  mutant('products-of-two-ends', 'src/query/quantity.ts', 'p.low * q.low, p.low * q.high, p.high * q.low, p.high * q.high', 'p.low * q.low, p.high * q.high', 'src/query/expressions.test.ts'),
+  mutant('nothing-times-something', 'src/query/quantity.ts', '{ of: affine(0n, 0n, a.of), offset: zero, scale: zero, low: 0n, high: 0n }', '{ ...a, offset: zero, scale: zero }', 'src/query/neighbours.test.ts'),
+  mutant('many-taken-for-steady', 'src/view/rows-per-person.ts', 'partners(policy, part) === 1 && part.on.every', 'part.on.every', 'src/query/neighbours.test.ts'),
+  mutant('different-values-as-sums', 'src/accounting/reading.ts', '!isDistinct(m.counting) && ', '', 'src/query/neighbours.test.ts'),
+  mutant('places-beyond-their-domain', 'src/count/derived.ts', 'n >= 0 && n <= last ? n : -1', 'n >= 0 ? n : -1', 'src/query/neighbours.test.ts'),
+];
+
 export const mutants = [
+  ...sql,
+  ...synthetic,
   ...beside,
   ...tables,
   ...found,

@@ -1,20 +1,26 @@
-import { countStreaming } from '../src/count/count.js';
+import { countByDatabase, countStreaming } from '../src/count/count.js';
 import { compileMeasures, readCounts, readGroups } from '../src/count/groups.js';
 import type { Measure } from '../src/count/measure.js';
 import type { Cell, Pinned, Statement } from '../src/engine/engine.js';
 import { Exact } from '../src/engine/exact.js';
 import { Fault } from '../src/errors.js';
 import { parseRational, rational } from '../src/exact/rational.js';
+import { countPairs } from '../src/learn/network/pair-counts.js';
+import { countSteps } from '../src/learn/transitions/learn-transitions.js';
 import { gridOf } from '../src/policy/grid.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
+import { openEngine } from '../src/terms/open.js';
 import { countByHand, readingByHand } from './count-by-hand.js';
 import { openNow } from './now.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 import { generator, type Pick, type Stored, type Ugly } from './ugly-cells.js';
 
-/** Full run: FUGU_FUZZ_CELLS=100000 npx vitest run test/ugly-cells.test.ts; in a database, npx vitest run --config vitest.postgres.config.ts test/postgres/ugly-cells.spec.ts */
+/**
+ * Full run: FUGU_FUZZ_CELLS=100000 FUGU_FUZZ_NEIGHBOURS=1000 npx vitest run test/ugly-cells.test.ts; in a database, npx vitest run --config vitest.postgres.config.ts
+ * test/postgres/ugly-cells.spec.ts, and with vitest.cluster.config.ts test/cluster/ugly-cells.spec.ts
+ */
 export const wanted = Number(process.env.FUGU_FUZZ_CELLS ?? 0);
 const worlds = wanted > 0 ? 64 : 32;
 /** Columns asked about in one policy, and questions about each, drawn among all stored types and all kinds. */
@@ -175,9 +181,11 @@ function draw<T>(list: readonly T[], count: number, random: Pick): T[] {
   return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random(left.length), 1)[0]!);
 }
 
-interface Scene {
+interface Questions {
   readonly policy: Policy;
   readonly measures: readonly Measure[];
+}
+interface Scene extends Questions {
   readonly expected: readonly (readonly bigint[])[];
 }
 function sceneOf(file: File, declare: Declare, ask: Ask, random: Pick, most: number): Scene {
@@ -230,6 +238,133 @@ function binds(query: object, policy: Policy): boolean {
   }
 }
 
+/** How many neighbours are tried, for the full run. */
+const neighbours = Number(process.env.FUGU_FUZZ_NEIGHBOURS ?? 0);
+
+/** What a database is asked, in order, and how it ends. */
+interface Trace {
+  readonly asked: readonly string[];
+  readonly outcome: string;
+}
+async function traced(
+  engine: Pinned,
+  work: (watched: Pinned) => Promise<unknown>,
+  wire?: () => readonly string[],
+  blocks = true,
+): Promise<Trace> {
+  const asked: string[] = [];
+  const note = (what: string, statement?: Statement) => asked.push(show([what, statement?.sql, statement?.values], 1e6));
+  const noting =
+    <A extends readonly Statement[], T>(what: string, work: (...given: A) => T) =>
+    (...given: A): T => {
+      note(what, given[0]);
+      return work(...given);
+    };
+  const watched = Object.assign(Object.create(engine) as Pinned, {
+    columns: noting('columns', () => engine.columns()),
+    size: noting('size', () => engine.size()),
+    count: noting('count', (statement: Statement) => engine.count(statement)),
+    rows: noting('rows', (statement: Statement) => engine.rows(statement)),
+    async *stream(statement: Statement) {
+      note('stream', statement);
+      let rows = 0;
+      for await (const block of engine.stream(statement)) {
+        rows += block.open().rows;
+        if (blocks) note(`block of ${block.open().rows}`);
+        yield block;
+      }
+      note(`${rows} rows`);
+    },
+  });
+  wire?.();
+  const outcome = await work(watched).then(() => 'answered').catch(thrown); // biome-ignore format: one line
+  return { asked: [...asked, ...(wire?.() ?? [])], outcome };
+}
+
+/**
+ * Neighbours one by one: a table of tame records, and the same with one ugly cell. Whatever it is, the same is asked, in the same order, in as many trips, and
+ * ends alike. `wire`: what went over the wire since it was last called.
+ */
+export async function neighboursDiffer(
+  seed: number,
+  course: Course & { readonly most: number; readonly wire?: (file: File) => () => readonly string[] },
+): Promise<{ readonly tried: number; readonly asked: number; readonly wrong: readonly Wrong[] }> {
+  const random = generator(seed);
+  const types = draw(course.types?.(course.stored(random)) ?? course.stored(random), 6, random);
+  const declares = draw(readings(random), types.length, random);
+  const own = [plain('who'), plain('g'), plain('t'), plain('tw'), ...types.map((stored, i) => ({ name: `x${i}`, stored }))];
+  const tame = Array.from({ length: 5 }, (_, r) => [said(`p${r}`), said('abc'[r % 3]!), said(`${r}`), said(`${0.5 * (r % 4 + 1)}`), ...types.map((t) => t.tame)]); // biome-ignore format: one line
+  const all = types.flatMap(({ cells }, i) => cells.map((cell) => [i, cell] as const));
+  const wrong: Wrong[] = [];
+  let first: Trace | undefined;
+  let tried = 0;
+  for (const change of [undefined, ...draw(all, neighbours || course.most, random)]) {
+    const rows = tame.map((row, r) => (change && r === 0 ? row.map((cell, c) => (c === 4 + change[0] ? change[1] : cell)) : row));
+    for (const file of course.files(await course.write(`near_${made++}`, { columns: own, rows }), '')) {
+      const scene = neighbourScene(file, declares);
+      const engine = await openEngine(scene.policy, { threads: 1 });
+      const data = await engine.pin();
+      try {
+        const twin = course.twin?.(plainly(data)) ?? data;
+        const trace = await traced(twin, (watched) => askEverything(watched, scene), course.wire?.(file), course.blocks);
+        first ??= trace;
+        tried++;
+        const at = trace.asked.findIndex((text, k) => text !== first!.asked[k]);
+        if (first.outcome !== 'answered' || trace.outcome !== first.outcome || at >= 0 || trace.asked.length !== first.asked.length)
+          wrong.push({ where: `seed ${seed}, ${file.kind}, x${change?.[0]} ${types[change?.[0] ?? 0]!.type}`, measure: show(change?.[1].sql), found: `${trace.outcome}; ${trace.asked.length} instead of ${first.asked.length}; ${trace.asked[at]?.slice(0, 200)}` }); // biome-ignore format: one line
+      } finally {
+        await data.close();
+        await engine.close();
+      }
+    }
+  }
+  return { tried, asked: first?.asked.length ?? 0, wrong };
+}
+
+/** The same without a class, for whoever changes a part of it. */
+const plainly = (data: Pinned): Pinned => ({
+  dialect: data.dialect,
+  source: data.source,
+  whole: data.whole,
+  room: data.room,
+  id: () => data.id(),
+  columns: (table) => data.columns(table),
+  beneath: (values) => data.beneath(values),
+  size: () => data.size(),
+  rows: (statement) => data.rows(statement),
+  count: (statement) => data.count(statement),
+  stream: (statement) => data.stream(statement),
+  close: () => data.close(),
+});
+
+function neighbourScene(file: File, declares: readonly (readonly [string, Declare, Ask])[]): Questions {
+  const mine = declares.map(([, declare], i) => declare(`x${i}`));
+  const columns = [category('g', ['a', 'b', 'c']), number('t', '0', '9'), weight('tw', '0.5', '2', '0.5'), ...mine]; // biome-ignore format: one line
+  const policy = {
+    ...samplePolicy(columns, { secret: 'person', unit: 'who', maxRows: 2 }),
+    data: { source: file.source, ...(file.named !== undefined && { table: file.named }) },
+  };
+  const queries = declares.flatMap(([, , ask], i) =>
+    ask(`x${i}`, mine[i]!)
+      .map((query) => ({
+        ...query,
+        ...('by' in query && { by: (query.by as string[]).map((name) => (name === 'world' ? 'g' : name)) }),
+      }))
+      .filter((query) => binds(query, policy))
+      .slice(0, 3),
+  );
+  return { policy, measures: bindBatch(parseBatch(queries), policy).measures };
+}
+
+/** Every way in which rows become counts. */
+async function askEverything(data: Pinned, { policy, measures }: Questions): Promise<void> {
+  await countByDatabase(data, policy, measures);
+  await countStreaming(data, policy, measures);
+  const answers = [...policy.columns.values()].filter((c) => c.type !== 'multi' && c.type !== 'weight').map((c) => c.name); // biome-ignore format: one line
+  await countPairs(data, policy, answers);
+  await countSteps(data, policy, { by: 'who', order: 't', state: 'g' });
+}
+
 /** What each way of counting says of each measure: its integers, or what it threw. */
 type Ways = Readonly<Record<string, readonly (readonly bigint[] | string | undefined)[]>>;
 const thrown = (error: unknown): string =>
@@ -262,8 +397,8 @@ interface Wrong {
   readonly measure: string;
   readonly found: string;
 }
-const show = (value: unknown): string =>
-  JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}` : v))?.slice(0, 300) ?? '';
+const show = (value: unknown, letters = 300): string =>
+  JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}` : v))?.slice(0, letters) ?? '';
 function differences(where: string, { measures, expected }: Scene, ways: Ways): Wrong[] {
   return Object.entries(ways).flatMap(([way, list]) =>
     measures.flatMap((measure, i): Wrong[] => {
@@ -297,7 +432,11 @@ export interface Course {
   /** The files in which a reading is tried. */
   readonly files: (list: readonly File[], reading: string) => readonly File[];
   readonly types?: (list: readonly Stored[]) => readonly Stored[];
+  /** Asked about each column, where not as many as elsewhere. */
+  readonly questions?: number;
   readonly twin?: (engine: Pinned) => Pinned;
+  /** Whether rows are cut into blocks by us: a cluster hands out pages as its workers happen to finish. */
+  readonly blocks?: boolean;
 }
 let made = 0;
 export async function fuzz(seed: number, course: Course): Promise<Tally> {
@@ -307,7 +446,13 @@ export async function fuzz(seed: number, course: Course): Promise<Tally> {
   const tally: Tally = { cases: 0, wrong: [] };
   for (const [name, declare, ask] of readings(random))
     for (const file of course.files(all, name)) {
-      const scene = sceneOf(file, declare, ask, random, course.types ? Number.POSITIVE_INFINITY : questions);
+      const scene = sceneOf(
+        file,
+        declare,
+        ask,
+        random,
+        course.questions ?? (course.types ? Number.POSITIVE_INFINITY : questions),
+      );
       const where = `seed ${seed}, ${name}, ${file.kind}`;
       let engine: Pinned;
       try {

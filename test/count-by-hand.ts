@@ -1,4 +1,5 @@
-import type { Counting, RowKey, RowTest } from '../src/count/measure.js';
+import { type Counting, type RowKey, weightOf } from '../src/count/measure.js';
+import { type LeafTest, passesWhere } from '../src/count/row-test.js';
 import { gridOf, numberAt } from '../src/policy/grid.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { nearestDouble, numberSaid, positionSaid, type Stored, type Ugly } from './ugly-cells.js';
@@ -72,7 +73,10 @@ export function readingByHand(
       const x = cell.number && nearestDouble(cell.number);
       return x !== undefined && Number.isInteger(x) && Math.abs(x) < 1e15 ? `${x + 0}` : undefined;
     };
-    const parts = plain()?.split(column.separator).map(trimBlanks) ?? [];
+    const text = plain();
+    const named = column.values.reduce((letters, value) => letters + value.length + column.separator.length, 0);
+    const short = text !== undefined && [...text].length <= Math.max(4096, 4 * named);
+    const parts = (short ? text : undefined)?.split(column.separator).map(trimBlanks) ?? [];
     return codes.flatMap((code, i) => (parts.includes(code) ? [i] : []));
   };
   if ('bounds' in column) {
@@ -90,7 +94,7 @@ export function readingByHand(
   return { index: cells.map(codeOf), options: [], codes };
 }
 
-function passes(test: RowTest, reading: HandReading, r: number): boolean {
+function passes(test: LeafTest, reading: HandReading, r: number): boolean {
   const at = reading.index[r]!;
   if (test.kind === 'missing') return at < 0 !== test.negate;
   if (at < 0) return false;
@@ -132,8 +136,9 @@ export function countByHand(
     return scaled / by;
   };
   for (let r = 0; r < rows; r++) {
-    if (!filter.every((test) => passes(test, readings.get(test.column)!, r))) continue;
-    const w = value.kind === 'one' || value.weight === undefined ? 1n : units(value.weight, r);
+    if (!filter.every((test) => passesWhere(test, (leaf) => passes(leaf, readings.get(leaf.column)!, r)))) continue;
+    const weight = weightOf(value);
+    const w = weight === undefined ? 1n : units(weight, r);
     const u = value.kind === 'number' ? units(value.column, r) : 1n;
     if (w === undefined || u === undefined) continue;
     const added = value.kind === 'number' ? ((u - value.origin) ** BigInt(value.power) - value.shift) * w : w;

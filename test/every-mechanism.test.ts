@@ -114,6 +114,7 @@ const questions = [
       ],
     },
   },
+  { synth: { columns: ['party', 'rich', 'age'], mode: 'mst' } },
   { kmeans: { columns: ['age', 'income'], clusters: 2, variant: 'lloyd' } },
   { kmeans: { columns: ['age'], clusters: 2, variant: 'grid' } },
   { kmeans: { columns: ['age', 'income'], clusters: 2, variant: 'halving' } },
@@ -121,6 +122,7 @@ const questions = [
     classify: { label: 'rich', positive: ['yes'], features: ['age', 'party'], method },
   })),
 ];
+const grown = { synth: { columns: ['party', 'rich', 'age'], mode: 'privbayes' } };
 const selecting = {
   classify: {
     label: 'rich',
@@ -142,7 +144,7 @@ function tables(secret: 'row' | 'person', each: number, budget: string): World {
     policy: policyOf(secret === 'row' ? '{ secret: row }' : `{ secret: person, unit: id, maxRows: ${each} }`, budget),
     data: with_(low),
     neighbours: [...[high, ...mixed].map(with_), aging].map((data) => ({ of: everyRecord, data })),
-    more: each === 1 ? [...questions, selecting] : questions,
+    more: each === 1 ? [...questions, selecting, grown] : questions,
   };
 }
 

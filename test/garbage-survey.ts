@@ -96,6 +96,33 @@ export function randomRows(seed: number, count: number): (string | null)[][] {
   ]);
 }
 
+const worked = {
+  decade: { op: '*', of: [10, { op: 'floor', of: [{ op: '/', of: ['age', 10] }] }] },
+  worth: {
+    op: '-',
+    of: [
+      { op: '*', of: ['income', 'age'] },
+      { op: 'round', of: [{ op: '*', of: ['age', 0.3] }] },
+    ],
+  },
+  side: {
+    cases: [
+      {
+        when: {
+          any: [
+            { column: 'media', op: '=', value: 'web' },
+            { column: 'worth', op: '<', value: 20 },
+          ],
+        },
+        value: { text: 'low' },
+      },
+      { when: { column: 'grade', op: '=', value: '3' }, value: null },
+      { when: { column: 'party', op: 'present' }, value: 'party' },
+    ],
+    otherwise: { text: 'rest' },
+  },
+};
+
 export const garbageBatch = parseBatch([
   { kind: 'count' },
   { kind: 'count', by: ['party', 'age'], weight: 'w' },
@@ -156,4 +183,29 @@ export const garbageBatch = parseBatch([
   { kind: 'crosstab', columns: ['grade', 'income'] },
   { kind: 'quantile', column: 'income', at: [0.5], by: ['grade'] },
   { kind: 'quantile', column: 'age', at: [0.25, 0.9] },
+  {
+    kind: 'count',
+    by: ['grade'],
+    where: [
+      {
+        any: [
+          { all: [{ column: 'age', op: '>', value: 30 }, { not: { column: 'party', op: 'in', values: ['rep', 'dem'] } }] },
+          {
+            not: {
+              any: [
+                { column: 'media', op: '=', value: 'tv' },
+                { column: 'income', op: '<', value: 1 },
+              ],
+            },
+          },
+          { column: 'grade', op: 'missing' },
+        ],
+      },
+    ],
+  },
+  { kind: 'sum', column: 'worth', by: ['side'], derive: worked },
+  { kind: 'mean', column: 'decade', by: ['party'], where: [{ column: 'worth', op: '>', value: 10 }], derive: worked },
+  { kind: 'histogram', column: 'decade', where: [{ column: 'side', op: '!=', value: 'rest' }], derive: worked },
+  { kind: 'distinct', column: 'age', by: ['grade'], derive: worked },
+  { kind: 'distinct', column: 'side', where: [{ column: 'decade', op: 'present' }], derive: worked },
 ]);

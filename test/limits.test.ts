@@ -10,6 +10,7 @@ import { readAdditive } from '../src/audit/workload.js';
 import { readModel } from '../src/dependence/model/model-file.js';
 import { Fault } from '../src/errors.js';
 import { parseRational } from '../src/exact/rational.js';
+import { fit as fitted } from '../src/graphical/fit.js';
 import { type LimitName, limits } from '../src/input/limits.js';
 import { patternCandidates } from '../src/pattern/candidates.js';
 import { analysePattern, schemaFromText } from '../src/pattern/query/analyse.js';
@@ -64,6 +65,8 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   exponent: () => parseRational('1e999999999', 'epsilon'),
   workloadTables: () => readWorkload(wide, { tables: [{ all: 4 }] }),
   workloadColumns: () => readWorkload(wide, { tables: [{ all: 1 }] }),
+  graphicalCells: () =>
+    fitted({ sizes: [5000, 5000], measured: [{ columns: [0, 1], counts: new Float64Array(), sd: 1 }], total: 1 }),
   patternLength: () => parsePattern(`q() :- ${'r(x), '.repeat(2000)}r(y)`),
   patternGoals: () => parsePattern(`q() :- ${'r(x), '.repeat(100)}r(y)`),
   privateGoals: () => {
@@ -86,6 +89,7 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   columns: () => parseCodebook(`name,value,label\n${entries(past('columns'), (i) => `c${i},1,x`)}`, 'codebook.csv'),
   categories: () => declare(`columns: {a: {type: category, values: [${numbers(past('categories')).join(',')}]}}`),
   bins: () => declare(`columns: {a: {type: integer, bounds: [-1, 99999], bins: [${numbers(past('bins')).join(',')}]}}`),
+  tables: () => declare(`tables:\n${entries(past('tables'), (i) => `  t${i}: {source: t.csv, key: a, public: true}`)}`),
   relations: () =>
     declare(`relations:\n${entries(past('relations'), (i) => `  r${i}: {table: t.csv, columns: [a], domain: 9}`)}`),
   dependences: () =>

@@ -22,7 +22,8 @@ export async function now(engine: Engine): Promise<Now> {
       return all;
     },
     id: ask((data) => data.id()),
-    columns: ask((data) => data.columns()),
+    columns: ask((data, table?: string) => data.columns(table)),
+    beneath: ask((data, values) => data.beneath(values)),
     size: ask((data) => data.size()),
     rows: ask((data, statement) => data.rows(statement)),
     count: ask((data, statement) => data.count(statement)),

@@ -20,25 +20,31 @@ const order = [
   'audit',
   'papers',
   'count',
+  'view',
   'query',
   'accounting',
   'ledger',
   'release',
   'pattern',
   'survey',
+  'graphical',
   'workload',
   'learn',
+  'synth',
   'attack',
   'ask',
   'report',
+  'service',
   'cli',
 ];
 const drivers: Record<string, RegExp> = {
   '@duckdb/node-api': /^engine\/duckdb\//,
   pg: /^engine\/postgres\//,
   'pg-cursor': /^engine\/postgres\//,
-  'node:http': /^engine\/trino\//,
-  'node:https': /^engine\/trino\//,
+  'node:http': /^(engine\/trino|service)\//,
+  'node:https': /^(engine\/trino|service)\//,
+  hono: /^service\//,
+  '@hono/node-server': /^service\//,
   libsql: /^ledger\/index\/sqlite/,
   commander: /^cli\//,
   'pgsql-ast-parser': /^(query|pattern)\/(sql|query\/sql)/,
@@ -125,7 +131,7 @@ const downward: Fence = (source) =>
     )
     .map(({ target }) => `${source.file} -> ${target}`);
 
-const opening = /^(engine|count|pattern|learn)\//;
+const opening = /^(engine|count|view|pattern|learn|synth)\//;
 /** Wherever `open` is taken from something and not from a module: `.open()`, `['open']`, `const { open } = …`. */
 const openExact: Fence = (source) =>
   opening.test(source.file)
@@ -136,7 +142,7 @@ const openExact: Fence = (source) =>
         return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'open').map(() => `${source.file}: { open }`);
       });
 
-const structure = /^(engine|count|pattern|learn|ties)\//;
+const structure = /^(engine|count|view|pattern|learn|synth|ties)\//;
 const readers = new Set(['readStructure', 'readBlocks', 'countStructure']);
 const asked = new Set(['rows', 'stream', 'size', 'count']);
 /** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of engine/structure.ts. */
@@ -188,7 +194,8 @@ const commandLine: Fence = (source) =>
     ? []
     : imports(source)
         .filter(
-          ({ target, typeOnly }) => !typeOnly && order.includes(room(target)) && !/^(ask|report|input|files|cli)\//.test(target),
+          ({ target, typeOnly }) =>
+            !typeOnly && order.includes(room(target)) && !/^(ask|report|service|input|files|cli)\//.test(target),
         )
         .map(({ target }) => `${source.file} -> ${target}`);
 
@@ -261,7 +268,7 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     ['ask/planted.ts', "export { register } from '../cli/plan.js';"],
   ],
   [
-    'open exact answers only in engine, count, pattern and learn',
+    'open exact answers only in engine, count, pattern, learn and synth',
     openExact,
     ['release/planted.ts', 'export const x = async (engine: { size(): Promise<any> }) => (await engine.size()).open();'],
     ['attack/planted.ts', 'export const x = (cells: any) => cells.map((c: any) => c?.open());'],

@@ -1,3 +1,28 @@
+const either = {
+  any: [
+    { column: 'party', op: '=', value: 'a' },
+    {
+      not: {
+        any: [
+          { column: 'x', op: '>', value: 0 },
+          { column: 'media', op: '=', value: 'q' },
+        ],
+      },
+    },
+  ],
+};
+const derive = {
+  twice: { op: '*', of: [2, 'x'] },
+  square: { op: '*', of: ['x', { op: '-', of: ['x', 1] }] },
+  side: {
+    cases: [
+      { when: either, value: { text: 'low' } },
+      { when: { column: 'twice', op: '>=', value: 2 }, value: 'party' },
+    ],
+    otherwise: { text: 'rest' },
+  },
+};
+
 /** A query of every kind over columns party, x, media and w. */
 export const smallQueries = [
   { kind: 'count' },
@@ -22,4 +47,17 @@ export const smallQueries = [
   { kind: 'ranges', column: 'party' },
   { kind: 'share', column: 'party', values: ['a'] },
   { kind: 'share', column: 'media', values: ['q'], by: ['party'], weight: 'w' },
+  { kind: 'sum', column: 'x', by: ['party'], where: [either] },
+  { kind: 'histogram', column: 'media', where: [{ not: either }, { column: 'x', op: 'in', values: [-1, 1] }] },
+  { kind: 'sum', column: 'square', by: ['side'], where: [either], derive },
+  { kind: 'histogram', column: 'side', where: [{ column: 'twice', op: 'not in', values: [0, 4] }], derive },
+  { kind: 'mean', column: 'twice', by: ['party'], weight: 'w', where: [{ column: 'side', op: '!=', value: 'rest' }], derive },
+  { kind: 'variance', column: 'square', where: [{ column: 'side', op: 'present' }], derive },
+  {
+    kind: 'formula',
+    parts: { a: { kind: 'sum', column: 'square' }, n: { kind: 'count', where: [either] } },
+    of: { op: '/', of: ['a', 'n'] },
+    where: [{ column: 'x', op: 'present' }],
+    derive,
+  },
 ];

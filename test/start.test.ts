@@ -40,7 +40,7 @@ const heavy = {
   'a database': /node_modules\/(@duckdb|libsql|@libsql)\/|^dist\/(engine\/duckdb|ledger)\//,
   'releases or analyses':
     /^dist\/(release\/(?!outcome)|survey|learn\/(?!network\/(best-structure|family-scores|cell-counter))|attack)/,
-  reports: /^dist\/report\/(?!terminal-text|visible|number)/,
+  reports: /^dist\/report\/(?!terminal-text|json-text|visible|number)/,
 } as const;
 const found = (sources: readonly string[]): readonly string[] =>
   Object.entries(heavy).flatMap(([name, pattern]) => (sources.some((source) => pattern.test(source)) ? [name] : []));

@@ -1,17 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { chooseNoise } from '../src/accounting/choose.js';
 import { noisyCells } from '../src/count/noisy-cells.js';
-import type { Chunk, Engine, Pinned, Statement } from '../src/engine/engine.js';
-import type { Exact } from '../src/engine/exact.js';
+import type { Engine, Pinned } from '../src/engine/engine.js';
 import { one } from '../src/exact/rational.js';
-import type { Entry, Ledger } from '../src/ledger/ledger.js';
 import { Paid } from '../src/mechanism/paid.js';
-import { nothingSpent, spend } from '../src/mechanism/profile.js';
+import { nothingSpent } from '../src/mechanism/profile.js';
 import { cryptoBits } from '../src/noise/bits.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { deskOf, Session } from '../src/release/session.js';
+import { forgetful, remembering } from './statistical/again.js';
 import { atLeast, atMost } from './statistical/confidence.js';
 import { auditOutputs, type Output } from './statistical/statistical.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -25,56 +24,6 @@ afterEach(() => {
   for (const shop of shops) shop.remove();
   shops = [];
 });
-
-const forgetful: Ledger = {
-  spent: async () => nothingSpent,
-  replay: async () => undefined,
-  standing: async () => nothingSpent,
-  reserve: async ({ admit, profile, ...rest }) => {
-    admit(spend(nothingSpent, profile), nothingSpent, nothingSpent);
-    return { ...rest, profile, sequence: 1, at: 0, settled: false, hash: '' } as Entry;
-  },
-  settle: async (_entry, answer) => answer,
-  entries: async () => [],
-} as Partial<Ledger> as Ledger;
-
-async function remembering(engine: Engine): Promise<Engine & { readonly rows: Pinned }> {
-  const data = await engine.pin();
-  const known = new Map<string, Promise<unknown>>();
-  const once = <T>(key: unknown, make: () => Promise<T>): Promise<T> => {
-    const text = JSON.stringify(key);
-    if (!known.has(text)) known.set(text, make());
-    return known.get(text) as Promise<T>;
-  };
-  const chunks = async (statement: Statement) => {
-    const list: Exact<Chunk>[] = [];
-    for await (const chunk of data.stream(statement)) list.push(chunk);
-    return list;
-  };
-  const rows: Pinned = {
-    dialect: data.dialect,
-    columns: () => once('columns', () => data.columns()),
-    size: () => once('size', () => data.size()),
-    id: () => once('id', () => data.id()),
-    rows: (statement) => once(['rows', statement], () => data.rows(statement)),
-    async *stream(statement) {
-      yield* await once(['stream', statement], () => chunks(statement));
-    },
-    count: (statement) => once(['count', statement], () => data.count(statement)),
-    room: data.room,
-    source: data.source,
-    whole: data.whole,
-    close: async () => undefined,
-  };
-  return {
-    rows,
-    pin: async () => rows,
-    source: engine.source,
-    whole: engine.whole,
-    without: (column, names) => engine.without(column, names),
-    close: () => engine.close(),
-  };
-}
 
 /** Made once per data set, then asked for one release after another. */
 type Ask = (session: Session) => () => Promise<readonly number[]>;

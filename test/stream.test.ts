@@ -325,6 +325,19 @@ describe('a stream', () => {
     ['a column that is not public', [1, 2], { query: ill }, /not declared public/, { day: '{ type: integer, bounds: [1, 60] }' }],
     ['no order', [1, 2], { query: ill, order: undefined }, /which column puts the rows in order/],
     ['totals of a mean', [1, 2], { query: { kind: 'mean', column: 'day' }, totals: true }, /adds up/],
+    ['totals of different values', [1, 2], { query: { kind: 'distinct', column: 'day' }, totals: true }, /adds up/],
+    [
+      'totals of what is worked out row by row',
+      [1, 2],
+      { query: { kind: 'sum', column: 'd', derive: { d: { op: '*', of: ['day', 2] } } }, totals: true },
+      /adds up/,
+    ],
+    [
+      'totals of what is calculated',
+      [1, 2],
+      { query: { kind: 'formula', parts: { n: { kind: 'count' } }, of: { op: '*', of: ['n', 2] } }, totals: true },
+      /adds up/,
+    ],
     ['a horizon beyond the bounds', [1, 2], { query: ill, totals: true, horizon: 61 }, /room for 60 steps/],
     ['a step told anew', [1, 2], { query: ill, fresh: true }, /not counted again/],
     ['late rows without saying when they came', [1, 2], { query: ill, late: 'next' }, /when that was/],
@@ -433,7 +446,7 @@ describe('a stream that is killed', () => {
     expect(before.size).toBeGreaterThan(0);
     expect(before.size).toBeLessThan(days);
     const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...words);
-    expect(whole.code).toBe(0);
+    expect(whole).toMatchObject({ code: 0, err: expect.any(String) });
     const after = toldIn(whole.out.trim().split('\n'));
     expect(after.size).toBe(days);
     for (const [step, text] of before) expect(after.get(step)).toBe(text);
@@ -458,7 +471,7 @@ describe('a stream that is killed', () => {
     }
     const once = words.filter((word, k) => word !== '--follow' && words[k - 1] !== '--follow');
     const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...once, '--through', '16', '--gaps', 'empty');
-    expect(whole.code).toBe(0);
+    expect(whole).toMatchObject({ code: 0, err: expect.any(String) });
     const undisturbed = toldIn(whole.out.trim().split('\n'));
     expect(undisturbed.size).toBe(16);
     for (const [step, text] of told) expect(undisturbed.get(step)).toBe(text);

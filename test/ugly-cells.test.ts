@@ -3,9 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cell } from '../src/engine/engine.js';
-import { type Course, type File, fuzz as fuzzIn, streaming, type Table, type Tally, wanted } from './cell-fuzz.js';
-import { storedTypes, type Ugly } from './ugly-cells.js';
+import type { Cell, Pinned, Statement } from '../src/engine/engine.js';
+import { Fault } from '../src/errors.js';
+import {
+  type Course,
+  type File,
+  fuzz as fuzzIn,
+  neighboursDiffer,
+  streaming,
+  type Table,
+  type Tally,
+  wanted,
+} from './cell-fuzz.js';
+import { type Stored, storedTypes, type Ugly } from './ugly-cells.js';
 
 let folder: string;
 beforeAll(() => {
@@ -66,6 +76,11 @@ async function files(name: string, table: Table): Promise<readonly File[]> {
 
 const fuzz = (seed: number, course: Omit<Course, 'stored' | 'write'>): Promise<Tally> =>
   fuzzIn(seed, { stored: storedTypes, write: files, ...course });
+const oneDuckdb = async (name: string, table: Table): Promise<readonly File[]> => {
+  const source = join(folder, `${name}.duckdb`);
+  await run([`ATTACH '${source}' AS d (STORAGE_VERSION 'v1.5.0')`, ...fill('d.data', table)]);
+  return [{ kind: 'duckdb', source, table, csv: false }];
+};
 const oneFile: Course['files'] = (list, reading) => [list[reading.length % list.length]!];
 
 describe('one ugly cell', () => {
@@ -82,6 +97,33 @@ describe('one ugly cell', () => {
     }
     expect(tally.wrong.slice(0, 10)).toEqual([]);
     expect(tally.cases).toBeGreaterThan(Math.max(1000, wanted));
+  });
+
+  const near = { stored: storedTypes, write: oneDuckdb, files: (list: readonly File[]) => list };
+  it('never decides what is asked of the data, in how many trips, and how that ends', { timeout: 1e7 }, async () => {
+    for (const seed of wanted > 0 ? [1, 2, 3, 4, 5, 6] : [1]) {
+      const { tried, asked, wrong } = await neighboursDiffer(seed, { ...near, most: 4 });
+      if (wanted > 0) console.log(`neighbours, seed ${seed}: ${tried} tried, ${asked} questions of each, ${wrong.length} wrong`);
+      expect(wrong.slice(0, 5)).toEqual([]);
+      expect([tried > 4, asked > 20]).toEqual([true, true]);
+    }
+  });
+
+  it('would be caught where a cell that says nothing ends otherwise', { timeout: 120_000 }, async () => {
+    const failing = (engine: Pinned): Pinned =>
+      Object.assign(Object.create(engine) as Pinned, {
+        async *stream(statement: Statement) {
+          for await (const block of engine.stream(statement)) {
+            const { columns, rows } = block.open();
+            if (columns.some((cells) => Array.from({ length: rows }, (_, i) => cells[i]).includes(null)))
+              throw new Fault('ENGINE_FAILED', 'Nothing is there.', '');
+            yield block;
+          }
+        },
+      });
+    const types = (list: readonly Stored[]) => list.slice(0, 6).map((t) => ({ ...t, cells: t.cells.slice(0, 1) }));
+    const { wrong } = await neighboursDiffer(1, { ...near, types, most: 2, twin: failing });
+    expect(wrong.length).toBe(2);
   });
 
   const any = () => true;

@@ -75,6 +75,8 @@ const floats: Stored = {
   cells: [nothing, ...reals.map((x) => real('FLOAT', x))],
 };
 
+/** Digits in all, and behind the point. */
+const decimalTypes = [[4, 1], [9, 4], [15, 2], [16, 3], [18, 0], [18, 6], [19, 0], [38, 0], [38, 10]] as const; // biome-ignore format: one line
 function decimals(width: number, scale: number, pick: Pick): Stored {
   const type = `DECIMAL(${width},${scale})`;
   const cell = (units: bigint): Ugly => {
@@ -311,39 +313,28 @@ const odd = (type: string, tame: string, ...cells: readonly (readonly [sql: stri
   cells: [nothing, ...cells.map(([sql, text]) => ({ sql: `CAST(${sql} AS ${type})`, text }))],
 });
 
+const booleans: Stored = {
+  type: 'BOOLEAN',
+  shown: 'boolean',
+  tame: { sql: 'true', text: 'true', number: rational(1) },
+  cells: [nothing, { sql: 'false', text: 'false', number: rational(0) }, { sql: 'true', text: 'true', number: rational(1) }],
+};
+const wholes = (type: string, bits: bigint, pick: Pick): Stored =>
+  integers(type, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n, pick);
+
 /** Every type DuckDB stores, with cells at its edges. */
 export function storedTypes(pick: Pick): readonly Stored[] {
   const signed = (bits: bigint) => [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n] as const;
   const unsigned = (bits: bigint) => [0n, 2n ** bits - 1n] as const;
   return [
-    {
-      type: 'BOOLEAN',
-      shown: 'boolean',
-      tame: { sql: 'true', text: 'true', number: rational(1) },
-      cells: [nothing, { sql: 'false', text: 'false', number: rational(0) }, { sql: 'true', text: 'true', number: rational(1) }],
-    },
+    booleans,
     ...(['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT'] as const).flatMap((type, i) => {
       const bits = 8n * 2n ** BigInt(i);
       return [integers(type, ...signed(bits), pick), integers(`U${type}`, ...unsigned(bits), pick)];
     }),
     floats,
     doubles,
-    ...(
-      [
-        [4, 1],
-        [9, 4],
-        [15, 2],
-        [16, 3],
-        [18, 0],
-        [18, 6],
-        [19, 0],
-        [38, 0],
-        [38, 10],
-        [38, 38],
-      ] as const
-    )
-      .map(([width, scale]) => decimals(width, scale, pick))
-      .filter(({ type }) => type !== 'DECIMAL(38,38)'),
+    ...decimalTypes.map(([width, scale]) => decimals(width, scale, pick)),
     texts(longWords),
     odd(`ENUM('3', '1', ' 1', 'x', '0x10', '')`, '3', ["'1'", '1'], ["' 1'", ' 1'], ["'x'", 'x'], ["'0x10'", '0x10'], ["''", '']),
     odd(
@@ -506,7 +497,6 @@ export function positionSaid(
 
 /** Every type PostgreSQL stores that a table of people may have, with cells at its edges; no text holds the letter 0 there. */
 export function postgresTypes(pick: Pick): readonly Stored[] {
-  const whole = (type: string, bits: bigint) => integers(type, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n, pick);
   const renamed = (stored: Stored, type: string): Stored => {
     const cell = (c: Ugly): Ugly => ({ ...c, sql: c.sql.replace(` AS ${stored.type})`, ` AS ${type})`) });
     return { ...stored, type, tame: cell(stored.tame), cells: stored.cells.map(cell) };
@@ -523,32 +513,16 @@ export function postgresTypes(pick: Pick): readonly Stored[] {
     cells: stored.cells.map((c) => ({ ...c, text: c.text?.replace(/ +$/, '') ?? null })),
   });
   return [
-    {
-      type: 'BOOLEAN',
-      shown: 'boolean',
-      tame: { sql: 'true', text: 'true', number: rational(1) },
-      cells: [nothing, { sql: 'false', text: 'false', number: rational(0) }, { sql: 'true', text: 'true', number: rational(1) }],
-    },
-    whole('SMALLINT', 16n),
-    whole('INTEGER', 32n),
-    whole('BIGINT', 64n),
-    whole('NUMERIC(39,0)', 127n),
+    booleans,
+    wholes('SMALLINT', 16n, pick),
+    wholes('INTEGER', 32n, pick),
+    wholes('BIGINT', 64n, pick),
+    wholes('NUMERIC(39,0)', 127n, pick),
     renamed({ ...floats, cells: floats.cells.filter(held) }, 'REAL'),
     renamed(doubles, 'DOUBLE PRECISION'),
-    ...(
-      [
-        [4, 1],
-        [9, 4],
-        [15, 2],
-        [16, 3],
-        [18, 0],
-        [18, 6],
-        [19, 0],
-        [38, 0],
-        [38, 10],
-        [100, 50],
-      ] as const
-    ).map(([width, scale]) => renamed(decimals(width, scale, pick), `NUMERIC(${width},${scale})`)),
+    ...[...decimalTypes, [100, 50] as const].map(([width, scale]) =>
+      renamed(decimals(width, scale, pick), `NUMERIC(${width},${scale})`),
+    ),
     odd(
       'NUMERIC',
       '3',
@@ -591,5 +565,25 @@ export function postgresTypes(pick: Pick): readonly Stored[] {
     odd('JSONB', '3', ["'1.50'", '1.50'], ["'1e400'", `1${'0'.repeat(400)}`], [`'"tv"'`, '"tv"']),
     odd('INET', '10.0.0.1/32', ["'::1'", '::1/128']),
     odd('INT4RANGE', '[3,4)', ["'empty'", 'empty'], ["'(,)'", '(,)']),
+  ];
+}
+
+/** Every type that a cluster shows, with cells at its edges; they are written as text. */
+export function trinoTypes(pick: Pick): readonly Stored[] {
+  return [
+    booleans,
+    wholes('TINYINT', 8n, pick),
+    wholes('SMALLINT', 16n, pick),
+    wholes('INTEGER', 32n, pick),
+    wholes('BIGINT', 64n, pick),
+    { ...floats, type: 'REAL' },
+    doubles,
+    ...decimalTypes.map(([width, scale]) => decimals(width, scale, pick)),
+    texts(longWords),
+    odd('DATE', '2020-01-02', ["'9999-12-31'", '9999-12-31'], ["'0001-01-01'", '0001-01-01']),
+    odd('UUID', '00000000-0000-0000-0000-000000000001', [
+      "'ffffffff-ffff-ffff-ffff-ffffffffffff'",
+      'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    ]),
   ];
 }

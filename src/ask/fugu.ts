@@ -6,6 +6,8 @@ import type { Policy } from '../policy/policy.js';
 import { notSpent, sayingOutcome } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
+import type { Payer } from '../release/session.js';
+import type { Trail } from '../release/trail.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
 import type { Asking } from './kinds.js';
 import { entryOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
@@ -31,6 +33,8 @@ const openOptions = z.strictObject({
   as: z.string().max(120).optional(),
   /** Plan and release under a budget so large that it protects nothing; what is answered is not certified. */
   acceptNoProtection: z.boolean().optional(),
+  /** Told by which names the database's own log knows what was asked for an entry of the ledger, also where that failed: for an audit log, not to be published. */
+  trail: z.custom<(trail: Trail) => void>((x) => typeof x === 'function', 'expected a function').optional(),
 });
 export type OpenOptions = z.input<typeof openOptions>;
 
@@ -63,6 +67,23 @@ export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu>
     const said = readOptions(openOptions, given);
     return fuguOf(await openAll(file, said), said.acceptNoProtection);
   });
+}
+
+/** One opening of a policy for many who ask: data, ties and bounds are read once, each pays under their own name. */
+export interface SharedFugu {
+  readonly policy: Policy;
+  of(payer: Payer): Fugu;
+  close(): Promise<void>;
+}
+
+export async function openShared(file: string, opener: Opener = {}): Promise<SharedFugu> {
+  const opened = await openAll(file, opener);
+  return {
+    policy: opened.policy,
+    of: (payer) =>
+      fuguOf({ ...opened, session: opened.session.of(payer), close: async () => undefined }, opener.acceptNoProtection),
+    close: () => opened.close(),
+  };
 }
 
 /** For whoever tells answers: open for as long as `work` takes, with the declarations that labels come from. */

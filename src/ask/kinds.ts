@@ -12,6 +12,7 @@ export const kinds = {
   sql: async () => (await import('./kinds/sql.js')).sql,
   survey: async () => (await import('./kinds/survey.js')).survey,
   workload: async () => (await import('./kinds/workload.js')).workload,
+  synth: async () => (await import('./kinds/synth.js')).synth,
   pattern: async () => (await import('./kinds/pattern.js')).pattern,
   kmeans: async () => (await import('./kinds/kmeans.js')).kmeans,
   classify: async () => (await import('./kinds/classify.js')).classify,

@@ -5,6 +5,7 @@ import type { Policy } from '../policy/policy.js';
 import { asFault, type Outcomes } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
 import { createSession, type Session } from '../release/session.js';
+import type { Trail } from '../release/trail.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 
@@ -17,6 +18,8 @@ export interface Opener {
   readonly decide?: (plan: Plan) => Promise<void>;
   /** Go on although the budget protects nothing. */
   readonly acceptNoProtection?: boolean;
+  /** Told of what a database was asked for each entry of the ledger, also where that failed. */
+  readonly trail?: (trail: Trail) => void;
   /** Told how much of the opening is done where it may take long. */
   readonly progress?: (done: number, total: number) => void;
   /** Told what data is about to be opened. */
@@ -41,12 +44,13 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
   return orClose([engine], opener, async () => {
     const ledger = await openLedger(policy.ledger);
     return orClose([ledger], opener, async () => {
-      const { analyst, as, outcomes, decide, progress } = opener;
+      const { analyst, as, outcomes, decide, trail, progress } = opener;
       const said = {
         ...(analyst && { analyst }),
         ...(as && { as }),
         ...(outcomes && { outcomes }),
         ...(decide && { decide }),
+        ...(trail && { trail }),
         ...(progress && { progress }),
       };
       const session = await createSession({ policy, engine, ledger, ...said });

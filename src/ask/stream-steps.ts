@@ -18,7 +18,7 @@ export interface StepsSeen {
   /** All steps up to this one. */
   readonly over: number;
   /** Remembers how many rows the steps up to this one have, before anything is told about it. */
-  note(step: number): void;
+  note(step: number): Promise<void>;
   /** What is seen now: looked at again where the data has changed, so that no step is told of a file that has lost it. */
   now(): Promise<StepsSeen>;
 }
@@ -46,32 +46,27 @@ export async function seeSteps(session: Session, steps: Steps, rules: StepRules)
       `Step ${gap} (${steps.column} ${steps.unitsOf(gap)[0]}) has no rows, and a later one has.`,
       'Wait for them, or write --gaps empty if a step may have none. Steps are counted from the lower bound of the column.',
     );
-  const file = await journalOf(session, steps);
-  const before = readJournal(file);
+  const journal = journalOf(session, steps);
+  const before = await journal.read();
   const salt = before?.salt ?? Array.from({ length: 4 }, () => cryptoBits.word().toString(36)).join('-');
   const digest = createHash('sha256').update(`${salt};`);
-  let noted = 0;
+  let counted = 0;
   const upTo = (step: number): string => {
-    while (noted < step) digest.update(`${rows[noted++] ?? 0};`);
+    while (counted < step) digest.update(`${rows[counted++] ?? 0};`);
     return digest.copy().digest('hex');
   };
   if (before && upTo(before.through) !== before.rows)
     throw new Fault(
       'DATA_MALFORMED',
       'Rows came in for steps that were told already, or are gone from them.',
-      `No step is counted twice. Take them out, or say when each row came in and count it then: --late next --arrived COLUMN. What is compared stands in ${file}.`,
+      `No step is counted twice. Take them out, or say when each row came in and count it then: --late next --arrived COLUMN. What is compared stands in ${journal.place}.`,
     );
   const over = rules.through === undefined ? last - 1 : stepsThrough(steps, rules.through);
   const seen: StepsSeen = {
     over: Math.max(0, over),
     now: async () => ((await session.moment()) === moment ? seen : seeSteps(session, steps, rules)),
-    note: (step) => {
-      if (step <= noted) return;
-      const journal: Journal = { through: step, salt, rows: upTo(step) };
-      writeWhole(file, `${JSON.stringify(journal)}\n`, {
-        hint: 'The folder of the ledger must be writable.',
-        mode: modeBeside(session.policy.ledger),
-      });
+    note: async (step) => {
+      if (step > counted) await journal.write({ through: step, salt, rows: upTo(step) });
     },
   };
   return seen;
@@ -104,31 +99,55 @@ async function refuseStray(session: Session, steps: Steps, { order, arrived }: S
     );
 }
 
-const journal = z.strictObject({ through: z.number().int().min(0), salt: z.string(), rows: z.string() });
-type Journal = z.output<typeof journal>;
+const told = z.strictObject({ through: z.number().int().min(0), salt: z.string(), rows: z.string() });
+type Told = z.output<typeof told>;
 
-/** Beside the ledger: one for each way to cut the data into steps. */
-async function journalOf({ policy }: Session, { column, width, unitsOf }: Steps): Promise<string> {
-  const { source, table = null } = policy.data;
-  if (isDatabase(policy.ledger))
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'A stream notes which steps it has told in a file beside its ledger, and this ledger lies on a server.',
-      'Give the stream a policy whose ledger is a file.',
-    );
-  const cut = JSON.stringify([canonicalPath(source), table, column, width, unitsOf(1)]);
-  return join(dirname(policy.ledger), `steps-${createHash('sha256').update(cut).digest('hex').slice(0, 16)}.json`);
+/** What was told: one for each way to cut the data into steps. */
+interface Journal {
+  readonly place: string;
+  readonly read: () => Promise<Told | undefined>;
+  readonly write: (now: Told) => Promise<void>;
 }
 
-function readJournal(file: string): Journal | undefined {
-  if (!existsSync(file)) return undefined;
-  const broken = () =>
-    new Fault(
-      'DATA_MALFORMED',
-      'What was remembered of the steps that were told cannot be read.',
-      `Remove ${file}: answers on record stay as they are.`,
-    );
-  const found = journal.safeParse(parseJson(readNamedText(file, 'policyBytes', broken), { file }));
+/** Beside a ledger in files; with one on a server in the ledger itself, which other machines read, too. */
+function journalOf(session: Session, { column, width, unitsOf }: Steps): Journal {
+  const { source, table = null } = session.policy.data;
+  const cut = JSON.stringify([canonicalPath(source), table, column, width, unitsOf(1)]);
+  const key = createHash('sha256').update(cut).digest('hex');
+  const { ledger } = session.policy;
+  return isDatabase(ledger)
+    ? inLedger(session, createHash('sha256').update(`steps of ${key}`).digest('hex'), column)
+    : inFile(join(dirname(ledger), `steps-${key.slice(0, 16)}.json`), ledger);
+}
+
+const inFile = (file: string, ledger: string): Journal => ({
+  place: file,
+  read: async () => {
+    if (!existsSync(file)) return undefined;
+    const broken = () => unreadable(`Remove ${file}: answers on record stay as they are.`);
+    return toldIn(readNamedText(file, 'policyBytes', broken), file, broken);
+  },
+  write: async (now) =>
+    writeWhole(file, `${JSON.stringify(now)}\n`, {
+      hint: 'The folder of the ledger must be writable.',
+      mode: modeBeside(ledger),
+    }),
+});
+
+const inLedger = (session: Session, key: string, column: string): Journal => ({
+  place: 'the ledger',
+  read: async () => {
+    const text = await session.noted(key);
+    return text === undefined ? undefined : toldIn(text, 'the ledger', () => unreadable('Run "fugu ledger POLICY verify".'));
+  },
+  write: (now) => session.note(key, `steps of ${column} told: up to ${now.through}`, JSON.stringify(now)),
+});
+
+const unreadable = (hint: string): Fault =>
+  new Fault('DATA_MALFORMED', 'What was remembered of the steps that were told cannot be read.', hint);
+
+function toldIn(text: string, file: string, broken: () => Fault): Told {
+  const found = told.safeParse(parseJson(text, { file }));
   if (!found.success) throw broken();
   return found.data;
 }

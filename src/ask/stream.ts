@@ -193,7 +193,7 @@ async function* eachStep(
     seen = await seen.now();
     if (step > seen.over) return;
     const units = steps.unitsOf(step);
-    seen.note(step);
+    await seen.note(step);
     const { tables, receipt } = await session.release(within(batch, steps.column, units), {
       ...(epsilon !== undefined && { epsilon }),
       ...(tidy && { tidy }),
@@ -230,7 +230,7 @@ async function* eachTotal(
   let first = true;
   for (let seen = before; ; ) {
     seen = await seen.now();
-    seen.note(Math.min(seen.over, horizon));
+    await seen.note(Math.min(seen.over, horizon));
     const instalment = await open.next(session, seen.over);
     if (!instalment) return;
     for (const { step, cells, entry, replayed } of instalment) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { Fault } from '../errors.js';
-import { fail } from './output.js';
+import { fail, tell } from './output.js';
 import { exitHelp, outcomes } from './paid.js';
 import { listenForSignals } from './signals.js';
 
@@ -18,8 +18,11 @@ const groups: Record<string, Record<string, Load>> = {
   'Release:': {
     plan: () => import('./plan.js'),
     release: () => import('./release.js'),
+    synth: () => import('./synth.js'),
     stream: () => import('./stream.js'),
     ledger: () => import('./ledger.js'),
+    serve: () => import('./serve.js'),
+    token: () => import('./token.js'),
   },
   'Decide:': {
     epsilon: () => import('./epsilon.js'),
@@ -78,8 +81,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined);
 
 const wantsJson = process.argv.includes('--json');
+// For whoever keeps an audit log: by which names the log of the database knows what it was asked.
+if (process.env.FUGU_TRAIL) outcomes.follow = (trail) => tell(JSON.stringify({ trail }));
 // The workbench spends nothing and computes for long stretches in which no handler would be called: there a signal ends the process at once.
-if (!Object.hasOwn(groups['Workbench:']!, process.argv[2] ?? '')) listenForSignals(wantsJson);
+// A service finishes what it began.
+const own = new Set(['serve', ...Object.keys(groups['Workbench:']!)]);
+if (!own.has(process.argv[2] ?? '')) listenForSignals(wantsJson);
 run(process.argv).catch((error: unknown) => {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return;

@@ -1,4 +1,5 @@
 import { asFault } from '../ask/outcome-words.js';
+import { jsonText } from '../report/json-text.js';
 import { figure, jsonLines, shown } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';
@@ -11,12 +12,12 @@ export function say(text: string): void {
 
 /** One JSON document on stdout. */
 export function sayJson(document: unknown): void {
-  process.stdout.write(`${jsonLines(JSON.stringify(document, replacer, 2))}\n`);
+  process.stdout.write(`${jsonLines(jsonText(document, 2))}\n`);
 }
 
 /** One of several JSON documents on stdout, each on a line. */
 export function sayJsonLine(document: unknown): void {
-  process.stdout.write(`${jsonLines(JSON.stringify(document, replacer))}\n`);
+  process.stdout.write(`${jsonLines(jsonText(document))}\n`);
 }
 
 /** What stands beside the answer: for whoever is being asked something. */
@@ -33,13 +34,6 @@ export function warnOf(...lines: readonly string[]): void {
 export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
   if (json) sayJson(document);
   else say(human());
-}
-
-function replacer(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
-  if (value === Number.POSITIVE_INFINITY) return 'inf';
-  if (value === Number.NEGATIVE_INFINITY) return '-inf';
-  return value instanceof Map ? Object.fromEntries(value) : value;
 }
 
 /** When, to the second, in UTC. */

@@ -45,18 +45,20 @@ export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): st
   `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies, maxUsed).`;
 
 /** What is left to the database, and what is read here. */
-function countingText({ where, database, streamed }: NonNullable<Plan['counting']>): string {
+function countingText({ where, database, streamed, held }: NonNullable<Plan['counting']>): string {
+  const number = (n: number) => n.toLocaleString('en-US');
   const grouped = database
-    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${database.statements} statements`}, of which at most ${database.rows.toLocaleString('en-US')} rows come back`
+    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${number(database.statements)} statements`}, of which at most ${number(database.rows)} rows come back`
     : '';
   const rows = streamed
     ? `read here row by row, ${streamed.columns.length === 1 ? 'one column' : `${streamed.columns.length} columns`}`
     : '';
   if (where === 'database') return `Rows are ${grouped}.`;
-  const upTo = streamed!.upTo.toLocaleString('en-US');
-  return where === 'here'
-    ? `Rows are ${rows} (tables of up to ${upTo} rows are).`
-    : `Up to ${upTo} rows are ${rows}; more are ${grouped}.`;
+  if (where === 'by size') return `Up to ${number(streamed!.upTo!)} rows are ${rows}; more are ${grouped}.`;
+  if (held) return `Rows are ${rows}, and held: memory is enough for ${number(held.upTo)} of them.`;
+  return streamed?.upTo === undefined
+    ? `Rows are ${rows}, and counted as they come.`
+    : `Rows are ${rows} (tables of up to ${number(streamed.upTo)} rows are).`;
 }
 
 const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [

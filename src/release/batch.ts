@@ -12,6 +12,7 @@ import { nothingSpent, type StoredProfile, spend, toStored } from '../mechanism/
 import { addsRemoves } from '../policy/neighbours.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
+import { declaredFor } from '../query/from.js';
 import { parseBatch } from '../query/parse.js';
 import { withSampling } from '../query/sampling.js';
 import { type Agreement, agreementOf } from './agree.js';
@@ -20,7 +21,6 @@ import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, judged, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
-import { requestKey } from './request-key.js';
 import { sameProfile } from './same-profile.js';
 import type { AskOptions, Session } from './session.js';
 import { tidy, withErrorsOf } from './tidy.js';
@@ -56,14 +56,17 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
-  return sayingOutcome(outcomeOf(paid), () => ({
-    tables: finishBatch(bound, answer.noisy, options.tidy === true).map((table, k) => ({
-      ...withSampling(table, policy),
+  return sayingOutcome(outcomeOf(paid), () => {
+    const whole = finishBatch(bound, answer.noisy, options.tidy === true).map((table, k) => ({
+      ...withSampling(table, declaredFor(policy, table.query)),
       ...doubtOf(answer.plan, k),
-    })),
-    // A replayed answer is told with the plan it was made under, not with today's.
-    receipt: receiptOf({ policy, ...paid, ...answer }),
-  }));
+    }));
+    return {
+      tables: bound.arrange?.(whole) ?? whole,
+      // A replayed answer is told with the plan it was made under, not with today's.
+      receipt: receiptOf({ policy, ...paid, ...answer }),
+    };
+  });
 }
 
 /** What was foreseen of a table is told with it. */
@@ -129,7 +132,7 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
       .slice(0, 120);
   const standing = await session.standing();
   const records = policy.protect.secret === 'edge' || addsRemoves(policy) ? undefined : await session.records();
-  const key = requestKey(policy, text);
+  const key = session.keyOf(text);
   const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);
   const about = aboutOf(bound.measures);
@@ -202,7 +205,12 @@ function describe(session: Session, { bound, plans, best, share, standing, label
     reading: { measures: bound.measures },
     mechanism: kindOfNoise(best),
     why: explainChoice([best, ...plans.filter((p) => p !== best)], session.policy),
-    counting: howCounted(bound.measures, session.policy, session.policy.protect.secret === 'person' ? undefined : records),
+    counting: howCounted(
+      bound.measures,
+      session.policy,
+      session.policy.protect.secret === 'person' ? undefined : records,
+      session.dialect,
+    ),
     errors,
     ...(doubts.length > 0 && { warnings: doubts }),
     candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),

@@ -15,6 +15,7 @@ import { type Present, presentAccount } from './present-account.js';
 import { quotaFor } from './quota.js';
 import { reliedByRow } from './relied.js';
 import { sameProfile } from './same-profile.js';
+import type { Trail } from './trail.js';
 
 /** What every release needs, whatever is being asked. */
 export interface Desk {
@@ -28,10 +29,14 @@ export interface Desk {
   readonly analyst: string;
   /** What they call themselves. */
   readonly as?: string;
+  /** A name for one asking: the same request under another name is another request, under the same name it is told from the record. */
+  readonly once?: string;
   /** Told of everything that is booked. */
   readonly outcomes?: Outcomes;
   /** Asked before anything is booked, where somebody is there to be asked; throws where they do not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
+  /** Told of what a database was asked, also where that failed. */
+  readonly trail?: (trail: Trail) => void;
   /** The data whose ties the account's bounds were worked out for; absent when they rest on no data. */
   readonly tiesOf?: string;
 }
@@ -173,7 +178,7 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation,
   const made = await paidFor(spent, async () => {
     const answer = await request.execute(data, new Paid(request.prepaid?.mechanisms ?? request.mechanisms));
     return { answer, text: JSON.stringify(answer).padEnd(request.resumable?.length ?? 0) };
-  });
+  }).finally(() => leaveTrail(desk, entry, data));
   const recorded = await record(desk, entry, made.text, spent);
   if (recorded === undefined || recorded === made.text)
     return { answer: made.answer, entry, replayed: false, recorded: recorded !== undefined };
@@ -184,6 +189,12 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation,
   }
   const answer = await sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => JSON.parse(recorded) as T);
   return { answer, entry, replayed: false, recorded: true };
+}
+
+function leaveTrail({ trail, outcomes }: Desk, { sequence, analyst, label }: Entry, { queries = [] }: Pinned): void {
+  const left = { entry: sequence, analyst, label, queries };
+  outcomes?.follow?.(left);
+  trail?.(left);
 }
 
 /** Somebody who asked the same was answered between looking into the record and booking. */

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../test/sample-policy.js';
+import { seededBits } from '../../test/seeded-bits.js';
 import { noised } from '../accounting/choose.js';
 import type { CountedMeasure } from '../count/measure.js';
 import type { NoisyVector } from '../count/noisy-cells.js';
@@ -8,7 +9,7 @@ import { rational } from '../exact/rational.js';
 import { pure, zcdp } from '../mechanism/allotment.js';
 import { type AdditiveLaw, inDoubles, type Law, lawText } from '../mechanism/law.js';
 import { noiseSum } from '../mechanism/law-sum.js';
-import { Bits } from '../noise/bits.js';
+import type { Bits } from '../noise/bits.js';
 import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
@@ -38,19 +39,6 @@ const shapes = {
 };
 const rowsOf = (shape: Shape): Row[] =>
   Object.entries(sizes).flatMap(([size, n]) => Array.from({ length: n }, (_, i) => ({ size, ...shapes[shape](i) })));
-
-/** The real samplers, fed with the same digits every time. */
-function seeded(seed: number): Bits {
-  let state = seed >>> 0;
-  return new Bits((buffer) => {
-    for (let i = 0; i < buffer.length; i++) {
-      state = (state + 0x6d2b79f5) >>> 0;
-      let t = Math.imul(state ^ (state >>> 15), 1 | state);
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      buffer[i] = (t ^ (t >>> 14)) >>> 24;
-    }
-  });
-}
 
 /** The noise of measure k whose effect is (l1, l2squared). */
 type Strength = (k: number, l1: bigint, l2squared: bigint) => AdditiveLaw;
@@ -91,7 +79,7 @@ function world(queries: readonly Query[], shape: Shape, strength: Strength): Wor
   counter.add({ columns: names.map((name) => rows.map((row) => row[name])), rows: rows.length });
   const exact = counter.totals();
   const quiet: AdditiveLaw<number> = { kind: 'none' };
-  const bits = seeded(7);
+  const bits = seededBits(7);
   const noises = bound.measures.map((m, k) => {
     const { l1, l2squared } = [...m.effects.values()][0]!;
     return strength(k, l1, l2squared);

@@ -1,4 +1,5 @@
 import { Fault, type Outcome } from '../errors.js';
+import type { Trail } from './trail.js';
 
 /** The words for what became of the budget; nobody else writes them. */
 export function outcomeText(outcome: Outcome): string {
@@ -47,6 +48,8 @@ export class Outcomes {
   readonly #writing = new Set<Promise<unknown>>();
   #arose = false;
   #doubtful = false;
+  /** Told of what a database was asked, where somebody wants to know. */
+  follow?: (trail: Trail) => void;
 
   /** From here on it is a question whether something was spent. */
   arise(): void {

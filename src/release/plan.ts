@@ -10,6 +10,7 @@ import type { Mechanism, Told } from '../mechanism/mechanism.js';
 import { thousands } from '../policy/figures.js';
 import type { Policy } from '../policy/policy.js';
 import type { Foreseen } from '../query/bound.js';
+import { declaredFor } from '../query/from.js';
 import type { PartUse } from './parts.js';
 import type { QuotaUse } from './quota.js';
 import type { WayOut } from './ways-out.js';
@@ -111,11 +112,8 @@ export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
     .reduce<Foreseen | undefined>((worst, e) => (worst && worst.halfWidth >= e.halfWidth ? worst : e), undefined);
 
 /** The most that a count can come to, in what it counts: records, the rows of persons who may have several, weights. */
-function mostCounted(
-  { query }: Foreseen,
-  records: number,
-  { protect, columns }: Policy,
-): { readonly most: number; readonly words: string } {
+function mostCounted({ query }: Foreseen, records: number, policy: Policy): { readonly most: number; readonly words: string } {
+  const { protect, columns } = declaredFor(policy, query);
   const each = protect.secret === 'person' ? protect.maxRows! : 1;
   const weight = 'weight' in query && query.weight !== undefined ? columns.get(query.weight) : undefined;
   const heaviest = weight && 'bounds' in weight ? toNumber(weight.bounds[1]) : 1;

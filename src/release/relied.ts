@@ -11,6 +11,7 @@ import type { Policy } from '../policy/policy.js';
  * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
  * `known X`: none at all, because it follows from totals of the digest X that everybody knows.
  * `secret columns [..]`: a cost for all that a row may hold was booked for the answers to these, as they were all that were secret.
+ * `table T`: none for the rows of T, because it is public. `rows of T by U`: what its rows tell was booked for whom column U names.
  * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
  */
 export type Relied = string;
@@ -19,6 +20,8 @@ export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
 export const relation = (name: string): Relied => `relation ${name}`;
+const openTable = (name: string): Relied => `table ${name}`;
+const ownedTable = (name: string, unit: string): Relied => `rows of ${name} by ${unit}`;
 const secretColumns = 'secret columns ';
 const pairsOf = (digest: string): Relied => `pairs ${digest}`;
 const knownOf = (digest: string): Relied => `known ${digest}`;
@@ -41,6 +44,12 @@ export const saysWhichColumns = (what: Relied): boolean => what.startsWith(secre
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
 export function reliedOn(measures: readonly Measure[], policy: Policy): readonly Relied[] {
   const { protect, columns, known: totals } = policy;
+  const tables = [...new Set(measures.flatMap(({ seen }) => seen?.tables ?? []))].sort();
+  if (tables.length > 0)
+    return tables.map((name) => {
+      const { unit } = policy.tables!.get(name)!;
+      return unit === undefined ? openTable(name) : ownedTable(name, unit);
+    });
   if (totals) return measures.some((m) => m.effects.size === 0) ? [knownOf(totals.digest)] : [];
   const { pairs } = protect;
   if (pairs) return measures.some((m) => m.effects.size === 0) ? [pairsOf(pairs.digest)] : [];
@@ -61,6 +70,10 @@ function isSecret(what: Relied, policy: Policy): boolean {
     columns,
     relations,
   } = policy;
+  const owned = /^rows of (\S+) by (.*)$/s.exec(what);
+  // Of a table that is gone nothing more is told; by another unit it would be about others.
+  if (owned) return policy.tables?.has(owned[1]!) === true && policy.tables.get(owned[1]!)!.unit !== owned[2];
+  if (what.startsWith(openTable(''))) return policy.tables?.get(what.slice(openTable('').length))?.public === false;
   // Other pairs may be moved by it, and ties carry what any record tells.
   if (what.startsWith(knownOf(''))) return policy.known === undefined || what !== knownOf(policy.known.digest);
   if (what.startsWith(pairsOf(''))) return pairs === undefined || what !== pairsOf(pairs.digest) || dependence.length > 0;

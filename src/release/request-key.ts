@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { textOf } from '../count/measure.js';
-import type { Policy } from '../policy/policy.js';
+import type { Column, Policy } from '../policy/policy.js';
 import { canonicalPath } from '../policy/population.js';
 
 /**
@@ -18,6 +18,7 @@ export function requestKey(policy: Policy, canonical: string): string {
     relations,
     canonical,
     ...(encoding === undefined ? [] : [encoding]),
+    ...[...(policy.tables?.values() ?? [])].map((t) => [t.name, placeOf(t.source ?? source), t.table ?? null]),
   ];
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
@@ -26,8 +27,13 @@ export function requestKey(policy: Policy, canonical: string): string {
 const placeOf = (table: string): string => (isAbsolute(table) ? canonicalPath(table) : table);
 
 /** How cells and tuples are read (domains, bounds, bins): not part of the terms, but the same words about another domain are another request. */
-export const readingOf = ({ columns, relations }: Policy): string =>
+export const readingOf = ({ columns, relations, tables }: Policy): string =>
   textOf([
-    [...columns.values()].map((column) => ({ ...column, label: undefined, labels: undefined })),
+    [...columns.values()].map(bare),
     [...relations.values()].map((relation) => ({ ...relation, table: undefined })),
+    ...[...(tables?.values() ?? [])].map((t) => [
+      { ...t, source: undefined, table: undefined },
+      [...t.columns.values()].map(bare),
+    ]),
   ]);
+const bare = (column: Column) => ({ ...column, label: undefined, labels: undefined });

@@ -1,6 +1,7 @@
 import { valuesIn } from '../accounting/by-slice.js';
 import type { PartTouched } from '../accounting/room-to-spend.js';
 import { askedText, nothingLeft, type Standing } from '../accounting/share.js';
+import { isDistinct } from '../count/groups.js';
 import type { CountedMeasure, Measure } from '../count/measure.js';
 import type { Steps } from '../count/public-steps.js';
 import { effectsOverSteps } from '../count/running-count.js';
@@ -18,7 +19,6 @@ import { parseBatch } from '../query/parse.js';
 import type { Query } from '../query/query.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
 import { noNoise, type Plan } from './plan.js';
-import { requestKey } from './request-key.js';
 import { sameProfile } from './same-profile.js';
 import { type Allowance, type AskOptions, deskOf, type Session, toldOf } from './session.js';
 import { unansweredFor } from './unanswered.js';
@@ -107,7 +107,8 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
   const { steps, horizon } = asked;
   const bound = bindBatch(parseBatch(asked.query), policy);
   const [query] = bound.queries;
-  const asOne = addedUp(bound.measures);
+  // What is calculated from numbers does not add up, even where it is made of one.
+  const asOne = addedUp(query!.kind === 'formula' ? [] : bound.measures);
   if (horizon > steps.count)
     throw new Fault(
       'QUERY_INVALID',
@@ -120,7 +121,7 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
     ...identityOf(bound, policy),
     [steps.column, steps.unitsOf(1), steps.width, horizon, movesOf(session, asked)(everyRecord)],
   ]);
-  const key = requestKey(policy, text);
+  const key = session.keyOf(text);
   const { counted, measure, scope, part } = countedOf(session, asked, asOne);
   const reading = { measures: [measure] };
   const by = async (standing?: Standing) => {
@@ -201,7 +202,8 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
 
 function addedUp(measures: readonly Measure[]): CountedMeasure {
   const [measure, ...others] = measures;
-  if (measure?.mechanism === 'additive' && others.length === 0) return measure;
+  const adds = measure?.mechanism === 'additive' && others.length === 0 && !isDistinct(measure.counting);
+  if (adds && !measure.seen && !measure.counting.derived?.length) return measure;
   throw new Fault(
     'QUERY_UNSUPPORTED',
     'Totals are made of one thing that adds up from step to step.',

@@ -8,6 +8,7 @@ import { type PartTouched, type RoomToSpend, roomFor } from '../accounting/room-
 import { type Asked, askedText, chooseShare, fittingShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
 import { publicRecords } from '../count/kept-rows.js';
 import { rowsBefore, rowsOfSteps, rowsWithoutStep, type Steps } from '../count/public-steps.js';
+import type { Dialect } from '../engine/dialect.js';
 import { type Engine, type Pinned, pinned } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
@@ -28,6 +29,7 @@ import { systemAnalyst } from './analyst.js';
 import { planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
 import { type Entering, enterSpent } from './enter.js';
+import { note, noted } from './note.js';
 import { type Outcomes, sayingOutcome } from './outcome.js';
 import { partsAsked, steadyWords } from './parts.js';
 import { lastOfIt, type Plan, planned } from './plan.js';
@@ -36,6 +38,7 @@ import { refuseUnready } from './ready.js';
 import { type Receipt, type Release, receiptOf } from './receipt.js';
 import type { Relied } from './relied.js';
 import { readingOf, requestKey } from './request-key.js';
+import type { Trail } from './trail.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -49,9 +52,14 @@ export interface SessionParts {
   readonly outcomes?: Outcomes;
   /** Asked before anything is booked; throws where whoever pays does not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
+  /** Told of what a database was asked for each entry, also where that failed. */
+  readonly trail?: (trail: Trail) => void;
   /** Told how much of the opening is done where ties are read from the data, of 100. */
   readonly progress?: (done: number, total: number) => void;
 }
+
+/** Who pays, and who is asked and told. */
+export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail'>;
 
 export interface AskOptions extends Asked {
   /** Clamp counts at zero and make totals agree. */
@@ -107,6 +115,13 @@ export class Session {
     deskOf = (session) => session.#desk;
   }
 
+  /** The same data, account and ledger, for somebody else who pays. */
+  of(payer: Payer): Session {
+    const { analyst, ...told } = payer;
+    const { as: _as, once: _once, outcomes: _outcomes, decide: _decide, trail: _trail, ...desk } = this.#desk;
+    return new Session({ ...desk, ...told, analyst });
+  }
+
   get policy(): Policy {
     return this.#desk.policy;
   }
@@ -142,9 +157,23 @@ export class Session {
     return this.#desk.ledger.entries(this.policy.population);
   }
 
+  /** Two requests with one key are the same request. */
+  keyOf(canonical: string): string {
+    const { once } = this.#desk;
+    return requestKey(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
+  }
+
   /** Pays for and runs one request; analysis and patterns are made of these. */
   charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
-    return charge(this.#desk, { ...request, key: requestKey(this.policy, canonical) });
+    return charge(this.#desk, { ...request, key: this.keyOf(canonical) });
+  }
+
+  /** Notes something that is no secret with the ledger, for nothing, and gives back the latest that was noted under a key. */
+  note(key: string, label: string, text: string): Promise<void> {
+    return note(this.#desk, key, label, text);
+  }
+  noted(key: string): Promise<string | undefined> {
+    return noted(this.#desk, key);
   }
 
   /** Cost, scale, error bars and remaining budget of queries; spends nothing and reads no private value. */
@@ -167,6 +196,16 @@ export class Session {
     const { engine, policy } = this.#desk;
     this.#records ??= pinned(engine, (data) => publicRecords(data, policy));
     return this.#records;
+  }
+
+  /** The words of the database, by which it is foreseen what is left to it. */
+  get dialect(): Dialect {
+    return this.#desk.engine.dialect;
+  }
+
+  /** Bytes that rows and ties which are held may take. */
+  get room(): number {
+    return this.#desk.engine.room;
   }
 
   /** What the columns of the data are called. */

@@ -22,15 +22,18 @@ export const dataPackage = (receipt: Receipt, files: readonly (readonly [file: s
       missingValues: [''],
     },
   })),
-  privacy: {
-    certified: receipt.guarantee.certified,
-    epsilon: receipt.guarantee.epsilon,
-    delta: receipt.guarantee.delta,
-    neighbours: receipt.guarantee.neighbours ?? 'replace',
-    promise: receipt.guarantee.sentences,
-    assumptions: receipt.guarantee.assumptions,
-    noise: receipt.mechanism,
-    ledger: receipt.ledger,
-    fugu: receipt.fugu,
-  },
+  privacy: privacyOf(receipt),
+});
+
+/** What was promised, for whoever reads a package. */
+export const privacyOf = ({ guarantee, mechanism, ledger, fugu }: Receipt) => ({
+  certified: guarantee.certified,
+  epsilon: guarantee.epsilon,
+  delta: guarantee.delta,
+  neighbours: guarantee.neighbours ?? 'replace',
+  promise: guarantee.sentences,
+  assumptions: guarantee.assumptions,
+  noise: mechanism,
+  ledger,
+  fugu,
 });

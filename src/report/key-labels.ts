@@ -3,6 +3,7 @@ import { levelLabel } from '../policy/domain.js';
 import { thousands } from '../policy/figures.js';
 import type { Column, NumberColumn, Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
+import { declaredFor } from '../query/from.js';
 import type { Query } from '../query/query.js';
 
 /** The key of those who gave no answer. */
@@ -40,6 +41,6 @@ const labelOf = (column: Column | undefined, code: string): string => {
 
 /** What the keys of a table's rows mean, by the labels of the policy. */
 export function keyLabels(table: AnswerTable, policy: Policy): (keys: readonly string[]) => readonly string[] {
-  const named = keyColumns(table.query).map((name) => policy.columns.get(name));
+  const named = keyColumns(table.query).map((name) => declaredFor(policy, table.query).columns.get(name));
   return (keys) => keys.map((key, k) => labelOf(named[k], key));
 }

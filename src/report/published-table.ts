@@ -1,5 +1,6 @@
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
+import { declaredFor } from '../query/from.js';
 import { keyColumns, keyLabels } from './key-labels.js';
 import { shownEnds } from './number.js';
 import { tableTitle, weightOf } from './table-title.js';
@@ -49,8 +50,8 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   const labels = keyLabels(table, policy);
   // A label column only where some label says more than its code.
   const labelled = keys.map((_, k) => table.rows.some((row) => labels(row.keys)[k] !== row.keys[k]));
-  const asked = keyColumns(table.query).map((name) => policy.columns.get(name));
-  const question = 'column' in table.query ? policy.columns.get(table.query.column)?.label : undefined;
+  const asked = keyColumns(table.query).map((name) => declaredFor(policy, table.query).columns.get(name));
+  const question = 'column' in table.query ? declaredFor(policy, table.query).columns.get(table.query.column)?.label : undefined;
   const fields = [
     ...keys.map((name, k) => text(name, asked[k]?.label ?? `code of ${name}`)),
     weight === undefined
@@ -92,7 +93,9 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   return {
     name: tableTitle(table),
     ...(question !== undefined && { question }),
-    ...(table.mostlyNoise !== undefined && { warning: table.mostlyNoise }),
+    ...((table.mostlyNoise ?? table.arranged) !== undefined && {
+      warning: [table.mostlyNoise, table.arranged].filter((said) => said !== undefined).join(' '),
+    }),
     fields,
     rows,
   };

@@ -5,6 +5,7 @@ import { betweenValues } from '../policy/neighbours.js';
 import { type PairReach, pairReach } from '../policy/pairs/examples.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
+import { declaredFor } from '../query/from.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { keyLabels, missing } from './key-labels.js';
@@ -168,11 +169,13 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
           bars: drawn.filter((r) => r.labels.slice(0, -1).join(' · ') === caption).map((r) => bar(r, r.labels.at(-1)!)),
         }))
       : [{ bars: drawn.map((r) => bar(r, r.labels[0] ?? measure)) }];
-  const asked = 'column' in table.query ? policy.columns.get(table.query.column) : undefined;
+  const asked = 'column' in table.query ? declaredFor(policy, table.query).columns.get(table.query.column) : undefined;
   return {
     title: tableTitle(table),
     ...(asked?.label && asked.label !== table.name && { note: asked.label }),
-    ...(table.mostlyNoise !== undefined && { warning: table.mostlyNoise }),
+    ...((table.mostlyNoise ?? table.arranged) !== undefined && {
+      warning: [table.mostlyNoise, table.arranged].filter((said) => said !== undefined).join(' '),
+    }),
     measure,
     panels,
     columns: [

@@ -35,7 +35,9 @@ function tableText(answer: AnswerTable, policy: Policy): string {
 export function tablesText(tables: readonly AnswerTable[], policy: Policy, whereAll: string): string[] {
   const more = tables.length - mostShown;
   return [
-    ...tables.slice(0, mostShown).map((t) => `${bold(tableTitle(t))}\n${tableText(t, policy)}\n`),
+    ...tables
+      .slice(0, mostShown)
+      .map((t) => `${bold(tableTitle(t))}\n${tableText(t, policy)}\n${t.arranged === undefined ? '' : `${dim(t.arranged)}\n`}`),
     ...(more > 0 ? [`${dim(`… and ${more} more ${more === 1 ? 'table' : 'tables'}${whereAll}`)}\n`] : []),
   ];
 }

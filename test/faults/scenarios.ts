@@ -156,6 +156,12 @@ export const scenarios: readonly Scenario[] = [
     judge: both(judgeRelease, judgeFiles(['model.json'], whole)),
   },
   {
+    name: 'synthetic rows',
+    words: 'synth policy.yaml --mode mst --out rows.csv --epsilon 1 --json'.split(' '),
+    prepare: async (folder) => people(folder, withAge),
+    judge: both(judgeRelease, judgeFiles(['rows.csv', 'rows.receipt.json', 'rows.dictionary.json', 'rows.html'], whole)),
+  },
+  {
     name: 'learn transitions',
     words: 'learn transitions policy.yaml --by home --order age --state party --out steps.json --epsilon 1 --json'.split(' '),
     prepare: async (folder) => people(folder, withAge),

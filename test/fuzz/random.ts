@@ -1,5 +1,7 @@
 /** A small seeded generator: the same seed gives the same cases on every machine. */
 export interface Random {
+  /** A number from 0 to below 1. */
+  unit(): number;
   /** A whole number from 0 to n - 1. */
   below(n: number): number;
   pick<T>(list: readonly T[]): T;
@@ -8,13 +10,13 @@ export interface Random {
 
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
-  const next = () => {
+  const unit = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let t = state;
     t = Math.imul(t ^ (t >>> 15), t | 1);
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-  const below = (n: number) => Math.floor(next() * n);
-  return { below, pick: (list) => list[below(list.length)]!, chance: (share) => next() < share };
+  const below = (n: number) => Math.floor(unit() * n);
+  return { unit, below, pick: (list) => list[below(list.length)]!, chance: (share) => unit() < share };
 }

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { readText } from '../ask/named-text.js';
+import { Fault } from '../errors.js';
+import { bold, dim } from '../report/terminal-text.js';
+import { say, sayJson, tell } from './output.js';
+
+interface Words {
+  readonly host: string;
+  readonly port: string;
+  readonly tokens?: string;
+  readonly log?: string;
+  readonly name: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('serve')
+    .description('answer over HTTP: plan, release and ledger for stewards, analysts and auditors with tokens')
+    .argument('<policy...>', 'policy files; people ask for each by the name of its file')
+    .option('--host <address>', 'address to listen on; others than this machine need TLS or a proxy that has it', '127.0.0.1')
+    .option('--port <number>', 'port; 0 takes any that is free', '7411')
+    .option('--tokens <folder>', 'where tokens are kept (default: fugu-tokens beside the first policy)')
+    .option('--log <folder>', 'where audit logs are kept (default: fugu-log beside the first policy)')
+    .option('--name <name>', 'of this process, where several share a log folder', 'service')
+    .option('--cert <file>', 'certificate for TLS, PEM')
+    .option('--key <file>', 'its key, PEM')
+    .option('--json', 'one JSON document on stdout when it listens')
+    .action(async (files: readonly string[], words: Words) => {
+      const { placesOf } = await import('../service/places.js');
+      const { serve } = await import('../service/serve.js');
+      const places = placesOf(files[0]!, words);
+      const serving = await serve({
+        policies: files,
+        ...places,
+        host: words.host,
+        port: portOf(words.port),
+        ...tlsOf(words),
+        opening: (source) => tell(dim(`Opening ${source} …`)),
+      });
+      const tokens = serving.service.tokens.list().length;
+      if (words.json) sayJson({ url: serving.url, tokens: places.tokens, log: places.log });
+      else
+        say(
+          [
+            `Fugu listens on ${bold(serving.url)}`,
+            ...(tokens === 0 ? [`Nobody has a token yet: fugu token make ${files[0]} --role steward --for NAME`] : []),
+            dim('Stop it with Ctrl-C: what was begun is finished first.'),
+          ].join('\n'),
+        );
+      await new Promise<void>((done) => {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void serving.stop().then(done));
+      });
+    });
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
+  throw new Fault('USAGE', 'A port is a whole number below 65536.', 'Use for example --port 7411.');
+}
+
+function tlsOf({ cert, key }: Words) {
+  if ((cert === undefined) !== (key === undefined))
+    throw new Fault('USAGE', 'TLS needs a certificate and its key.', 'Give both --cert and --key.');
+  return cert === undefined || key === undefined ? {} : { tls: { cert: readText(cert), key: readText(key) } };
+}

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { synthParquet } from '../ask/synth-file.js';
+import { Fault } from '../errors.js';
+import { type NamedFile, writeFolder } from '../files/write-file.js';
+import type { Policy } from '../policy/policy.js';
+import type { Receipt } from '../release/receipt.js';
+import { csvOf } from '../report/csv.js';
+import { synthPackage } from '../report/synth-package.js';
+import { synthPage } from '../report/synth-page.js';
+import type { SynthResult } from '../synth/release.js';
+import type { SynthColumn } from '../synth/rows.js';
+
+/** What stands beside the rows: their name without its ending, and what it is. */
+const besides = ['.receipt.json', '.dictionary.json', '.html'] as const;
+const stemOf = (out: string): string => basename(out).replace(/\.(csv|parquet)$/i, '');
+
+/** Asked before anything is spent. */
+export function refuseThere(out: string, overwrite: boolean | undefined): void {
+  if (!/\.(csv|parquet)$/i.test(out))
+    throw new Fault('USAGE', 'Synthetic rows are written as .csv or .parquet.', 'Write for example --out synth.csv.');
+  const there = [basename(out), ...besides.map((end) => `${stemOf(out)}${end}`)].find((name) =>
+    existsSync(join(dirname(out), name)),
+  );
+  if (there !== undefined && !overwrite)
+    throw new Fault('USAGE', `There is a file ${there} already.`, 'Choose another --out, or add --overwrite to replace it.');
+}
+
+/** The rows, and beside them receipt, dictionary and quality page; all of them or none. */
+export async function writeSynth(
+  out: string,
+  answer: { readonly result: SynthResult; readonly receipt: Receipt },
+  policy: Policy,
+): Promise<readonly string[]> {
+  const [name, stem] = [basename(out), stemOf(out)];
+  const { columns } = answer.result;
+  const files: readonly NamedFile[] = [
+    [name, /\.parquet$/i.test(out) ? await synthParquet(columns) : csvRows(columns, policy)],
+    [`${stem}.receipt.json`, `${JSON.stringify(answer.receipt, null, 2)}\n`],
+    [`${stem}.dictionary.json`, `${JSON.stringify(synthPackage(answer, policy, name), null, 2)}\n`],
+    [`${stem}.html`, synthPage(answer)],
+  ];
+  writeFolder(dirname(out), files, { hint: 'Choose another --out.' });
+  return files.map(([file]) => join(dirname(out), file));
+}
+
+/** Numbers with the mark that the data has before its fractions. */
+function csvRows(columns: readonly SynthColumn[], policy: Policy): string {
+  const shown = columns.map(({ name, values }) => {
+    const declared = policy.columns.get(name)!;
+    const comma = 'decimal' in declared && declared.decimal === ',';
+    return (r: number) => {
+      const value = values[r] ?? null;
+      return comma && typeof value === 'number' ? `${value}`.replace('.', ',') : value;
+    };
+  });
+  const rows = Array.from({ length: columns[0]?.values.length ?? 0 }, (_, r) => shown.map((cell) => cell(r)));
+  return csvOf([columns.map(({ name }) => name), ...rows]);
+}

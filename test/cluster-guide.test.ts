@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+/** It is not run here: at least it says to a cluster what the one of the tests is told. */
+describe('the compose file of the cluster guide', () => {
+  const guide = readFileSync('docs/guides/cluster.md', 'utf8');
+  const tests = readFileSync('test/cluster/start-cluster.ts', 'utf8');
+  const archives = readFileSync('test/cluster/archives.ts', 'utf8');
+  const { services } = parse(/```yaml\n(# compose[\s\S]*?)```/.exec(guide)![1]!) as {
+    services: Record<string, { image: string; command: string[]; volumes: string[] }>;
+  };
+  const told = (service: string): ReadonlyMap<string, string> =>
+    new Map(
+      /printf '([^']*)'/
+        .exec(services[service]!.command[2]!)![1]!
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=') as [string, string]),
+    );
+
+  it('tells coordinator and workers only what the tests tell theirs, in the version that they try', () => {
+    const [, version] = /const version = '(\d+)'/.exec(archives)!;
+    for (const [name, { image }] of Object.entries(services)) {
+      expect(image).toBe(`trinodb/trino:${version}`);
+      for (const key of told(name).keys())
+        expect([name, key, tests.includes(`${key}:`) || tests.includes(`'${key}':`)]).toEqual([name, key, true]);
+    }
+    expect(told('coordinator').get('coordinator')).toBe('true');
+    expect(told('worker').get('coordinator')).toBe('false');
+    expect(told('worker').get('discovery.uri')).toBe(told('coordinator').get('discovery.uri'));
+  });
+  it('mounts the folder that the guide fills, and nothing else', () => {
+    const mounted = Object.values(services).flatMap((service) => service.volumes.map((volume) => volume.split(':')[0]!));
+    expect([...new Set(mounted)]).toEqual(['./catalog']);
+    expect(guide).toContain('# catalog/tpch.properties');
+  });
+});

@@ -1,0 +1,59 @@
+import type { Chunk, Engine, Pinned, Statement } from '../../src/engine/engine.js';
+import type { Exact } from '../../src/engine/exact.js';
+import type { Entry, Ledger } from '../../src/ledger/ledger.js';
+import { nothingSpent, spend } from '../../src/mechanism/profile.js';
+
+/** A ledger that forgets: everything is admitted that fits an empty account. */
+export const forgetful: Ledger = {
+  spent: async () => nothingSpent,
+  replay: async () => undefined,
+  standing: async () => nothingSpent,
+  reserve: async ({ admit, profile, ...rest }) => {
+    admit(spend(nothingSpent, profile), nothingSpent, nothingSpent);
+    return { ...rest, profile, sequence: 1, at: 0, settled: false, hash: '' } as Entry;
+  },
+  settle: async (_entry, answer) => answer,
+  entries: async () => [],
+} as Partial<Ledger> as Ledger;
+
+/** An engine that reads everything once. */
+export async function remembering(engine: Engine): Promise<Engine & { readonly rows: Pinned }> {
+  const data = await engine.pin();
+  const known = new Map<string, Promise<unknown>>();
+  const once = <T>(key: unknown, make: () => Promise<T>): Promise<T> => {
+    const text = JSON.stringify(key);
+    if (!known.has(text)) known.set(text, make());
+    return known.get(text) as Promise<T>;
+  };
+  const chunks = async (statement: Statement) => {
+    const list: Exact<Chunk>[] = [];
+    for await (const chunk of data.stream(statement)) list.push(chunk);
+    return list;
+  };
+  const rows: Pinned = {
+    dialect: data.dialect,
+    columns: (table) => once(['columns', table], () => data.columns(table)),
+    beneath: (values) => data.beneath(values),
+    size: () => once('size', () => data.size()),
+    id: () => once('id', () => data.id()),
+    rows: (statement) => once(['rows', statement], () => data.rows(statement)),
+    async *stream(statement) {
+      yield* await once(['stream', statement], () => chunks(statement));
+    },
+    count: (statement) => once(['count', statement], () => data.count(statement)),
+    room: data.room,
+    source: data.source,
+    whole: data.whole,
+    close: async () => undefined,
+  };
+  return {
+    rows,
+    dialect: engine.dialect,
+    room: engine.room,
+    pin: async () => rows,
+    source: engine.source,
+    whole: engine.whole,
+    without: (column, names) => engine.without(column, names),
+    close: () => engine.close(),
+  };
+}

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtOnce, fugu } from './fugu.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+beforeAll(() => {
+  builtOnce();
+  shop = openWorkshop(policyYaml({ budget: '{ epsilon: 10, delta: 1e-6 }' }), 300);
+});
+afterAll(() => shop.remove());
+const synth = (...words: string[]) => fugu({ cwd: shop.folder }, 'synth', 'policy.yaml', ...words);
+const text = (file: string) => readFileSync(join(shop.folder, file), 'utf8');
+
+describe('fugu synth', () => {
+  it('writes rows with receipt, dictionary and page, says before what it takes, and asks for no more money for more rows', async () => {
+    const words = ['--mode', 'mst', '--epsilon', '1', '--rows', '40', '--out', 'rows.csv'];
+    const { code, out, err } = await synth(...words, '--json');
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /epsilon 1 of 10\. 4 columns, 6 tables to choose from, a model of up to \d+ cells; about \d+ MB of memory/,
+    );
+    const { written, receipt, measured } = JSON.parse(out);
+    expect(written).toEqual(['rows.csv', 'rows.receipt.json', 'rows.dictionary.json', 'rows.html']);
+    expect(JSON.parse(text('rows.receipt.json'))).toEqual(receipt);
+    const [head, ...rows] = text('rows.csv').trimEnd().split('\n');
+    expect(head).toBe('party,age,media');
+    expect(rows).toHaveLength(40);
+    for (const row of rows) expect(row).toMatch(/^(dem|rep|other)?,\d*,"?(tv|web)?(;web)?"?$/);
+    const dictionary = JSON.parse(text('rows.dictionary.json'));
+    expect(dictionary.resources[0].schema.fields.map((f: { name: string }) => f.name)).toEqual(['party', 'age', 'media']);
+    expect(dictionary.synthetic.tables).toHaveLength(measured.length);
+    expect(text('rows.html')).toMatch(/Not good for[\s\S]*party × age|party × media|age × media/);
+
+    const again = await synth(...words);
+    expect(again.code).toBe(2);
+    expect(again.err).toContain('There is a file rows.csv already.');
+    const more = await synth('--mode', 'mst', '--epsilon', '1', '--rows', '70', '--out', 'more.parquet', '--json');
+    expect(JSON.parse(more.out).receipt.ledger).toMatchObject({ replayed: true, entry: receipt.ledger.entry });
+    expect(readFileSync(join(shop.folder, 'more.parquet')).subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  it('reads what is impossible from a file, and refuses before anything is spent what it cannot write', async () => {
+    shop.write('request.yaml', 'mode: mst\nimpossible:\n  - { party: dem }\n  - { party: "" }\n  - { age: { from: 50 } }\n');
+    const { code, err } = await synth('--request', 'request.yaml', '--epsilon', '1', '--out', 'some.csv');
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(text('some.csv')).not.toMatch(/^(dem)?,/m);
+    const refused = await synth('--out', 'rows.json');
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('.csv or .parquet');
+    expect(existsSync(join(shop.folder, 'rows.json'))).toBe(false);
+  });
+});

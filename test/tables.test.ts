@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countCells } from '../src/count/count.js';
+import { type Engine, pinned } from '../src/engine/engine.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
+import type { Policy } from '../src/policy/policy.js';
+import { secretFiles } from '../src/policy/population.js';
+import { bindBatch } from '../src/query/bind.js';
+import { parseSql } from '../src/query/sql/sql.js';
+import { explainPolicy } from '../src/terms/explain.js';
+import { openEngine } from '../src/terms/open.js';
+import { parsePolicy } from '../src/terms/read.js';
+
+const one = `data: {source: people.csv}
+protect: {secret: person, unit: person, maxRows: 1}
+budget: {epsilon: 1}
+columns:
+  region: {type: category, values: [north, south]}
+  age: {type: integer, bounds: [0, 100]}
+dependence: none
+`;
+const several = `${one}tables:
+  visits:
+    source: visits.csv
+    unit: person
+    maxRows: 3
+    links: [clinic]
+    columns:
+      kind: {type: category, values: [er, gp]}
+      cost: {type: integer, bounds: [0, 200]}
+      day: {type: integer, bounds: [0, 10]}
+  clinics: {source: clinics.csv, key: clinic, public: true, columns: {size: {type: category, values: [small, large]}}}
+`;
+let folder: string;
+let policy: Policy;
+let engine: Engine;
+const read = (text: string) => parsePolicy(text, join(folder, 'policy.yaml'));
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-tables-'));
+  const write = (name: string, lines: readonly string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
+  write('people.csv', ['person,region,age', '1,north,30', '2,north,40', '3,south,50', '4,south,20']);
+  // Two dangling rows, two that are the same, one clinic that nobody knows and one that is there twice.
+  write('visits.csv', [
+    'person,clinic,kind,cost,day',
+    '1.0,x,er,100,3',
+    '1,y,gp,20,1',
+    '1,x,gp,999,2',
+    '2,y,er,50,5',
+    '2,q,er,50,5',
+    '3,x,gp,10,1',
+    '9,x,gp,99,1',
+    ',x,gp,99,1',
+  ]);
+  write('clinics.csv', ['clinic,size', 'x,large', 'y,small', 'y,small']);
+  policy = await read(several);
+  engine = await openEngine(policy);
+});
+afterAll(async () => {
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const exact = async (sql: string): Promise<readonly (readonly bigint[])[]> => {
+  const { measures } = bindBatch(parseSql(sql, policy), policy);
+  return pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+};
+const effect = (sql: string): bigint => bindBatch(parseSql(sql, policy), policy).measures[0]!.effects.get(everyRecord)!.l1;
+const fault = (sql: string): string => {
+  try {
+    bindBatch(parseSql(sql, policy), policy);
+  } catch (error) {
+    return String((error as Error).message);
+  }
+  throw new Error('accepted');
+};
+
+describe('SQL over several tables', () => {
+  it.each([
+    ['SELECT COUNT(*) FROM visits', [[6n]]],
+    ['SELECT region, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region', [[5n, 1n, 0n]]],
+    ['SELECT region, COUNT(*) FROM people p JOIN visits v ON v.person = p.person GROUP BY p.region', [[5n, 1n, 0n]]],
+    ['SELECT region, COUNT(*) FROM people LEFT JOIN visits USING (person) GROUP BY region', [[5n, 2n, 0n]]],
+    ['SELECT region, COUNT(DISTINCT person) FROM visits JOIN people USING (person) GROUP BY region', [[2n, 1n, 0n]]],
+    ['SELECT SUM(cost) FROM visits JOIN people USING (person) WHERE age > 35', [[110n]]],
+    ['SELECT size, COUNT(*) FROM visits JOIN clinics USING (clinic) GROUP BY size', [[2n, 3n, 0n]]],
+    ['SELECT size, COUNT(*) FROM visits LEFT JOIN clinics USING (clinic) GROUP BY size', [[2n, 3n, 1n]]],
+    ['SELECT size, COUNT(*) FROM clinics c JOIN visits USING (clinic) GROUP BY size', [[2n, 3n, 0n]]],
+    ["SELECT COUNT(*) FROM (SELECT * FROM visits WHERE kind = 'gp') g JOIN people USING (person)", [[3n]]],
+    ['SELECT SUM(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) v JOIN people USING (person)', [[6n]]],
+    [
+      'WITH v AS (SELECT person, SUM(cost) AS spent FROM visits WHERE cost > 30 GROUP BY person) SELECT SUM(spent) FROM v',
+      [[400n]],
+    ],
+    [
+      'WITH v AS (SELECT person, ARG_MIN(kind, day) AS f FROM visits GROUP BY person) SELECT f, COUNT(*) FROM v GROUP BY f',
+      [[1n, 2n, 0n]],
+    ],
+    [
+      'WITH v AS (SELECT person, MODE(kind) AS m FROM visits GROUP BY person) SELECT m, COUNT(*) FROM v GROUP BY m',
+      [[1n, 2n, 0n]],
+    ],
+    ['WITH v AS (SELECT person, MAX(cost) AS m FROM visits GROUP BY person) SELECT SUM(m) FROM v', [[260n]]],
+    ['SELECT COUNT(*) FROM visits a JOIN visits b USING (person)', [[14n]]],
+  ])('%s', async (sql, counts) => expect(await exact(sql)).toEqual(counts));
+
+  it('says how far one person moves it: by so many rows as the tables let one person have', () => {
+    expect(effect('SELECT COUNT(*) FROM visits')).toBe(3n);
+    expect(effect('SELECT COUNT(*) FROM visits JOIN people USING (person) JOIN clinics USING (clinic)')).toBe(3n);
+    expect(effect('SELECT COUNT(*) FROM visits a JOIN visits b USING (person)')).toBe(9n);
+    expect(effect('SELECT SUM(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) v')).toBe(3n);
+    expect(effect('SELECT SUM(s) FROM (SELECT person, SUM(cost) AS s FROM visits GROUP BY person) v')).toBe(600n);
+    expect(effect('SELECT region, COUNT(DISTINCT person) FROM visits JOIN people USING (person) GROUP BY region')).toBe(2n);
+    expect(effect('SELECT kind, COUNT(DISTINCT person) FROM visits GROUP BY kind')).toBe(3n);
+  });
+
+  it.each([
+    ['SELECT COUNT(*) FROM clinics', 'nothing says which rows of persons'],
+    ['SELECT COUNT(*) FROM visits JOIN people ON visits.day = people.person', 'rows of one person beside those of another'],
+    ['SELECT COUNT(*) FROM visits JOIN doctors USING (person)', 'no table "doctors"'],
+    ['SELECT COUNT(*) FROM visits JOIN people USING (ward)', 'does not say that there is such a column'],
+    ['SELECT AVG(n) FROM (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind) v', 'grouped by something else than the person'],
+    ['SELECT COUNT(*) FROM visits a JOIN visits b USING (person) WHERE cost > 3', 'Several tables have a column "cost"'],
+  ])('%s is refused: %s', (sql, why) => expect(fault(sql)).toContain(why));
+});
+
+describe('a policy with several tables', () => {
+  it('has the terms it had before without them, and others with them', async () => {
+    const before = await read(one);
+    expect(before.terms?.some((line) => line.startsWith('tables'))).toBe(false);
+    expect(policy.digest).not.toBe(before.digest);
+    expect(policy.terms).toContain('tables ["visits by person"]');
+    expect((await read(several.replace('maxRows: 3', 'maxRows: 4'))).digest).toBe(policy.digest);
+    const open = several.replace('unit: person\n    maxRows: 3', 'key: clinic\n    public: true');
+    expect((await read(open)).digest).not.toBe(policy.digest);
+  });
+
+  it('has one account for all files of its persons', () => {
+    expect(secretFiles(policy).map((file) => file.replace(/^.*\//, ''))).toEqual(['people.csv', 'visits.csv']);
+  });
+
+  it('says whose rows are one secret, and what is public', () => {
+    const told = explainPolicy(policy).join('\n');
+    expect(told).toContain('in the data and in visits together');
+    expect(told).toContain('the table clinics: declared public');
+  });
+
+  it.each([
+    ['secret: person, unit: person, maxRows: 1', 'secret: row', 'go with the secret "person"'],
+    ['    unit: person\n', '', 'Whose rows those of "visits" are'],
+    ['    maxRows: 3\n', '', 'How many rows one person may have in "visits"'],
+    ['key: clinic, public', 'public', 'has no key'],
+    ['  visits:', '  data:', 'may not be called "data"'],
+  ])('refuses %s as %s', async (from, to, why) => {
+    await expect(read(several.replace(from, to))).rejects.toThrow(why);
+  });
+});
