@@ -56,7 +56,7 @@ function neighboursIn(policy: Policy): string {
   }
   const columns = slicingsOf(policy).map(({ column }) => column.name);
   if (policy.protect.pairs)
-    return ` Neighbours: replace one record by another that differs from it in nothing but values that are pairs${columns.length === 0 ? '' : `, with the same ${columnList(columns)}, which everybody knows`}; how many records there are is public.`;
+    return ` Neighbours: replace ${policy.protect.secret === 'person' ? 'the rows of one person by as many others, each of them by one' : 'one record by another'} that differs from it in nothing but values that are pairs${columns.length === 0 ? '' : `, with the same ${columnList(columns)}, which everybody knows`}; how many records there are is public.`;
   if (columns.length === 0) return ' Neighbours: replace one record by any other; how many records there are is public.';
   return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced; how many records there are is public.`;
 }

@@ -66,8 +66,8 @@ export async function countHidden(engine: Pinned, policy: Policy): Promise<Priva
   for (const d of policy.dependence)
     for (const { column, role } of tieColumns(d))
       if (role === 'group') keys.set(column, keys.get(column) ?? new KeyTally(column));
-  const { unit, maxRows, secret } = policy.protect;
-  if (unit !== undefined && secret === 'person') keys.set(unit, new KeyTally(unit, maxRows));
+  const { unit, maxRows, secret, pairs } = policy.protect;
+  if (unit !== undefined && secret === 'person') keys.set(unit, new KeyTally(unit, maxRows, pairs !== undefined));
   const tallies = new Map([...policy.columns.values()].map((column) => [column.name, tallyOf(column)]));
   const names = [...new Set([...tallies.keys(), ...keys.keys()])];
   for (let from = 0; from < names.length; from += atOnce) {
@@ -222,12 +222,15 @@ class NumberTally implements Tally {
 class KeyTally {
   readonly #column: string;
   readonly #most: number | undefined;
+  readonly #whole: boolean;
   readonly #counts = new Map<string, number>();
   #nameless = 0;
 
-  constructor(column: string, most?: number) {
+  /** `whole`: of a person with more rows none is used. */
+  constructor(column: string, most?: number, whole = false) {
     this.#column = column;
     this.#most = most;
+    this.#whole = whole;
   }
 
   see(cell: Cell): void {
@@ -241,7 +244,8 @@ class KeyTally {
     let beyond = 0;
     for (const size of this.#counts.values()) {
       sizes.set(size, (sizes.get(size) ?? 0) + 1);
-      beyond += Math.max(0, size - (this.#most ?? size));
+      const further = Math.max(0, size - (this.#most ?? size));
+      beyond += further > 0 && this.#whole ? size : further;
     }
     const all = [...sizes].sort(([a], [b]) => a - b).map(([size, groups]) => ({ size, groups }));
     return {

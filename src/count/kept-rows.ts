@@ -8,7 +8,8 @@ import { rawCell, sourceColumn } from './read-column.js';
 /**
  * `SELECT columns FROM fugu_data`, cut to `maxRows` rows per person when the secret is a person. The rows that stay are a keyed pseudo-random choice
  * among the person's own rows, taken as a set: neither other people nor the order in which a database happens to hand out rows can change it
- * (effects.proof.md needs that), and no value is favoured. Rows that name nobody belong to nobody and are left out.
+ * (effects.proof.md needs that), and no value is favoured. Rows that name nobody belong to nobody and are left out. Under pairs of values no such choice is made, because it would change with a value
+ * that moves along one: all rows of a person are used, or none where there are more.
  */
 export function keptRows(
   dialect: Dialect,
@@ -17,7 +18,7 @@ export function keptRows(
   source: readonly SourceColumn[],
   columns: readonly (readonly [expression: string, alias: string])[],
 ): string {
-  const { secret, unit, maxRows } = policy.protect;
+  const { secret, unit, maxRows, pairs } = policy.protect;
   const select = (extra: readonly string[], from: string, aliases = columns.map(([, alias]) => alias)) =>
     `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${from}`;
   const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
@@ -32,6 +33,11 @@ export function keptRows(
   // Rows of a view were cut table by table: at most `maxRows` of them are one person's (view/rows-per-person.proof.md).
   if (policy.view) return select([], 'fugu_data', list);
   const owner = sourceColumn(source, unit);
+  if (pairs) {
+    const read = select([`${dialect.name(rawCell(owner), owner.type)} AS person`], 'fugu_data', list);
+    const counted = select(['count(*) OVER (PARTITION BY person) AS many'], `(${read}) AS owned WHERE person IS NOT NULL`);
+    return select([], `(${counted}) AS counted WHERE many <= ${Math.trunc(maxRows)}`);
+  }
   return cutRows(dialect, binder, columns, {
     from: 'fugu_data',
     population: policy.population,
@@ -118,7 +124,8 @@ export async function publicRecords(engine: Pinned, policy: Policy): Promise<num
   if (addsRemoves(policy)) throw new Error('the number of records is protected');
   if (policy.protect.secret !== 'person') return (await engine.size()).open();
   const binder = new Binder(engine.dialect);
-  const single = { ...policy, protect: { ...policy.protect, maxRows: 1 } };
+  const { pairs: _, ...protect } = policy.protect;
+  const single = { ...policy, protect: { ...protect, maxRows: 1 } };
   const one = keptRows(engine.dialect, binder, single, await engine.columns(), []);
   const rows = (await engine.rows({ sql: `SELECT count(*) FROM (${one}) AS persons`, values: binder.values })).open();
   return Number(rows[0]?.[0] ?? 0);

@@ -304,12 +304,9 @@ describe('a measure that no pair moves', () => {
     });
   });
 
-  it('is noised as ever where persons or answers are the secret', () => {
-    const pairs = pairsOf({ party: blocks });
-    for (const protect of [{ secret: 'person', unit: 'id', maxRows: 2 }, { secret: 'answer' }] as const) {
-      const [m] = measuresOf(grouped, samplePolicy(columns, { ...protect, pairs }));
-      expect([m!.effects.has(everyRecord), m!.effects.has(paired(digest))]).toEqual([true, false]);
-    }
+  it('is noised as ever where answers are the secret', () => {
+    const [m] = measuresOf(grouped, samplePolicy(columns, { secret: 'answer', pairs: pairsOf({ party: blocks }) }));
+    expect([m!.effects.has(everyRecord), m!.effects.has(paired(digest))]).toEqual([true, false]);
   });
 
   it('is exactly one of which every two rows that are a pair say the same', () => {

@@ -40,11 +40,14 @@ const areStrangers = ({ dependence, undecided }: Policy): boolean => dependence.
  * class, and needs no noise.
  */
 export function withPairs(policy: Policy, effects: Effects, moving: Moving): Effects {
-  const { pairs, secret } = policy.protect;
+  const { pairs, secret, maxRows } = policy.protect;
   const full = effects.get(everyRecord);
-  // Of persons and answers pairs.proof.md says why not.
-  if (!pairs || !full || (secret !== 'row' && secret !== 'step')) return effects;
-  const own = alongPairs(policy, pairs, moving);
+  // Of answers pairs.proof.md says why not.
+  if (!pairs || !full || secret === 'answer') return effects;
+  // Every row of a person may move at once.
+  const rows = secret === 'person' ? BigInt(maxRows) : 1n;
+  const { l1, l2squared } = alongPairs(policy, pairs, moving);
+  const own = { l1: smaller(rows * l1, full.l1), l2squared: smaller(rows * rows * l2squared, full.l2squared) };
   if (own.l1 === 0n && areStrangers(policy)) return new Map();
   return new Map([...effects, [paired(pairs.digest), full], ...(own.l1 > 0n ? [[along(pairs.digest), own] as const] : [])]);
 }

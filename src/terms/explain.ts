@@ -120,7 +120,7 @@ const aboutRelation = ({ name, columns, domain, symmetric, private: hidden }: Re
 const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> = {
   row: () => 'everything one row says. One row is taken to be one person.',
   person: ({ protect, ...policy }) =>
-    `everything said by all rows with the same ${protect.unit}${alsoIn(ownTables(policy))}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; further ones are left out.`,
+    `everything said by all rows with the same ${protect.unit}${alsoIn(ownTables(policy))}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; ${protect.pairs ? 'whoever has more is left out, because which of them to use would hang on what they say' : 'further ones are left out'}.`,
   answer: () => 'one answer: a single cell of one row. Several answers of the same person taken together are protected less.',
   step: ({ dependence, protect: { window = 1 } }, kinds) => {
     const [step] = dependence.flatMap((d) => kindOf(d, kinds).step?.(d) ?? []);

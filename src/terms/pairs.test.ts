@@ -132,7 +132,6 @@ describe('pairs in a policy', () => {
     ['{age: {within: 5}, same: [age]}', 'secret: row', 'declared twice'],
     ['{age: {within: 5}}', 'secret: row, neighbours: add-remove', 'added or removed'],
     ['{age: {within: 5}}', 'secret: answer', 'secret "answer"'],
-    ['{age: {within: 5}}', 'secret: person, unit: id, maxRows: 2', 'secret "person"'],
   ])('%s under %s is refused: %s', async (pairs, protect, words) => {
     const { code, message, hint, place } = await fault(policy(pairs, protect));
     expect(message).toContain(words);

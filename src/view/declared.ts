@@ -46,11 +46,13 @@ export function policyOfView(policy: Policy, view: View): Policy {
   if (known) return known;
   const columns = columnsOfView(policy, view);
   const { merge: _, tables: __, ...rest } = policy;
+  // Pairs are of the data's own columns: what is read of a view counts in full.
+  const { pairs: ___, ...protect } = policy.protect;
   const steady = new Set(view.parts.filter((part) => isSteady(policy, view, part)).map(({ as }) => as));
   const made: Policy = {
     ...rest,
     columns: new Map(columns.map(({ name, column }) => [name, column])),
-    protect: { ...policy.protect, maxRows: rowsPerPerson(policy, view) },
+    protect: { ...protect, maxRows: rowsPerPerson(policy, view) },
     view: { steady: new Set(columns.filter(({ as }) => steady.has(as)).map(({ name }) => name)) },
   };
   derived.set(policy, (derived.get(policy) ?? new WeakMap()).set(view, made));

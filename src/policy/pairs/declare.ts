@@ -24,7 +24,7 @@ export type Wrong = (message: string, hint: string) => Error;
 /** The written pairs, checked; undefined where they leave every two values as they were. */
 export function declarePairs(
   entry: PairsEntry,
-  protect: Pick<Protect, 'secret' | 'neighbours'>,
+  protect: Pick<Protect, 'secret' | 'unit' | 'neighbours'>,
   declaring: Declaring,
 ): Pairs | undefined {
   refuseBeside(protect, declaring.yaml);
@@ -65,7 +65,8 @@ export function declarePairs(
       }
     }
   }
-  return columns.size === 0 ? undefined : { digest: digestOf(columns, declaring.columns), columns, told };
+  const whose = protect.secret === 'person' ? [`person by ${protect.unit}`] : [];
+  return columns.size === 0 ? undefined : { digest: digestOf(columns, declaring.columns, whose), columns, told };
 }
 
 function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column {
@@ -84,15 +85,10 @@ function refuseBeside({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbou
   const leave = 'Leave pairs out: any two values are then not told apart.';
   if (neighbours !== undefined)
     throw wrong('Pairs of values do not go with records that are added or removed: an absent record has no value.', leave);
-  if (secret === 'person')
-    throw wrong(
-      'Pairs do not go with the secret "person": which rows of a person are used depends on what all of them say, so a small change of one could bring in another.',
-      `Protect rows (secret: row). ${leave}`,
-    );
   if (secret === 'answer')
     throw wrong(
       'Pairs do not go with the secret "answer": what else a person answered goes along with an answer, and further than pairs allow.',
-      `Protect rows (secret: row): pairs are then declared for each column all the same. ${leave}`,
+      `Protect rows (secret: row): pairs are then declared for each column all the same; write same: [region] for columns that everybody knows. ${leave}`,
     );
   if (secret === 'edge') throw wrong('Pairs are of values in columns; the tuples of a relation have none.', leave);
 }
@@ -184,12 +180,19 @@ const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: Wr
   },
 };
 
-/** The graph, and all that decides which value a cell has. */
-function digestOf(pairs: ReadonlyMap<string, ColumnPairs>, columns: ReadonlyMap<string, Column>): string {
-  const parts = [...pairs]
+/** The graph, all that decides which value a cell has, and whose rows move together where that is not one row. */
+function digestOf(
+  pairs: ReadonlyMap<string, ColumnPairs>,
+  columns: ReadonlyMap<string, Column>,
+  whose: readonly string[],
+): string {
+  const parts: unknown[] = [...pairs]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, own]) => [name, readingOf(columns.get(name)!), Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1))]);
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify([...parts, ...whose]))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 /** All that decides which value a cell of the column has. */

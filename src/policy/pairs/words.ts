@@ -27,6 +27,7 @@ export function pairWords(policy: Pick<Policy, 'protect' | 'columns'>): PairWord
     learned: [
       ...(same.length > 0 ? [`${same.join(', ')} (rows that are compared agree there)`] : []),
       ...told.map(({ column, told: values }) => `${column} as far as no pairs join values: ${values!.join(' from ')}`),
+      ...(policy.protect.secret === 'person' ? ['how many rows a person has (pairs change what they say, not how many)'] : []),
       ...(apart.length > 0 ? [`whether there is an answer to ${apart.join(', ')}`] : []),
     ],
   };

@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { checkPolicy, open } from '../src/index.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+/** Persons of several rows under pairs: what their rows say moves along pairs, how many they have stays, and which rows are used hangs on nothing that moves. */
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const protect = (maxRows: number) =>
+  `{ secret: person, unit: id, maxRows: ${maxRows}, pairs: { age: { within: 5, missing: apart }, same: [party] } }`;
+type Row = readonly [who: string, party: string, age: number | ''];
+const fileOf = (rows: readonly Row[]) =>
+  `id,home,party,age,weight,media\n${rows.map(([who, party, age]) => `${who},h,${party},${age},1,tv`).join('\n')}\n`;
+const rows: readonly Row[] = [
+  ...Array.from({ length: 40 }, (_, i): Row => [`p${i % 20}`, i < 20 ? 'dem' : 'rep', 20 + i]),
+  ['many', 'other', 40],
+  ['many', 'other', 41],
+  ['many', 'dem', 42],
+];
+const tableOf = async (file: readonly Row[], policy: string) => {
+  shop = openWorkshop(policy);
+  shop.write('people.csv', fileOf(file));
+  await using fugu = await open(shop.policyFile);
+  const { tables } = await fugu.release({ kind: 'histogram', column: 'party' }, { epsilon: 0.2 });
+  shop.remove();
+  return tables[0]!.rows.map(({ value }) => value);
+};
+
+describe('pairs of what the rows of a person say', () => {
+  it('leave what no pair moves exact, and leave out whoever has more rows than are used', async () => {
+    expect(await tableOf(rows, policyYaml({ protect: protect(2) }))).toEqual([20, 20, 0, 0]);
+    expect(await tableOf(rows, policyYaml({ protect: protect(3) }))).toEqual([21, 20, 2, 0]);
+    expect(await tableOf(rows, policyYaml({ protect: protect(1) }))).toEqual([0, 0, 0, 0]);
+  });
+
+  it('tell nothing of a pair by which rows are used: ages that move change no exact table', async () => {
+    const moved = rows.map(([who, party, age], i): Row => [who, party, Number(age) + (i % 6)]);
+    for (const maxRows of [2, 3])
+      expect(await tableOf(moved, policyYaml({ protect: protect(maxRows) }))).toEqual(
+        await tableOf(rows, policyYaml({ protect: protect(maxRows) })),
+      );
+  });
+
+  it('need noise for as many steps as there are rows, and count in full where the question is about a row per person', async () => {
+    const widthOf = async (policy: string, question: object) => {
+      shop = openWorkshop(policy);
+      shop.write('people.csv', fileOf(rows));
+      await using fugu = await open(shop.policyFile);
+      const plan = await fugu.plan(question as { kind: 'sum'; column: 'age' }, { epsilon: 0.5 });
+      shop.remove();
+      return [plan.errors[0]!.halfWidth, plan.guarantee.sentences.join(' ')] as const;
+    };
+    const sum = { kind: 'sum', column: 'age' };
+    const [near, words] = await widthOf(policyYaml({ protect: protect(2) }), sum);
+    const [row] = await widthOf(
+      policyYaml({ protect: '{ secret: row, pairs: { age: { within: 5, missing: apart }, same: [party] } }' }),
+      sum,
+    );
+    const [plain] = await widthOf(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }), sum);
+    expect(near / row).toBeCloseTo(2, 1);
+    // 90 of a row that may be missing against 5.
+    expect(plain / near).toBeCloseTo(18, 0);
+    expect(words).toContain('replace the rows of one person by as many others');
+    const perPerson = { sql: 'SELECT AVG(n) FROM (SELECT id, MAX(age) AS n FROM people GROUP BY id) AS each' };
+    const [seen] = await widthOf(policyYaml({ protect: protect(2) }), perPerson);
+    expect(seen).toBe((await widthOf(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }), perPerson))[0]);
+  });
+
+  it('are told in words: how many rows somebody has may be learned', async () => {
+    shop = openWorkshop(policyYaml({ protect: protect(2) }));
+    const { explanation } = (await checkPolicy(shop.policyFile)) as unknown as { explanation: { text: string }[] };
+    const text = explanation.map((line) => line.text).join('\n');
+    expect(text).toContain('may learn: how many rows a person has');
+    expect(text).toContain('whoever has more is left out');
+  });
+});
