@@ -24,6 +24,8 @@ import { category, multi, number, samplePolicy, surveyColumns } from './sample-p
 export interface Twins {
   make(...statements: string[]): Promise<{ readonly file: string; readonly tables: readonly string[] }>;
   open(file: string, table: string, more?: Partial<EngineSource>): Promise<{ readonly duckdb: Pinned; readonly other: Pinned }>;
+  /** Where the tables of a file lie. */
+  places(file: string): { readonly duckdb: string; readonly other: string };
   remove(): Promise<void>;
 }
 export const quoted = (cell: string | null): string => (cell === null ? 'NULL' : `'${cell.replaceAll("'", "''")}'`);
@@ -257,7 +259,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       const ends = [' ', '\t', '\u00a0', '\u2003', '\u200b', '\ufeff', '\u00ad', '\u0085', '\u3000', '\u2066'];
       const cores = ['Ann', 'ann', '007', '7', '7.0', '+7.50', '-0', '-0.00', '0', '1e5', 'J. Doe', '', 'é', 'e\u0301', 'ﬁ', '가', '\u1100\u1161', "O'Hara", '试验', '1.', '.5', '-12.340', '9007199254740993', 'x'.repeat(300)]; // biome-ignore format: one line
       const texts = [...cores, ...cores.flatMap((core) => ends.map((end) => `${end}${core}${end}${end}`))];
-      const numbers = ['0', '-0', '1.5', '7', '1e15', '1e22', '1e300', '-1e18', '1152921504606846976', '9223372036854775808', '1e-7', 'NaN', 'Infinity', '0.1']; // biome-ignore format: one line
+      const numbers = ['0', '-0', '1.5', '7', '1e15', '1e22', '1e300', '-1e18', '1152921504606846976', '9223372036854775808', '1e-7', 'NaN', 'Infinity', '0.1', '2.2e37', '-1e38', '1.7e38', '-Infinity', '1e-5', '0.0001', '123456.789', '1e16', '123456789012345680', '1.5e20']; // biome-ignore format: one line
       const { file } = await twins.make(
         'CREATE TABLE texts (k INTEGER, t VARCHAR)',
         `INSERT INTO texts VALUES ${texts.map((t, k) => `(${k}, ${quoted(t)})`).join(', ')}`,
@@ -280,6 +282,19 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       expect(inOther).toEqual(inDuckdb);
       const [first, second] = await read('numbers', 'real');
       expect(second).toEqual(first);
+    });
+
+    it('tells doubles apart by the same numbers', async () => {
+      const cells = ['0', '-0', '1.5', '-1.5', '5e-324', '-5e-324', '1e-310', '1.7976931348623157e308', '0.1', 'NaN', 'Infinity', '-Infinity', '4.35', null]; // biome-ignore format: one line
+      const { file } = await twins.make('CREATE TABLE people (k INTEGER, x DOUBLE)', `INSERT INTO people VALUES ${cells.map((x, k) => `(${k}, ${quoted(x)})`).join(', ')}`); // biome-ignore format: one line
+      const { duckdb, other } = await twins.open(file, 'people');
+      const bits = (x: number) => new BigInt64Array(Float64Array.of(x + 0).buffer)[0]!;
+      const expected = cells.map((x) => (x === null || x === 'NaN' ? null : bits(Number(x))));
+      for (const data of [duckdb, other]) {
+        const sql = `SELECT ${data.dialect.bits('"x"')} FROM fugu_data ORDER BY "k"`;
+        expect((await data.rows({ sql, values: [] })).open().map(([x]) => x)).toEqual(expected);
+        await data.close();
+      }
     });
 
     it('reads the numbers that texts say alike', async () => {

@@ -56,6 +56,7 @@ export function twinsWith(town: OtherTown): Twins {
     async open(file, table, more = {}) {
       return { duckdb: await held({ source: file, table, ...more }), other: await held(town.source(table, more)) };
     },
+    places: (file) => ({ duckdb: file, other: (town.source('', {}) as { readonly source: string }).source }),
     async remove() {
       rmSync(folder, { recursive: true, force: true });
       await town.close();
@@ -69,7 +70,7 @@ async function held(source: Parameters<typeof openEngine>[0]): Promise<Pinned> {
   const data = await engine.pin();
   const bound = {
     id: () => data.id(),
-    columns: () => data.columns(),
+    columns: (table?: string) => data.columns(table),
     size: () => data.size(),
     rows: (statement) => data.rows(statement),
     count: (statement) => data.count(statement),

@@ -29,7 +29,7 @@ export function keptRows(
       'The secret is a person but no unit column names the person.',
       'Write protect: { secret: person, unit: … }.',
     );
-  const text = (name: string) => dialect.text(rawCell(sourceColumn(source, name)));
+  const text = (name: string) => cellText(dialect, sourceColumn(source, name));
   // Rows of a view were cut table by table: at most `maxRows` of them are one person's (view/rows-per-person.proof.md).
   if (policy.view) return select([], 'fugu_data', list);
   const owner = sourceColumn(source, unit);
@@ -46,6 +46,10 @@ export function keptRows(
     limits: [{ most: maxRows }],
   });
 }
+
+/** What a cell says, in the same letters in every database: each of them writes fractions in its own way, so these are told by their bits. */
+export const cellText = (dialect: Dialect, column: SourceColumn, cell = rawCell(column)): string =>
+  column.type === 'text' ? dialect.text(cell) : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');
 
 /** The columns of a table that are ever read: declared ones, and those by which its rows are joined. */
 export const contentOf = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [

@@ -56,6 +56,8 @@ export interface Dialect {
    * where rows are near: they are counted here.
    */
   readonly eachOf?: (query: string, numbers: readonly string[]) => string;
+  /** A whole number of 64 bits for every double: the bits it is made of, the same in every database. One for both zeros; NULL for NaN. */
+  bits(real: string): string;
   /** 32 letters of a text that nobody can foresee; sorted alike everywhere. */
   digest(text: string): string;
   /** The name in a cell (name.ts). */

@@ -1,5 +1,5 @@
 import { Compiler } from '../count/compile.js';
-import { type Cut, contentOf, cutRows } from '../count/kept-rows.js';
+import { type Cut, cellText, contentOf, cutRows } from '../count/kept-rows.js';
 import { columnGrid, rawCell, sourceColumn } from '../count/read-column.js';
 import { columnsTested } from '../count/row-test.js';
 import type { Binder, Dialect } from '../engine/dialect.js';
@@ -129,7 +129,7 @@ function readTable(tables: Tables, binder: Binder, part: Part, data: string): Re
     from: table ? tableView(table.name) : `${data} AS fugu_rows`,
     population: policy.population,
     person,
-    content: names.map((name) => dialect.text(rawCell(sourceColumn(source, name)))),
+    content: names.map((name) => cellText(dialect, sourceColumn(source, name))),
     limits: table ? limitsOf(tables, table) : [{ most: policy.protect.maxRows }],
   };
   const owned = [...columns, ...(table?.public ? [] : [[person, 'owner'] as const])];
@@ -163,23 +163,29 @@ function readPersons(tables: Tables, binder: Binder, { of, filter, features }: P
   const read = `SELECT ${[`${quoteName(policy.protect.unit!)} AS owner`, ...names.map((name) => `${reader.cell(name)} AS ${cell(name)}`)].join(', ')} FROM (${sql}) AS seen`;
   const tests = filter.map(reader.passes);
   const passing = `SELECT * FROM (${read}) AS read${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''}`;
-  const text = (name: string) => `coalesce(${dialect.text(cell(name))}, '')`;
   const given = (name: string) => reader.answered(name);
   const place = (name: string) => `CASE WHEN ${given(name)} THEN ${reader.position(name)} END`;
+  /** In which order values come that nothing else tells apart. */
+  const value = (name: string) =>
+    isNumber(declared.columns.get(name)!)
+      ? `coalesce(${place(name)}, -1)`
+      : `coalesce(${cellText(dialect, sourceColumn(columns, name), cell(name))}, '')`;
   const counts = features.flatMap((f, k) =>
     f.how === 'usual' ? [`count(*) OVER (PARTITION BY owner, ${cell(f.column)}) AS n${k}`] : [],
   );
   const ranks = features.flatMap((f, k) => {
     const first = (test: string, then: string) =>
       `row_number() OVER (PARTITION BY owner ORDER BY CASE WHEN ${test} THEN 0 ELSE 1 END, ${then}) AS r${k}`;
-    if (f.how === 'usual') return [first(given(f.column), `n${k} DESC, ${text(f.column)}`)];
+    if (f.how === 'usual') return [first(given(f.column), `n${k} DESC, ${value(f.column)}`)];
     if (f.how === 'first' || f.how === 'last')
-      return [first(given(f.by), `${place(f.by)}${f.how === 'last' ? ' DESC' : ''}, ${text(f.column)}`)];
+      return [first(given(f.by), `${place(f.by)}${f.how === 'last' ? ' DESC' : ''}, ${value(f.column)}`)];
     return [];
   });
   const counted = counts.length > 0 ? `SELECT *, ${counts.join(', ')} FROM (${passing}) AS passing` : passing;
   const ranked = ranks.length > 0 ? `SELECT *, ${ranks.join(', ')} FROM (${counted}) AS counted` : counted;
-  const values = features.map((f, k) => `${featureValue(tables, declared, f, { cell, given, place, rank: `r${k}` })} AS c${k}`);
+  const values = features.map(
+    (f, k) => `${featureValue(tables, declared, f, { cell, given, place, rank: `r${k}`, columns })} AS c${k}`,
+  );
   const cells = new Map(
     features.map((f, k) => {
       const category = 'column' in f && !isNumber(declared.columns.get(f.column)!);
@@ -195,13 +201,16 @@ interface Cells {
   readonly given: (name: string) => string;
   readonly place: (name: string) => string;
   readonly rank: string;
+  readonly columns: readonly SourceColumn[];
 }
 
-function featureValue({ dialect }: Tables, declared: Policy, f: Feature, { cell, given, place, rank }: Cells): string {
+function featureValue({ dialect }: Tables, declared: Policy, f: Feature, { cell, given, place, rank, columns }: Cells): string {
   if (f.how === 'count') return dialect.whole('count(*)');
   const whole = isNumber(declared.columns.get(f.column)!);
   const chosen = f.how === 'usual' ? `${rank} = 1 AND ${given(f.column)}` : 'by' in f ? `${rank} = 1 AND ${given(f.by)}` : 'true';
-  if (!whole) return `max(CASE WHEN ${chosen} THEN ${cell(f.column)} END)`;
+  // Of one row at most; not every database has a largest truth value.
+  if (!whole)
+    return `${sourceColumn(columns, f.column).type === 'boolean' ? 'bool_or' : 'max'}(CASE WHEN ${chosen} THEN ${cell(f.column)} END)`;
   const { low, step, lowUnits, stride, unit } = columnGrid(declared, f.column);
   const { real, constant } = dialect;
   const total = (x: string) => dialect.total?.(x, Number.POSITIVE_INFINITY) ?? `sum(${x})`;

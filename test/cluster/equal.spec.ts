@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { describeEqual } from '../engine-equal.js';
+import { describeViews } from '../engine-views.js';
 import { catalogs, cluster, Town } from './town.js';
 import { twinsIn } from './twin.js';
 
@@ -7,4 +8,5 @@ import { twinsIn } from './twin.js';
 const every = process.env.FUGU_CLUSTER_FULL ? 1 : 5;
 describe.skipIf(!cluster)('a cluster', () => {
   describeEqual('Trino', async () => twinsIn(await Town.open(catalogs.at(-1)!, 'equal')), { every });
+  describeViews('Trino', async () => twinsIn(await Town.open(catalogs.at(-1)!, 'views')), { slice: every });
 });

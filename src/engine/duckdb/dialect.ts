@@ -49,7 +49,8 @@ function name(cell: string, type: SourceColumn['type']): string {
   if (type === 'integer' || type === 'boolean') return text(cell);
   if (type !== 'real') return nameInText(text(cell));
   const whole = text(`TRY_CAST(${cell} AS HUGEINT)`);
-  return `CASE WHEN isnan(${cell}) THEN NULL WHEN ${cell} = trunc(${cell}) THEN coalesce(${whole}, ${text(cell)}) ELSE ${text(cell)} END`;
+  // In full digits as far as every database has them.
+  return `CASE WHEN isnan(${cell}) THEN NULL WHEN ${cell} = trunc(${cell}) AND abs(${cell}) < ${constant(2 ** 124)} THEN ${whole} ELSE ${text(cell)} END`;
 }
 
 const blanks = `' ' || chr(9) || chr(13) || chr(10)`;
@@ -75,6 +76,7 @@ export const duckdb: Dialect = {
   parts: (list, separator) =>
     `coalesce(list_transform(string_split(${list}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),
+  bits: (x) => `CASE WHEN NOT isnan(${x}) THEN CAST(CAST(${x} + ${constant(0)} AS BIT) AS BIGINT) END`,
   digest: (x) => `md5(${x})`,
   name,
 };

@@ -120,6 +120,8 @@ export const postgres: Dialect = {
   // The query stays one: put into the list, its expressions would be worked out for every number that mentions them.
   eachOf: (query, numbers) =>
     `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
+  bits: (x) =>
+    `CASE WHEN ${x} <> ${constant(Number.NaN)} THEN CAST(CAST('x' || encode(float8send(${x} + ${constant(0)}), 'hex') AS BIT(64)) AS BIGINT) END`,
   digest: (x) => byLetters(`md5(${x})`),
   name,
 };

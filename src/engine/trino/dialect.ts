@@ -116,6 +116,7 @@ export const trino: Dialect = {
     `coalesce(transform(split(${list}, ${separator}), fugu_part -> ${trimmedOf('fugu_part', blanks)}), ${nothing})`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `arrays_overlap(${list}, ARRAY[${items.join(', ')}])`),
   eachOf: (query, numbers) => `(${query}) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
+  bits: (x) => `CASE WHEN NOT is_nan(${x}) THEN from_big_endian_64(to_ieee754_64(${x} + ${constant(0)})) END`,
   digest: (x) => `lower(to_hex(md5(to_utf8(${x}))))`,
   name,
 };
