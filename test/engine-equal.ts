@@ -12,8 +12,9 @@ import { countSteps } from '../src/learn/transitions/learn-transitions.js';
 import { exactAnswer } from '../src/pattern/exact-answer.js';
 import { analysePattern } from '../src/pattern/query/analyse.js';
 import { truncated } from '../src/pattern/truncated.js';
+import { dateText, daysOf } from '../src/policy/date-text.js';
 import { numberFromText } from '../src/policy/number-text.js';
-import type { Policy } from '../src/policy/policy.js';
+import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { keyOf } from '../src/query/keys.js';
 import { parseBatch } from '../src/query/parse.js';
@@ -103,6 +104,37 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       expect(sql.flat().filter((n) => n !== 0n).length).toBeGreaterThan(100);
       if (Object.keys(types).length > 0) return;
       await expectEqual(file, policy, measures, { numbers: new Set(['age', 'income', 'w']), codes: new Set(['party', 'grade']) });
+    });
+
+    it('reads dates, and what only looks like one, as the same days', async () => {
+      const days = number('day', `${daysOf('1990-01-01')}`, `${daysOf('2030-12-31')}`, '1');
+      const policy = samplePolicy([{ ...days, type: 'integer', date: true } as Column]);
+      const texts = ['2020-02-29', '2021-02-29', '1900-02-29', ' 2023-06-15\t', '2023-06-15T12:30:00Z', '2023-06-15 01:02:03+02', '2023-13-01', '2023-04-31', '0000-01-01', '0001-01-01', '9999-12-31', '20230615', '15.06.2023', 'x', '', null]; // biome-ignore format: one line
+      const each = Array.from({ length: 900 }, (_, i) => [dateText(daysOf('1989-12-01')! + 17 * i)]);
+      const { measures } = bindBatch(
+        parseBatch([
+          { kind: 'count', by: ['day'] },
+          { kind: 'mean', column: 'day' },
+          { kind: 'count', where: [{ column: 'day', op: '>', value: '2003-04-05' }] },
+        ]),
+        policy,
+      );
+      const parts = (['year', 'month', 'day', 'weekday', 'yearday'] as const).flatMap(
+        (op) => bindBatch(parseBatch({ kind: 'count', by: ['part'], derive: { part: { op, of: ['day'] } } }), policy).measures,
+      );
+      const { file } = await twins.make(
+        'CREATE TABLE people (day VARCHAR)',
+        `INSERT INTO people VALUES ${values([...texts.map((t) => [t]), ...each])}`,
+      );
+      const more = { numbers: new Set(['day']), dates: new Set(['day']) };
+      const found = await expectEqual(file, policy, measures, more);
+      expect(found[0]!.reduce((a, b) => a + b, 0n)).toBe(916n);
+      expect(found[0]!.at(-1)).toBe(10n);
+      for (const part of parts) await expectEqual(file, policy, [part], more);
+      const stored = await twins.make(
+        "CREATE TABLE people AS SELECT DATE '2001-05-05' + CAST(i AS INTEGER) AS day FROM range(700) t(i)",
+      );
+      await expectEqual(stored.file, policy, measures, more);
     });
 
     it('cuts the rows of a person to the same ones', async () => {

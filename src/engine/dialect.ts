@@ -24,6 +24,8 @@ export interface Dialect {
   numberIn(cell: string, type: SourceColumn['type']): string;
   /** The number in a text by the grammar of policy/number-text.ts, else NULL. */
   numberInText(text: string, mark?: DecimalMark): string;
+  /** Days since 1970-01-01 of the date that a text says by the grammar of policy/date-text.ts, else NULL. */
+  dayInText(text: string): string;
   /** The whole number of up to 15 digits that a text spells, else NULL. */
   wholeInText(text: string): string;
   /** Text without the blanks that codes ignore. */
@@ -58,6 +60,8 @@ export interface Dialect {
   readonly eachOf?: (query: string, numbers: readonly string[]) => string;
   /** A whole number of 64 bits for every double: the bits it is made of, the same in every database. One for both zeros; NULL for NaN. */
   bits(real: string): string;
+  /** Behind a subquery whose columns are to be worked out once; absent where a database does so by itself. */
+  readonly fence?: string;
   /** 32 letters of a text that nobody can foresee; sorted alike everywhere. */
   digest(text: string): string;
   /** The name in a cell (name.ts). */

@@ -30,6 +30,8 @@ export interface CellReadings {
   readonly numbers?: ReadonlySet<string>;
   /** Those of them whose text has a comma before the fraction. */
   readonly commas?: ReadonlySet<string>;
+  /** Those of them whose cells are dates: days since 1970-01-01 are shown. */
+  readonly dates?: ReadonlySet<string>;
   /** The grids through which numbers are read: an engine that holds the data may work out every cell's place once. */
   readonly grids?: ReadonlyMap<string, PlaceGrid>;
 }

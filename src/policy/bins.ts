@@ -1,5 +1,6 @@
 import { add, ceiling, compare, divide, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
 import { missingLabel } from './code.js';
+import { dateText } from './date-text.js';
 import { type Grid, gridOf, numberAt } from './grid.js';
 import type { NumberColumn } from './policy.js';
 
@@ -52,9 +53,10 @@ function binStarts(column: NumberColumn, grid: Grid): readonly number[] {
   return [...new Set(starts)].filter((p) => p > 0 && p <= grid.last).sort((a, b) => a - b);
 }
 
-function binLabels(grid: Grid, starts: readonly number[]): readonly string[] {
+function binLabels({ date }: NumberColumn, grid: Grid, starts: readonly number[]): readonly string[] {
   const firsts = [0, ...starts];
-  const show = (p: number) => `${toNumber(numberAt(grid, p))}`;
+  const told = date ? dateText : String;
+  const show = (p: number) => told(toNumber(numberAt(grid, p)));
   return firsts.map((first, i) => {
     const last = (firsts[i + 1] ?? grid.last + 1) - 1;
     return first === last ? show(first) : `${show(first)} to ${show(last)}`;
@@ -65,5 +67,5 @@ function binLabels(grid: Grid, starts: readonly number[]): readonly string[] {
 export function shownBins(column: NumberColumn): { readonly starts: readonly number[]; readonly labels: readonly string[] } {
   const grid = gridOf(column);
   const starts = binStarts(column, grid);
-  return { starts, labels: [...binLabels(grid, starts), missingLabel] };
+  return { starts, labels: [...binLabels(column, grid, starts), missingLabel] };
 }

@@ -2,6 +2,7 @@ import { compare, divide, one, type Rational, rational, subtract } from '../exac
 import { evenEdges } from './bins.js';
 import { codeText } from './code.js';
 import type { Codebook, CodebookEntry } from './codebook/codebook.js';
+import { daysOf } from './date-text.js';
 import type { Column, NumberColumn } from './policy.js';
 import { declarePools } from './pools.js';
 import { invalid } from './problems.js';
@@ -78,6 +79,17 @@ function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefin
     return { ...base, type: 'weight', bounds, step, ...(decimal && { decimal }) };
   }
   const edges = entry.bins === undefined ? undefined : binEdges(name, entry, { bounds, step }, yaml);
+  if (entry.type === 'date')
+    return {
+      ...base,
+      // Days that mean "no answer" are counted as all days are.
+      missing: missing.map((code) => `${daysOf(code) ?? code}`),
+      type: 'integer',
+      date: true,
+      bounds,
+      step,
+      ...(edges && { bins: edges }),
+    } satisfies NumberColumn;
   return {
     ...base,
     type: entry.type,
@@ -128,7 +140,7 @@ function refuseRepeats(codes: readonly string[], what: string, path: readonly st
 /** At most 2^31 steps between the bounds, so that sums of squares times weights over 2^33 rows stay inside 128 bits. */
 const mostSteps = rational(1n << 31n);
 
-function range(name: string, entry: Told<'integer'> | Told<'number'> | Told<'weight'>, yaml: YamlFile) {
+function range(name: string, entry: Told<'integer'> | Told<'number'> | Told<'weight'> | Told<'date'>, yaml: YamlFile) {
   const [low, high] = entry.bounds;
   const path = ['columns', name, 'bounds'];
   if (compare(low, high) >= 0)
@@ -136,13 +148,14 @@ function range(name: string, entry: Told<'integer'> | Told<'number'> | Told<'wei
       yaml,
       path,
       compare(low, high) > 0 ? `The bounds of "${name}" are reversed.` : `The bounds of "${name}" leave no room.`,
-      'Write the smaller number first: bounds: [0, 100].',
+      entry.type === 'date' ? 'Write the earlier day first.' : 'Write the smaller number first: bounds: [0, 100].',
     );
-  const whole = entry.type === 'integer';
+  const whole = entry.type === 'integer' || entry.type === 'date';
   if (whole && (low.den !== 1n || high.den !== 1n))
     throw invalid(yaml, path, `The bounds of the integer "${name}" are not whole numbers.`, 'Use type: number for fractions.');
-  const step = entry.step ?? (whole ? one : defaultStep(low, high));
-  const stepPath = entry.step ? ['columns', name, 'step'] : path;
+  const said = 'step' in entry ? entry.step : undefined;
+  const step = said ?? (whole ? one : defaultStep(low, high));
+  const stepPath = said ? ['columns', name, 'step'] : path;
   if (step.num <= 0n)
     throw invalid(yaml, stepPath, `The step of "${name}" must be above 0.`, 'Values are rounded to multiples of it.');
   if (whole && step.den !== 1n)
@@ -179,7 +192,7 @@ function defaultStep(low: Rational, high: Rational): Rational {
 
 function binEdges(
   name: string,
-  entry: Told<'integer'> | Told<'number'>,
+  entry: Told<'integer'> | Told<'number'> | Told<'date'>,
   { bounds: [low, high], step }: { readonly bounds: readonly [Rational, Rational]; readonly step: Rational },
   yaml: YamlFile,
 ): readonly Rational[] {
@@ -194,7 +207,7 @@ function binEdges(
         `The bins of "${name}" are not understood.`,
         'Write bins: 10, or the inner edges: bins: [30, 45, 65].',
       );
-    return evenEdges({ type: entry.type, bounds: [low, high], step }, count);
+    return evenEdges({ type: entry.type === 'number' ? 'number' : 'integer', bounds: [low, high], step }, count);
   }
   const edges = entry.bins;
   for (const [i, edge] of edges.entries()) {

@@ -163,6 +163,8 @@ export interface NumberColumn extends ColumnBase {
   readonly step: Rational;
   /** Its cells are texts with a comma before the fraction, where data.decimal says so. */
   readonly decimal?: ',';
+  /** Its cells are dates, each a whole number: days since 1970-01-01. */
+  readonly date?: true;
   /** Inner edges of the bins used when the column is shown as a histogram or used as a key. */
   readonly bins?: readonly Rational[];
 }

@@ -3,6 +3,7 @@ import { Fault } from '../errors.js';
 import { compare, isPositive, one, parseRational, type Rational, rational, zero } from '../exact/rational.js';
 import { exceeded, type LimitName, limits } from '../input/limits.js';
 import { codeText } from './code.js';
+import { daysOf } from './date-text.js';
 import { didYouMean } from './suggest.js';
 import { usages } from './usage.js';
 
@@ -108,6 +109,14 @@ export const oddsRatio = z
   });
 
 const described = { label: z.string().optional(), missing: codes.optional(), public: flag('public').optional() };
+/** A day, as the number by which days are counted. */
+const date = (what: string) =>
+  z.string({ error: `The ${what} must be a day, such as 2024-12-31.` }).transform((text, ctx): Rational => {
+    const days = daysOf(text);
+    return days === undefined
+      ? complain(ctx, `The ${what} is no day.`, 'Write year, month and day: 2024-12-31.')
+      : rational(days);
+  });
 const bounds = z.tuple([decimal('lower bound'), decimal('upper bound')], {
   error: 'The bounds must be a list of two numbers, such as [0, 100].',
 });
@@ -144,6 +153,21 @@ export const columnShape = z.discriminatedUnion(
     section({ type: z.literal('number'), ...numeric }, anyColumn),
     section(
       {
+        type: z.literal('date'),
+        ...described,
+        bounds: z.tuple([date('first day'), date('last day')], {
+          error: 'The bounds must be two days, such as [2020-01-01, 2024-12-31].',
+        }),
+        bins: z
+          .union([z.array(date('bin edge')).superRefine(atMost('bins')), z.union([z.number(), z.string()])], {
+            error: 'The bins must be a list of days or a number of bins.',
+          })
+          .optional(),
+      },
+      'For example day: {type: date, bounds: [2020-01-01, 2024-12-31]}.',
+    ),
+    section(
+      {
         type: z.literal('multi'),
         values: options,
         separator: z.string().min(1).optional().describe('What stands between two options in one cell; ";" when absent.'),
@@ -153,7 +177,7 @@ export const columnShape = z.discriminatedUnion(
     ),
     section({ type: z.literal('weight'), bounds, step: decimal('step').optional(), ...described }, anyColumn),
   ],
-  { error: 'A column needs a type: category, integer, number, multi or weight.' },
+  { error: 'A column needs a type: category, integer, number, date, multi or weight.' },
 );
 
 const belief = section(

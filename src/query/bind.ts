@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { countedText, type Measure } from '../count/measure.js';
+import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import { seenThrough } from '../view/view-pin.js';
 import { arranged, checkArranged } from './arrange.js';
@@ -53,5 +54,17 @@ export const identityOf = ({ queries, measures }: BoundBatch, policy: Policy): r
   countedText(measures, policy),
 ];
 
-const bindQuery = (query: Query, scope: Scope): BoundQuery =>
-  (queryKinds[query.kind] as QueryKind<z.ZodType<Query>>).bind(query, scope);
+function bindQuery(query: Query, scope: Scope): BoundQuery {
+  const bound = (queryKinds[query.kind] as QueryKind<z.ZodType<Query>>).bind(query, scope);
+  const column = 'column' in query && query.column !== undefined ? scope.policy.columns.get(query.column) : undefined;
+  if (!column || !('date' in column) || !column.date) return bound;
+  if (query.kind === 'sum')
+    throw new Fault('QUERY_INVALID', `"${column.name}" is a date: days do not add up.`, 'Ask for its mean, or for quantiles.');
+  if (query.kind !== 'mean' && query.kind !== 'quantile') return bound;
+  return { ...bound, finish: (noisy) => inDays(bound.finish(noisy)) };
+}
+/** Answers are numbers; of a date the number of a day. */
+const inDays = (table: AnswerTable): AnswerTable => ({
+  ...table,
+  columns: table.columns.map((name, i, all) => (i < all.length - 1 ? name : `${name} (days since 1970-01-01)`)),
+});

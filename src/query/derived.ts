@@ -7,6 +7,7 @@ import { codesOf, codeText } from '../policy/code.js';
 import { columnNamed, isNumber } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
 import type { CategoryColumn, NumberColumn, Policy } from '../policy/policy.js';
+import { type DatePart, dateParts, partOf, truncated } from './calendar.js';
 import { testOf } from './filter.js';
 import type { Expression } from './form.js';
 import type { Quantity } from './quantity.js';
@@ -54,8 +55,9 @@ export function derivedColumns(
       if (open.has(name))
         throw new Fault('QUERY_INVALID', `The derived column "${name}" is made of itself.`, 'Derive it from other columns.');
       open.add(name);
-      const column = columnOf(name, worthOf(expression, deriving));
-      made.push({ name, ...column, bases: basesIn(column.of, made) });
+      const { of, column } = columnOf(name, worthOf(expression, deriving));
+      const date = isNumber(column) && isDate(expression, deriving);
+      made.push({ name, of, column: date ? { ...column, date } : column, bases: basesIn(of, made) });
     },
   };
   for (const name of asked.keys()) deriving.need(name);
@@ -120,6 +122,10 @@ function worthOf(expression: Expression, deriving: Deriving): Worth {
   if ('text' in expression) return { kind: 'label', place: { kind: 'constant', value: 0 }, labels: [codeText(expression.text)] };
   if ('cases' in expression) return caseWorth(expression, deriving);
   const parts = expression.of.map((part) => numberOf(part, expression.op, deriving));
+  if (expression.op === 'trunc')
+    return { kind: 'label', ...truncated(dated(parts[0]!, expression, deriving), expression.to, mostGroups) };
+  if (isDatePart(expression.op))
+    return { kind: 'number', quantity: partOf(dated(parts[0]!, expression, deriving), expression.op) };
   return { kind: 'number', quantity: arithmetic(expression, parts) };
 }
 
@@ -148,6 +154,28 @@ function numberOf(expression: Expression, op: string, deriving: Deriving): Quant
   );
 }
 
+const isDatePart = (op: string): op is DatePart => dateParts.includes(op as DatePart);
+
+/** Days are numbers like others: only a column that is declared so is a date, and what is so many days after one. */
+function dated(days: Quantity, expression: Arithmetic, deriving: Deriving): Quantity {
+  if (isDate(expression.of[0], deriving)) return days;
+  throw new Fault(
+    'QUERY_INVALID',
+    `"${expression.op}" is a part of a date, and this is none.`,
+    'Declare the column with type: date and bounds: [2020-01-01, 2024-12-31].',
+  );
+}
+function isDate(expression: Expression, deriving: Deriving): boolean {
+  if (typeof expression === 'string') {
+    const column = columnNamed(deriving.policy(), expression);
+    return isNumber(column) && column.date === true;
+  }
+  if (expression === null || typeof expression !== 'object' || !('op' in expression)) return false;
+  const [a, b] = expression.of as readonly Expression[];
+  if (expression.op === '+') return isDate(a!, deriving) !== isDate(b!, deriving);
+  return expression.op === '-' && isDate(a!, deriving) && !isDate(b!, deriving);
+}
+
 type Arithmetic = Extract<Expression, { readonly op: string }>;
 function arithmetic(expression: Arithmetic, [a, b]: readonly Quantity[]): Quantity {
   switch (expression.op) {
@@ -167,6 +195,8 @@ function arithmetic(expression: Arithmetic, [a, b]: readonly Quantity[]): Quanti
       return quantity.times(quantity.floor(quantity.times(a!, rational(-1))), rational(-1));
     case 'round':
       return quantity.round(a!, rational(10n ** BigInt(expression.digits ?? 0)));
+    default:
+      throw new RangeError('a part of a date is no arithmetic');
   }
 }
 

@@ -1,19 +1,29 @@
 import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
 import { Fault } from '../errors.js';
-import { parseRational, type Rational } from '../exact/rational.js';
+import { parseRational, type Rational, rational } from '../exact/rational.js';
 import { codesOf } from '../policy/code.js';
+import { daysOf } from '../policy/date-text.js';
 import { columnNamed, declaredCode, isCoded } from '../policy/domain.js';
 import { gridOf, positionsWhere } from '../policy/grid.js';
-import type { Policy } from '../policy/policy.js';
+import type { NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
 import type { Condition, LeafCondition } from './form.js';
 
-function quantity(column: string, literal: string | number): Rational {
+function quantity(column: NumberColumn | WeightColumn, literal: string | number): Rational {
+  if ('date' in column && column.date) {
+    const days = typeof literal === 'string' ? daysOf(literal) : undefined;
+    if (days !== undefined) return rational(days);
+    throw new Fault(
+      'QUERY_INVALID',
+      `The condition on the date "${column.name}" compares with something that is no date.`,
+      "Write year, month and day: '2024-12-31'.",
+    );
+  }
   try {
     return parseRational(String(literal));
   } catch {
     throw new Fault(
       'QUERY_INVALID',
-      `The condition on number column "${column}" compares with something that is not a number.`,
+      `The condition on number column "${column.name}" compares with something that is not a number.`,
       'Write a plain number such as 30 or 0.5.',
     );
   }
@@ -44,7 +54,7 @@ function leafTest(condition: LeafCondition, policy: Policy): RowTest {
   const range = (op: '=' | '!=' | '<' | '<=' | '>' | '>=', literal: string | number): LeafTest => ({
     kind: 'range',
     column: column.name,
-    ...positionsWhere(grid, op, quantity(column.name, literal)),
+    ...positionsWhere(grid, op, quantity(column, literal)),
   });
   if ('value' in condition) return range(condition.op, condition.value);
   return condition.op === 'in'

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type LimitName, within } from '../input/limits.js';
+import { type DatePart, type DateStretch, dateParts, dateStretches } from './calendar.js';
 
 const atMost =
   (limit: LimitName) =>
@@ -44,6 +45,10 @@ export type Expression =
   | { readonly text: string }
   | { readonly op: '+' | '-' | '*' | '/' | '%'; readonly of: readonly [Expression, Expression] }
   | { readonly op: 'floor' | 'ceil' | 'round'; readonly of: readonly [Expression]; readonly digits?: number | undefined }
+  /** A part of a date, as a whole number: Monday is weekday 1. */
+  | { readonly op: DatePart; readonly of: readonly [Expression] }
+  /** The first day of what a date lies in. */
+  | { readonly op: 'trunc'; readonly to: DateStretch; readonly of: readonly [Expression] }
   | {
       readonly cases: readonly { readonly when: Condition; readonly value: Expression }[];
       readonly otherwise?: Expression | undefined;
@@ -60,6 +65,8 @@ const expression: z.ZodType<Expression> = z.lazy(() =>
       of: z.tuple([expression]).readonly(),
       digits: z.int().min(0).max(9).optional(),
     }),
+    z.strictObject({ op: z.enum(dateParts), of: z.tuple([expression]).readonly() }),
+    z.strictObject({ op: z.literal('trunc'), to: z.enum(dateStretches), of: z.tuple([expression]).readonly() }),
     z.strictObject({
       cases: list(z.strictObject({ when: condition, value: expression }), 'conditions'),
       otherwise: expression.optional(),

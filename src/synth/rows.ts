@@ -3,6 +3,7 @@ import type { Graphical } from '../graphical/graphical.js';
 import { cryptoBits } from '../noise/bits.js';
 import { shownBins } from '../policy/bins.js';
 import { codesOf } from '../policy/code.js';
+import { dateText } from '../policy/date-text.js';
 import { isNumber, levelsOf } from '../policy/domain.js';
 import { gridOf, numberAt } from '../policy/grid.js';
 import type { Column, MultiColumn, NumberColumn } from '../policy/policy.js';
@@ -28,6 +29,12 @@ export function writtenRows(
   return columns.map((column) => {
     const own = coded.flatMap((one, c) => (one.column.name === column.name ? [codes[c]!] : []));
     if (column.type === 'multi') return { name: column.name, type: 'text', values: named(column, own) };
+    if (isNumber(column) && column.date)
+      return {
+        name: column.name,
+        type: 'text',
+        values: numbers(column, own[0]!).map((days) => (days === null ? null : dateText(days))),
+      };
     if (isNumber(column)) return { name: column.name, type: 'number', values: numbers(column, own[0]!) };
     if (column.type !== 'category') throw new RangeError('a weight is no column of synthetic rows');
     const levels = levelsOf(column);

@@ -22,6 +22,7 @@ import { isUtf8Name } from '../statfile/decode.js';
 import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
 import { type Digested, digestTerms } from './digest.js';
 import { type PolicyFile, policyShape } from './shape.js';
+import { refuseDatedNames } from './source.js';
 
 /** Reads and checks a policy file. Touches no data: columns that only the data can confirm are checked when the engine opens. */
 export async function readPolicy(file: string, kinds: TieKinds = tieKinds): Promise<Policy> {
@@ -96,7 +97,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const contents = readModels(dependence, kinds, yaml);
   const files = secretFiles({ data, protect, relations, ...several });
   const edges = declareEdges({ data, protect, relations }, yaml);
-  return {
+  const policy: Policy = {
     file,
     directory,
     population: populationOf(entry.population, files),
@@ -123,6 +124,8 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     ),
     places: yaml.places(),
   };
+  refuseDatedNames(policy, kinds);
+  return policy;
 }
 
 const termsOf = ({ digest, lines }: Digested) => ({ digest, terms: lines });

@@ -56,8 +56,23 @@ function readingsOf(columns: ReadonlyMap<string, Column>, names: ReadonlySet<str
     domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
     numbers: new Set(numbers.map((c) => c.name)),
     commas: new Set(numbers.filter((c) => c.decimal === ',').map((c) => c.name)),
+    dates: new Set(numbers.filter((c) => c.type === 'integer' && c.date).map((c) => c.name)),
     grids: new Map(numbers.flatMap((c) => usableGrid(c).map((grid) => [c.name, grid] as const))),
   };
+}
+
+/** Of a name the text matters, of a date the day: no column is both. */
+export function refuseDatedNames(policy: Policy, kinds: TieKinds): void {
+  const tables = [...(policy.tables?.values() ?? [])].map((t) => [t.columns, joiningColumns(t)] as const);
+  for (const [columns, names] of [[policy.columns, namesOf(policy, kinds)] as const, ...tables])
+    for (const column of columns.values())
+      if (column.type === 'integer' && column.date && names.has(column.name))
+        throw new Fault(
+          'POLICY_INVALID',
+          `The date "${column.name}" also says whose a row is, what is joined to it or how rows are tied.`,
+          'Take it out of columns, or store the day once more under another name.',
+          { place: policy.places?.get(`columns.${column.name}`) ?? { file: policy.file } },
+        );
 }
 
 /** A grid that cannot be used is refused where the column is asked about. */
@@ -92,7 +107,9 @@ export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = ti
     [...(opened.numbers ?? [])].every(
       (column) =>
         !spoken.has(column) ||
-        (wanted.numbers?.has(column) && wanted.commas?.has(column) === (opened.commas?.has(column) ?? false)),
+        (wanted.numbers?.has(column) &&
+          wanted.commas?.has(column) === (opened.commas?.has(column) ?? false) &&
+          wanted.dates?.has(column) === (opened.dates?.has(column) ?? false)),
     )
   );
 }

@@ -1,3 +1,4 @@
+import { datePattern } from '../../policy/date-text.js';
 import { type DecimalMark, numberPatterns } from '../../policy/number-text.js';
 import { plainReal } from '../codes.js';
 import type { Dialect } from '../dialect.js';
@@ -13,6 +14,12 @@ const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
 export const numberInText = (cell: string, mark: DecimalMark = '.'): string => {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   return `CASE WHEN regexp_full_match(${cell}, '${numberPatterns[mark]}') THEN TRY_CAST(${pointed} AS DOUBLE) END`;
+};
+
+/** TRY_CAST knows how many days a month has. */
+export const dayInText = (cell: string): string => {
+  const date = `trim(${cell}, ${blanks})`;
+  return `CASE WHEN regexp_full_match(${date}, '${datePattern}') THEN CAST(TRY_CAST(left(${date}, 10) AS DATE) - DATE '1970-01-01' AS BIGINT) END`;
 };
 
 /** Neither NULL nor NaN nor infinite nor a missing code. NaN sorts above every number, so the range keeps out NaN and both infinities. */
@@ -64,6 +71,7 @@ export const duckdb: Dialect = {
   constant,
   numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(cell) : cell),
   numberInText,
+  dayInText,
   wholeInText: (cell) => `CASE WHEN regexp_full_match(trim(${cell}), '-?[0-9]{1,15}') THEN TRY_CAST(trim(${cell}) AS BIGINT) END`,
   trimmed: (cell) => `trim(${cell}, ${blanks})`,
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(`TRY_CAST(${x} AS BIGINT)`)} END`,

@@ -235,8 +235,8 @@ export class Loader {
     }
   }
 
-  #optionsOf({ codes, numbers = new Set(), commas = new Set() }: CellReadings): ScanOptions {
-    return { codes, numbers, commas, memory: this.#limits.memory, into: 'fugu_file' };
+  #optionsOf({ codes, numbers = new Set(), commas = new Set(), dates = new Set() }: CellReadings): ScanOptions {
+    return { codes, numbers, commas, dates, memory: this.#limits.memory, into: 'fugu_file' };
   }
 
   async #loadData(

@@ -9,7 +9,7 @@ import type { CsvHeader } from '../csv/header.js';
 import type { CsvPart } from '../csv/split.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
-import { numberInText } from './dialect.js';
+import { dayInText, numberInText } from './dialect.js';
 import { duckdbFault } from './fault.js';
 import { loadStatFile } from './statfile.js';
 
@@ -44,6 +44,8 @@ export interface ScanOptions {
   readonly numbers: ReadonlySet<string>;
   /** Those of them that have a comma before the fraction. */
   readonly commas: ReadonlySet<string>;
+  /** Those of them that are dates. */
+  readonly dates: ReadonlySet<string>;
   readonly memory: number;
   /** The table into which a survey file is loaded. */
   readonly into: string;
@@ -77,16 +79,18 @@ export async function scanFile(
     const columns = await loadStatFile(connection, file.path, table, options.into);
     const longest = longestIn(columns.length);
     const shown = (c: (typeof columns)[number]) =>
-      c.type === 'text' ? textColumn(c.name, options, longest) : { ...c, expression: name(c.name) };
+      c.type === 'text' || options.dates.has(c.name) ? textColumn(c.name, options, longest) : { ...c, expression: name(c.name) };
     return { from: options.into, columns: columns.map(shown) };
   }
   const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
   const columns = await describe(connection, from, file.path);
   return {
     from,
-    columns: columns.map((column) =>
-      options.numbers.has(column.name) ? asNumber(column, markOf(column.name, options)) : column,
-    ),
+    columns: columns.map((column) => {
+      if (options.dates.has(column.name))
+        return { ...column, type: 'integer', expression: dayInText(`CAST(${column.expression} AS VARCHAR)`) };
+      return options.numbers.has(column.name) ? asNumber(column, markOf(column.name, options)) : column;
+    }),
   };
 }
 
@@ -130,8 +134,9 @@ function scanText({ header: { names, delimiter, before }, path, single }: CsvSca
 
 /** Text without the blanks around it, or the number it holds; cells that are too long to be read wherever they lie are missing. */
 function textColumn(own: string, options: ScanOptions, longest: number): ScanColumn {
-  const { codes, numbers } = options;
+  const { codes, numbers, dates } = options;
   const missing = `strlen(${name(own)}) > ${longest}::BIGINT`;
+  if (dates.has(own)) return { name: own, type: 'integer', expression: unless(missing, dayInText(name(own))) };
   if (numbers.has(own))
     return { name: own, type: 'real', expression: unless(missing, numberInText(name(own), markOf(own, options))) };
   const trimmed = `trim(${name(own)})`;

@@ -1,3 +1,4 @@
+import { datePattern } from '../../policy/date-text.js';
 import { firstAt } from '../../policy/grid.js';
 import { type DecimalMark, numberPatternWith } from '../../policy/number-text.js';
 import { plainReal } from '../codes.js';
@@ -35,6 +36,15 @@ export function numberInText(cell: string, mark: DecimalMark = '.'): string {
   // A power of ten of five digits and more leaves nothing or infinity, but for zero.
   const gone = `CASE WHEN ${cell} ~ '[eE]-' OR ${cell} ~ '^[^1-9eE]*[eE]' THEN ${constant(0)} ELSE ${infinite} END`;
   return `CASE WHEN ${is(shortNumber, '[0-9]{1,2}')} THEN ${real(pointed)} WHEN ${is(longNumber, '0*[0-9]{1,4}')} THEN ${long} WHEN ${is(longNumber, '[0-9]+')} THEN ${gone} END`;
+}
+
+/** Every month has a first day; the one asked lies in the same month, or there is none such. */
+export function dayInText(cell: string): string {
+  const date = `btrim(${cell}, ${blanks})`;
+  const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
+  const day = `CAST(substr(${date}, 9, 2) AS INTEGER) - 1`;
+  const there = `to_char(${first} + ${day}, 'MM') = substr(${date}, 6, 2)`;
+  return `CASE WHEN ${date} ~ '^${datePattern}$' THEN CASE WHEN ${there} THEN ${whole(`${first} - DATE '1970-01-01' + ${day}`)} END END`;
 }
 
 /** NaN is above every number, so the range keeps out NaN and both infinities. */
@@ -105,6 +115,7 @@ export const postgres: Dialect = {
   constant,
   numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell),
   numberInText,
+  dayInText,
   wholeInText: (cell) => `CASE WHEN btrim(${cell}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
   trimmed: (cell) => `btrim(${cell}, ${blanks})`,
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
@@ -122,6 +133,7 @@ export const postgres: Dialect = {
     `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   bits: (x) =>
     `CASE WHEN ${x} <> ${constant(Number.NaN)} THEN CAST(CAST('x' || encode(float8send(${x} + ${constant(0)}), 'hex') AS BIT(64)) AS BIGINT) END`,
+  fence: ' OFFSET 0',
   digest: (x) => byLetters(`md5(${x})`),
   name,
 };

@@ -98,7 +98,7 @@ class PostgresEngine implements Engine {
     if (source.table === undefined)
       throw new Fault('DATA_NOT_FOUND', 'A database has many tables.', 'Choose one with data: {table: schema.table}.');
     const tables = new Map<string, Table>();
-    const table = async (named: string, options: Pick<EngineSource, 'numbers' | 'commas'>) => {
+    const table = async (named: string, options: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>) => {
       const found = await describeTable(connection, await findTable(connection, named), options);
       tables.set(named, found);
       return found;

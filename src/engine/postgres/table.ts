@@ -5,7 +5,7 @@ import type { SourceColumn } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
 import type { Connection, Field } from './connection.js';
-import { byLetters, numberInText } from './dialect.js';
+import { byLetters, dayInText, numberInText } from './dialect.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface Table {
@@ -86,13 +86,20 @@ async function refuseElsewhere(connection: Connection, oid: string, named: strin
 export async function describeTable(
   connection: Connection,
   found: Pick<Table, 'from' | 'view'>,
-  { numbers = new Set(), commas = new Set() }: Pick<EngineSource, 'numbers' | 'commas'>,
+  { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
 ): Promise<Table> {
   const { fields } = await connection.run(`SELECT * FROM ${found.from} LIMIT 0`);
   return {
     ...found,
     columns: fields.map((field) => {
       const column = { name: field.name, ...show(field) };
+      if (dates.has(field.name))
+        return {
+          name: field.name,
+          type: 'integer' as const,
+          expression: dayInText(`CAST(${column.expression} AS TEXT)`),
+          costly: true,
+        };
       const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
       return column.type === 'text' && numbers.has(field.name)
         ? { name: field.name, type: 'real' as const, expression: numberInText(column.expression, mark), costly: true }

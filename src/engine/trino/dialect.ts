@@ -1,3 +1,4 @@
+import { datePattern } from '../../policy/date-text.js';
 import { type DecimalMark, numberPatterns } from '../../policy/number-text.js';
 import { plainReal } from '../codes.js';
 import type { Dialect } from '../dialect.js';
@@ -25,6 +26,13 @@ const pattern = (mark: DecimalMark): string => `'\\A${numberPatterns[mark].repla
 export function numberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   return `CASE WHEN regexp_like(${cell}, ${pattern(mark)}) THEN TRY_CAST(${pointed} AS DOUBLE) END`;
+}
+
+/** TRY_CAST knows how many days a month has. */
+export function dayInText(cell: string): string {
+  const date = trimmedOf(cell, blanks);
+  const day = `TRY_CAST(substr(${date}, 1, 10) AS DATE)`;
+  return `CASE WHEN regexp_like(${date}, '\\A${datePattern}\\z') THEN date_diff('day', DATE '1970-01-01', ${day}) END`;
 }
 
 /** NaN is in no range. */
@@ -100,6 +108,7 @@ export const trino: Dialect = {
   constant,
   numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(cell) : cell),
   numberInText,
+  dayInText,
   wholeInText: (cell) =>
     `CASE WHEN regexp_like(${trimmedOf(cell, ' ')}, '\\A-?[0-9]{1,15}\\z') THEN ${whole(trimmedOf(cell, ' '))} END`,
   trimmed: (cell) => trimmedOf(cell, blanks),

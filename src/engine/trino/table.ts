@@ -6,7 +6,7 @@ import type { SourceColumn } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
 import type { Client } from './client.js';
-import { numberInText } from './dialect.js';
+import { dayInText, numberInText } from './dialect.js';
 import type { Field } from './page.js';
 import { Refused } from './refused.js';
 import { quoteText, tableName } from './spelling.js';
@@ -39,7 +39,7 @@ export async function describeTable(
   client: Client,
   place: Place,
   version: string,
-  { numbers = new Set(), commas = new Set() }: Pick<EngineSource, 'numbers' | 'commas'>,
+  { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
 ): Promise<Table> {
   const from = `${tableName(place)}${version}`;
   const { fields } = await client.all(`SELECT * FROM ${from} LIMIT 0`).catch(async (error: unknown) => {
@@ -50,6 +50,8 @@ export async function describeTable(
     columns: fields.flatMap((field) => {
       const column = show(field);
       if (!column) return [];
+      if (dates.has(field.name))
+        return [{ name: field.name, type: 'integer' as const, expression: dayInText(`CAST(${column.expression} AS VARCHAR)`) }];
       const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
       return column.type === 'text' && numbers.has(field.name)
         ? [{ name: field.name, type: 'real' as const, expression: numberInText(column.expression, mark) }]

@@ -47,7 +47,7 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
 interface Kept {
   readonly named: string;
   /** What is known of its cells. */
-  readonly read: Pick<EngineSource, 'numbers' | 'commas'>;
+  readonly read: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>;
   /** The name of a table beside the data. */
   readonly beside?: string;
   readonly place: Place;

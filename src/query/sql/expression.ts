@@ -1,5 +1,7 @@
 import { type Expr, toSql } from 'pgsql-ast-parser';
+import { daysOf } from '../../policy/date-text.js';
 import type { Expression } from '../form.js';
+import { dateLiteral, datePart, isDateType } from './dates.js';
 import { columnName, refuse, type SqlText } from './refuse.js';
 import { conditionOf } from './where.js';
 
@@ -25,6 +27,8 @@ export class Derived {
   expression(expr: Expr): Expression {
     const sql = this.#sql;
     const own = (part: Expr) => this.expression(part);
+    const ofDate = datePart(expr, own);
+    if (ofDate !== undefined) return ofDate;
     switch (expr.type) {
       case 'ref':
         return columnName(sql, expr);
@@ -39,10 +43,14 @@ export class Derived {
         if (expr.op === '-') return { op: '*', of: [-1, own(expr.operand)] };
         if (expr.op === '+') return own(expr.operand);
         break;
-      case 'cast':
+      case 'cast': {
+        const date = dateLiteral(expr);
+        if (date !== undefined) return daysOf(date)!;
+        if (isDateType(expr.to)) return own(expr.operand);
         if (/^(float|double|real|numeric|decimal)/i.test(typeName(expr.to))) return own(expr.operand);
         if (/^(int|bigint|smallint)/i.test(typeName(expr.to))) return { op: 'round', of: [own(expr.operand)] };
         break;
+      }
       case 'binary': {
         const { op } = expr;
         if (op === '+' || op === '-' || op === '*' || op === '/' || op === '%')
@@ -75,7 +83,7 @@ export class Derived {
       sql,
       expr.type === 'call' ? `function ${expr.function.name.toUpperCase()} of a column` : 'this expression',
       expr,
-      'Columns are worked out with + - * / %, FLOOR, CEIL, ROUND, COALESCE and CASE WHEN … THEN … ELSE … END.',
+      "Columns are worked out with + - * / %, FLOOR, CEIL, ROUND, COALESCE, CASE WHEN … THEN … ELSE … END, and of dates EXTRACT(YEAR FROM day), DATE_TRUNC('month', day), DATE_DIFF('day', a, b).",
     );
   }
 }

@@ -5,6 +5,7 @@ import { parseBatch } from '../parse.js';
 import type { Batch, Query } from '../query.js';
 import { holdsAggregate, queryOf } from './aggregate.js';
 import { arrangementOf } from './arrangement.js';
+import { dateWords } from './dates.js';
 import { Derived, textOf } from './expression.js';
 import { type Asked, readFrom, withNames } from './from.js';
 import { refuse, refuseAll, SqlText } from './refuse.js';
@@ -131,8 +132,8 @@ interface Selected {
   readonly arrange?: Arrangement;
 }
 /** Functions nobody knows are told as aggregates are. */
-const isUnknown = (expr: Expr): boolean =>
-  expr.type === 'call' && !/^(floor|ceil|ceiling|round|mod|coalesce|if|iif)$/i.test(expr.function.name);
+const known = new Set(['floor', 'ceil', 'ceiling', 'round', 'mod', 'coalesce', 'if', 'iif', ...dateWords]);
+const isUnknown = (expr: Expr): boolean => expr.type === 'call' && !known.has(expr.function.name.toLowerCase());
 
 const names: Readonly<Record<string, string>> = { union: 'UNION', 'union all': 'UNION' };
 const describe = ({ type }: { readonly type: string }): string => names[type] ?? type.toUpperCase();

@@ -1,6 +1,7 @@
 import type { Expr } from 'pgsql-ast-parser';
 import { Fault } from '../../errors.js';
 import type { Condition } from '../query.js';
+import { dateLiteral } from './dates.js';
 import type { Derived } from './expression.js';
 import { refuse, type SqlText } from './refuse.js';
 
@@ -11,7 +12,7 @@ export const literalOf = (expr: Expr): Literal | undefined => {
     const value = literalOf(expr.operand);
     return typeof value === 'number' ? -value : undefined;
   }
-  return expr.type === 'boolean' ? String(expr.value) : undefined;
+  return expr.type === 'boolean' ? String(expr.value) : dateLiteral(expr);
 };
 
 export const flipped = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;

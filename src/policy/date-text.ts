@@ -1,0 +1,35 @@
+/**
+ * What text is a date, for every reader of a cell: year, month and day of the calendar as ISO 8601 writes them, perhaps with a time behind, which does not count; blanks
+ * around it do not count either. Databases match this very pattern, and then ask whether the month has such a day.
+ */
+const year = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])';
+export const datePattern = `${year}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([ T][0-9:.,+Z -]{0,40})?`;
+
+const whole = new RegExp(`^${datePattern}$`);
+const oneDay = 86_400_000;
+
+/** Days since 1970-01-01 of the date that a text says; undefined where it says none. */
+export function daysOf(text: string): number | undefined {
+  const found = whole.exec(text.trim());
+  if (!found) return undefined;
+  const date = dayAt(Number(found[1]), Number(found[2]), Number(found[3]));
+  return dateText(date) === text.trim().slice(0, 10) ? date : undefined;
+}
+
+/** The day so many months and days after the beginning of a year; they may lie beyond its end. */
+export function dayAt(year: number, month = 1, day = 1): number {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getTime() / oneDay;
+}
+
+export const dateText = (days: number): string => {
+  const { year, month, day } = calendarOf(days);
+  return `${`${year}`.padStart(4, '0')}-${two(month)}-${two(day)}`;
+};
+const two = (n: number): string => `${n}`.padStart(2, '0');
+
+export function calendarOf(days: number): { readonly year: number; readonly month: number; readonly day: number } {
+  const date = new Date(days * oneDay);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}

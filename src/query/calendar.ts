@@ -1,0 +1,118 @@
+import type { Whole } from '../count/derived.js';
+import { Fault } from '../errors.js';
+import { compare, floor, one, rational } from '../exact/rational.js';
+import { calendarOf, dateText, dayAt } from '../policy/date-text.js';
+import type { Quantity } from './quantity.js';
+import * as quantity from './quantity.js';
+
+export const dateParts = ['year', 'quarter', 'month', 'day', 'weekday', 'yearday'] as const;
+export type DatePart = (typeof dateParts)[number];
+export const dateStretches = ['year', 'quarter', 'month', 'week', 'day'] as const;
+export type DateStretch = (typeof dateStretches)[number];
+
+/** The first day of the stretch that holds a day, and of the next: Mondays begin weeks. */
+const begin: Readonly<Record<DateStretch, (day: number, later?: 0 | 1) => number>> = {
+  year: (day, later = 0) => dayAt(calendarOf(day).year + later),
+  quarter: (day, later = 0) => {
+    const { year, month } = calendarOf(day);
+    return dayAt(year, month - ((month - 1) % 3) + 3 * later);
+  },
+  month: (day, later = 0) => {
+    const { year, month } = calendarOf(day);
+    return dayAt(year, month + later);
+  },
+  week: (day, later = 0) => day - remainder(day + 3, 7) + 7 * later,
+  day: (day, later = 0) => day + later,
+};
+const remainder = (x: number, by: number): number => ((x % by) + by) % by;
+
+/** More are not told apart: a statement would be as long as its data. */
+const mostStretches = 5_000;
+
+/** A number of days in whole steps, and the first days of all stretches that it may lie in. */
+function stretched(date: Quantity, by: DateStretch): { readonly firsts: readonly number[]; readonly offset: number } {
+  const { offset, scale, low, high } = date;
+  if (compare(scale, one) !== 0 || offset.den !== 1n)
+    throw new Fault('QUERY_UNSUPPORTED', 'Parts of dates are asked of dates.', 'Name a column that is declared with type: date.');
+  const at = (n: bigint) => Number(floor(offset) + n);
+  const firsts: number[] = [];
+  for (let first = begin[by](at(low)); first <= at(high); first = begin[by](first, 1)) {
+    if (firsts.length === mostStretches)
+      throw new Fault(
+        'QUERY_UNSUPPORTED',
+        `The bounds of this date hold more than ${mostStretches} times a ${by}.`,
+        `Declare narrower bounds, or ask for a longer stretch than a ${by}.`,
+      );
+    firsts.push(first);
+  }
+  return { firsts, offset: Number(floor(offset)) };
+}
+
+/** For each day what its stretch says. */
+function ofStretch(date: Quantity, by: DateStretch, value: (first: number, index: number) => number): Whole {
+  const { firsts, offset } = stretched(date, by);
+  const values = firsts.map(value);
+  if (values.length === 1)
+    return { kind: 'sum', of: [quantity.times(date, rational(0)).of, { kind: 'constant', value: values[0]! }] };
+  return { kind: 'pick', of: date.of, edges: firsts.slice(1).map((first) => first - offset), values };
+}
+
+/** A part of a date: a whole number whose bounds follow from those of the date (count/derived.proof.md). */
+export function partOf(date: Quantity, part: DatePart): Quantity {
+  const told = (of: Whole, low: number, high: number): Quantity => ({
+    of,
+    offset: rational(0),
+    scale: rational(1),
+    low: BigInt(low),
+    high: BigInt(high),
+  });
+  const { firsts, offset } = stretched(date, part === 'quarter' || part === 'month' ? part : 'year');
+  switch (part) {
+    case 'year': {
+      const years = firsts.map((first) => calendarOf(first).year);
+      return told(
+        ofStretch(date, 'year', (first) => calendarOf(first).year),
+        years[0]!,
+        years.at(-1)!,
+      );
+    }
+    case 'quarter':
+      return told(
+        ofStretch(date, 'quarter', (first) => Math.ceil(calendarOf(first).month / 3)),
+        1,
+        4,
+      );
+    case 'month':
+      return told(
+        ofStretch(date, 'month', (first) => calendarOf(first).month),
+        1,
+        12,
+      );
+    case 'weekday': {
+      // 1970-01-01 was a Thursday; Monday is 1.
+      const since = quantity.plus(date, quantity.constant(rational(3 - 7 * Math.floor((offset + Number(date.low) + 3) / 7))));
+      return quantity.plus(quantity.remainder(since, rational(7)), quantity.constant(rational(1)));
+    }
+    default: {
+      // So many days after the first of its month, or year: nowhere else, whatever the interval of the sum would be.
+      const before = ofStretch(date, part === 'day' ? 'month' : 'year', (first) => 1 - (first - offset));
+      return told({ kind: 'sum', of: [date.of, before] }, 1, part === 'day' ? 31 : 366);
+    }
+  }
+}
+
+/** The first day of the year, quarter, month or week that a date lies in: one label each. */
+export function truncated(
+  date: Quantity,
+  by: DateStretch,
+  most: number,
+): { readonly place: Whole; readonly labels: readonly string[] } {
+  const { firsts } = stretched(date, by);
+  if (firsts.length > most)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The bounds of this date hold ${firsts.length} times a ${by}: more groups than ${most}.`,
+      `Declare narrower bounds, or ask for a longer stretch than a ${by}.`,
+    );
+  return { place: ofStretch(date, by, (_, index) => index), labels: firsts.map(dateText) };
+}
