@@ -37,6 +37,8 @@ export interface AnswerTable {
   readonly error: ErrorKind;
   /** Said where the noise leaves next to nothing to read. */
   readonly mostlyNoise?: string;
+  /** Said where an answer rests on more than its numbers: what was mended, and what its error assumes. */
+  readonly note?: string;
   /** Said where rows were chosen, ordered or cut by what was told of them. */
   readonly arranged?: string;
 }
@@ -64,6 +66,8 @@ export interface AnswerRow {
     /** The same with the error of having asked some people and not all, where the policy declares a design. */
     readonly withSampling?: { readonly low: number; readonly high: number };
   };
+  /** The same with the error of having asked some people and not all, where the policy declares a design; and the standard error of that alone. */
+  readonly withSampling?: { readonly low: number | null; readonly high: number | null; readonly standardError: number };
   /** Quantiles: with 95 % the answer's rank is off by at most this many rows, whatever the data. */
   readonly rankError?: number;
   /** The same if the rows lie evenly around it: as many to every possible answer, or as many possible answers to every row. */

@@ -1,10 +1,12 @@
 import { cdf } from './kinds/cdf.js';
+import { correlation } from './kinds/correlation.js';
 import { count, crosstab, histogram } from './kinds/count.js';
 import { distinct } from './kinds/distinct.js';
 import { formula } from './kinds/formula.js';
 import { mean } from './kinds/mean.js';
 import { quantile } from './kinds/quantile.js';
 import { ranges } from './kinds/ranges.js';
+import { regression } from './kinds/regression.js';
 import { share } from './kinds/share.js';
 import { sum } from './kinds/sum.js';
 import { variance } from './kinds/variance.js';
@@ -24,4 +26,6 @@ export const queryKinds = {
   distinct,
   formula,
   quantile,
+  regression,
+  correlation,
 } as const;

@@ -23,6 +23,15 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
   return { ...table, rows };
 }
 
+/**
+ * By how much a variance over samples of so many people is larger than that of a simple random sample from a population without end; undefined where no
+ * design is declared, or where one person may be several rows.
+ */
+export function varianceFactor({ design, protect }: Pick<Policy, 'design' | 'protect'>, _people: number): number | undefined {
+  if (!design || (protect.secret === 'person' && protect.maxRows > 1)) return undefined;
+  return design.effect;
+}
+
 /** `people`: of a simple random sample that would be as exact. */
 function sampled(share: Share, people: number): Share {
   const { value, low, high } = share;

@@ -13,6 +13,7 @@ import { sameCell, type Term } from './answer.js';
 import type { AnswerTable, Foreseen, NoisyMeasure } from './bound.js';
 import { derivedColumns, readsOf } from './derived.js';
 import { filterOf, present, tidy } from './filter.js';
+import type { Expression } from './form.js';
 import { cellsOf, keysOf, type LabelledKey, mostCellsTogether, refuseManyCells } from './keys.js';
 import type { Query } from './query.js';
 
@@ -44,6 +45,8 @@ export interface Scope {
   presentCount(rows: Rows, column: string): Term;
   /** The same with the derived columns that it names. */
   counting(counting: Counting): Counting;
+  /** One more derived column, for what a query needs and nobody named. */
+  derive(name: string, expression: Expression): void;
   select(measure: SelectedMeasure): number;
   /** Index of the measure of ordered counts, which a batch has once. */
   ordered(measure: OrderedMeasure): number;
@@ -100,13 +103,14 @@ export function openScope(
   batch: readonly Query[],
   seen?: Seen,
 ): Scope & { readonly measures: readonly Measure[] } {
-  const derived = derivedColumns(declared, batch);
-  const policy = withDerived(declared, derived);
+  const own: Record<string, Expression> = {};
+  let derived = derivedColumns(declared, batch);
+  let policy = withDerived(declared, derived);
   const measures: Measure[] = [];
   const known = new Map<string, number>();
   const split = splitColumns(policy, batch);
   let cells = 0;
-  const own = (counting: Counting): Counting => {
+  const naming = (counting: Counting): Counting => {
     const used = usedIn(derived, namesIn(counting));
     return used.length > 0 ? { ...counting, derived: used } : counting;
   };
@@ -118,7 +122,7 @@ export function openScope(
     return index;
   };
   const total: Scope['total'] = ({ filter, keys, cells }, value, grid, name, tables = 1) => {
-    const counting = own({ filter, keys: keys.map(({ key }) => key), value });
+    const counting = naming({ filter, keys: keys.map(({ key }) => key), value });
     const text = textOf(counting);
     const there = known.get(text);
     if (there !== undefined) return there;
@@ -144,10 +148,17 @@ export function openScope(
   const bySplit = (rows: Rows, column: string): Rows =>
     furtherBy(rows, { key: { kind: 'bin', column, edges: [], size: 2 }, labels: [column, `no ${column}`] });
   return {
-    policy,
+    get policy() {
+      return policy;
+    },
     batch,
     measures,
-    counting: own,
+    counting: naming,
+    derive(name, expression) {
+      own[name] = expression;
+      derived = derivedColumns(declared, [...batch, { derive: own }]);
+      policy = withDerived(declared, derived);
+    },
     total,
     rowCount(rows, tables) {
       // COUNT(x) beside COUNT(*) and AVG(x) is one half of the split count.

@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import { numberNamed } from '../../policy/domain.js';
+import { foreseen, table } from '../answer.js';
+import type { AnswerRow } from '../bound.js';
+import { asked, columnName, list } from '../form.js';
+import type { QueryKind } from '../kind.js';
+import { varianceFactor } from '../sampling.js';
+import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
+import { type Fit, fitOf, toldOf } from '../statistics/coefficients.js';
+import { type Entry, momentsOf } from '../statistics/moments.js';
+
+const schema = z.strictObject({
+  kind: z.literal('regression'),
+  /** A number; a yes or no as a derived 1 or 0. */
+  outcome: columnName,
+  /** Numbers and categories. */
+  on: list(columnName, 'keys'),
+  ...asked,
+});
+type RegressionQuery = z.output<typeof schema>;
+const label = ({ outcome, on }: RegressionQuery): string => `${outcome} on ${on.join(', ')}`;
+
+/** Least squares from noisy sums of products (../statistics/moments.proof.md); intervals from all sums that the noise leaves possible (../statistics/reach.proof.md). */
+function bind(query: RegressionQuery, scope: Scope): BoundQuery {
+  numberNamed(scope.policy, query.outcome);
+  const rows = rowsOf(scope.policy, query);
+  const moments = momentsOf(scope, rows, [...query.on, query.outcome]);
+  const entries = moments.entries.slice(0, -1);
+  const outcome = moments.entries.at(-1) as Extract<Entry, { kind: 'number' }>;
+  const functionals = entries.map((_, j) => functionalOf(entries, outcome, j));
+  const layout = {
+    query,
+    label: label(query),
+    columns: [...(query.by ?? []), 'coefficient', query.name ?? query.outcome],
+    cells: rows.cells.flatMap((keys) => entries.map((entry) => [...keys, entryName(entry)])),
+  };
+  return {
+    finish: (noisy) => {
+      const fits = rows.cells.map((_, group) => {
+        const read = moments.at(noisy, group);
+        return { read, fit: fitOf(read) };
+      });
+      const made = table(layout, 'propagated', (i): Omit<AnswerRow, 'keys'> => {
+        const { read, fit } = fits[Math.floor(i / entries.length)]!;
+        if (!(fit.count > entries.length)) return { value: null, standardError: null, low: null, high: null };
+        const { weights, offset } = functionals[i % entries.length]!;
+        const own = toldOf(read, fit, weights);
+        const factor = query.weight === undefined ? varianceFactor(scope.policy, fit.count) : undefined;
+        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual);
+        return {
+          value: own.value + offset,
+          standardError: Number.isFinite(own.deviation) ? own.deviation : null,
+          ...moved(own, offset),
+          ...(both && { withSampling: { ...moved(both, offset), standardError: both.sampling } }),
+        };
+      });
+      const note = mended(fits.map(({ fit }) => fit));
+      return note === undefined ? made : { ...made, note };
+    },
+    foresee: (noise) => {
+      // As if numbers were spread evenly over their bounds and categories over their levels: the outcome's difference from one end, or level, to the other.
+      const last = entries.length;
+      const errors = entries.map((entry, j) => {
+        const { deviation, half } = moments.spread(last, j, noise);
+        const across = outcome.reach * (entry.kind === 'number' ? 6 : entry.kind === 'level' ? levelsOf(entries, entry) : 1);
+        return { deviation: across * deviation, half: across * half };
+      });
+      const widest = errors.reduce((most, next) => (next.half > most.half ? next : most));
+      return foreseen(layout, 'propagated', widest.deviation, widest.half, true);
+    },
+  };
+}
+
+const levelsOf = (entries: readonly Entry[], { column }: { readonly column: string }): number =>
+  1 + entries.filter((entry) => entry.kind === 'level' && entry.column === column).length;
+
+const entryName = (entry: Entry): string =>
+  entry.kind === 'one'
+    ? '(intercept)'
+    : entry.kind === 'number'
+      ? entry.column
+      : `${entry.column} ${entry.level}, not ${entry.not}`;
+
+/** A coefficient in the columns' own units, as weights of those for entries of length one. */
+function functionalOf(entries: readonly Entry[], outcome: { readonly middle: number; readonly reach: number }, j: number) {
+  const own = entries[j]!;
+  const slope = (entry: Entry): number => (entry.kind === 'number' ? outcome.reach / entry.reach : outcome.reach);
+  if (own.kind !== 'one') return { weights: entries.map((entry, k) => (k === j ? slope(entry) : 0)), offset: 0 };
+  // Where every number is 0, and every category has its first level.
+  return {
+    weights: entries.map((entry, k) => (k === j ? outcome.reach : entry.kind === 'number' ? -slope(entry) * entry.middle : 0)),
+    offset: outcome.middle,
+  };
+}
+
+const moved = ({ low, high }: { readonly low: number | null; readonly high: number | null }, by: number) => ({
+  low: low === null ? null : low + by,
+  high: high === null ? null : high + by,
+});
+
+/** Said where the noise left sums that no rows can have. */
+function mended(fits: readonly Fit[]): string | undefined {
+  const some = fits.filter(({ penalty }) => penalty > 0).length;
+  if (some === 0) return undefined;
+  const which = fits.length === 1 ? 'The noise left' : `In ${some} of ${fits.length} groups the noise left`;
+  return `${which} sums of products that no rows can have. A penalty was added so that they can be solved; the coefficients are pulled towards 0, and the noise sets no bound to the true ones. Ask of more rows, fewer columns, or with more epsilon.`;
+}
+
+export const regression: QueryKind<typeof schema> = { schema, label, bind };

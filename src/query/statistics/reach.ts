@@ -1,0 +1,85 @@
+import type { AdditiveLaw } from '../../mechanism/law.js';
+
+/** A number and how much it moves for each of several independent errors of deviation one; undefined where the errors leave no such number. */
+export type Movable = (errors: Float64Array) => { readonly value: number; readonly slopes: Float64Array } | undefined;
+
+export interface Reached {
+  readonly value: number;
+  /** First order: the root of the squared slopes. */
+  readonly deviation: number;
+  /** Null where there is no end. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+const normal = 1.959964;
+/** (z^3 - 3 z) / 24 at z: what a kurtosis adds to a normal quantile (Cornish and Fisher). */
+const tail = (normal ** 3 - 3 * normal) / 24;
+
+/** How many deviations a sum of errors passes 5 times in 100: a normal one's, and more where few Laplace errors make it up. */
+export function deviations(slopes: Float64Array, isLaplace: (k: number) => boolean): number {
+  let [squares, fourths] = [0, 0];
+  slopes.forEach((slope, k) => {
+    squares += slope ** 2;
+    if (isLaplace(k)) fourths += slope ** 4;
+  });
+  return squares > 0 ? normal + (tail * 3 * fourths) / squares ** 2 : normal;
+}
+
+export const isLaplace = (law: AdditiveLaw<number>): boolean => law.kind === 'laplace';
+
+/** The interval of all values that errors of together no more than so many deviations lead to (reach.proof.md). */
+export function reachOf(of: Movable, errors: number, laplace: (k: number) => boolean): Reached | undefined {
+  const start = of(new Float64Array(errors));
+  if (!start) return undefined;
+  const radius = deviations(start.slopes, laplace);
+  const [low, high] = [farthest(of, errors, radius, -1), farthest(of, errors, radius, 1)];
+  const whole = low !== null && high !== null;
+  return {
+    value: start.value,
+    deviation: Math.hypot(...start.slopes),
+    low: whole ? Math.min(low, start.value) : null,
+    high: whole ? Math.max(high, start.value) : null,
+  };
+}
+
+/** The ball is blown up in so many steps, and searched so often in each. */
+const [growths, searches] = [6, 60];
+
+/** The largest (sign 1) or least (-1) value within the ball: at its rim the slopes point outwards, so it is sought where they do. */
+function farthest(of: Movable, errors: number, radius: number, sign: 1 | -1): number | null {
+  let at: Float64Array = new Float64Array(errors);
+  let here = of(at)!;
+  for (let growth = 1; growth <= growths; growth++) {
+    const rim = (radius * growth) / growths;
+    let turned = 1;
+    for (let k = 0; k < searches; k++) {
+      const length = Math.hypot(...here.slopes);
+      if (length === 0) break;
+      const next = towards(at, here.slopes, (sign * rim) / length, turned, rim);
+      const there = of(next);
+      if (!there || !Number.isFinite(there.value)) {
+        // No end: on the way to where there is no value the values grow without bound.
+        if (turned < 1e-3) return null;
+        turned /= 2;
+        continue;
+      }
+      const gain = sign * (there.value - here.value);
+      if (gain < 0 && k > 0) {
+        if (turned < 1e-3) break;
+        turned /= 2;
+        continue;
+      }
+      [at, here] = [next, there];
+      if (k > 0 && gain <= 1e-7 * Math.abs(here.value) + 1e-12 * length) break;
+    }
+  }
+  return here.value;
+}
+
+/** A part of the way to the rim in the direction of the slopes, and out to the rim. */
+function towards(at: Float64Array, slopes: Float64Array, by: number, part: number, rim: number): Float64Array {
+  const next = at.map((x, k) => (1 - part) * x + part * by * slopes[k]!);
+  const length = Math.hypot(...next);
+  return length === 0 ? next : next.map((x) => (x * rim) / length);
+}
