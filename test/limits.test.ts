@@ -64,6 +64,12 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   digits: () => parseRational('1'.repeat(120_000), 'epsilon'),
   exponent: () => parseRational('1e999999999', 'epsilon'),
   workloadTables: () => readWorkload(wide, { tables: [{ all: 4 }] }),
+  workloadAxes: () => {
+    const five = ['v', 'w', 'x', 'y', 'z'];
+    const levels = (name: string) => ({ [`${name}1`]: { a: ['1', '2'], b: ['3'] }, [`${name}2`]: { c: ['a'], d: ['b'] } });
+    const own = samplePolicy(five.map((name) => category(name, ['1', '2', '3'])));
+    return readWorkload(own, { tables: [{ by: five }], levels: Object.fromEntries(five.map((name) => [name, levels(name)])) });
+  },
   workloadColumns: () => readWorkload(wide, { tables: [{ all: 1 }] }),
   graphicalCells: () =>
     fitted({ sizes: [5000, 5000], measured: [{ columns: [0, 1], counts: new Float64Array(), sd: 1 }], total: 1 }),

@@ -67,6 +67,12 @@ const table = {
     most: 200_000,
     stay: 'Name fewer columns, or tables of fewer columns each.',
   },
+  workloadAxes: {
+    what: 'A table of the workload',
+    unit: 'columns and levels of columns',
+    most: 14,
+    stay: 'Ask for fewer columns with levels or ranges in one table.',
+  },
   workloadColumns: { what: 'The workload', unit: 'columns', most: 1_000, stay: 'Ask in several workloads.' },
   graphicalCells: {
     what: 'The distribution behind the tables',

@@ -1,28 +1,31 @@
 import type { AdditiveLaw } from '../mechanism/law.js';
-import { cellsOf } from '../mechanism/residual/part.js';
 import type { NoisedTables } from '../mechanism/residual/residual.js';
 import type { AnswerTable, Foreseen } from '../query/bound.js';
-import { cellsOf as labelsOf } from '../query/keys.js';
 import type { Query } from '../query/query.js';
-import { cellVariance, type Estimate, tableFrom, variancesOf } from './estimate.js';
-import type { AskedTable, Workload } from './form.js';
+import { type Estimate, tableFrom, variancesOf } from './estimate.js';
+import type { ShownTable, Workload } from './form.js';
+import { answersOf, variancesIn } from './question.js';
 
 /** Standard errors in half a 95 % interval: a cell is a sum of many noises, at worst one of Laplace's by itself (estimate.proof.md). */
 export const halfWidths = (kind: AdditiveLaw['kind']): number => (kind === 'laplace' ? Math.log(20) / Math.SQRT2 : 1.959964);
 
-const namesOf = ({ names }: Workload, { axes }: AskedTable): readonly string[] => axes.map((axis) => names[axis]!);
-const titleOf = (workload: Workload, table: AskedTable): string => namesOf(workload, table).join(' x ');
-const queryOf = (workload: Workload, table: AskedTable): Query => ({ kind: 'count', by: [...namesOf(workload, table)] });
+const namesOf = ({ views }: ShownTable): readonly string[] => views.map(({ view }) => view.name);
+const titleOf = (table: ShownTable): string => namesOf(table).join(' x ');
+const queryOf = (table: ShownTable): Query => ({ kind: 'count', by: [...namesOf(table)] });
 
-/** Every cell's error, before anything is drawn: all cells of a table have the same. */
-export function foreseen(workload: Workload, { layout, variance, mechanism }: NoisedTables): readonly Foreseen[] {
+/** The error of every table, before anything is drawn: that of its worst answer, where they differ. */
+export function foreseen(
+  { tables }: Pick<Workload, 'tables'>,
+  { layout, variance, mechanism }: NoisedTables,
+): readonly Foreseen[] {
   const variances = variancesOf(layout);
-  return workload.tables.map((table) => {
-    const standardError = Math.sqrt(cellVariance(workload.sizes, table.axes, variances) * variance);
+  return tables.map((table) => {
+    const own = variancesIn(table.views, (axes) => variances.get(axes)!);
+    const standardError = Math.sqrt(own.reduce((a, b) => Math.max(a, b), 0) * variance);
     return {
-      name: titleOf(workload, table),
-      query: queryOf(workload, table),
-      cells: cellsOf(workload.sizes, table),
+      name: titleOf(table),
+      query: queryOf(table),
+      cells: own.length,
       error: 'combined',
       standardError,
       halfWidth: standardError * halfWidths(mechanism.law.kind),
@@ -31,19 +34,31 @@ export function foreseen(workload: Workload, { layout, variance, mechanism }: No
   });
 }
 
+/** Labels of all answers of a table, the last key fastest. */
+function labelsOf({ views }: ShownTable): readonly (readonly string[])[] {
+  let cells: readonly (readonly string[])[] = [[]];
+  for (const { view } of views) cells = cells.flatMap((before) => view.labels.map((label) => [...before, label]));
+  return cells;
+}
+
 /** Every table as it was noised: unbiased, with intervals that hold the truth as often as they say. */
-export function answerTables(workload: Workload, estimate: Estimate, wide: number): readonly AnswerTable[] {
-  const variances = new Map([...estimate.by].map(([text, { variance }]) => [text, variance]));
-  return workload.tables.map((table) => {
-    const values = tableFrom(estimate, table.axes);
-    const standardError = Math.sqrt(cellVariance(workload.sizes, table.axes, variances));
-    const half = standardError * wide;
+export function answerTables(
+  { tables }: Pick<Workload, 'tables'>,
+  estimate: Estimate,
+  wide: number | ((axes: readonly number[]) => number),
+): readonly AnswerTable[] {
+  return tables.map((table) => {
+    const values = answersOf(table.views, tableFrom(estimate, table.axes));
+    const variances = variancesIn(table.views, (axes) => estimate.by.get(axes)!.variance);
+    const times = typeof wide === 'number' ? wide : wide(table.axes);
     return {
-      name: titleOf(workload, table),
-      query: queryOf(workload, table),
-      columns: [...namesOf(workload, table), 'count'],
-      rows: labelsOf(table.axes.map((axis) => workload.axes[axis]!)).map((keys, cell) => {
+      name: titleOf(table),
+      query: queryOf(table),
+      columns: [...namesOf(table), 'count'],
+      rows: labelsOf(table).map((keys, cell) => {
         const value = values[cell]!;
+        const standardError = Math.sqrt(variances[cell]!);
+        const half = standardError * times;
         return { keys, value, standardError, low: value - half, high: value + half };
       }),
       error: 'combined',
@@ -51,32 +66,23 @@ export function answerTables(workload: Workload, estimate: Estimate, wide: numbe
   });
 }
 
-/** Such tables with other values for their cells, each with an error as large as before. */
-export const withValues = (
-  workload: Workload,
-  tables: readonly AnswerTable[],
-  valuesOf: (axes: readonly number[]) => Float64Array,
-): readonly AnswerTable[] =>
-  tables.map((table, t) => {
-    const values = valuesOf(workload.tables[t]!.axes);
-    return {
-      ...table,
-      rows: table.rows.map((row, cell) => {
-        const value = values[cell]!;
-        return { ...row, value, low: value + row.low! - row.value!, high: value + row.high! - row.value! };
-      }),
-    };
-  });
-
 /**
  * Better values for the cells of noisy tables, none below zero. Intervals stay those of the noisy ones, without what is below zero, where no count is, and widened to hold the value: the truth is in them no
  * less often (non-negative.proof.md).
  */
-export const tidied = (noisy: readonly AnswerTable[], better: readonly AnswerTable[]): readonly AnswerTable[] =>
-  noisy.map((table, t) => ({
-    ...table,
-    rows: table.rows.map((row, cell) => {
-      const value = Math.max(0, better[t]!.rows[cell]!.value!);
-      return { ...row, value, low: Math.max(0, Math.min(row.low!, value)), high: Math.max(row.high!, value) };
-    }),
-  }));
+export const tidied = (
+  { tables }: Pick<Workload, 'tables'>,
+  noisy: readonly AnswerTable[],
+  better: (axes: readonly number[]) => Float64Array,
+): readonly AnswerTable[] =>
+  noisy.map((table, t) => {
+    const { views, axes } = tables[t]!;
+    const values = answersOf(views, better(axes));
+    return {
+      ...table,
+      rows: table.rows.map((row, cell) => {
+        const value = Math.max(0, values[cell]!);
+        return { ...row, value, low: Math.max(0, Math.min(row.low!, value)), high: Math.max(row.high!, value) };
+      }),
+    };
+  });

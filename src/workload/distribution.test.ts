@@ -6,7 +6,7 @@ import { Paid } from '../mechanism/paid.js';
 import { everyRecord } from '../mechanism/record-class.js';
 import { type Layout, placesWithout } from '../mechanism/residual/part.js';
 import { noisedTables } from '../mechanism/residual/residual.js';
-import { answerTables, halfWidths, tidied, withValues } from './answer.js';
+import { answerTables, halfWidths, tidied } from './answer.js';
 import { distributionCells, distributionFrom } from './distribution.js';
 import { estimateFrom, tableFrom } from './estimate.js';
 import { readWorkload } from './form.js';
@@ -90,7 +90,7 @@ describe.each(ways)('%s', (name, layout, allotment) => {
         tables.map(({ axes }) => axes),
         rows,
       );
-      const better = (valuesOf: (axes: readonly number[]) => Float64Array) => tidied(raw, withValues(workload, raw, valuesOf));
+      const better = (valuesOf: (axes: readonly number[]) => Float64Array) => tidied(workload, raw, valuesOf);
       const asked = tables.map(({ axes }) => axes);
       const answers = {
         'as noised': raw,

@@ -4,13 +4,19 @@ import { treeOf } from '../graphical/tree.js';
 import { cellsOf } from '../mechanism/residual/part.js';
 import { maximalOf, subsets } from './closure.js';
 import { type Estimate, tableFrom } from './estimate.js';
-import type { Workload } from './form.js';
+import type { AskedTable } from './form.js';
 
 /** Cells of all cliques up to which one distribution is fitted to all tables: some seconds. */
 const mostCells = 2 ** 17;
 
 /** How many cells the distribution behind all tables needs; undefined where that is too many. It speaks about the workload alone, before anything starts. */
-export function distributionCells({ sizes, tables }: Pick<Workload, 'sizes' | 'tables'>): number | undefined {
+export function distributionCells({
+  sizes,
+  tables,
+}: {
+  readonly sizes: readonly number[];
+  readonly tables: readonly Pick<AskedTable, 'axes'>[];
+}): number | undefined {
   const { cells } = treeOf(sizes, maximalOf(tables.map(({ axes }) => axes)));
   return cells <= mostCells ? cells : undefined;
 }

@@ -68,9 +68,9 @@ export function estimateFrom(layout: Layout, told: readonly (readonly number[])[
   return { sizes, by };
 }
 
-/** Takes the mean along every axis out. */
-export function centre(values: Float64Array, own: readonly number[]): void {
-  let inner = 1;
+/** Takes the mean along every axis out; of cells of so many numbers each, for each number by itself. */
+export function centre(values: Float64Array, own: readonly number[], each = 1): void {
+  let inner = each;
   for (let k = own.length - 1; k >= 0; k--) {
     const m = own[k]!;
     const block = inner * m;

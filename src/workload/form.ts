@@ -4,9 +4,10 @@ import { within } from '../input/limits.js';
 import { isWeight } from '../policy/domain.js';
 import { chooseNames } from '../policy/name-pattern.js';
 import type { Policy } from '../policy/policy.js';
-import { keyOf, type LabelledKey } from '../query/keys.js';
+import type { WorkloadColumn } from './axes.js';
 import { subsetsUpTo } from './closure.js';
-import { axesOf, splitOf, virtualAxes, type WorkloadColumn } from './levels.js';
+import { laidOut, type NamedView, namedViews } from './columns.js';
+import type { Placed } from './question.js';
 
 const name = z.string().min(1);
 /** Numbers of a YAML file come as they are written. */
@@ -24,6 +25,7 @@ const everyTable = z.strictObject({
   weight,
 });
 const namedTable = z.strictObject({ by: z.array(name).min(1).max(5), weight });
+const value = z.union([name, z.number()]);
 
 /** Many tables at once: those of all sets of so many columns, and tables by name. */
 export const request = z.strictObject({
@@ -32,8 +34,14 @@ export const request = z.strictObject({
     .array(z.union([everyTable, namedTable]))
     .min(1)
     .max(10_000),
-  /** Of a column, a coarser level: its name, and its groups of values. It may be asked for like a column. */
-  levels: z.record(name, z.record(name, z.record(name, z.array(z.union([name, z.number()])).min(1)))).optional(),
+  /** Of a column, coarser levels: the name of each with its groups, first of values, then of the groups of the level before. They may be asked for like columns. */
+  levels: z.record(name, z.record(name, z.record(name, z.array(value).min(1)))).optional(),
+  /** Of a column whose values are in order, ranges of them: all, prefixes, or a list of [first, last], under a name that may be asked for like a column. */
+  ranges: z
+    .record(name, z.record(name, z.union([z.enum(['all', 'prefixes']), z.array(z.tuple([value, value])).min(1)])))
+    .optional(),
+  /** Columns without a cell of their own for missing answers; names and patterns. Whoever has none is counted with the last value, and the tables say so. */
+  complete: z.array(name).min(1).optional(),
   /** What is made as small as can be: the mean of squared errors over all cells, or the largest error of any cell. */
   aim: z.enum(['mean', 'largest']).optional(),
 });
@@ -42,11 +50,8 @@ export type WorkloadForm = z.input<typeof request>;
 /** What is asked for, over columns that are now axes. */
 export interface Workload {
   readonly columns: readonly WorkloadColumn[];
-  readonly axes: readonly LabelledKey[];
-  /** Of the axes. */
-  readonly names: readonly string[];
   readonly sizes: readonly number[];
-  readonly tables: readonly AskedTable[];
+  readonly tables: readonly ShownTable[];
   readonly aim: 'mean' | 'largest';
 }
 export interface AskedTable {
@@ -54,16 +59,23 @@ export interface AskedTable {
   readonly axes: readonly number[];
   /** How much a squared error of one of its cells counts, beside those of other tables. */
   readonly weight: number;
+  /** What is asked along its axes; every cell by itself when absent. */
+  readonly views?: readonly Placed[];
 }
+export type ShownTable = AskedTable & { readonly views: readonly Placed[] };
 
 export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
-  const { tables, levels = {}, aim = 'mean' } = parsed(form);
-  const coarser = coarserOf(policy, levels);
+  const { tables, levels = {}, ranges = {}, complete, aim = 'mean' } = parsed(form);
+  const named = namedViews(policy, levels, ranges);
   const all = [...policy.columns.values()].filter((c) => !isWeight(c) && c.name !== policy.protect.unit);
-  const declared = [...all.map((c) => c.name), ...coarser.keys()];
+  const declared = [...all.map((c) => c.name), ...named.keys()];
   const single = all.filter((c) => c.type !== 'multi').map((c) => c.name);
   const lists = tables.map((entry) => {
-    if ('by' in entry) return { sets: [chooseNames(declared, { columns: entry.by })], weight: Number(entry.weight ?? 1) };
+    const weight = Number(entry.weight ?? 1);
+    if ('by' in entry) {
+      const set = chooseNames(declared, { columns: entry.by });
+      return { sets: [oneViewEach(named, set) ?? refuseTwice(set)], weight };
+    }
     const chosen = chooseNames(entry.of ? declared : single, {
       ...(entry.of && { columns: entry.of }),
       ...(entry.except && { except: entry.except }),
@@ -74,66 +86,50 @@ export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
       'workloadTables',
       sizes.reduce((n, k) => n + Math.round(choices(chosen.length, k)), 0),
     );
-    return {
-      sets: sizes.flatMap((k) => subsetsUpTo(chosen, k).filter((set) => set.length === k)),
-      weight: Number(entry.weight ?? 1),
-    };
+    const sets = sizes.flatMap((k) => subsetsUpTo(chosen, k).filter((set) => set.length === k));
+    return { sets: sets.map((set) => oneViewEach(named, set)).filter((set) => set !== undefined), weight };
   });
   within(
     'workloadTables',
     lists.reduce((n, { sets }) => n + sets.length, 0),
   );
-  const asked = [...new Set(lists.flatMap(({ sets }) => sets.flat()).map((column) => coarser.get(column) ?? column))];
-  within('workloadColumns', asked.length);
-  let first = 0;
-  const columns = asked.map((column): WorkloadColumn => {
-    const axis = axisOf(policy, column);
-    const level = Object.entries(levels[column] ?? {})[0];
-    const split = level && splitOf(column, axis, level[0], level[1]);
-    const own = { ...axis, name: column, first, ...(split && { split }) };
-    first += split ? 2 : 1;
-    return own;
-  });
-  const axes = virtualAxes(columns);
-  // A coarser level is the first axis of its column; the column is both.
-  const place = new Map(
-    columns.flatMap((column) => [
-      [column.name, axesOf(column)] as const,
-      ...(column.split ? [[column.split.name, [column.first]] as const] : []),
-    ]),
-  );
-  const weights = new Map<string, AskedTable>();
+  const asked = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
+  within('workloadColumns', new Set(asked.map((own) => named.get(own)?.column ?? own)).size);
+  const pooled = complete ? chooseNames(single, { columns: complete }) : [];
+  const { columns, placed } = laidOut(policy, asked, named, pooled);
+  const found = new Map<string, ShownTable>();
   for (const { sets, weight } of lists)
     for (const set of sets) {
-      const own = [...new Set(set.flatMap((column) => place.get(column)!))].sort((a, b) => a - b);
-      const text = own.join();
+      const views = set.map((own) => placed.get(own)!).sort((a, b) => a.axes[0]! - b.axes[0]!);
+      const text = views.map(({ view }) => view.name).join('\n');
+      within(
+        'workloadAxes',
+        views.reduce((n, { axes }) => n + axes.length, 0),
+      );
       // What is asked twice counts twice.
-      weights.set(text, { axes: own, weight: (weights.get(text)?.weight ?? 0) + weight });
+      found.set(text, { axes: views.flatMap(({ axes }) => axes), weight: (found.get(text)?.weight ?? 0) + weight, views });
     }
-  return {
-    columns,
-    axes,
-    names: axes.map(({ name }) => name),
-    sizes: axes.map(({ labels }) => labels.length),
-    tables: [...weights.values()],
-    aim,
-  };
+  return { columns, sizes: columns.flatMap(({ sizes }) => sizes), tables: [...found.values()], aim };
 }
 
-/** Columns by the names of their coarser levels. */
-function coarserOf(policy: Policy, levels: NonNullable<z.output<typeof request>['levels']>): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const [column, named] of Object.entries(levels)) {
-    const [level, ...more] = Object.keys(named);
-    if (!level || more.length > 0 || !policy.columns.has(column) || policy.columns.has(level) || found.has(level))
-      throw new Fault(
-        'QUERY_INVALID',
-        `levels.${column}: a column of the policy takes one coarser level, with a name that nothing else has.`,
-        'Write for example {"levels": {"district": {"region": {"North": ["d1", "d2"], "South": ["d3"]}}}}.',
-      );
-    found.set(level, column);
+/** A table shows a column once: of several levels the finest; undefined where ranges stand beside another view of their column. */
+function oneViewEach(named: ReadonlyMap<string, NamedView>, set: readonly string[]): readonly string[] | undefined {
+  const by = new Map<string, string>();
+  for (const own of set) {
+    const column = named.get(own)?.column ?? own;
+    const other = by.get(column);
+    if (other !== undefined && [own, other].some((each) => named.get(each)?.ranges)) return undefined;
+    const finer = other === undefined || (named.get(own)?.level ?? -1) < (named.get(other)?.level ?? -1) ? own : other;
+    by.set(column, finer);
   }
-  return found;
+  return [...by.values()];
+}
+function refuseTwice(set: readonly string[]): never {
+  throw new Fault(
+    'QUERY_INVALID',
+    `A table by ${set.join(', ')} would show one column in two ways.`,
+    'Ask for its ranges and for its values in two tables.',
+  );
 }
 
 function parsed(form: WorkloadForm): z.output<typeof request> {
@@ -144,18 +140,6 @@ function parsed(form: WorkloadForm): z.output<typeof request> {
   throw new Fault('QUERY_INVALID', `${where || 'the workload'}: ${issue.message}.`.replace(/\.\.$/, '.'), formHint);
 }
 const formHint = 'Write for example {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.';
-
-/** A row has one place on an axis. */
-function axisOf(policy: Policy, column: string): LabelledKey {
-  const axis = keyOf(policy, column);
-  if (axis.key.kind === 'options')
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      `Column "${column}" takes several answers of one row; tables of a workload need one place for every row.`,
-      'Leave it out with except:, and ask it as a histogram.',
-    );
-  return axis;
-}
 
 const choices = (n: number, k: number): number =>
   k > n ? 0 : Array.from({ length: k }, (_, i) => (n - i) / (i + 1)).reduce((a, b) => a * b, 1);

@@ -1,23 +1,22 @@
-import { cellsOf } from '../mechanism/residual/part.js';
-import { subsets } from './closure.js';
-import type { AskedTable, Workload } from './form.js';
+import type { AskedTable } from './form.js';
+import { addsOf, answersIn } from './ways.js';
 
 /** How often weights are moved; each turn looks at every table once. */
 const turns = 400;
 
 /**
  * Tables with other weights: what leaves the least sum of squared errors for these leaves the least largest error for those asked for, the weight of a table times
- * the square of its cells' error (optimal.proof.md). All sums come out alike where they can; a table that is read off others well enough weighs nothing.
+ * the square of its cells' error, their mean square where they differ (optimal.proof.md). All sums come out alike where they can; a table that is read off others well enough weighs nothing.
  */
 export function evened(
-  { sizes, tables }: Pick<Workload, 'sizes' | 'tables'>,
+  { sizes, tables }: { readonly sizes: readonly number[]; readonly tables: readonly AskedTable[] },
   change: 'replaced' | 'removed',
 ): readonly AskedTable[] {
   const place = new Map<string, number>();
   const costs: number[] = [];
-  // What a unit of variance of a centred table adds to a cell of the table, by the tables inside it.
-  const inside = tables.map(({ axes, weight }) =>
-    subsets(axes).map((inner) => {
+  // What a unit of variance of a centred table adds to an answer of the table, in the mean of its answers, by the tables inside it.
+  const inside = tables.map((table) =>
+    addsOf(sizes, table).map(({ axes: inner, times }) => {
       const text = inner.join();
       let at = place.get(text);
       if (at === undefined) {
@@ -26,11 +25,7 @@ export function evened(
         // Whoever is replaced leaves the number of rows as it is.
         costs.push(change === 'replaced' && inner.length === 0 ? 0 : inner.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1));
       }
-      const held = new Set(inner);
-      return {
-        at,
-        adds: weight * axes.reduce((x, axis) => x * (held.has(axis) ? 1 - 1 / sizes[axis]! : 1 / sizes[axis]! ** 2), 1),
-      };
+      return { at, adds: (table.weight * times) / answersIn(sizes, table) };
     }),
   );
   let shares = new Float64Array(tables.length).fill(1 / tables.length);
@@ -54,6 +49,6 @@ export function evened(
   }
   return tables.map((table, t) => ({
     ...table,
-    weight: Math.max(best.shares[t]!, 1e-12) * (table.weight / cellsOf(sizes, table)),
+    weight: Math.max(best.shares[t]!, 1e-12) * (table.weight / answersIn(sizes, table)),
   }));
 }

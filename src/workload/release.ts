@@ -13,21 +13,20 @@ import { cellsIn, cellsOf, type Layout, placesWithout } from '../mechanism/resid
 import { type Changes, type NoisedTables, noisedTables } from '../mechanism/residual/residual.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
-import type { AnswerTable, Foreseen } from '../query/bound.js';
 import { mostCells, mostCellsTogether, refuseManyCells } from '../query/keys.js';
 import { looseDelta, mostlyNoise, noNoise, type Plan } from '../release/plan.js';
 import type { Release } from '../release/receipt.js';
 import { column, type Relied, rowsThemselves } from '../release/relied.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
-import { answerTables, foreseen, halfWidths, tidied, withValues } from './answer.js';
+import { answerTables, foreseen, halfWidths, tidied } from './answer.js';
+import { axesOf, countedBy } from './axes.js';
 import { closureOf, maximalOf } from './closure.js';
 import { distributionCells, distributionFrom } from './distribution.js';
-import { cellVariance, type Estimate, estimateFrom, tableFrom, variancesOf } from './estimate.js';
+import { type Estimate, estimateFrom, tableFrom } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { evened } from './largest.js';
-import { axesOf, countedBy, withoutSplits } from './levels.js';
 import { nonNegative } from './non-negative.js';
-import { errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
+import { answersIn, errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
 
 /** A way to release all tables, and the root mean square error over all their cells, or the largest error of one, weights included. */
 interface Way {
@@ -116,14 +115,13 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
   const parts = result.parts.map(({ axes, scale, centred }) => ({ axes, scale: BigInt(scale), centred }));
   const told = result.parts.map((part) => part.told.map(Number));
   const estimate = estimateFrom({ sizes: workload.sizes, parts }, told, result.variance);
-  const noisy = answerTables(workload, estimate, result.wide);
-  const tables = shown(workload, estimate, noisy);
+  const tables = answerTables(workload, estimate, result.wide);
   if (!options.tidy || result.variance === 0) return { tables, receipt };
   const asked = workload.tables.map(({ axes }) => axes);
   // Where nobody knows how many rows there are, the noisy number: left free, negative cells of all tables would push it up.
   const rows = result.rows ?? rowsIn(estimate);
   const values = plan.workload.distribution ? distributionFrom(estimate, asked, rows).table : nearest(estimate, asked, rows);
-  return { tables: tidied(tables, shown(workload, estimate, withValues(workload, noisy, values))), receipt };
+  return { tables: tidied(workload, tables, values), receipt };
 }
 
 const rowsIn = ({ by }: Estimate): number => Math.max(0, by.get('')!.values[0]!);
@@ -147,7 +145,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   const [best] = ways;
   if (!best) throw nothingLeft();
   const { tables } = workload;
-  const errors = foreseenOf(workload, best.noised);
+  const errors = foreseen(workload, best.noised);
   const behind = distributionCells(workload);
   const records = addsRemoves(policy) ? undefined : await session.records();
   const doubts =
@@ -186,29 +184,22 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
         ...(behind !== undefined && { distribution: behind }),
       },
     },
-    canonical: JSON.stringify([
-      workload.axes.map(({ key }) => key),
-      tables,
-      ...(workload.aim === 'mean' ? [] : [workload.aim]),
-      ...(isSplit(workload) ? [workload.columns.map(({ split }) => split ?? null)] : []),
-    ]),
+    canonical: canonicalOf(workload),
   };
 }
 
-const isSplit = ({ columns }: Workload): boolean => columns.some(({ split }) => split);
-/** Tables over columns, from those over axes. */
-function shown(workload: Workload, { by }: Estimate, tables: readonly AnswerTable[]): readonly AnswerTable[] {
-  if (!isSplit(workload)) return tables;
-  const variances = new Map([...by].map(([text, { variance }]) => [text, variance]));
-  const varianceOf = (axes: readonly number[]) => cellVariance(workload.sizes, axes, variances);
-  return tables.map((told, k) => withoutSplits(workload.columns, workload.tables[k]!.axes, varianceOf).table(told));
-}
-function foreseenOf(workload: Workload, noised: NoisedTables): readonly Foreseen[] {
-  const errors = foreseen(workload, noised);
-  if (!isSplit(workload)) return errors;
-  const variances = variancesOf(noised.layout);
-  const varianceOf = (axes: readonly number[]) => cellVariance(workload.sizes, axes, variances) * noised.variance;
-  return errors.map((told, k) => withoutSplits(workload.columns, workload.tables[k]!.axes, varianceOf).foreseen(told));
+/** Two workloads with one text are the same: columns that are one axis each, and tables that ask for every cell, as they always were. */
+function canonicalOf({ columns, tables, aim }: Workload): string {
+  const plain = columns.every(({ sizes, at }) => sizes.length === 1 && sizes[0] === at.length);
+  const asksCells = tables.every(({ views }) => views.every(({ view }) => !view.questions));
+  return JSON.stringify([
+    columns.flatMap(({ key, sizes }) => sizes.map(() => key)),
+    tables.map(({ axes, weight }) => ({ axes, weight })),
+    ...(aim === 'mean' ? [] : [aim]),
+    ...(plain && asksCells
+      ? []
+      : [columns.map(({ sizes, at }) => [sizes, at]), tables.map(({ views }) => views.map(({ view }) => view))]),
+  ]);
 }
 
 function refuseOthers({ protect }: Policy): void {
@@ -222,7 +213,10 @@ function refuseOthers({ protect }: Policy): void {
 
 /** Asked before anything of that size is made: it speaks about policy and workload alone. */
 function refuseLarge({ sizes, tables }: Workload): void {
-  for (const table of tables) refuseManyCells(cellsOf(sizes, table), 'A table of the workload has', 'cells', mostCells);
+  for (const table of tables) {
+    refuseManyCells(cellsOf(sizes, table), 'A table of the workload has', 'cells', mostCells);
+    refuseManyCells(answersIn(sizes, table), 'A table of the workload has', 'answers', mostCells);
+  }
   const all = closureOf(tables.map(({ axes }) => axes)).reduce((n, axes) => n + cellsOf(sizes, { axes }), 0);
   refuseManyCells(all, 'The tables of the workload, and those inside them, have', 'cells', mostCellsTogether);
 }
@@ -264,7 +258,7 @@ function waysFor(
   };
   const largest = workload.aim === 'largest';
   const { sizes } = workload;
-  const even = () => workload.tables.map((table) => ({ ...table, weight: table.weight / cellsOf(sizes, table) }));
+  const even = () => workload.tables.map((table) => ({ ...table, weight: table.weight / answersIn(sizes, table) }));
   const tables = largest ? even() : workload.tables;
   return [
     ...(rho
@@ -280,7 +274,7 @@ function waysFor(
     ...(pure ? [by('every table by itself', plainLayout({ sizes, tables }, 'pure'), pure)] : []),
   ].sort((a, b) => a.error - b.error);
 }
-const weightOf = ({ sizes, tables }: Workload): number => tables.reduce((sum, t) => sum + t.weight * cellsOf(sizes, t), 0);
+const weightOf = ({ sizes, tables }: Workload): number => tables.reduce((sum, t) => sum + t.weight * answersIn(sizes, t), 0);
 
 function whyOf(ways: readonly Way[]): string {
   const [best, ...others] = ways;
@@ -295,7 +289,7 @@ function whyOf(ways: readonly Way[]): string {
 /** The tables that no other says are counted; the counts of every part follow. */
 function countedFor({ columns, sizes, tables }: Workload, { parts }: Layout) {
   const maximal = maximalOf(tables.map((t) => t.axes));
-  const how = maximal.map((own) => countedBy(columns, sizes, own));
+  const how = maximal.map((own) => countedBy(columns, own));
   const counted: Tables = { axes: columns.map(({ key }) => key as Axis), tables: how.map((by) => by.columns) };
   const holding = parts.map((part) => maximal.findIndex((own) => part.axes.every((axis) => own.includes(axis))));
   const ofParts = (byColumns: readonly (readonly bigint[])[]): readonly (readonly bigint[])[] => {

@@ -3,10 +3,30 @@ import { cellsOf, type Layout, type Part } from '../mechanism/residual/part.js';
 import { integerRoot } from '../noise/discrete-gaussian.js';
 import { closureOf, maximalOf, subsets } from './closure.js';
 import { cellVariance, variancesOf } from './estimate.js';
-import type { Workload } from './form.js';
+import type { AskedTable } from './form.js';
 import { precisions, type Weighed } from './optimal.js';
+import { classesOf, products, variancesIn } from './question.js';
 
-type Asked = Pick<Workload, 'sizes' | 'tables'>;
+interface Asked {
+  readonly sizes: readonly number[];
+  readonly tables: readonly AskedTable[];
+}
+
+/** How many answers a table has. */
+export const answersIn = (sizes: readonly number[], { axes, views }: AskedTable): number =>
+  views ? views.reduce((n, { view }) => n * view.labels.length, 1) : cellsOf(sizes, { axes });
+
+/** What a unit of variance of every centred table inside a table adds to the variances of its answers, all added up. */
+export function addsOf(
+  sizes: readonly number[],
+  { axes, views }: AskedTable,
+): readonly { readonly axes: readonly number[]; readonly times: number }[] {
+  if (views?.some(({ view }) => view.questions)) return products(views, ({ view }) => classesOf(view).total);
+  return subsets(axes).map((inner) => {
+    const held = new Set(inner);
+    return { axes: inner, times: axes.reduce((x, axis) => x * (held.has(axis) ? sizes[axis]! - 1 : 1 / sizes[axis]!), 1) };
+  });
+}
 
 /** The tables and all that they say, each without what smaller ones say, with the scales that leave least error over all that is asked. */
 export function residualLayout({ sizes, tables }: Asked, change: Extract<Change, string>): Layout {
@@ -29,24 +49,28 @@ function numberOfRows(sizes: readonly number[], parts: readonly Part[]): Part {
 /** How much a unit of variance of every centred table adds to the weighted sum of the variances of all cells asked for. */
 function weighedClosure({ sizes, tables }: Asked): readonly Weighed[] {
   const weights = new Map<string, number>();
-  for (const { axes, weight } of tables)
-    for (const inner of subsets(axes)) {
-      const held = new Set(inner);
-      const part = axes.reduce((x, axis) => x * (held.has(axis) ? sizes[axis]! - 1 : 1 / sizes[axis]!), weight);
-      weights.set(inner.join(), (weights.get(inner.join()) ?? 0) + part);
+  for (const table of tables)
+    for (const { axes, times } of addsOf(sizes, table)) {
+      const text = axes.join();
+      weights.set(text, (weights.get(text) ?? 0) + table.weight * times);
     }
-  // An axis of one place says nothing by itself.
-  return closureOf(tables.map(({ axes }) => axes))
-    .map((axes) => ({ axes, weight: weights.get(axes.join())! }))
-    .filter(({ weight }) => weight > 0);
+  // What no answer hangs on is still told, at next to no price: every table can be read off whole.
+  const least = 1e-8 * [...weights.values()].reduce((a, b) => Math.max(a, b), 0);
+  return closureOf(tables.map(({ axes }) => axes)).map((axes) => ({
+    axes,
+    weight: Math.max(least, weights.get(axes.join()) ?? 0),
+  }));
 }
 
 /** Noise on every table that no other says, by itself; the smaller ones are read off them. */
 export function plainLayout({ sizes, tables }: Asked, noise: 'pure' | 'zcdp'): Layout {
   const maximal = maximalOf(tables.map(({ axes }) => axes));
   const weights = new Map<string, number>();
-  for (const { axes, weight } of tables) weights.set(axes.join(), weight);
-  const weighed = maximal.map((axes) => ({ axes, weight: weights.get(axes.join())! * cellsOf(sizes, { axes }) }));
+  for (const table of tables) {
+    const text = table.axes.join();
+    weights.set(text, (weights.get(text) ?? 0) + table.weight * answersIn(sizes, table));
+  }
+  const weighed = maximal.map((axes) => ({ axes, weight: weights.get(axes.join())! }));
   const root = noise === 'pure' ? Math.cbrt : (x: number) => Math.sqrt(Math.sqrt(x));
   return {
     sizes,
@@ -77,17 +101,25 @@ function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Fl
   return tables.map(({ axes }, k) => ({ axes, scale: BigInt(Math.max(1, Math.round(unit * wanted[k]!))), centred }));
 }
 
-/** The largest of the weighted variances of a cell, for noise of variance 1; before anything is drawn. */
+/** The largest of the weighted variances of an answer, for noise of variance 1; before anything is drawn. */
 export function largestErrorOf({ sizes, tables }: Asked, layout: Layout): number {
   const variances = variancesOf(layout);
-  return tables.reduce((most, { axes, weight }) => Math.max(most, weight * cellVariance(sizes, axes, variances)), 0);
+  return tables.reduce((most, { axes, weight, views }) => {
+    const worst = views?.some(({ view }) => view.questions)
+      ? variancesIn(views, (text) => variances.get(text)!).reduce((a, b) => Math.max(a, b), 0)
+      : cellVariance(sizes, axes, variances);
+    return Math.max(most, weight * worst);
+  }, 0);
 }
 
-/** The weighted sum of the variances of all cells that are asked for, for noise of variance 1; before anything is drawn. */
+/** The weighted sum of the variances of all answers that are asked for, for noise of variance 1; before anything is drawn. */
 export function errorOf({ sizes, tables }: Asked, layout: Layout): number {
   const variances = variancesOf(layout);
   return tables.reduce(
-    (sum, { axes, weight }) => sum + weight * cellsOf(sizes, { axes }) * cellVariance(sizes, axes, variances),
+    (sum, table) =>
+      sum +
+      table.weight *
+        addsOf(sizes, table).reduce((own, { axes, times }) => (times > 0 ? own + times * variances.get(axes.join())! : own), 0),
     0,
   );
 }
