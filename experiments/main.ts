@@ -11,6 +11,7 @@ const experiments: Record<string, () => Promise<{ run(out: string): Promise<void
   'reference-ties': () => import('./reference-ties/run.js'),
   relationships: () => import('./relationships/run.js'),
   'stream-scale': () => import('./stream-scale/run.js'),
+  synth: () => import('./synth/run.js'),
   tabular: () => import('./tabular/run.js'),
   time: () => import('./time/run.js'),
   workloads: () => import('./workloads/run.js'),

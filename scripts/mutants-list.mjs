@@ -86,14 +86,13 @@ const found = [
 ];
 
 const synthetic = [
-  mutant('synth-reach-half', 'src/synth/distance.ts', '=> 2n * BigInt(each)', '=> BigInt(each)', 'src/synth/distance.test.ts', every),
-  mutant('synth-rounds-one-row', 'src/synth/rounds.ts', 'rowsMoved(each);', 'rowsMoved(1);', every),
-  mutant('synth-tree-one-row', 'src/synth/tree.ts', 'rowsMoved(each);', 'rowsMoved(1);', every),
+  mutant('synth-reach-half', 'src/synth/distance.ts', '(change === \'replaced\' ? 2n : 1n) * BigInt(each)', 'BigInt(each)', 'src/synth/distance.test.ts', every),
+  mutant('synth-counts-one-row', 'src/synth/method.ts', 'return rowsMoved(each);', 'return rowsMoved(1);', every),
   mutant(
     'synth-choices-once',
     'src/synth/tree.ts',
-    'ofRecord({ l1: many * reach, l2squared: many * reach * reach })',
-    'ofRecord({ l1: reach, l2squared: reach * reach })',
+    'choicesMoved(setting, edges)',
+    'choicesMoved(setting)',
     every,
   ),
   mutant(

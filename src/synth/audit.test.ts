@@ -30,7 +30,7 @@ const world = (own: number): CodedTable => {
   const columns = [0, 1, 2].map((c) => Uint16Array.from(rows, (row) => row[c]!));
   return { names: ['a', 'b', 'c'], levels: [2, 2, 2], rows: rows.length, columns };
 };
-const setting: Setting = { sizes: [2, 2, 2], records: 3, each: 3, impossible: [], mostCells: 1000 };
+const setting: Setting = { sizes: [2, 2, 2], change: 'replaced', records: 3, each: 3, impossible: [], mostCells: 1000 };
 const pairs: readonly Candidate[] = [
   { columns: [0, 1], weight: 1 },
   { columns: [0, 2], weight: 1 },

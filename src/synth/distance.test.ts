@@ -10,7 +10,7 @@ const counts = (rows: readonly number[]): Float64Array => {
 const moved = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
 
 describe('the penalty of a table', () => {
-  it('moves by no more than its reach when the rows of a record are replaced, whatever the model says', () => {
+  it('moves by no more than its reach when the rows of a record are replaced or not there, whatever the model says', () => {
     const cell = fc.integer({ min: 0, max: 3 });
     fc.assert(
       fc.property(
@@ -24,6 +24,7 @@ describe('the penalty of a table', () => {
         (others, [before, after, each], model, weight, noise) => {
           const of = (own: readonly number[]) => penaltyOf(counts([...others, ...own]), Float64Array.from(model), weight, noise);
           expect(moved(of(before), of(after)) <= reachOf(each)).toBe(true);
+          expect(moved(of(before), of([])) <= reachOf(each, 'removed')).toBe(true);
         },
       ),
     );
@@ -34,6 +35,7 @@ describe('the penalty of a table', () => {
       const model = Float64Array.from([10, 0, 0, 0]);
       const of = (cell: number) => penaltyOf(counts(new Array(each).fill(cell)), model, 32, 0);
       expect(moved(of(0), of(1))).toBe(reachOf(each));
+      expect(moved(of(0), penaltyOf(counts([]), model, 32, 0))).toBe(reachOf(each, 'removed'));
     }
   });
 

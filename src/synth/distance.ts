@@ -6,8 +6,9 @@ const largestWeight = 32;
 /** Beyond it a table says nothing; all sums stay whole in doubles. */
 const mostNoise = 2 ** 40;
 
-/** How far replacing one record of `each` rows moves any penalty. */
-export const reachOf = (each: number): bigint => 2n * BigInt(each) * BigInt(unitsPerRow) * BigInt(largestWeight);
+/** How far one record of `each` rows moves any penalty: replaced, its rows leave cells and enter others; removed, they leave. */
+export const reachOf = (each: number, change: 'replaced' | 'removed' = 'replaced'): bigint =>
+  (change === 'replaced' ? 2n : 1n) * BigInt(each) * BigInt(unitsPerRow) * BigInt(largestWeight);
 
 /** Weights as whole numbers from 1 to the largest. */
 export function wholeWeights(weights: readonly number[]): readonly number[] {

@@ -9,7 +9,10 @@ import { cellsOf } from './counts.js';
 import type { Method, Setting } from './method.js';
 
 /** A tree grown from the first column on, each column under the one that says most about it (PrivBayes with one parent each; learn/network/private-tree.proof.md). */
-export function asGrownTree({ sizes, records: rows }: Setting, allotment: Allotment): Method {
+export function asGrownTree(
+  { sizes, records: rows }: Required<Pick<Setting, 'sizes' | 'records'>>,
+  allotment: Allotment,
+): Method {
   // More answers than there is room for are refused before anything is booked.
   cellStarts(sizes);
   const noise = treeNoise(sizes, rows, allotment);

@@ -1,15 +1,20 @@
 import type { Impossible, Measured } from '../graphical/fit.js';
+import { ofRecord, rowsMoved } from '../learn/effects.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import type { Additive } from '../mechanism/additive.js';
+import type { Effects } from '../mechanism/effect.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
 import { cellsOf, countsOf } from './counts.js';
+import { reachOf } from './distance.js';
 
 /** What is known before the data is read; every method makes its noise from this alone. */
 export interface Setting {
   readonly sizes: readonly number[];
-  /** The public number of records. */
-  readonly records: number;
+  /** What neighbours differ in: one record is another, or is not there. */
+  readonly change: 'replaced' | 'removed';
+  /** The public number of records; absent where it is a secret. */
+  readonly records?: number;
   /** Most rows of one record. */
   readonly each: number;
   readonly impossible: readonly Impossible[];
@@ -28,6 +33,19 @@ export interface Method {
   run(rows: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[];
 }
 
+/** How far one record moves a table of counts. */
+export function countsMoved({ each, change }: Pick<Setting, 'each' | 'change'>): Effects {
+  if (change === 'replaced') return rowsMoved(each);
+  const m = BigInt(each);
+  return ofRecord({ l1: m, l2squared: m * m });
+}
+
+/** How far it moves so many choices among penalties. */
+export function choicesMoved({ each, change }: Pick<Setting, 'each' | 'change'>, choices = 1): Effects {
+  const [reach, many] = [reachOf(each, change), BigInt(choices)];
+  return ofRecord({ l1: many * reach, l2squared: many * reach * reach });
+}
+
 /** One table with noise: the noise is drawn before the rows are counted. */
 export function measure(rows: CodedTable, columns: readonly number[], noise: Additive, paid: Paid): Measured {
   const add = noise.ready(paid, cellsOf(rows.levels, columns));
@@ -35,16 +53,17 @@ export function measure(rows: CodedTable, columns: readonly number[], noise: Add
   return { columns, counts, sd: Math.sqrt(noise.variance) };
 }
 
-/** How many rows there are: public where a record is one row, else what the tables say together, between one row each and as many as anybody may have. */
+/** How many rows there are: public where a record is one row and is replaced, else what the tables say together; between one row each and as many as anybody may have, where the number of records is public. */
 export function totalOf({ records, each }: Pick<Setting, 'records' | 'each'>, measured: readonly Measured[]): number {
-  if (each === 1) return records;
+  if (each === 1 && records !== undefined) return records;
   let [sum, precision] = [0, 0];
   for (const { counts, sd } of measured) {
     const own = 1 / (counts.length * sd * sd);
     sum += own * counts.reduce((a, b) => a + b, 0);
     precision += own;
   }
-  return Math.min(each * records, Math.max(1, records, sum / precision));
+  const said = Math.max(1, sum / precision);
+  return records === undefined ? said : Math.min(each * records, Math.max(records, said));
 }
 
 /** Mean absolute noise of one cell. */

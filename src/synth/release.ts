@@ -1,9 +1,11 @@
 import { nothingLeft } from '../accounting/share.js';
+import type { HowCounted } from '../count/count.js';
 import { Fault } from '../errors.js';
 import { type Measured, fit as modelOf } from '../graphical/fit.js';
 import { treeOf } from '../graphical/tree.js';
 import { recordsHeld, rowsPerRecord } from '../learn/public-size.js';
 import type { Allotment } from '../mechanism/allotment.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import type { Column, Policy } from '../policy/policy.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
@@ -30,7 +32,7 @@ export interface SynthPlan extends Plan {
     readonly tables: number;
     /** Most cells that the model may have. */
     readonly cells: number;
-    /** Bytes that rows, counts and model take, about. */
+    /** Bytes that rows, counts and model take, about; without the rows where their number is a secret. */
     readonly memory: number;
   };
 }
@@ -86,7 +88,8 @@ export async function releaseSynth(
     mechanisms: method.mechanisms,
     execute: async (engine, paid) => {
       const rows = (await readCoded(engine, session.policy, coded)).open();
-      if (setting.each === 1 && rows.rows !== setting.records) throw new RangeError('the number of records has changed');
+      if (setting.each === 1 && setting.records !== undefined && rows.rows !== setting.records)
+        throw new RangeError('the number of records has changed');
       return {
         measured: method.run(rows, paid, progress).map(({ columns, counts, sd }) => ({ columns, counts: [...counts], sd })),
       };
@@ -148,15 +151,16 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   );
   // No row at all would be found out only after it was paid for.
   if (impossible.length > 0) modelOf({ sizes, measured: [], total: 1, impossible });
-  const allowance = await session.allowance(options);
+  const allowance = await session.allowance(options, undefined, { comesAndGoes: true });
   const allotment = allotmentOf(allowance);
-  const { records, counting } = await recordsHeld(
-    session,
-    columns.map(({ name }) => name),
-    bytesPerRow(coded.length),
-  );
+  const names = columns.map(({ name }) => name);
+  const held = addsRemoves(policy)
+    ? anyHeld(session, names, coded.length)
+    : await recordsHeld(session, names, bytesPerRow(coded.length));
+  const { records, counting } = held;
   const each = rowsPerRecord(policy);
-  const setting: Setting = { sizes, records, each, impossible, mostCells };
+  const change = records === undefined ? 'removed' : 'replaced';
+  const setting: Setting = { sizes, change, ...(records !== undefined && { records }), each, impossible, mostCells };
   const candidates = mode === 'aim' ? candidatesFor(coded, form, mostCells) : [];
   const method = methodOf(policy, mode, setting, allotment, candidates);
   const framed = session.frame({
@@ -171,7 +175,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   });
   const tables = mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2;
   const cells = Math.min(mostCells, method.cells);
-  const memory = records * each * bytesPerRow(coded.length) + 8 * countedCells(sizes, candidates) + 48 * cells;
+  const memory = (records ?? 0) * each * bytesPerRow(coded.length) + 8 * countedCells(sizes, candidates) + 48 * cells;
   return {
     form,
     mode,
@@ -183,6 +187,15 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     plan: { ...framed, synth: { mode, columns: coded.length, tables, cells, memory } },
   };
 }
+
+/** Where the number of records is a secret: nothing is said about it, nor refused because of it. */
+const anyHeld = (
+  session: Session,
+  columns: readonly string[],
+  coded: number,
+): { readonly records?: number; readonly counting: HowCounted } => ({
+  counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(session.room / bytesPerRow(coded)) } },
+});
 
 const countedCells = (sizes: readonly number[], candidates: readonly { readonly columns: readonly number[] }[]): number =>
   candidates.reduce((n, { columns }) => n + cellsOf(sizes, columns), 0);
@@ -196,13 +209,14 @@ function methodOf(
 ): Method {
   if (mode === 'aim') return inRounds(setting, allotment, candidates);
   if (mode === 'mst') return asTree(setting, allotment);
-  if (policy.protect.maxRows > 1)
+  const { records } = setting;
+  if (policy.protect.maxRows > 1 || records === undefined)
     throw new Fault(
       'QUERY_UNSUPPORTED',
-      'The mode privbayes counts one row per person.',
-      'Use the mode aim or mst, or declare maxRows: 1.',
+      'The mode privbayes counts one row per person, and a public number of them.',
+      'Use the mode aim or mst.',
     );
-  return asGrownTree(setting, allotment);
+  return asGrownTree({ sizes: setting.sizes, records }, allotment);
 }
 
 /** Gaussian noise where the budget has a delta. */

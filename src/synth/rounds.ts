@@ -2,7 +2,6 @@ import { rational } from '../exact/rational.js';
 import { type Measured, fit as modelOf } from '../graphical/fit.js';
 import type { Graphical } from '../graphical/graphical.js';
 import { treeOf } from '../graphical/tree.js';
-import { ofRecord, rowsMoved } from '../learn/effects.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { type Additive, additive } from '../mechanism/additive.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
@@ -11,8 +10,8 @@ import type { Paid } from '../mechanism/paid.js';
 import { reserve } from '../mechanism/reserve.js';
 import { type Selection, selection } from '../mechanism/select.js';
 import { cellsOf, countsOf } from './counts.js';
-import { penaltyOf, reachOf, wholeWeights } from './distance.js';
-import { type Method, meanNoise, measure, type Setting, totalOf } from './method.js';
+import { penaltyOf, wholeWeights } from './distance.js';
+import { choicesMoved, countsMoved, type Method, meanNoise, measure, type Setting, totalOf } from './method.js';
 
 /** A table that may be chosen. */
 export interface Candidate {
@@ -34,11 +33,11 @@ const measuring = rational(9, 10);
  * spent (in the manner of McKenna et al. 2022). Guarantee in synth.proof.md.
  */
 export function inRounds(setting: Setting, allotment: Allotment, candidates: readonly Candidate[]): Method {
-  const { sizes, each } = setting;
+  const { sizes } = setting;
   const { noise } = allotment;
   const all = stepsPerColumn[noise] * sizes.length;
   const part = (steps: number) => partOf(allotment, rational(steps, all));
-  const effects = rowsMoved(each);
+  const effects = countsMoved(setting);
   const mostCells = Math.max(1, ...candidates.map(({ columns }) => cellsOf(sizes, columns)));
   const singles = additive(
     { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects },
@@ -46,12 +45,8 @@ export function inRounds(setting: Setting, allotment: Allotment, candidates: rea
   );
   const left = (steps: number): Mechanism =>
     reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, effects }, part(steps));
-  const reach = reachOf(each);
   const chosenBy = (steps: number): Selection =>
-    selection(
-      { name: 'choice of a table', cells: 1, effects: ofRecord({ l1: reach, l2squared: reach * reach }) },
-      partOf(part(steps), choosing),
-    );
+    selection({ name: 'choice of a table', cells: 1, effects: choicesMoved(setting) }, partOf(part(steps), choosing));
   const measuredBy = (steps: number): Additive =>
     additive({ name: 'table that was chosen', cells: mostCells, effects }, partOf(part(steps), measuring));
   const reserved = left(all - sizes.length);

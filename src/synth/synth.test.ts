@@ -108,6 +108,21 @@ describe('synthetic rows', () => {
     expect(Math.abs(result.total - 2000)).toBeLessThan(100);
   });
 
+  it.each(['aim', 'mst'] as const)('read their number off noisy tables where records come and go: %s', async (mode) => {
+    const session = await opened(policy({ budget: '{ epsilon: 200 }', protect: '{ secret: row, neighbours: add-remove }' }));
+    const plan = await planSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
+    // No row of the data is counted before it is paid for.
+    const few = await opened(policy({ budget: '{ epsilon: 200 }', protect: '{ secret: row, neighbours: add-remove }' }), 20);
+    const other = await planSynth(few, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
+    await few.close();
+    expect(other).toEqual(plan);
+    const { result, receipt } = await releaseSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
+    await session.close();
+    expect(receipt.profile.perRecord).toEqual({ '*': '100' });
+    expect(Math.abs(result.total - 2000)).toBeLessThan(20);
+    expect(Math.abs(shareOf(result, (at) => at('town') === 'north' && at('party') === 'dem') - 0.4)).toBeLessThan(0.03);
+  });
+
   it('take Laplace noise where the budget has no delta, and pay for the whole record once', async () => {
     const session = await opened(policy({ budget: '{ epsilon: 3 }' }));
     const plan = await planSynth(session, { columns: ['town', 'party'] }, { epsilon: '3' });
@@ -120,7 +135,7 @@ describe('synthetic rows', () => {
 });
 
 describe('what cannot be made is refused before anything is spent', () => {
-  it.each<[string, object, RegExp]>([
+  it.each<[string, object, RegExp, string?]>([
     [
       'a model that is too large, with what to drop',
       { cells: 1000, mode: 'mst', columns: ['age', 'wide', 'wider'] },
@@ -129,11 +144,17 @@ describe('what cannot be made is refused before anything is spent', () => {
     ['combinations that leave no row', { columns: ['town'], impossible: [{ town: ['north', 'south', null] }] }, /MODEL_INVALID/],
     ['a code that is not declared', { impossible: [{ town: 'west' }] }, /QUERY_INVALID/],
     ['a column that is not there', { columns: ['west'] }, /COLUMN_UNKNOWN/],
+    [
+      'a mode that needs a public number of rows',
+      { mode: 'privbayes' },
+      /QUERY_UNSUPPORTED/,
+      policy({ budget: '{ epsilon: 2 }', protect: '{ secret: row, neighbours: add-remove }' }),
+    ],
     ['a mode that is not there', { mode: 'gan' }, /QUERY_INVALID/],
-  ])('%s', async (_, question, code) => {
+  ])('%s', async (_, question, code, text = policy()) => {
     const numbers = (n: number) => Array.from({ length: n }, (_, i) => i).join(', ');
     const extra = `  wide: { type: category, values: [${numbers(40)}] }\n  wider: { type: category, values: [${numbers(50)}] }\n`;
-    const session = await opened(policy().replace(/$/, extra), 20);
+    const session = await opened(text.replace(/$/, extra), 20);
     const refused = await planSynth(session, question, { epsilon: '1' }).then(
       () => undefined,
       (fault: { code: string; hint: string }) => fault,

@@ -1,14 +1,13 @@
 import { rational } from '../exact/rational.js';
 import { type Measured, fit as modelOf } from '../graphical/fit.js';
-import { ofRecord, rowsMoved } from '../learn/effects.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { additive } from '../mechanism/additive.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
 import type { Paid } from '../mechanism/paid.js';
 import { selection } from '../mechanism/select.js';
 import { cellsOf, countsOf } from './counts.js';
-import { penaltyOf, reachOf } from './distance.js';
-import { type Method, measure, type Setting, totalOf } from './method.js';
+import { penaltyOf } from './distance.js';
+import { choicesMoved, countsMoved, type Method, measure, type Setting, totalOf } from './method.js';
 
 const third = rational(1, 3);
 
@@ -17,19 +16,17 @@ const third = rational(1, 3);
  * the manner of McKenna et al. 2021). Guarantee in synth.proof.md.
  */
 export function asTree(setting: Setting, allotment: Allotment): Method {
-  const { sizes, each } = setting;
+  const { sizes } = setting;
   const edges = sizes.length - 1;
-  const effects = rowsMoved(each);
+  const effects = countsMoved(setting);
   const [widest = 1, next = 1] = [...sizes].sort((a, b) => b - a);
   const own = partOf(allotment, edges > 0 ? third : rational(1));
   const singles = additive({ name: 'tables of one column', cells: widest, times: sizes.length, effects }, own);
-  const reach = reachOf(each);
-  const many = BigInt(edges);
   const joins =
     edges > 0
       ? {
           choice: selection(
-            { name: 'pairs of the tree', cells: edges, effects: ofRecord({ l1: many * reach, l2squared: many * reach * reach }) },
+            { name: 'pairs of the tree', cells: edges, effects: choicesMoved(setting, edges) },
             partOf(allotment, third),
           ),
           pairs: additive({ name: 'tables of the pairs', cells: widest * next, times: edges, effects }, partOf(allotment, third)),

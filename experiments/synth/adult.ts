@@ -1,0 +1,62 @@
+import { fromNumber } from '../../src/exact/rational.js';
+import { fit as modelOf } from '../../src/graphical/fit.js';
+import { zcdp } from '../../src/mechanism/allotment.js';
+import { Paid } from '../../src/mechanism/paid.js';
+import { cellsOf, countsOf } from '../../src/synth/counts.js';
+import { type Setting, totalOf } from '../../src/synth/method.js';
+import { type Candidate, inRounds } from '../../src/synth/rounds.js';
+import { drawCodes } from '../../src/synth/rows.js';
+import { subsetsUpTo } from '../../src/workload/closure.js';
+import type { Coded } from '../workloads/measured.js';
+
+/** What one synthesis came to: how far tables of its rows are from the truth, and how long it took. */
+export interface Made {
+  readonly distance: readonly number[];
+  readonly rmse: number;
+  readonly seconds: number;
+  readonly cpu: number;
+  readonly tables: number;
+}
+
+/** Rounds over all tables of up to three columns, of one draw; the distance of tables of one, two and three columns of as many rows as the data has. */
+export function roundsOn(coded: Coded, rho: number, change: Setting['change'], cells: number): Made {
+  const { sizes } = coded;
+  const all = subsetsUpTo([...sizes.keys()], 3).filter(({ length }) => length > 0);
+  // A table of k columns shares k with each that holds it, as candidates.ts weighs them.
+  const candidates = all
+    .filter((columns) => columns.length > 1 && cellsOf(sizes, columns) <= cells)
+    .map((columns): Candidate => ({ columns, weight: columns.length }));
+  const start = performance.now();
+  const began = process.cpuUsage();
+  const setting: Setting = {
+    sizes,
+    change,
+    ...(change === 'replaced' && { records: coded.rows }),
+    each: 1,
+    impossible: [],
+    mostCells: cells,
+  };
+  const method = inRounds(setting, zcdp(fromNumber(rho)), candidates);
+  const columns = coded.columns.map((own) => Uint16Array.from(own));
+  const table = { rows: coded.rows, columns, names: sizes.map((_, c) => `c${c}`), levels: sizes };
+  const measured = method.run(table, new Paid(method.mechanisms));
+  const model = modelOf({ sizes, measured, total: totalOf(setting, measured) });
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(began);
+  const made = { ...table, columns: drawCodes(model, coded.rows) };
+  let [squares, places] = [0, 0];
+  const distance = [1, 2, 3].map((order) => {
+    const tables = all.filter(({ length }) => length === order);
+    let sum = 0;
+    for (const columns of tables) {
+      const [truth, told] = [countsOf(table, columns), countsOf(made, columns)];
+      for (let cell = 0; cell < truth.length; cell++) {
+        sum += Math.abs(told[cell]! - truth[cell]!) / 2 / coded.rows;
+        if (order === 3) squares += (told[cell]! - truth[cell]!) ** 2;
+      }
+      if (order === 3) places += truth.length;
+    }
+    return sum / tables.length;
+  });
+  return { distance, rmse: Math.sqrt(squares / places), seconds, cpu: (user + system) / 1e6, tables: measured.length };
+}
