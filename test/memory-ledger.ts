@@ -76,6 +76,10 @@ export function memoryLedger(): MemoryLedger {
       return known && { population, terms: known, spent: spentBy(of(population)) };
     },
     entries: async (population) => of(population).map(shown),
+    entry: async (population, sequence) => {
+      const found = of(population).find((e) => e.sequence === sequence);
+      return found && { entry: shown(found), ...(found.answer !== undefined && { answer: found.answer }) };
+    },
     verify: async () => ({ ok: true, entries: kept.length }),
     amend: async () => undefined,
     close: async () => undefined,

@@ -6,7 +6,7 @@ import type { Policy } from '../policy/policy.js';
 import { notSpent, sayingOutcome } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
-import type { Payer } from '../release/session.js';
+import type { Payer, Session } from '../release/session.js';
 import type { Trail } from '../release/trail.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
 import type { Asking } from './kinds.js';
@@ -73,6 +73,8 @@ export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu>
 export interface SharedFugu {
   readonly policy: Policy;
   of(payer: Payer): Fugu;
+  /** The same for what is asked of a session itself. */
+  session(payer: Payer): Session;
   close(): Promise<void>;
 }
 
@@ -82,6 +84,7 @@ export async function openShared(file: string, opener: Opener = {}): Promise<Sha
     policy: opened.policy,
     of: (payer) =>
       fuguOf({ ...opened, session: opened.session.of(payer), close: async () => undefined }, opener.acceptNoProtection),
+    session: (payer) => opened.session.of(payer),
     close: () => opened.close(),
   };
 }

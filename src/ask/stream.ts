@@ -98,16 +98,52 @@ export async function planStream(policy: FileName, given: StreamOptions): Promis
     const asked = checked(readOptions(options, given));
     refuseSecretSteps(await readPolicy(file));
     const opened = await openAll(file, { ...(asked.analyst !== undefined && { analyst: asked.analyst }) });
-    return closing(opened, async () => {
-      const { session } = opened;
-      const { steps, batch } = askedOf(session.policy, asked);
-      const { epsilon, tidy, fresh, horizon = steps.count } = asked;
-      const share = { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) };
-      if (!asked.totals) return session.plan(within(batch, steps.column, steps.unitsOf(1)), { ...share, ...(tidy && { tidy }) });
-      const { plan, totals } = await prepareTotals(session, { query: batch, steps, horizon }, share);
-      return { ...plan, totals: { way: totals.way.how, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
-    });
+    return closing(opened, () => planned(opened.session, asked));
   });
+}
+
+async function planned(session: Session, asked: Asked): Promise<StreamPlan> {
+  const { steps, batch } = askedOf(session.policy, asked);
+  const { epsilon, tidy, fresh, horizon = steps.count } = asked;
+  const share = { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) };
+  if (!asked.totals) return session.plan(within(batch, steps.column, steps.unitsOf(1)), { ...share, ...(tidy && { tidy }) });
+  const { plan, totals } = await prepareTotals(session, { query: batch, steps, horizon }, share);
+  return { ...plan, totals: { way: totals.way.how, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
+}
+
+/** Of somebody whom a service knows: who pays, and what is accepted, is not theirs to say. */
+const ofSession = options.omit({ analyst: true, acceptNoProtection: true });
+
+/** The same as `planStream`, on what is open already. */
+export const planStreamIn = (session: Session, given: unknown): Promise<StreamPlan> =>
+  faulting(() => {
+    const asked = checked(readOptions(ofSession, given));
+    refuseSecretSteps(session.policy);
+    refuseNoProtection(session.policy);
+    return planned(session, asked);
+  });
+
+/** The same as `stream`, on what is open already. */
+export async function* streamIn(session: Session, given: unknown): AsyncGenerator<StreamedStep, void, undefined> {
+  const asked = await faulting(() => {
+    refuseSecretSteps(session.policy);
+    refuseNoProtection(session.policy);
+    return checked(readOptions(ofSession, given));
+  });
+  yield* told(session, asked);
+}
+
+/** Every step that is over, from the one that is wanted on. */
+async function* told(session: Session, asked: Asked): AsyncGenerator<StreamedStep, void, undefined> {
+  const { policy } = session;
+  const { steps, batch } = await faulting(() => askedOf(policy, asked));
+  const seen = await faulting(() => seeSteps(session, steps, { ...asked, order: orderOf(policy, asked) }));
+  const each = asked.totals ? eachTotal(session, batch, steps, seen, asked) : eachStep(session, batch, steps, seen, asked);
+  for (;;) {
+    const next = await faulting(() => each.next());
+    if (next.done) return;
+    if (next.value.step >= (asked.since ?? 1)) yield next.value;
+  }
 }
 
 /** The plan of one step, or of all totals. */
@@ -136,17 +172,8 @@ export async function* streamWith(
   });
   try {
     const { session, policy } = opened;
-    const { batch, steps, seen } = await faulting(async () => {
-      if (!acceptNoProtection) refuseNoProtection(policy);
-      const { steps, batch } = askedOf(policy, asked);
-      return { batch, steps, seen: await seeSteps(session, steps, { ...asked, order: orderOf(policy, asked) }) };
-    });
-    const told = asked.totals ? eachTotal(session, batch, steps, seen, asked) : eachStep(session, batch, steps, seen, asked);
-    for (;;) {
-      const next = await faulting(() => told.next());
-      if (next.done) return;
-      if (next.value.step >= (asked.since ?? 1)) yield next.value;
-    }
+    if (!acceptNoProtection) await faulting(() => refuseNoProtection(policy));
+    yield* told(session, asked);
   } finally {
     await opened.close();
   }

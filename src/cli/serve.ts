@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { readText } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
+import { systemAnalyst } from '../release/analyst.js';
 import { bold, dim } from '../report/terminal-text.js';
+import type { Service } from '../service/service.js';
 import { say, sayJson, tell } from './output.js';
 
 interface Words {
@@ -12,6 +14,9 @@ interface Words {
   readonly name: string;
   readonly cert?: string;
   readonly key?: string;
+  readonly behindProxy?: boolean;
+  readonly bucket?: string;
+  readonly link: boolean;
   readonly json?: boolean;
 }
 
@@ -27,6 +32,9 @@ export function register(program: Command): void {
     .option('--name <name>', 'of this process, where several share a log folder', 'service')
     .option('--cert <file>', 'certificate for TLS, PEM')
     .option('--key <file>', 'its key, PEM')
+    .option('--behind-proxy', 'a proxy with TLS stands in front: its x-forwarded-for and x-forwarded-proto are believed')
+    .option('--bucket <milliseconds>', 'what reads data takes a whole number of these to answer, so that its time tells less')
+    .option('--no-link', 'print no link that signs the steward in')
     .option('--json', 'one JSON document on stdout when it listens')
     .action(async (files: readonly string[], words: Words) => {
       const { placesOf } = await import('../service/places.js');
@@ -38,15 +46,18 @@ export function register(program: Command): void {
         host: words.host,
         port: portOf(words.port),
         ...tlsOf(words),
+        ...(words.behindProxy && { behindProxy: true, hsts: true }),
+        ...(words.bucket !== undefined && { limits: { bucketMilliseconds: bucketOf(words.bucket) } }),
         opening: (source) => tell(dim(`Opening ${source} …`)),
       });
-      const tokens = serving.service.tokens.list().length;
-      if (words.json) sayJson({ url: serving.url, tokens: places.tokens, log: places.log });
+      const link = words.link ? `${serving.url}/login#${stewardCode(serving.service)}` : undefined;
+      if (words.json) sayJson({ url: serving.url, tokens: places.tokens, log: places.log, ...(link !== undefined && { link }) });
       else
         say(
           [
             `Fugu listens on ${bold(serving.url)}`,
-            ...(tokens === 0 ? [`Nobody has a token yet: fugu token make ${files[0]} --role steward --for NAME`] : []),
+            ...(link === undefined ? [] : [`Open ${bold(link)}`, dim('It signs the steward in, once, within ten minutes.')]),
+            dim(`For others: fugu token make ${files[0]} --role analyst --for NAME`),
             dim('Stop it with Ctrl-C: what was begun is finished first.'),
           ].join('\n'),
         );
@@ -54,6 +65,18 @@ export function register(program: Command): void {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void serving.stop().then(done));
       });
     });
+}
+
+/** Whoever starts the service is its steward: by a token that nobody is shown, for as long as a working week. */
+function stewardCode({ tokens, sessions }: Service): string {
+  const name = systemAnalyst();
+  const own = tokens.list().findLast((t) => t.role === 'steward' && t.name === name && !t.policies && tokens.stands(t));
+  return sessions.link((own ?? tokens.make({ name, role: 'steward', days: 7 }).token).id);
+}
+
+function bucketOf(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new Fault('USAGE', 'A bucket is a whole number of milliseconds.', 'Use for example --bucket 250.');
 }
 
 function portOf(text: string): number {

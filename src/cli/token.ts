@@ -9,34 +9,44 @@ interface Words {
   readonly days: string;
   readonly only?: readonly string[];
   readonly tokens?: string;
+  readonly url: string;
   readonly json?: boolean;
 }
 
 export function register(program: Command): void {
   program
     .command('token')
-    .description('who may ask the service: make, list, end')
-    .argument('<action>', 'make: a new token; list: all there are; end: one, for good and at once')
+    .description('who may ask the service: make, list, end; link: sign somebody in to the console once')
+    .argument(
+      '<action>',
+      'make: a new token; list: all there are; end: one, for good and at once; link: an address that signs in once',
+    )
     .argument('<policy>', 'the first policy that is served')
-    .argument('[id]', 'of the token (end)')
+    .argument('[id]', 'of the token (end, link)')
     .option('--role <role>', 'steward, analyst or auditor (make)')
     .option('--for <name>', 'who it is for: pays, is listed, has a quota (make)')
     .option('--days <n>', 'how long it opens anything (make)', '90')
     .option('--only <policy...>', 'opens these policies and no others, by name (make)')
     .option('--tokens <folder>', 'where tokens are kept (default: fugu-tokens beside the policy)')
+    .option('--url <address>', 'where the service is reached (link)', 'http://127.0.0.1:7411')
     .option('--json', 'one JSON document on stdout')
     .action(async (action: string, policy: string, id: string | undefined, words: Words) => {
       const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
-      if (!chosen) throw new Fault('USAGE', `"${action}" is nothing a token can do.`, 'Use make, list or end.');
+      if (!chosen) throw new Fault('USAGE', `"${action}" is nothing a token can do.`, 'Use make, list, end or link.');
       const { placesOf } = await import('../service/places.js');
       const { Tokens } = await import('../service/token.js');
-      await chosen(new Tokens(placesOf(policy, words).tokens), words, id);
+      await chosen(new Tokens(placesOf(policy, words).tokens), words, id, placesOf(policy, words).tokens);
     });
 }
 
 type Tokens = import('../service/token.js').Tokens;
 type Token = import('../service/token.js').Token;
-const actions: Record<string, (tokens: Tokens, words: Words, id: string | undefined) => Promise<void>> = { make, list, end };
+const actions: Record<string, (tokens: Tokens, words: Words, id: string | undefined, folder: string) => Promise<void>> = {
+  make,
+  list,
+  end,
+  link,
+};
 
 const told = ({ hash: _hash, ...token }: Token) => token;
 
@@ -77,4 +87,13 @@ async function end(tokens: Tokens, { json }: Words, id: string | undefined): Pro
   if (id === undefined) throw new Fault('USAGE', 'Say which token.', 'Its id stands in "fugu token list".');
   const token = told(tokens.end(id));
   emit(json, { ended: token }, () => `The token ${token.id} of ${token.name} opens nothing any more.`);
+}
+
+async function link(tokens: Tokens, { json, url }: Words, id: string | undefined, folder: string): Promise<void> {
+  if (id === undefined) throw new Fault('USAGE', 'Say which token.', 'Its id stands in "fugu token list".');
+  if (!/^https?:\/\/[^\s#?]+$/.test(url))
+    throw new Fault('USAGE', 'The address of the service is no address.', 'Use for example --url https://fugu.example.org.');
+  const { Sessions } = await import('../service/sessions.js');
+  const address = `${url.replace(/\/+$/, '')}/login#${new Sessions(folder, tokens).link(id)}`;
+  emit(json, { link: address }, () => [bold(address), dim('It signs in once, within ten minutes.')].join('\n'));
 }

@@ -105,6 +105,16 @@ export function ledgerOn(store: Keeping): Ledger {
         return known && accountOf(population, known);
       }),
     entries: (population) => read((books) => entriesOf(books, well(population))),
+    entry: (population, sequence) =>
+      read(() => {
+        const stored = index.link(sequence);
+        const link = stored && linkIn(stored);
+        if (link?.kind !== 'spend' || link.population !== well(population)) return undefined;
+        if (!store.holds(stored!)) throw corrupt(place, `entry ${sequence} is not as it was written`);
+        const answer = index.answer(sequence);
+        const entry = toEntry(stored!, typeof answer === 'string' ? 'kept' : answer === null ? 'lost' : 'no');
+        return { entry, ...(typeof answer === 'string' && { answer }) };
+      }),
     verify: store.verify,
     amend: async (named, terms, reason, allow) => {
       const population = well(named);

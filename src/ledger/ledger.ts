@@ -22,6 +22,8 @@ export interface Ledger {
   standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
   account(population: string): Promise<Account | undefined>;
   entries(population: string): Promise<readonly Entry[]>;
+  /** One entry of a population, with its recorded answer where there is one. */
+  entry(population: string, sequence: number): Promise<{ readonly entry: Entry; readonly answer?: string } | undefined>;
   /** Walks the chain; never throws on a broken one. */
   verify(): Promise<Verification>;
   /**

@@ -8,10 +8,18 @@ export function openapi(routes: readonly Route[]): object {
   return {
     openapi: '3.1.0',
     info: { title: 'Fugu', version: '1', description: 'Private statistics for data whose records know each other.' },
-    security: [{ token: [] }],
+    security: [{ token: [] }, { session: [] }],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'fugu',
+          description: 'With x-fugu-csrf wherever something is not asked by GET.',
+        },
+      },
       schemas: { Problem: jsonOf(problemForm, 'output') },
     },
   };
@@ -37,19 +45,33 @@ const problemAnswer = {
 };
 const refusals = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '503', '504', '507'];
 
-function operationOf({ name, summary, path, body, query, answer, roles }: Route): object {
+const raw = { schema: { type: 'string', format: 'binary' } };
+
+function operationOf(route: Route): object {
+  const { name, summary, path, body, query, answer, roles, status = 200, tells = 'application/json', takesFile } = route;
   const fields = query instanceof z.ZodObject ? Object.entries(query.shape as Record<string, z.ZodType>) : [];
   return {
     operationId: name,
     summary,
-    'x-roles': roles,
+    ...(roles === 'nobody' ? { security: [] } : { 'x-roles': roles }),
     parameters: [
       ...named(path).map((parameter) => ({ name: parameter, in: 'path', required: true, schema: { type: 'string' } })),
+      ...(takesFile
+        ? [
+            {
+              name: 'x-file-name',
+              in: 'header',
+              required: true,
+              schema: { type: 'string', pattern: '^[A-Za-z0-9][\\w.-]{0,99}$' },
+            },
+          ]
+        : []),
       ...fields.map(([field, schema]) => ({ name: field, in: 'query', required: false, schema: jsonOf(schema, 'output') })),
     ],
+    ...(takesFile && { requestBody: { required: true, content: { 'application/octet-stream': raw, 'text/csv': raw } } }),
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: jsonOf(body, 'input') } } } }),
     responses: {
-      '200': { description: 'The answer', content: { 'application/json': { schema: jsonOf(answer, 'output') } } },
+      [status]: { description: 'The answer', content: { [tells]: { schema: jsonOf(answer, 'output') } } },
       ...Object.fromEntries(refusals.map((status) => [status, problemAnswer])),
     },
   };

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { type Fugu, openShared, type SharedFugu } from '../ask/fugu.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
+import type { Payer, Session } from '../release/session.js';
 
 /** A policy that is being served: opened once, asked by many. */
 export interface Served {
@@ -9,40 +10,50 @@ export interface Served {
   readonly file: string;
   readonly policy: Policy;
   /** As it is asked by somebody, and under which name of one asking. */
-  of(analyst: string, once?: string): Fugu;
+  of(analyst: string, more?: Omit<Payer, 'analyst'>): Fugu;
+  /** The same for what is no question. */
+  session(analyst: string, more?: Omit<Payer, 'analyst'>): Session;
 }
+type Open = Served & { readonly shared: SharedFugu };
 
 export class Policies {
-  readonly #served: ReadonlyMap<string, Served & { readonly shared: SharedFugu }>;
-  private constructor(served: ReadonlyMap<string, Served & { readonly shared: SharedFugu }>) {
-    this.#served = served;
+  readonly #served = new Map<string, Open>();
+  readonly #opening: (source: string) => void;
+  private constructor(opening: (source: string) => void) {
+    this.#opening = opening;
   }
 
   static async begin(files: readonly string[], opening: (source: string) => void = () => undefined): Promise<Policies> {
-    const served = new Map<string, Served & { readonly shared: SharedFugu }>();
+    const policies = new Policies(opening);
     try {
-      for (const file of files) {
-        const name = nameOf(file);
-        if (served.has(name))
-          throw new Fault(
-            'USAGE',
-            `Two policies are called "${name}".`,
-            'Give their files different names: people ask for them by it.',
-          );
-        const shared = await openShared(file, { opening });
-        served.set(name, {
-          name,
-          file,
-          policy: shared.policy,
-          shared,
-          of: (analyst, once) => shared.of({ analyst, ...(once !== undefined && { once }) }),
-        });
-      }
+      for (const file of files) await policies.add(file);
     } catch (error) {
-      for (const { shared } of served.values()) await shared.close().catch(() => undefined);
+      await policies.close().catch(() => undefined);
       throw error;
     }
-    return new Policies(served);
+    return policies;
+  }
+
+  /** Serves one more. */
+  async add(file: string): Promise<Served> {
+    const name = nameOf(file);
+    if (this.#served.has(name))
+      throw new Fault(
+        'USAGE',
+        `Two policies are called "${name}".`,
+        'Give their files different names: people ask for them by it.',
+      );
+    const shared = await openShared(file, { opening: this.#opening });
+    const served = {
+      name,
+      file,
+      policy: shared.policy,
+      shared,
+      of: (analyst: string, more: Omit<Payer, 'analyst'> = {}) => shared.of({ analyst, ...more }),
+      session: (analyst: string, more: Omit<Payer, 'analyst'> = {}) => shared.session({ analyst, ...more }),
+    };
+    this.#served.set(name, served);
+    return served;
   }
 
   get all(): readonly Served[] {

@@ -55,3 +55,19 @@ export const problem = (status: number, code: string, title: string, hint: strin
   hint,
   request,
 });
+
+/** A refusal that is no fault of the program's: thrown by whoever answers, told by the door. */
+export class Refused extends Error {
+  readonly #parts: readonly [status: number, code: string, title: string, hint: string];
+  /** Seconds. */
+  readonly wait: number | undefined;
+  constructor(status: number, code: string, title: string, hint: string, wait?: number) {
+    super(title);
+    this.#parts = [status, code, title, hint];
+    this.wait = wait;
+  }
+  told(request: string): Problem {
+    return problem(...this.#parts, request);
+  }
+}
+export const notFound = (title: string, hint: string): Refused => new Refused(404, 'NOT_FOUND', title, hint);

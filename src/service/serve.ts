@@ -1,6 +1,7 @@
 import { createServer as createPlain, type Server } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Fault } from '../errors.js';
@@ -13,6 +14,8 @@ export interface ServeOptions extends ServiceOptions {
   readonly port: number;
   /** Texts of a certificate and its key. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** How long somebody may take to send a request, in milliseconds. */
+  readonly patience?: { readonly headersTimeout: number; readonly requestTimeout: number };
 }
 
 export interface Serving {
@@ -23,7 +26,8 @@ export interface Serving {
 }
 
 /** Somebody who sends a request a byte at a time holds a connection for so long and no longer. */
-const patience = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 };
+const usualPatience = { headersTimeout: 10_000, requestTimeout: 60_000 };
+const keepAliveTimeout = 5_000;
 /** The log is safe from a power cut after so long. */
 const syncEvery = 1000;
 /** What was begun may take so long when the service stops. */
@@ -32,12 +36,20 @@ const finishWithin = 20_000;
 const incomingOf = (c: Context) =>
   (c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } }).incoming;
 
+/** Of a proxy that can be believed the last address it wrote is the one it saw itself. */
+function addressOf({ behindProxy }: Service, c: Context): string {
+  const said = behindProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  return said || (incomingOf(c)?.socket?.remoteAddress ?? '');
+}
+
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const service = await Service.begin(options);
-  const app = appOf(service, (c) => incomingOf(c)?.socket?.remoteAddress ?? '');
+  const service = await Service.begin({ hsts: options.tls !== undefined, ...options });
+  const app = appOf(service, (c) => addressOf(service, c));
   const listener = getRequestListener(app.fetch);
-  const server: Server = options.tls ? createSecure(options.tls, listener) : createPlain(listener);
-  Object.assign(server, patience, { maxHeadersCount: 100 });
+  const patience = { ...usualPatience, ...options.patience };
+  const form = { ...patience, keepAliveTimeout, maxHeaderSize: 16_384, connectionsCheckingInterval: patience.headersTimeout / 4 };
+  const server: Server = options.tls ? createSecure({ ...form, ...options.tls }, listener) : createPlain(form, listener);
+  server.maxHeadersCount = 100;
   server.maxConnections = 2000;
   try {
     await listening(server, options);
@@ -55,6 +67,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const late = setTimeout(() => server.closeAllConnections(), finishWithin);
     await closed;
     clearTimeout(late);
+    await Promise.race([service.jobs.ended(), after(finishWithin, undefined, { ref: false })]);
     clearInterval(syncing);
     await service.close();
   };

@@ -1,32 +1,29 @@
+import { setTimeout as after } from 'node:timers/promises';
 import { unguessable } from '../noise/bits.js';
 import { AuditLog } from './audit-log.js';
+import { Drafts } from './drafts.js';
+import { Jobs } from './jobs.js';
+import { type ServiceLimits, usualLimits } from './limits.js';
 import { Metrics } from './metrics.js';
 import { Policies, type Served } from './policies.js';
 import type { Caller } from './route.js';
+import { Sessions } from './sessions.js';
 import { Tokens } from './token.js';
 import { Rate, Turns } from './turns.js';
 
 export interface ServiceOptions {
   readonly policies: readonly string[];
-  /** Folders: one file per token, and the audit log of this process. */
+  /** Folders: one file per token, the audit log of this process, and files that stewards send for drafting. */
   readonly tokens: string;
   readonly log: string;
+  readonly drafts: string;
   readonly limits?: Partial<ServiceLimits>;
+  /** A proxy that can be believed says where a request came from and whether by TLS. */
+  readonly behindProxy?: boolean;
+  /** Reached by TLS, here or at the proxy: browsers are told to come by nothing else. */
+  readonly hsts?: boolean;
   readonly opening?: (source: string) => void;
 }
-
-export interface ServiceLimits {
-  readonly bodyBytes: number;
-  /** Requests that read data at the same time, and those that may wait for a turn. */
-  readonly working: number;
-  readonly waiting: number;
-  /** Of one token: at once, and a second. */
-  readonly burst: number;
-  readonly perSecond: number;
-  /** Wrong tokens of one address. */
-  readonly guesses: number;
-}
-const usual: ServiceLimits = { bodyBytes: 4 * 2 ** 20, working: 4, waiting: 200, burst: 100, perSecond: 50, guesses: 20 };
 
 const mostKeys = 10_000;
 
@@ -34,24 +31,37 @@ const mostKeys = 10_000;
 export class Service {
   readonly limits: ServiceLimits;
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
   readonly log: AuditLog;
+  readonly logFolder: string;
   readonly metrics = new Metrics();
   readonly turns: Turns;
+  readonly jobs: Jobs;
+  readonly drafts: Drafts;
   readonly rate: Rate;
   readonly guesses: Rate;
+  readonly behindProxy: boolean;
+  readonly hsts: boolean;
   readonly #policies: Policies;
   #stopping = false;
 
   private constructor(options: ServiceOptions, policies: Policies) {
-    this.limits = { ...usual, ...options.limits };
+    this.limits = { ...usualLimits, ...options.limits };
     this.#policies = policies;
+    this.behindProxy = options.behindProxy === true;
+    this.hsts = options.hsts === true;
     this.tokens = new Tokens(options.tokens);
+    this.sessions = new Sessions(options.tokens, this.tokens);
     this.log = new AuditLog(options.log);
+    this.logFolder = options.log;
     this.turns = new Turns(this.limits.working, this.limits.waiting);
+    this.jobs = new Jobs(this.limits);
+    this.drafts = new Drafts(options.drafts, this.limits.fileBytes);
     this.rate = new Rate(this.limits.burst, this.limits.perSecond);
     this.guesses = new Rate(this.limits.guesses, this.limits.guesses / 60);
     this.metrics.gauge('fugu_working', 'Requests that read data now.', () => this.turns.busy);
     this.metrics.gauge('fugu_waiting', 'Requests that wait for a turn.', () => this.turns.waiting);
+    this.metrics.gauge('fugu_jobs', 'Jobs that have not ended.', () => this.jobs.open);
   }
 
   static async begin(options: ServiceOptions): Promise<Service> {
@@ -70,6 +80,7 @@ export class Service {
   /** From here on nothing new is begun. */
   stop(): void {
     this.#stopping = true;
+    this.jobs.stop();
   }
 
   policiesOf({ policies }: Caller): readonly Served[] {
@@ -78,6 +89,13 @@ export class Service {
   /** Undefined also where it is not for this caller: nobody learns which policies there are. */
   policyOf(caller: Caller, name: string): Served | undefined {
     return this.policiesOf(caller).find((served) => served.name === name);
+  }
+  /** Serves one more policy from here on. */
+  serve(file: string): Promise<Served> {
+    return this.#policies.add(file);
+  }
+  get firstPolicy(): Served | undefined {
+    return this.#policies.all[0];
   }
 
   readonly #keys = new Map<string, string>();
@@ -92,6 +110,12 @@ export class Service {
 
   newRequest(): string {
     return unguessable(8).toString('hex');
+  }
+
+  /** Waits until what took so many milliseconds has taken a whole number of buckets. */
+  async bucket(took: number): Promise<void> {
+    const { bucketMilliseconds: size } = this.limits;
+    if (size > 0) await after(Math.ceil(took / size) * size - took);
   }
 
   async close(): Promise<void> {

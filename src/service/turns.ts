@@ -17,12 +17,12 @@ export class Turns {
     return this.#queue.length;
   }
 
-  /** A function that gives the turn back; undefined where too many wait. */
-  async take(): Promise<(() => void) | undefined> {
+  /** A function that gives the turn back; undefined where too many wait, or none came within so many milliseconds. */
+  async take(patience?: number): Promise<(() => void) | undefined> {
     if (this.#busy >= this.#working) {
       if (this.#queue.length >= this.#waiting) return undefined;
       // Whoever gives a turn back hands it on: `busy` stays.
-      await new Promise<void>((go) => this.#queue.push(go));
+      if (!(await this.#turn(patience))) return undefined;
     } else this.#busy++;
     let given = false;
     return () => {
@@ -32,6 +32,24 @@ export class Turns {
       if (next) next();
       else this.#busy--;
     };
+  }
+
+  #turn(patience: number | undefined): Promise<boolean> {
+    return new Promise((done) => {
+      const go = () => {
+        clearTimeout(late);
+        done(true);
+      };
+      const late =
+        patience === undefined
+          ? undefined
+          : setTimeout(() => {
+              const at = this.#queue.indexOf(go);
+              if (at >= 0) this.#queue.splice(at, 1);
+              done(at < 0);
+            }, patience);
+      this.#queue.push(go);
+    });
   }
 }
 

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServiceLimits } from '../../src/service/limits.js';
 import type { Role } from '../../src/service/role.js';
 import { type Serving, serve } from '../../src/service/serve.js';
-import type { ServiceLimits } from '../../src/service/service.js';
+
 import { Tokens } from '../../src/service/token.js';
 
 export interface Answered {
@@ -55,6 +56,7 @@ export async function openTown(budget?: string, limits: Partial<ServiceLimits> =
     policies: [join(folder, 'town.yaml'), join(folder, 'village.yaml')],
     tokens: join(folder, 'tokens'),
     log: join(folder, 'log'),
+    drafts: join(folder, 'drafts'),
     host: '127.0.0.1',
     port: 0,
     limits,

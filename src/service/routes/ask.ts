@@ -1,6 +1,12 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { Question } from '../../ask/kinds.js';
-import { defineRoute } from '../route.js';
+import { predict } from '../../ask/predict.js';
+import { recordedAnswer } from '../../ask/recorded.js';
+import { planStreamIn, type StreamedStep, streamIn } from '../../ask/stream.js';
+import type { Order } from '../jobs.js';
+import type { Served } from '../policies.js';
+import { type Caller, defineRoute } from '../route.js';
+import { seenEntry } from './entry.js';
 import { asking, plan, release } from './shapes.js';
 
 type Asking = z.output<typeof asking>;
@@ -10,6 +16,56 @@ const optionsOf = ({ epsilon, tidy, fresh, label }: Asking) => ({
   ...(fresh && { fresh }),
   ...(label !== undefined && { label }),
 });
+
+/** A stream is one release after another: the only question that no kind answers at once. */
+const streamOf = ({ question, epsilon, tidy, fresh }: Asking): object | undefined =>
+  !Array.isArray(question) && 'stream' in question
+    ? {
+        ...(question.stream as object),
+        ...(epsilon !== undefined && { epsilon }),
+        ...(tidy && { tidy }),
+        ...(fresh && { fresh }),
+      }
+    : undefined;
+
+/** Kinds that say how far they are. */
+const tellsProgress = (question: Asking['question']): boolean =>
+  !Array.isArray(question) && ('synth' in question || 'network' in question);
+
+interface Release {
+  readonly served: Served;
+  readonly caller: Caller;
+  readonly body: Asking;
+  readonly once?: string;
+  readonly order?: Order;
+}
+
+export async function released({ served, caller, body, once, order }: Release): Promise<object> {
+  const told = order && { decide: order.decide, outcomes: order.outcomes };
+  const stream = streamOf(body);
+  if (stream) return allSteps(served, caller, stream, order);
+  // Asked anew under a name: the first time it is on no record, so it pays; the second time it is.
+  const { fresh, ...options } = optionsOf(body);
+  const question =
+    order && tellsProgress(body.question)
+      ? { ...body.question, progress: (done: number, of: number) => order.progress(done, of, 'working') }
+      : body.question;
+  return fresh && once !== undefined
+    ? served.of(caller.name, { ...told, once: `${caller.id} ${once}` }).release(question as Question, options)
+    : served.of(caller.name, told).release(question as Question, { ...options, ...(fresh && { fresh }) });
+}
+
+async function allSteps(served: Served, caller: Caller, asked: object, order?: Order): Promise<object> {
+  const told = order && { decide: order.decide, outcomes: order.outcomes };
+  const steps: StreamedStep[] = [];
+  for await (const step of streamIn(served.session(caller.name, told), asked)) {
+    steps.push(step);
+    order?.progress(step.step, step.step, 'steps told');
+    if (order?.isCancelled()) break;
+  }
+  const receipt = steps.findLast((step) => step.receipt)?.receipt;
+  return { steps, ...(receipt && { receipt }) };
+}
 
 export const routes = [
   defineRoute({
@@ -21,7 +77,12 @@ export const routes = [
     works: true,
     body: asking,
     answer: plan,
-    handle: ({ served, caller, body }) => served.of(caller.name).plan(body.question as Question, optionsOf(body)),
+    handle: async ({ served, caller, body }) => {
+      const stream = streamOf(body);
+      return stream
+        ? planStreamIn(served.session(caller.name), stream)
+        : served.of(caller.name).plan(body.question as Question, optionsOf(body));
+    },
   }),
   defineRoute({
     name: 'release',
@@ -32,12 +93,26 @@ export const routes = [
     works: true,
     body: asking,
     answer: release,
-    handle: ({ served, caller, body, once }) => {
-      // Asked anew under a name: the first time it is on no record, so it pays; the second time it is.
-      const { fresh, ...options } = optionsOf(body);
-      return fresh && once !== undefined
-        ? served.of(caller.name, `${caller.id} ${once}`).release(body.question as Question, options)
-        : served.of(caller.name).release(body.question as Question, { ...options, ...(fresh && { fresh }) });
+    handle: ({ served, caller, body, once }) => released({ served, caller, body, ...(once !== undefined && { once }) }),
+  }),
+  defineRoute({
+    name: 'predict',
+    method: 'post',
+    path: '/v1/policies/{policy}/answers/{entry}/predict',
+    summary: 'Applies a released classifier to rows. Reads no data and costs nothing.',
+    roles: ['steward', 'analyst'],
+    body: z.strictObject({
+      rows: z
+        .array(z.record(z.string(), z.union([z.string().max(1000), z.number(), z.boolean(), z.null()])))
+        .min(1)
+        .max(10_000),
+    }),
+    answer: z.strictObject({
+      predictions: z.array(z.looseObject({ score: z.number(), positive: z.boolean(), probability: z.number().optional() })),
+    }),
+    handle: async (asked) => {
+      const { result } = await recordedAnswer(asked.served.session(asked.caller.name), await seenEntry(asked));
+      return { predictions: asked.body.rows.map((row) => predict(result as never, row)) };
     },
   }),
 ];

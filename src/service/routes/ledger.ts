@@ -1,9 +1,19 @@
 import * as z from 'zod';
+import { publicName } from '../../policy/population.js';
+import { steadyWords } from '../../release/parts.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
-import { budget } from './shapes.js';
+import { budget, figure } from './shapes.js';
 
-const spending = z.looseObject({ population: z.string(), budget, gained: z.number() });
+const use = z.looseObject({ total: figure.optional(), spent: figure, remaining: figure });
+const spending = z.looseObject({
+  population: z.string(),
+  budget,
+  gained: figure.describe('What an attacker may have gained at most about one record so far.'),
+  quotas: z.array(use).optional().describe('Of analysts; an analyst sees their own.'),
+  parts: z.array(use).optional().describe('Where something was released about values of a public column only.'),
+  steps: z.strictObject({ column: z.string(), each: figure }).optional().describe('What every step may spend for ever.'),
+});
 const entry = z.looseObject({
   sequence: z.number().int(),
   at: z.string(),
@@ -23,8 +33,15 @@ export const routes = [
     answer: spending,
     handle: async ({ served, caller }) => {
       // Where the ledger lies is no business of whoever asks.
-      const { ledger: _ledger, ...told } = await served.of(caller.name).spent();
-      return told;
+      const { ledger: _ledger, population: _population, quotas, ...told } = await served.of(caller.name).spent();
+      const { policy, account } = served.session(caller.name);
+      const seen = caller.role === 'analyst' ? quotas?.filter(({ analyst }) => analyst === caller.name) : quotas;
+      return {
+        population: publicName(policy),
+        ...told,
+        ...(seen && { quotas: seen }),
+        ...(account.steady && { steps: steadyWords(policy, account.steady) }),
+      };
     },
   }),
   defineRoute({

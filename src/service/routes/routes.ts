@@ -1,7 +1,12 @@
 import type { Route } from '../route.js';
 import { routes as ask } from './ask.js';
+import { routes as drafts } from './drafts.js';
+import { routes as jobs } from './jobs.js';
 import { routes as ledger } from './ledger.js';
+import { routes as log } from './log.js';
 import { routes as policies } from './policies.js';
+import { routes as recorded } from './recorded.js';
+import { routes as session } from './session.js';
 
 /** Everything that can be asked, in the order the API document lists it. */
-export const routes: readonly Route[] = [...policies, ...ask, ...ledger];
+export const routes: readonly Route[] = [...session, ...policies, ...ask, ...jobs, ...ledger, ...recorded, ...drafts, ...log];

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 
+/** A number that may have no bound. */
+export const figure = z.union([z.number(), z.literal('inf'), z.literal('-inf')]);
 /** What is common to answers. Objects may carry more than is listed: fields are only ever added. */
 export const budget = z.looseObject({
   total: z.number().describe('Epsilon of the policy.'),
@@ -19,7 +21,7 @@ export const plan = z.looseObject({
   why: z.string(),
   guarantee,
 });
-const receipt = z.looseObject({
+export const receipt = z.looseObject({
   label: z.string(),
   population: z.string(),
   at: z.string(),
@@ -29,14 +31,18 @@ const receipt = z.looseObject({
 });
 const table = z.looseObject({ rows: z.array(z.looseObject({})) });
 export const release = z.looseObject({
-  receipt,
+  receipt: receipt.optional().describe('Absent only for a stream none of whose steps is over.'),
   tables: z.array(table).optional().describe('Of tables and surveys.'),
+  steps: z
+    .array(z.looseObject({ step: z.number().int(), entry: z.number().int() }))
+    .optional()
+    .describe('Of streams.'),
   result: z.unknown().optional().describe('Of every other kind.'),
 });
 const question = z
   .union([z.looseObject({}), z.array(z.looseObject({}))])
   .describe(
-    'A query ({"kind": "count"}), a list of queries, or one field that names a kind: sql, survey, workload, pattern, kmeans, classify, network.',
+    'A query ({"kind": "count"}), a list of queries, or one field that names a kind: sql, survey, workload, pattern, kmeans, classify, network, synth, stream.',
   );
 export const asking = z.strictObject({
   question,

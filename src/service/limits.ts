@@ -1,0 +1,34 @@
+/** How much of the service anybody may have. */
+export interface ServiceLimits {
+  readonly bodyBytes: number;
+  /** Of a file that a steward sends to draft a policy for. */
+  readonly fileBytes: number;
+  /** Requests that read data at the same time, those that may wait for a turn, and for how long. */
+  readonly working: number;
+  readonly waiting: number;
+  readonly waitMilliseconds: number;
+  /** Jobs that run at the same time, and those of one token that have not ended. */
+  readonly jobsWorking: number;
+  readonly jobsEach: number;
+  /** Of one token: at once, and a second. */
+  readonly burst: number;
+  readonly perSecond: number;
+  /** Wrong tokens of one address. */
+  readonly guesses: number;
+  /** What reads data takes a whole number of so many milliseconds to answer; 0: as long as it takes. */
+  readonly bucketMilliseconds: number;
+}
+
+export const usualLimits: ServiceLimits = {
+  bodyBytes: 4 * 2 ** 20,
+  fileBytes: 256 * 2 ** 20,
+  working: 4,
+  waiting: 200,
+  waitMilliseconds: 10_000,
+  jobsWorking: 2,
+  jobsEach: 16,
+  burst: 100,
+  perSecond: 50,
+  guesses: 20,
+  bucketMilliseconds: 0,
+};

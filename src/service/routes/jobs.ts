@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { everybody } from '../role.js';
+import { defineRoute, Told } from '../route.js';
+import { released } from './ask.js';
+import { asking, release } from './shapes.js';
+
+const job = z.looseObject({
+  job: z.string(),
+  policy: z.string(),
+  state: z.enum(['waiting', 'running', 'done', 'failed', 'cancelled']),
+  progress: z.strictObject({ done: z.number(), of: z.number(), what: z.string() }).optional(),
+  outcome: z.looseObject({ state: z.string() }).optional().describe('What became of the budget, as far as it is known.'),
+  answer: release.optional(),
+  problem: z.looseObject({ title: z.string(), code: z.string() }).optional(),
+});
+
+export const routes = [
+  defineRoute({
+    name: 'begin',
+    method: 'post',
+    path: '/v1/policies/{policy}/jobs',
+    summary: 'The same as a release, but nobody waits: answers at once with the name of a job.',
+    roles: ['steward', 'analyst'],
+    status: 202,
+    body: asking,
+    answer: job,
+    handle: async ({ service, served, caller, body, once }) =>
+      service.jobs.begin(caller, served.name, (order) =>
+        released({ served, caller, body, order, ...(once !== undefined && { once }) }),
+      ),
+  }),
+  defineRoute({
+    name: 'job',
+    method: 'get',
+    path: '/v1/jobs/{job}',
+    summary: 'How far a job is, and its answer.',
+    roles: everybody,
+    answer: job,
+    handle: async ({ service, caller, named }) => service.jobs.find(caller, named.job!).view(),
+  }),
+  defineRoute({
+    name: 'events',
+    method: 'get',
+    path: '/v1/jobs/{job}/events',
+    summary: 'Server-sent events: progress, then done, failed or cancelled.',
+    roles: everybody,
+    tells: 'text/event-stream',
+    answer: z.string(),
+    handle: async ({ service, caller, named }) => new Told(service.jobs.find(caller, named.job!).events()),
+  }),
+  defineRoute({
+    name: 'cancel',
+    method: 'delete',
+    path: '/v1/jobs/{job}',
+    summary:
+      'Cancels a job. What is booked stays booked: such a job is finished and recorded, and the same request is told its answer.',
+    roles: everybody,
+    answer: job,
+    handle: async ({ service, caller, named }) => {
+      const found = service.jobs.find(caller, named.job!);
+      found.cancel();
+      return found.view();
+    },
+  }),
+];

@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { Refused } from '../problem.js';
+import { everybody, role } from '../role.js';
+import { type Asked, defineRoute } from '../route.js';
+import { csrfOf } from '../sessions.js';
+import type { Token } from '../token.js';
+import { cookieName } from '../who.js';
+
+const signedIn = z.strictObject({
+  name: z.string(),
+  role,
+  csrf: z
+    .string()
+    .optional()
+    .describe('To be sent as x-fugu-csrf with whatever is not asked by GET. Absent where a token was sent.'),
+  expires: z.string(),
+});
+const cookie = (secure: boolean, secret: string, seconds: number): string =>
+  `${cookieName(secure)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure ? '; Secure' : ''}`;
+
+export const routes = [
+  defineRoute({
+    name: 'signIn',
+    method: 'post',
+    path: '/v1/session',
+    summary: 'Signs a browser in, by a one-time code or by a token: sets a cookie.',
+    roles: 'nobody',
+    body: z.union([
+      z.strictObject({ code: z.string().max(200).describe('Good once, for ten minutes.') }),
+      z.strictObject({ token: z.string().max(200) }),
+    ]),
+    answer: signedIn,
+    handle: async (asked) => {
+      const { service, body, secure, more } = asked;
+      if (!asked.ownOrigin) throw new Refused(403, 'ACCESS_DENIED', 'This came from another site.', 'Sign in from the console.');
+      const token = 'code' in body ? service.sessions.redeem(body.code) : service.tokens.find(body.token);
+      if (!token) throw wrong(asked);
+      const { secret, expires } = service.sessions.begin(token);
+      more.caller = token;
+      more.headers['set-cookie'] = cookie(secure, secret, Math.max(0, Math.floor((Date.parse(expires) - Date.now()) / 1000)));
+      return { name: token.name, role: token.role, csrf: csrfOf(secret), expires };
+    },
+  }),
+  defineRoute({
+    name: 'session',
+    method: 'get',
+    path: '/v1/session',
+    summary: 'Who is signed in.',
+    roles: everybody,
+    answer: signedIn,
+    handle: async ({ service, caller, session }) => ({
+      name: caller.name,
+      role: caller.role,
+      ...(session !== undefined && { csrf: csrfOf(session) }),
+      expires: session === undefined ? (caller as Token).expires : (service.sessions.find(session)?.expires ?? ''),
+    }),
+  }),
+  defineRoute({
+    name: 'signOut',
+    method: 'delete',
+    path: '/v1/session',
+    summary: 'Ends the session.',
+    roles: everybody,
+    answer: z.strictObject({ ended: z.boolean() }),
+    handle: async ({ service, session, secure, more }) => {
+      if (session !== undefined) service.sessions.end(session);
+      more.headers['set-cookie'] = cookie(secure, '', 0);
+      return { ended: session !== undefined };
+    },
+  }),
+];
+
+/** Codes and tokens that were never made, have expired or were used are told alike, and counted. */
+function wrong({ service, address }: Asked): Refused {
+  const wait = service.guesses.wait(address);
+  return wait > 0
+    ? new Refused(429, 'BUSY', 'Too many wrong tokens came from this address.', 'Come again after what Retry-After says.', wait)
+    : new Refused(
+        401,
+        'ACCESS_DENIED',
+        'This code or token opens nothing.',
+        'Codes are good once, for ten minutes: ask for another.',
+      );
+}
