@@ -157,4 +157,5 @@ export interface Answer {
 export interface Asking {
   readonly question: unknown;
   readonly epsilon: string;
+  readonly label?: string;
 }

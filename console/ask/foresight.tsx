@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Foreseen, Plan, Policy } from '../api/shapes.ts';
 import { Chart } from '../charts/chart.tsx';
-import { intervals } from '../charts/intervals.ts';
+import { band, intervals } from '../charts/intervals.ts';
 import { Text } from '../parts/field.tsx';
 import { figure } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
 import { Table } from '../parts/table.tsx';
 import { Note } from '../parts/told.tsx';
-import { imagined } from './imagined.ts';
+import { imagined, imaginedRise } from './imagined.ts';
 
 /** What a release would cost and how wrong it would be, before anything is spent. */
 export function Foresight({ policy, plan }: { readonly policy: Policy; readonly plan: Plan }) {
@@ -94,7 +94,10 @@ function Imagined({
   return (
     <Chart
       label={`Imagined answer for ${figure(many)} made-up people: ${rows.length} numbers, each with an error bar of the real width, ${errorWords(first)}.`}
-      draw={intervals(rows, { what: first.name, imagined: true })}
+      draw={first.query.kind === 'cdf' ? band(imaginedRise(policy, first, many), { what: 'rows up to it', along: first.query.column ?? '' }) : intervals(rows, {
+        what: first.perRow ? first.name : first.query.kind === 'sum' ? first.name : 'rows',
+        imagined: true,
+      })}
     >
       <figcaption>
         <strong>Imagined data, real error bars.</strong> The bars are made up; how far each may be off is what you would get.

@@ -1,5 +1,6 @@
 import type { Column, Foreseen, Policy } from '../api/shapes.ts';
 import type { Interval } from '../charts/intervals.ts';
+import { figure } from '../parts/figures.ts';
 
 /** What a table could look like: made-up numbers of people, and the real width of the noise around them. Nothing here comes from the data. */
 export function imagined(policy: Policy, foreseen: Foreseen, people: number): readonly Interval[] {
@@ -8,8 +9,9 @@ export function imagined(policy: Policy, foreseen: Foreseen, people: number): re
   const groups = query.kind === 'crosstab' ? labelsOf(named(query.columns?.[0])) : labelsOf(named(query.by?.[0]));
   const inner = query.kind === 'crosstab' ? named(query.columns?.[1]) : counted.has(query.kind) ? named(query.column) : undefined;
   const outer = groups.length === 0 ? [undefined] : groups;
-  const own = labelsOf(inner);
-  const labels = own.length > 0 ? own : inner ? Array.from({ length: Math.min(24, cells) }, (_, k) => `value ${k + 1}`) : [];
+  const labels = inner
+    ? [...labelsOf(inner, cells / outer.length - 1), ...(query.kind === 'histogram' ? ['(missing)'] : [])]
+    : [];
   const rows =
     labels.length === 0
       ? outer.map((g) => ({ label: g ?? 'all' }))
@@ -27,13 +29,36 @@ export function imagined(policy: Policy, foreseen: Foreseen, people: number): re
   });
 }
 
-const counted = new Set(['histogram', 'cdf', 'count']);
+const counted = new Set(['histogram', 'count']);
 
-function labelsOf(column: Column | undefined): readonly string[] {
+/** A distribution as it could rise: thirty points between the bounds. */
+export function imaginedRise({ columns }: Policy, { query, halfWidth }: Foreseen, people: number): readonly (Interval & { readonly at: number })[] {
+  const [low, high] = columns.find((c) => c.name === query.column)?.bounds ?? [0, 1];
+  return Array.from({ length: 30 }, (_, k) => {
+    const part = k / 29;
+    const value = Math.round(people * part * part * (3 - 2 * part));
+    const at = low + part * (high - low);
+    return { label: figure(at), at, value, low: value - halfWidth, high: value + halfWidth };
+  });
+}
+
+/** The declared values, or the ranges a number is cut into: by its bins, or into so many of equal width. */
+function labelsOf(column: Column | undefined, many = 0): readonly string[] {
   if (column?.values) return column.values.map(({ value, label }) => label ?? value);
-  if (!column?.bins) return [];
-  return [...column.bins, undefined].map((edge, k, edges) =>
-    k === 0 ? `below ${edge}` : edge === undefined ? `${edges[k - 1]} and above` : `${edges[k - 1]} to ${edge}`,
+  if (column?.bins) {
+    const edges = column.bins;
+    return [...edges, undefined].map((edge, k) =>
+      k === 0 ? `below ${edge}` : edge === undefined ? `${edges[k - 1]} and above` : `${edges[k - 1]} to ${edge}`,
+    );
+  }
+  if (!column?.bounds || many < 1) return [];
+  const [low, high] = column.bounds;
+  const parts = Math.min(many, 30);
+  const whole = column.type === 'integer' ? 1 : 0;
+  const wide = whole ? Math.ceil((high - low + 1) / parts) : (high - low) / parts;
+  return Array.from(
+    { length: parts },
+    (_, k) => `${figure(low + k * wide)} to ${figure(Math.min(high, low + (k + 1) * wide - whole))}`,
   );
 }
 

@@ -68,8 +68,9 @@ export const columnsFor = ({ columns }: Policy, kind: Kind): readonly Column[] =
 
 export function firstDraft(policy: Policy): Draft {
   const kind = kindsFor(policy)[0] ?? 'count';
-  const column = columnsFor(policy, kind)[0]?.name ?? '';
-  const sample = columnsFor(policy, 'histogram').find(isKey)?.name;
+  const able = columnsFor(policy, kind);
+  const sample = able.find(isKey)?.name;
+  const column = sample ?? able[0]?.name ?? '';
   return {
     mode: 'builder',
     kind,
@@ -131,4 +132,15 @@ function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Dra
       ...(to.trim() !== '' && Number.isFinite(Number(to)) ? [{ column: where, op: '<=', value: Number(to) }] : []),
     ];
   return whereValues.length === 0 ? [] : [{ column: where, op: 'in', values: whereValues }];
+}
+
+/** What the ledger lists it as; SQL is its own label. */
+export function labelOf(draft: Draft): string | undefined {
+  const { mode, kind, column, second, by } = draft;
+  if (mode === 'sql' || kind === 'survey') return undefined;
+  const about = kind === 'crosstab' ? ` of ${column} and ${second}` : kind === 'count' ? '' : ` of ${column}`;
+  return `${kind}${about}${kinds[kind].groups && by !== '' ? ` by ${by}` : ''}${draft.where === '' ? '' : `, some ${draft.where}`}`.slice(
+    0,
+    120,
+  );
 }

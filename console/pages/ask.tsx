@@ -5,7 +5,7 @@ import { AnswerView } from '../ask/answer.tsx';
 import { Builder } from '../ask/builder.tsx';
 import { codeFor } from '../ask/code.ts';
 import { Foresight } from '../ask/foresight.tsx';
-import { firstDraft, questionOf } from '../ask/question.ts';
+import { firstDraft, labelOf, questionOf } from '../ask/question.ts';
 import { usePlan } from '../ask/use-plan.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
@@ -37,7 +37,9 @@ export function Ask({
   const answered = useRef<HTMLElement>(null);
   const epsilon = epsilonOf(budget.total, parts[part]!);
   const found = questionOf(policy, draft);
-  const request: Asking | undefined = 'question' in found ? { question: found.question, epsilon } : undefined;
+  const label = labelOf(draft);
+  const request: Asking | undefined =
+    'question' in found ? { question: found.question, epsilon, ...(label !== undefined && { label }) } : undefined;
   const planned = usePlan(policy.name, request, turn);
   const ready = planned.plan !== undefined && !planned.waiting && planned.plan.fits && !working;
 

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Policy, Spending } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
@@ -36,54 +37,68 @@ export function Budget({ policy, spending }: { readonly policy: Policy; readonly
           }
         </Loaded>
       </Panel>
-      <div class="columns">
-        <Panel title="Spent so far">
-          <Meter budget={spending.budget} what="Budget of this population" />
-          <dl class="figures">
+      <Panel title="Spent so far">
+        <Meter budget={spending.budget} what="Budget of this population" />
+        <dl class="figures">
+          <div class="figure">
+            <dt>Left</dt>
+            <dd>{figure(spending.budget.remaining)}</dd>
+          </div>
+          <div class="figure">
+            <dt>Odds moved by at most</dt>
+            <dd>{typeof spending.gained === 'number' ? `× ${figure(Math.exp(spending.gained))}` : 'unlimited'}</dd>
+          </div>
+          {spending.budget.delta > 0 && (
             <div class="figure">
-              <dt>Left</dt>
-              <dd>{figure(spending.budget.remaining)}</dd>
+              <dt>Delta</dt>
+              <dd>{figure(spending.budget.delta)}</dd>
             </div>
-            <div class="figure">
-              <dt>Odds moved by at most</dt>
-              <dd>{typeof spending.gained === 'number' ? `× ${figure(Math.exp(spending.gained))}` : 'unlimited'}</dd>
-            </div>
-            {spending.budget.delta > 0 && (
-              <div class="figure">
-                <dt>Delta</dt>
-                <dd>{figure(spending.budget.delta)}</dd>
-              </div>
-            )}
-          </dl>
-          {spending.quotas && spending.quotas.length > 0 ? (
-            <Table
-              caption="Spent by analyst"
-              columns={[
-                { name: 'analyst' },
-                { name: 'spent', right: true },
-                { name: 'quota', right: true },
-                { name: 'left', right: true },
-              ]}
-              rows={spending.quotas.map((q) => [
-                q.analyst,
-                figure(q.spent),
-                q.total === undefined ? 'none' : figure(q.total),
-                figure(q.remaining),
-              ])}
-            />
-          ) : (
-            <p class="small soft">This policy gives no analyst a quota: everybody spends from one budget.</p>
           )}
-        </Panel>
-        <Panel title="What it promises">
-          <ul class="plain-list">
-            {policy.sentences?.map(({ topic, text }) => (
-              <li key={topic + text}>{text}</li>
-            ))}
-          </ul>
-        </Panel>
-      </div>
+        </dl>
+        {spending.quotas && spending.quotas.length > 0 ? (
+          <Table
+            caption="Spent by analyst"
+            columns={[
+              { name: 'analyst' },
+              { name: 'spent', right: true },
+              { name: 'quota', right: true },
+              { name: 'left', right: true },
+            ]}
+            rows={spending.quotas.map((q) => [
+              q.analyst,
+              figure(q.spent),
+              q.total === undefined ? 'none' : figure(q.total),
+              figure(q.remaining),
+            ])}
+          />
+        ) : (
+          <p class="small soft">This policy gives no analyst a quota: everybody spends from one budget.</p>
+        )}
+      </Panel>
+      <Panel title="What it promises">
+        <Promised sentences={policy.sentences ?? []} />
+      </Panel>
     </Page>
+  );
+}
+
+function Promised({ sentences }: { readonly sentences: NonNullable<Policy['sentences']> }) {
+  const topics = [...new Set(sentences.map((s) => s.topic))];
+  return (
+    <dl class="promise">
+      {topics.map((topic) => (
+        <Fragment key={topic}>
+          <dt>{topic}</dt>
+          <dd>
+            {sentences
+              .filter((s) => s.topic === topic)
+              .map(({ text }) => (
+                <p key={text}>{text}</p>
+              ))}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }
 
@@ -111,7 +126,7 @@ function BeliefPicker({ points, epsilon }: { readonly points: Points['points']; 
       ),
     );
   };
-  const [own] = [drawn[nearest(epsilon)]];
+  const own = drawn[nearest(epsilon)];
   return (
     <div class="stack">
       <Chart

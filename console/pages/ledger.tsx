@@ -58,7 +58,7 @@ export function Ledger({
                   caption="Entries of the ledger"
                   tall
                   columns={[
-                    { name: 'entry', right: true },
+                    { name: 'entry' },
                     { name: 'when (UTC)' },
                     { name: 'who' },
                     { name: 'what' },

@@ -28,7 +28,7 @@ export function Receipts({ policy, entry, role }: { readonly policy: Policy; rea
               <Table
                 caption="All receipts"
                 tall
-                columns={[{ name: 'entry', right: true }, { name: 'when (UTC)' }, { name: 'who' }, { name: 'what' }]}
+                columns={[{ name: 'entry' }, { name: 'when (UTC)' }, { name: 'who' }, { name: 'what' }]}
                 rows={[...entries].reverse().map((e) => [
                   <a
                     key="open"
