@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Hono } from 'hono';
+import { appOf } from '../../src/service/app.js';
 import type { ServiceLimits } from '../../src/service/limits.js';
 import type { Role } from '../../src/service/role.js';
-import { type Serving, serve } from '../../src/service/serve.js';
-
+import { type ServeOptions, type Serving, serve } from '../../src/service/serve.js';
+import { Service } from '../../src/service/service.js';
 import { Tokens } from '../../src/service/token.js';
 
 export interface Answered {
@@ -17,56 +19,86 @@ export interface Answered {
 export interface Town {
   readonly folder: string;
   readonly tokens: Tokens;
-  readonly serving: Serving;
+  readonly service: Service;
+  readonly app: Hono;
   token(name: string, role: Role, more?: { readonly policies?: readonly string[]; readonly days?: number }): string;
   ask(token: string | undefined, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** Any request at all. */
+  send(path: string, init: RequestInit): Promise<Answered>;
   close(): Promise<void>;
 }
 
 const rows = 300;
 const parties = ['left', 'right', 'other'];
-const data = Array.from({ length: rows }, (_, k) => `${k},${parties[k % 3]},${20 + (k % 50)}`);
-const policy = (budget: string) => `data: { source: town.csv }
-protect: { secret: row }
+const data = Array.from(
+  { length: rows },
+  (_, k) => `${k},${parties[k % 3]},${20 + (k % 50)},h${Math.floor(k / 3)},${1 + (k % 5)}`,
+);
+const header = 'id,party,age,household,week';
+const policy = (population: string, budget: string, dependence = 'none', more = '') => `data: { source: ${population}.csv }
+protect: { secret: row, unit: id }
 budget: ${budget}
-population: town
+population: ${population}
 columns:
   party: { type: category, values: [${parties.join(', ')}] }
   age: { type: integer, bounds: [0, 100] }
-dependence: none
+${more}dependence: ${dependence}
 `;
+const households = '[{ kind: groups, by: household, oddsRatio: 4 }]';
 
+/** Two policies: people of a town who are strangers, and of a village who live in households. */
 export function townFolder(budget = '{ epsilon: 4 }'): string {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-service-'));
-  writeFileSync(join(folder, 'town.csv'), `id,party,age\n${data.join('\n')}\n`);
-  writeFileSync(join(folder, 'town.yaml'), policy(budget));
-  writeFileSync(
-    join(folder, 'village.yaml'),
-    policy(budget).replace('population: town', 'population: village').replace('town.csv', 'village.csv'),
-  );
-  writeFileSync(join(folder, 'village.csv'), `id,party,age\n${data.slice(0, 50).join('\n')}\n`);
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  write('town.csv', `${header}\n${data.join('\n')}\n`);
+  write('town.yaml', policy('town', budget));
+  write('village.csv', `${header}\n${data.slice(0, 60).join('\n')}\n`);
+  write('village.yaml', policy('village', budget, households, '  week: { type: integer, bounds: [1, 5], public: true }\n'));
   return folder;
 }
 
-/** A service with two policies, on a free port of this machine. */
+const placesIn = (folder: string) => ({
+  policies: [join(folder, 'town.yaml'), join(folder, 'village.yaml')],
+  tokens: join(folder, 'tokens'),
+  log: join(folder, 'log'),
+  drafts: join(folder, 'drafts'),
+});
+
+/** A service with two policies, asked without a network. */
 export async function openTown(budget?: string, limits: Partial<ServiceLimits> = {}): Promise<Town> {
   const folder = townFolder(budget);
   const tokens = new Tokens(join(folder, 'tokens'));
-  const serving = await serve({
-    policies: [join(folder, 'town.yaml'), join(folder, 'village.yaml')],
-    tokens: join(folder, 'tokens'),
-    log: join(folder, 'log'),
-    drafts: join(folder, 'drafts'),
-    host: '127.0.0.1',
-    port: 0,
-    limits,
-  });
+  const service = await Service.begin({ ...placesIn(folder), limits });
+  const app = appOf(service, () => '127.0.0.1');
+  const send = async (path: string, init: RequestInit): Promise<Answered> =>
+    told(await app.request(`http://fugu.test${path}`, { ...init, headers: { host: 'fugu.test', ...init.headers } as never }));
   return {
     folder,
     tokens,
-    serving,
+    service,
+    app,
     token: (name, role, { days = 1, policies } = {}) => tokens.make({ name, role, days, ...(policies && { policies }) }).text,
-    ask: (token, path, body, headers) => askOver(serving.url, token, path, body, headers),
+    send,
+    ask: (token, path, body, headers) => send(path, requestOf(token, body, headers)),
+    close: async () => {
+      service.stop();
+      await service.jobs.ended();
+      await service.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same on a free port of this machine. */
+export async function serveTown(
+  budget?: string,
+  more: Partial<ServeOptions> = {},
+): Promise<{ readonly folder: string; readonly serving: Serving; close(): Promise<void> }> {
+  const folder = townFolder(budget);
+  const serving = await serve({ ...placesIn(folder), host: '127.0.0.1', port: 0, ...more });
+  return {
+    folder,
+    serving,
     close: async () => {
       await serving.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -74,22 +106,25 @@ export async function openTown(budget?: string, limits: Partial<ServiceLimits> =
   };
 }
 
-export async function askOver(
+const requestOf = (token: string | undefined, body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  headers: {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...headers,
+  },
+  ...(body !== undefined && { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) }),
+});
+
+export const askOver = async (
   url: string,
   token: string | undefined,
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answered> {
-  const answer = await fetch(`${url}${path}`, {
-    headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(20_000),
-  });
+): Promise<Answered> =>
+  told(await fetch(`${url}${path}`, { ...requestOf(token, body, headers), signal: AbortSignal.timeout(60_000) }));
+
+async function told(answer: Response): Promise<Answered> {
   const text = await answer.text();
   return { status: answer.status, headers: answer.headers, body: parsed(text) };
 }

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { verifyLog } from '../../src/service/audit-log.js';
-import { routes } from '../../src/service/routes/routes.js';
 import { openTown, type Town } from './served.js';
 
 let town: Town;
@@ -134,24 +133,5 @@ describe('the service', () => {
     expect(verifyLog(log).events).toBe(3);
     writeFileSync(file, readFileSync(file, 'utf8').replace('"ann"', '"eve"'));
     expect(() => verifyLog(log)).toThrow('does not follow');
-  });
-
-  it('tells every answer in the form that its API document declares, and nothing may be framed or kept', async () => {
-    town = await openTown();
-    const root = town.token('root', 'steward');
-    const document = (await town.ask(undefined, '/openapi.json')).body;
-    expect(Object.values<object>(document.paths).flatMap((path) => Object.keys(path))).toHaveLength(routes.length);
-    for (const { method, path, answer, name } of routes) {
-      const { status, body, headers } = await town.ask(
-        root,
-        path.replace('{policy}', 'town'),
-        method === 'post' ? count : undefined,
-      );
-      expect([name, status]).toEqual([name, 200]);
-      expect(answer.safeParse(body).error).toBeUndefined();
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-    }
-    expect((await town.ask(root, '/metrics')).body).toContain('fugu_requests_total{action="plan",status="200"} 1');
   });
 });

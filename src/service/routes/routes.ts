@@ -1,6 +1,7 @@
 import type { Route } from '../route.js';
 import { routes as ask } from './ask.js';
 import { routes as drafts } from './drafts.js';
+import { routes as figures } from './figures.js';
 import { routes as jobs } from './jobs.js';
 import { routes as ledger } from './ledger.js';
 import { routes as log } from './log.js';
@@ -9,4 +10,14 @@ import { routes as recorded } from './recorded.js';
 import { routes as session } from './session.js';
 
 /** Everything that can be asked, in the order the API document lists it. */
-export const routes: readonly Route[] = [...session, ...policies, ...ask, ...jobs, ...ledger, ...recorded, ...drafts, ...log];
+export const routes: readonly Route[] = [
+  ...session,
+  ...policies,
+  ...ask,
+  ...jobs,
+  ...ledger,
+  ...recorded,
+  ...figures,
+  ...drafts,
+  ...log,
+];
