@@ -1,4 +1,4 @@
-import type { Answer, AnswerTable } from '../api/shapes.ts';
+import type { Answer, AnswerTable, Policy } from '../api/shapes.ts';
 import { Chart } from '../charts/chart.tsx';
 import { band, type Interval, intervals } from '../charts/intervals.ts';
 import { figure, moment } from '../parts/figures.ts';
@@ -7,7 +7,7 @@ import { Note } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 
 /** A released answer: each table as a picture with its intervals, the same numbers beside it, and the receipt. */
-export const AnswerView = ({ policy, answer }: { readonly policy: string; readonly answer: Answer }) => (
+export const AnswerView = ({ policy, answer }: { readonly policy: Policy; readonly answer: Answer }) => (
   <div class="stack">
     <p>
       <span class="badge good">released</span> Entry {answer.receipt.ledger.entry}, {moment(answer.receipt.at)} UTC,{' '}
@@ -16,10 +16,10 @@ export const AnswerView = ({ policy, answer }: { readonly policy: string; readon
       ) : (
         <>epsilon {figure(answer.receipt.epsilon)} spent.</>
       )}{' '}
-      <a href={linkTo(policy, 'receipts', String(answer.receipt.ledger.entry))}>Receipt and report</a>
+      <a href={linkTo(policy.name, 'receipts', String(answer.receipt.ledger.entry))}>Receipt and report</a>
     </p>
     {answer.tables?.map((table) => (
-      <TableView key={table.name} table={table} />
+      <TableView key={table.name} policy={policy} table={table} />
     ))}
     {answer.tables === undefined && <Result value={answer.result} />}
     {answer.receipt.warnings?.map((words) => (
@@ -30,12 +30,13 @@ export const AnswerView = ({ policy, answer }: { readonly policy: string; readon
   </div>
 );
 
-function TableView({ table }: { readonly table: AnswerTable }) {
+function TableView({ policy, table }: { readonly policy: Policy; readonly table: AnswerTable }) {
+  const named = (keys: readonly string[]) => keys.map((key, k) => labelOfCode(policy, table.columns[k], key));
   const value = table.columns.at(-1) ?? 'value';
   const rows = table.rows.map(
     ({ keys, value, low, high }): Interval => ({
-      label: keys.length === 0 ? 'all' : keys.at(-1)!,
-      ...(keys.length > 1 && { group: keys.slice(0, -1).join(', ') }),
+      label: keys.length === 0 ? 'all' : named(keys).at(-1)!,
+      ...(keys.length > 1 && { group: named(keys).slice(0, -1).join(', ') }),
       value,
       low,
       high,
@@ -77,7 +78,7 @@ function TableView({ table }: { readonly table: AnswerTable }) {
             { name: ranks ? 'rank off by' : '95 % interval', right: true },
           ]}
           rows={table.rows.map((r) => [
-            ...(r.keys.length === 0 ? ['all'] : r.keys),
+            ...(r.keys.length === 0 ? ['all'] : named(r.keys)),
             figure(r.value),
             ranks ? `± ${figure(r.rankError)}` : `${figure(r.low)} … ${figure(r.high)}`,
           ])}
@@ -87,6 +88,10 @@ function TableView({ table }: { readonly table: AnswerTable }) {
     </section>
   );
 }
+
+/** What a code means, where the policy says it. */
+export const labelOfCode = ({ columns }: Policy, column: string | undefined, code: string): string =>
+  columns.find((c) => c.name === column)?.values?.find((v) => v.value === code)?.label ?? code;
 
 /** Whatever is no table: its plain values by name. */
 function Result({ value }: { readonly value: unknown }) {

@@ -94,10 +94,14 @@ function Imagined({
   return (
     <Chart
       label={`Imagined answer for ${figure(many)} made-up people: ${rows.length} numbers, each with an error bar of the real width, ${errorWords(first)}.`}
-      draw={first.query.kind === 'cdf' ? band(imaginedRise(policy, first, many), { what: 'rows up to it', along: first.query.column ?? '' }) : intervals(rows, {
-        what: first.perRow ? first.name : first.query.kind === 'sum' ? first.name : 'rows',
-        imagined: true,
-      })}
+      draw={
+        first.query.kind === 'cdf'
+          ? band(imaginedRise(policy, first, many), { what: 'rows up to it', along: first.query.column ?? '' })
+          : intervals(rows, {
+              what: first.perRow ? first.name : first.query.kind === 'sum' ? first.name : 'rows',
+              imagined: true,
+            })
+      }
     >
       <figcaption>
         <strong>Imagined data, real error bars.</strong> The bars are made up; how far each may be off is what you would get.

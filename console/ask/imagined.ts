@@ -32,7 +32,11 @@ export function imagined(policy: Policy, foreseen: Foreseen, people: number): re
 const counted = new Set(['histogram', 'count']);
 
 /** A distribution as it could rise: thirty points between the bounds. */
-export function imaginedRise({ columns }: Policy, { query, halfWidth }: Foreseen, people: number): readonly (Interval & { readonly at: number })[] {
+export function imaginedRise(
+  { columns }: Policy,
+  { query, halfWidth }: Foreseen,
+  people: number,
+): readonly (Interval & { readonly at: number })[] {
   const [low, high] = columns.find((c) => c.name === query.column)?.bounds ?? [0, 1];
   return Array.from({ length: 30 }, (_, k) => {
     const part = k / 29;

@@ -1,4 +1,4 @@
-import { dot, gridY, line, ruleX, text } from '@observablehq/plot';
+import { dot, line, ruleX, text } from '@observablehq/plot';
 import { percent } from '../parts/figures.ts';
 import type { Drawing } from './chart.tsx';
 
@@ -33,13 +33,13 @@ export const beliefAgainstError =
       tickFormat: (d: number) => `±${d >= 1000 ? `${d / 1000}k` : d}`,
     },
     y: {
+      grid: true,
       label: '↑ what an attacker may believe after',
       domain: [0, 1],
       tickFormat: (d: number) => `${Math.round(100 * d)} %`,
       ticks: 5,
     },
     marks: [
-      gridY({ strokeOpacity: 0.14 }),
       line(points, { x: 'error', y: 'belief', stroke: 'var(--mark)', strokeWidth: 2.5 }),
       line(
         [points[0]!, points.at(-1)!].map((p) => ({ ...p, belief: prior })),
@@ -50,7 +50,7 @@ export const beliefAgainstError =
         y: 'belief',
         text: [`before: ${percent(prior)}`],
         dy: -8,
-        textAnchor: 'start',
+        textAnchor: 'end',
         fill: 'var(--soft)',
         frameAnchor: 'left',
         dx: 0,

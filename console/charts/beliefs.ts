@@ -1,4 +1,4 @@
-import { dot, gridX, link } from '@observablehq/plot';
+import { dot, link } from '@observablehq/plot';
 import type { Drawing } from './chart.tsx';
 
 export interface BeliefMove {
@@ -14,13 +14,12 @@ export const beliefs =
   () => ({
     height: 46 + rows.length * 26,
     marginLeft: Math.min(120, Math.max(...rows.map((r) => r.value.length)) * 7.5 + 16),
-    marginRight: 14,
+    marginRight: 26,
     marginBottom: 36,
     marginTop: 6,
-    x: { domain: [0, 1], label: 'belief →', ticks: 4, tickFormat: (d: number) => `${Math.round(100 * d)} %` },
+    x: { grid: true, domain: [0, 1], label: 'belief →', ticks: 4, tickFormat: (d: number) => `${Math.round(100 * d)} %` },
     y: { domain: rows.map((r) => r.value), label: null, tickSize: 0 },
     marks: [
-      gridX({ strokeOpacity: 0.14 }),
       link(rows, { x1: 'before', x2: 'after', y: 'value', stroke: 'var(--edge)', strokeWidth: 2 }),
       dot(rows, {
         x: 'before',

@@ -1,4 +1,4 @@
-import { barX, gridX, ruleX, text } from '@observablehq/plot';
+import { barX, ruleX, text } from '@observablehq/plot';
 import type { Drawing } from './chart.tsx';
 
 export interface Gain {
@@ -14,11 +14,12 @@ export const gains =
   (rows: readonly Gain[], promised: number): Drawing =>
   (width) => ({
     height: 60 + rows.length * 46,
-    marginLeft: width < 480 ? 16 : 250,
+    marginLeft: width < 480 ? 16 : 290,
     marginTop: 28,
     marginBottom: 40,
     marginRight: 20,
     x: {
+      grid: true,
       label: 'log-odds gained →',
       nice: true,
       domain: [0, Math.max(promised * 1.1, ...rows.map((r) => r.most))],
@@ -29,10 +30,9 @@ export const gains =
       label: null,
       tickSize: 0,
       axis: width < 480 ? null : 'left',
-      tickFormat: (d: string) => wrapped(d, 38),
+      tickFormat: (d: string) => wrapped(d, 46),
     },
     marks: [
-      gridX({ strokeOpacity: 0.14 }),
       barX(rows, {
         x: 'most',
         y: 'who',

@@ -1,4 +1,4 @@
-import { areaY, barX, gridX, gridY, lineY, type PlotOptions, ruleX, ruleY, tickX } from '@observablehq/plot';
+import { areaY, barX, lineY, type PlotOptions, ruleX, ruleY, tickX } from '@observablehq/plot';
 import type { Drawing } from './chart.tsx';
 
 /** A number and where it may really lie. */
@@ -35,11 +35,10 @@ export function intervals(
       marginRight: facets ? widest(groups, 12) : 16,
       marginBottom: 40,
       marginTop: 10,
-      x: { label: `${what} →`, labelAnchor: 'right', ticks: Math.max(3, Math.floor(width / 110)), nice: true },
+      x: { grid: true, label: `${what} →`, labelAnchor: 'right', ticks: Math.max(3, Math.floor(width / 110)), nice: true },
       y: { domain: labels, label: null, tickSize: 0, tickFormat: (d: string) => short(d, most) },
       ...(facets && { fy: { domain: groups, label: null, tickFormat: (d: string) => short(d, 12) } }),
       marks: [
-        gridX({ strokeOpacity: 0.14 }),
         barX(rows, {
           x: 'value',
           y: 'label',
@@ -72,9 +71,8 @@ export const band =
     marginLeft: 58,
     marginBottom: 42,
     x: { label: `${along} →`, ticks: Math.max(3, Math.floor(width / 90)) },
-    y: { label: `↑ ${what}`, ticks: 5, nice: true },
+    y: { grid: true, label: `↑ ${what}`, ticks: 5, nice: true },
     marks: [
-      gridY({ strokeOpacity: 0.14 }),
       areaY(rows, { x: 'at', y1: 'low', y2: 'high', fill: 'var(--mark)', fillOpacity: 0.25 }),
       lineY(rows, { x: 'at', y: 'value', stroke: 'var(--mark)', strokeWidth: 2 }),
       ruleY([0], { stroke: 'var(--edge)' }),

@@ -1,4 +1,4 @@
-import { dot, gridY, line, ruleY, text } from '@observablehq/plot';
+import { dot, line, ruleY, text } from '@observablehq/plot';
 import type { Drawing } from './chart.tsx';
 
 export interface Series {
@@ -32,9 +32,8 @@ export const lines =
     marginBottom: 42,
     marginTop: 24,
     x: { label: `${along} →`, ticks: Math.max(3, Math.floor(width / 100)) },
-    y: { label: `↑ ${what}`, nice: true, zero: true, ticks: 5 },
+    y: { grid: true, label: `↑ ${what}`, nice: true, zero: true, ticks: 5 },
     marks: [
-      gridY({ strokeOpacity: 0.14 }),
       ...(limit
         ? [
             ruleY([limit.at], { stroke: 'var(--bad)', strokeDasharray: '5 4' }),

@@ -31,7 +31,7 @@ export function network(nodes: readonly Node[], edges: readonly Edge[]): Drawing
   ] as const;
   return (width) => {
     const height = Math.round(Math.min(460, width * 0.8));
-    const half = Math.max((ends[1] - ends[0]) / width, (ends[3] - ends[2]) / height) * 0.54;
+    const half = Math.max((ends[1] - ends[0]) / width, (ends[3] - ends[2]) / height) * 0.51;
     const [cx, cy] = [(ends[0] + ends[1]) / 2, (ends[2] + ends[3]) / 2];
     return {
       height,
@@ -48,7 +48,7 @@ export function network(nodes: readonly Node[], edges: readonly Edge[]): Drawing
         dot(placed, {
           x: 'x',
           y: 'y',
-          r: (p: Node) => Math.min(7, 2.5 + Math.sqrt(p.degree)),
+          r: (p: Node) => Math.min(6, 1.8 + Math.sqrt(p.degree) / 1.4),
           fill: 'var(--ink)',
           stroke: 'var(--panel)',
           strokeWidth: 1,

@@ -1,4 +1,4 @@
-import { dot, gridX, ruleX, text } from '@observablehq/plot';
+import { dot, ruleX, text } from '@observablehq/plot';
 import type { Entry } from '../api/shapes.ts';
 import type { Drawing } from './chart.tsx';
 
@@ -21,13 +21,13 @@ export const timeline =
       marginBottom: 36,
       x: {
         type: 'utc',
+        grid: true,
         label: null,
         ticks: Math.max(2, Math.floor(width / 130)),
         domain: [new Date(first - around), new Date(last + around)],
       },
       y: { type: 'point', domain: people, label: null, tickSize: 0 },
       marks: [
-        gridX({ strokeOpacity: 0.14 }),
         ruleX([new Date(first - around)], { stroke: 'var(--line)' }),
         dot(shown, {
           x: 'when',

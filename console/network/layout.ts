@@ -35,8 +35,8 @@ export function layout(nodes: readonly Node[], edges: readonly Edge[], rounds = 
       for (let j = 0; j < i; j++) {
         const [ex, ey] = [x[i]! - x[j]!, y[i]! - y[j]!];
         const square = Math.max(1, ex * ex + ey * ey);
-        if (square > 6400) continue;
-        const push = 60 / square;
+        if (square > 10_000) continue;
+        const push = 110 / square;
         dx[i]! += ex * push;
         dy[i]! += ey * push;
         dx[j]! -= ex * push;
@@ -52,8 +52,8 @@ export function layout(nodes: readonly Node[], edges: readonly Edge[], rounds = 
     }
     for (let k = 0; k < nodes.length; k++) {
       const most = 6 * heat + 0.5;
-      x[k]! += Math.max(-most, Math.min(most, dx[k]! - 0.015 * x[k]!));
-      y[k]! += Math.max(-most, Math.min(most, dy[k]! - 0.015 * y[k]!));
+      x[k]! += Math.max(-most, Math.min(most, dx[k]! - 0.012 * x[k]!));
+      y[k]! += Math.max(-most, Math.min(most, dy[k]! - 0.012 * y[k]!));
     }
   }
   return nodes.map((node, k) => ({ ...node, x: x[k]!, y: y[k]! }));

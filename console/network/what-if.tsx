@@ -3,13 +3,16 @@ import { call, problemOf } from '../api/client.ts';
 import type { Figure, Problem, Tie } from '../api/shapes.ts';
 import { Slider } from '../parts/field.tsx';
 import { figure } from '../parts/figures.ts';
+import { Table } from '../parts/table.tsx';
 import { Fault } from '../parts/told.tsx';
 
 interface WhatIfAnswer {
   readonly epsilon: number;
   readonly base: Figure;
-  readonly error: Figure;
-  readonly declared?: { readonly base: Figure; readonly error: Figure };
+  readonly amplification: Figure;
+  readonly column?: string;
+  /** Of a count, were the whole budget spent on it. */
+  readonly error: Figure | null;
 }
 
 /** Odds ratios that the slider stops at, from strangers to copies. */
@@ -41,6 +44,10 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
   const [chosen, setChosen] = useState<readonly number[]>(() => strong.map(({ tie }) => nearest(tie.oddsRatio)));
   const [answer, setAnswer] = useState<WhatIfAnswer>();
   const [problem, setProblem] = useState<Problem>();
+  const [declared, setDeclared] = useState<WhatIfAnswer>();
+  useEffect(() => {
+    call<WhatIfAnswer>(`${path}/what-if`, { method: 'POST', body: {} }).then(setDeclared, () => undefined);
+  }, [path]);
   const body = JSON.stringify({ ties: strong.map(({ index }, k) => ({ index, oddsRatio: stops[chosen[k]!]! })) });
   useEffect(() => {
     const stop = new AbortController();
@@ -75,22 +82,20 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
           onSlide={(to) => setChosen(chosen.map((c, i) => (i === k ? to : c)))}
         />
       ))}
-      <dl class="figures" aria-live="polite" style={{ minHeight: '76px' }}>
-        <div class="figure">
-          <dt>Base epsilon of each record</dt>
-          <dd>{answer ? figure(answer.base) : '…'}</dd>
-        </div>
-        <div class="figure">
-          <dt>A count would be off by</dt>
-          <dd>{answer ? `± ${figure(answer.error)}` : '…'}</dd>
-        </div>
-        {answer?.declared && (
-          <div class="figure">
-            <dt>As declared</dt>
-            <dd>± {figure(answer.declared.error)}</dd>
-          </div>
-        )}
-      </dl>
+      <Table
+        caption="As declared, and as it would be"
+        columns={[{ name: '' }, { name: 'declared', right: true }, { name: 'what if', right: true }]}
+        rows={[
+          ['epsilon promised', figure(declared?.epsilon), figure(answer?.epsilon)],
+          ['of it, each record alone', figure(declared?.base), figure(answer?.base)],
+          ['ties multiply what leaks by', figure(declared?.amplification), figure(answer?.amplification)],
+          [
+            `error of a count by ${answer?.column ?? 'a column'}, whole budget`,
+            `± ${figure(declared?.error)}`,
+            `± ${figure(answer?.error)}`,
+          ],
+        ]}
+      />
       {problem && <Fault problem={problem} />}
     </div>
   );

@@ -1,11 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
-import { call, problemOf } from '../api/client.ts';
+import { problemOf } from '../api/client.ts';
 import type { Amounts, Answer, Asking, Policy, Problem } from '../api/shapes.ts';
 import { AnswerView } from '../ask/answer.tsx';
 import { Builder } from '../ask/builder.tsx';
 import { codeFor } from '../ask/code.ts';
 import { Foresight } from '../ask/foresight.tsx';
 import { firstDraft, labelOf, questionOf } from '../ask/question.ts';
+import { cancelJob, type JobView, releaseAsJob } from '../ask/release-job.ts';
 import { usePlan } from '../ask/use-plan.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
@@ -32,6 +33,7 @@ export function Ask({
   const [asking, setAsking] = useState(false);
   const [answer, setAnswer] = useState<Answer>();
   const [problem, setProblem] = useState<Problem>();
+  const [job, setJob] = useState<JobView>();
   const [working, setWorking] = useState(false);
   const [turn, setTurn] = useState(0);
   const answered = useRef<HTMLElement>(null);
@@ -48,12 +50,14 @@ export function Ask({
     setWorking(true);
     setProblem(undefined);
     try {
-      setAnswer(await call<Answer>(`/v1/policies/${encodeURIComponent(policy.name)}/release`, { method: 'POST', body: request }));
-      setTimeout(() => answered.current?.focus(), 0);
+      const told = await releaseAsJob(policy.name, request!, setJob);
+      setAnswer(told);
+      if (told) setTimeout(() => answered.current?.focus(), 0);
     } catch (error) {
       setProblem(problemOf(error));
     }
     setWorking(false);
+    setJob(undefined);
     setTurn((t) => t + 1);
     onSpent();
   };
@@ -106,6 +110,7 @@ export function Ask({
             </button>
             <span class="hint">You are asked once more before it is spent.</span>
           </div>
+          {working && job && <Progress job={job} />}
           {problem && <Fault problem={problem} />}
         </Panel>
         <Panel title="Before you spend" aside={<span class="badge">{planned.waiting ? 'planning' : 'free'}</span>}>
@@ -119,8 +124,8 @@ export function Ask({
       </div>
       {answer && (
         <section class="panel" ref={answered} tabIndex={-1} aria-label="Answer">
-          <h2>Answer</h2>
-          <AnswerView policy={policy.name} answer={answer} />
+          <h2>Answer: {answer.receipt.label}</h2>
+          <AnswerView policy={policy} answer={answer} />
         </section>
       )}
       {request && <AsCode policy={policy.name} asking={request} />}
@@ -144,6 +149,20 @@ export function Ask({
         )}
       </Confirm>
     </Page>
+  );
+}
+
+function Progress({ job: { job, progress } }: { readonly job: JobView }) {
+  return (
+    <div class="row spread" role="status">
+      <span class="row small">
+        <progress max={progress?.of ?? 1} {...(progress && progress.done > 0 && { value: progress.done })} aria-label="Release" />
+        {progress?.what ?? 'waiting for a turn'}
+      </span>
+      <button type="button" class="button small" onClick={() => void cancelJob(job)}>
+        Stop
+      </button>
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { call, problemOf } from '../api/client.ts';
 import type { Entry, Policy, Problem } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { labelOfCode } from '../ask/answer.tsx';
 import { beliefs } from '../charts/beliefs.ts';
 import { Chart } from '../charts/chart.tsx';
 import { gains } from '../charts/gains.ts';
@@ -62,7 +63,7 @@ export function Attack({ policy }: { readonly policy: Policy }) {
                 </p>
               </Empty>
             ) : (
-              <Played path={path} entries={told} />
+              <Played policy={policy} path={path} entries={told} />
             );
           }}
         </Loaded>
@@ -71,7 +72,15 @@ export function Attack({ policy }: { readonly policy: Policy }) {
   );
 }
 
-function Played({ path, entries }: { readonly path: string; readonly entries: readonly Entry[] }) {
+function Played({
+  policy,
+  path,
+  entries,
+}: {
+  readonly policy: Policy;
+  readonly path: string;
+  readonly entries: readonly Entry[];
+}) {
   const newest = [...entries].reverse();
   const [entry, setEntry] = useState(String(newest[0]!.sequence));
   const [found, setFound] = useState<Attacked>();
@@ -105,12 +114,13 @@ function Played({ path, entries }: { readonly path: string; readonly entries: re
       </div>
       {problem && <Fault problem={problem} />}
       {working && <Ghost height={360} />}
-      {found && <Outcome found={found} />}
+      {found && <Outcome policy={policy} found={found} />}
     </div>
   );
 }
 
-function Outcome({ found }: { readonly found: Attacked }) {
+function Outcome({ policy, found }: { readonly policy: Policy; readonly found: Attacked }) {
+  const words = (code: string) => labelOfCode(policy, found.column, code);
   const promised = found.promised.epsilon;
   const beyond = Math.max(0, ...found.attackers.map((a) => a.beyond));
   return (
@@ -152,7 +162,7 @@ function Outcome({ found }: { readonly found: Attacked }) {
         {found.exposed.slice(0, 4).map((record) => {
           const knowing = record.beliefs.at(-1)!;
           const rows = found.values.map((value, k) => ({
-            value,
+            value: words(value),
             before: knowing.prior[k] ?? 0,
             after: knowing.posterior[k] ?? 0,
             actual: value === record.actual,
@@ -165,16 +175,16 @@ function Outcome({ found }: { readonly found: Attacked }) {
               draw={beliefs(rows)}
             >
               <figcaption>
-                {record.name}, {record.ties} ties: {record.actual} believed with {percent(truth?.before ?? 0)} before,{' '}
+                {record.name}, {record.ties} ties: {words(record.actual)} believed with {percent(truth?.before ?? 0)} before,{' '}
                 {percent(truth?.after ?? 0)} after.
               </figcaption>
             </Chart>
           );
         })}
       </div>
-      {found.notes.map((words) => (
-        <p key={words} class="small soft">
-          {words}
+      {found.notes.map((note) => (
+        <p key={note} class="small soft">
+          {note}
         </p>
       ))}
     </div>

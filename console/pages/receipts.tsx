@@ -134,7 +134,7 @@ function One({
       {role !== 'auditor' && (
         <Panel title="Answer">
           <Loaded asked={answer} height={320} again={answerAgain}>
-            {(a) => <AnswerView policy={policy.name} answer={a} />}
+            {(a) => <AnswerView policy={policy} answer={a} />}
           </Loaded>
         </Panel>
       )}

@@ -45,7 +45,7 @@ export function Ties({ policy, role }: { readonly policy: Policy; readonly role:
         </div>
       ) : (
         <>
-          <div class="columns narrow-first">
+          <div class="columns">
             {role === 'steward' && <Picture path={path} />}
             {role === 'steward' && (
               <Panel title="What if the ties were stronger?" aside={<span class="badge">free</span>}>
@@ -72,7 +72,7 @@ export function Ties({ policy, role }: { readonly policy: Policy; readonly role:
 }
 
 function Picture({ path }: { readonly path: string }) {
-  const [asked, again] = useAnswer<Network>(`${path}/ties?most=300`);
+  const [asked, again] = useAnswer<Network>(`${path}/ties?most=200`);
   return (
     <Panel title="The network">
       <Loaded asked={asked} height={460} again={again}>

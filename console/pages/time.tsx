@@ -1,22 +1,23 @@
 import type { Figure, Policy } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Chart } from '../charts/chart.tsx';
-import { lines, seriesColours } from '../charts/lines.ts';
+import { lines } from '../charts/lines.ts';
 import { figure } from '../parts/figures.ts';
-import { Key } from '../parts/key.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { Empty, Loaded } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 
 interface Steps {
-  readonly column?: string;
+  readonly column: string;
+  /** What every step may spend for ever. */
   readonly each?: Figure;
   readonly steps: readonly {
-    readonly step: number;
+    readonly part: string;
+    readonly from?: number;
+    readonly to?: number;
     readonly spent: Figure;
-    readonly remaining?: Figure;
-    readonly leakage?: Figure;
+    readonly remaining: Figure;
   }[];
 }
 
@@ -45,53 +46,55 @@ export function Time({ policy }: { readonly policy: Policy }) {
   );
 }
 
+/** Steps in a row that have spent the same come as one; drawn they are one by one, so far as they are told apart. */
+const mostDrawn = 400;
+
 function Along({ policy, found: { steps, each } }: { readonly policy: Policy; readonly found: Steps }) {
-  if (steps.length === 0)
+  const column = policy.columns.find((c) => c.name === policy.steps!.column);
+  const last = column?.bounds?.[1] ?? Number.POSITIVE_INFINITY;
+  const points = steps
+    .flatMap(({ from, to, spent }) =>
+      from === undefined || typeof spent !== 'number'
+        ? []
+        : Array.from(
+            { length: Math.max(0, Math.min(mostDrawn, Math.min(to ?? from, last, from + mostDrawn) - from + 1)) },
+            (_, k) => ({ x: from + k, y: spent }),
+          ),
+    )
+    .slice(-mostDrawn);
+  if (steps.length === 0 || points.length === 0)
     return (
-      <Empty icon="time" title="Nothing was released about any step yet">
+      <Empty icon="time" title="Nothing was released about one step yet">
         <p>
-          <a href={linkTo(policy.name, 'ask')}>Ask about one</a>, with a condition on {policy.steps!.column}.
+          <a href={linkTo(policy.name, 'ask')}>Ask about one</a>, with a condition on {policy.steps!.column}: it costs that step,
+          and the ties carry over what they carry.
         </p>
       </Empty>
     );
-  const of = (name: string, value: (s: Steps['steps'][number]) => Figure | undefined) => ({
-    name,
-    points: steps.flatMap((s) => {
-      const y = value(s);
-      return typeof y === 'number' ? [{ x: s.step, y }] : [];
-    }),
-  });
-  const series = [
-    of('what releases about the step itself spent', (s) => s.spent),
-    of('what all releases tell about it', (s) => s.leakage),
-  ].filter((s) => s.points.length > 0);
+  const limit =
+    typeof each === 'number'
+      ? { at: each, words: 'allowed for each step' }
+      : policy.budget && { at: policy.budget.epsilon, words: 'the budget' };
   return (
     <div class="stack">
       <Chart
-        label={`Budget and leakage of ${steps.length} steps along ${policy.steps!.column}; the table below has the numbers.`}
-        draw={lines(series, {
+        label={`What all releases together tell about each of ${points.length} steps along ${policy.steps!.column}; the table below has the numbers.`}
+        draw={lines([{ name: 'told', points }], {
           along: policy.steps!.column,
-          what: 'epsilon',
-          ...(typeof each === 'number' && { limit: { at: each, words: 'allowed for each' } }),
+          what: 'told about the step, in epsilon',
+          ...(limit && { limit }),
         })}
       >
-        <Key items={series.map((s, k) => ({ words: s.name, colour: seriesColours[k]! }))} />
+        <figcaption>
+          What releases about a step tell of it, and what releases about other steps tell of it along the declared sequence. Where
+          the line reaches the limit nothing more can be released about that step.
+        </figcaption>
       </Chart>
       <Table
         caption={`Steps along ${policy.steps!.column}`}
         tall
-        columns={[
-          { name: policy.steps!.column, right: true },
-          { name: 'spent', right: true },
-          { name: 'left', right: true },
-          { name: 'leakage', right: true },
-        ]}
-        rows={steps.map((s) => [
-          s.step,
-          figure(s.spent),
-          s.remaining === undefined ? '' : figure(s.remaining),
-          s.leakage === undefined ? '' : figure(s.leakage),
-        ])}
+        columns={[{ name: policy.steps!.column }, { name: 'told, ties included', right: true }, { name: 'left', right: true }]}
+        rows={steps.map((s) => [s.part, figure(s.spent), figure(s.remaining)])}
       />
     </div>
   );

@@ -15,7 +15,8 @@ const flags = [
 ];
 
 /** A browser with a folder of its own. */
-export const openBrowser = (executablePath: string): Promise<Browser> => chromium.launch({ executablePath, args: flags, timeout: 60_000 });
+export const openBrowser = (executablePath: string): Promise<Browser> =>
+  chromium.launch({ executablePath, args: flags, timeout: 60_000 });
 
 export interface Look {
   readonly width?: 1280 | 390;
@@ -23,9 +24,16 @@ export interface Look {
 }
 
 /** A visitor with no cookies. Whatever the page does wrong, by itself or against its own rules, fails the test that looks at `wrongs`. */
-export async function visitor(browser: Browser, look: Look = {}): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly wrongs: string[] }> {
+export async function visitor(
+  browser: Browser,
+  look: Look = {},
+): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly wrongs: string[] }> {
   const { width = 1280, colours = 'light' } = look;
-  const context = await browser.newContext({ viewport: { width, height: width === 390 ? 844 : 860 }, colorScheme: colours, reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    viewport: { width, height: width === 390 ? 844 : 860 },
+    colorScheme: colours,
+    reducedMotion: 'reduce',
+  });
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const wrongs: string[] = [];

@@ -38,7 +38,10 @@ export async function openWorld(): Promise<World> {
   writeFileSync(join(folder, 'daily.json'), '[[0.6, 0.2, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]]');
   for (const [name, text] of Object.entries(policies)) writeFileSync(join(folder, `${name}.yaml`), text);
   const files = Object.keys(policies).map((name) => `${name}.yaml`);
-  const server = spawn(join(root, 'fugu'), ['serve', ...files, '--port', '0', '--json'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = spawn(join(root, 'fugu'), ['serve', ...files, '--port', '0', '--json'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   try {
     const { url, link } = await listening(server);
     return {
@@ -50,7 +53,10 @@ export async function openWorld(): Promise<World> {
         return JSON.parse(said.out);
       },
       expired: () =>
-        new Tokens(join(folder, 'fugu-tokens')).make({ name: 'late', role: 'analyst', days: 1 }, new Date(Date.now() - 3 * 86_400_000)).text,
+        new Tokens(join(folder, 'fugu-tokens')).make(
+          { name: 'late', role: 'analyst', days: 1 },
+          new Date(Date.now() - 3 * 86_400_000),
+        ).text,
       async revoke(id) {
         await fugu({ cwd: folder }, 'token', 'end', 'town.yaml', id, '--json');
       },
