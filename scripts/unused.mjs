@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folders = ['src', 'bench', 'experiments', 'examples', 'scripts', 'test'];
+const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts', 'test'];
 
 /** Whatever is started by name rather than imported. */
 const isEntry = (file) =>
-  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts'].includes(file) ||
+  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts', 'console/main.tsx', 'console/vite.config.ts'].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
   /^(bench|experiments)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);
@@ -60,7 +60,7 @@ function exportsOf({ type, declaration, specifiers, source, exportKind }) {
 
 /** What one file gives, takes and mentions. `uses` pairs a path with a name of it, '*' for all of it and '' for none. */
 export function readModule(file, text) {
-  const { body } = parseAst(text, { lang: file.endsWith('.ts') ? 'ts' : 'js' }, file);
+  const { body } = parseAst(text, { lang: /\.tsx?$/.exec(file)?.[0].slice(1) ?? 'js' }, file);
   const gives = [];
   const uses = [];
   const mentions = new Map();
@@ -77,7 +77,7 @@ export function readModule(file, text) {
     }
   }
   for (const [node, parent] of walk({ type: 'Program', body }, undefined)) {
-    if (node.type === 'Identifier') mentions.set(node.name, (mentions.get(node.name) ?? 0) + 1);
+    if (node.type === 'Identifier' || node.type === 'JSXIdentifier') mentions.set(node.name, (mentions.get(node.name) ?? 0) + 1);
     if (node.type === 'TSImportType') uses.push([node.source.value, node.qualifier?.name ?? '*']);
     if (node.type === 'ImportExpression' && node.source.type === 'Literal') uses.push([node.source.value, '*']);
     if (node.type === 'VariableDeclarator' && node.init?.type === 'AwaitExpression') {
@@ -163,7 +163,7 @@ export function sources() {
   const found = new Map();
   for (const folder of folders)
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }))
-      if (/\.(ts|mjs)$/.test(name)) {
+      if (/\.(tsx?|mjs)$/.test(name)) {
         const path = join(root, folder, name);
         found.set(relative(root, path).replaceAll('\\', '/'), readFileSync(path, 'utf8'));
       }

@@ -114,7 +114,7 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
         options: readOptions(askOptions, given),
         ...(await questionOf(question)),
       }));
-      return kind[verb](session, asked, options) as Promise<T>;
+      return kind[verb](verb === 'release' ? session.asking(asked, options) : session, asked, options) as Promise<T>;
     });
   const close = (): Promise<void> => (closed ??= faulting(() => opened.close()));
   const fugu = {

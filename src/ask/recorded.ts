@@ -2,10 +2,11 @@ import { Fault } from '../errors.js';
 import type { Entry } from '../ledger/ledger.js';
 import type { StoredProfile } from '../mechanism/profile.js';
 import type { AnswerTable } from '../query/bound.js';
-import { batchFromRecord, type RecordedBatch } from '../release/batch.js';
+import type { AskedInWords } from '../release/charge.js';
 import type { Plan } from '../release/plan.js';
 import { type Receipt, receiptOf } from '../release/receipt.js';
 import { deskOf, type Session } from '../release/session.js';
+import { questionOf } from './question.js';
 
 /** An answer that was paid for, as the ledger has it. */
 export interface RecordedAnswer {
@@ -14,11 +15,12 @@ export interface RecordedAnswer {
   readonly result?: unknown;
 }
 
-/** What every record of a release holds. */
+/** What the record of a release holds. */
 interface Kept {
   readonly plan?: Plan;
   readonly profile?: StoredProfile;
   readonly at?: string;
+  readonly asked?: AskedInWords;
 }
 
 /** An entry by its number; undefined where this population has none. */
@@ -28,21 +30,48 @@ export const entryNumbered = async (session: Session, sequence: number): Promise
 /** The proof of what was promised, by the number of its entry. Nothing is spent and no data is read. */
 export async function recordedReceipt(session: Session, sequence: number): Promise<Receipt> {
   const { kept, entry } = await keptOf(session, sequence);
-  return receiptFrom(session, kept, entry);
-}
-
-/** The same with the answer itself. */
-export async function recordedAnswer(session: Session, sequence: number, tidied = false): Promise<RecordedAnswer> {
-  const { kept, entry } = await keptOf(session, sequence);
-  const receipt = receiptFrom(session, kept, entry);
-  if ('result' in kept) return { result: kept.result, receipt };
-  const paid = { entry, replayed: true, recorded: true };
-  const told = 'noisy' in kept ? batchFromRecord(session.policy, kept as RecordedBatch, paid, tidied) : undefined;
-  if (told) return told;
+  const { plan, profile, at } = kept;
+  if (plan?.guarantee && profile)
+    return receiptOf({
+      policy: session.policy,
+      plan,
+      profile,
+      entry,
+      replayed: true,
+      recorded: true,
+      ...(at !== undefined && { at }),
+    });
   throw new Fault(
     'QUERY_UNSUPPORTED',
-    `Entry ${sequence} is part of a stream, or was recorded before questions were kept beside their answers.`,
-    'Ask the same again: the recorded answer is told and nothing is spent.',
+    `Entry ${sequence} has no receipt of its own.`,
+    'It is a note, or one part of a stream: the receipt is that of the entry that paid for it.',
+  );
+}
+
+/** The same with the answer: the question is asked again as it was, of the record alone, so it can pay for nothing. */
+export async function recordedAnswer(session: Session, sequence: number, tidy = false): Promise<RecordedAnswer> {
+  const { kept, entry } = await keptOf(session, sequence);
+  if (!kept.asked)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The question of entry ${sequence} was not kept beside its answer.`,
+      'Ask the same again: the recorded answer is told and nothing is spent.',
+    );
+  const { question, epsilon, label, once } = kept.asked;
+  const { kind, asked } = await questionOf(question);
+  const reader = session.of({ analyst: entry.analyst, recordedOnly: true, ...(once !== undefined && { once }) });
+  const told = await kind.release(reader, asked, {
+    ...(epsilon !== undefined && { epsilon }),
+    ...(label !== undefined && { label }),
+    ...(tidy && { tidy }),
+  });
+  const { entry: found } = told.receipt.ledger;
+  if (found === sequence) return told;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `The same was asked anew since: its latest answer is that of entry ${found}.`,
+    'Only the latest answer to a request is told again.',
+    { details: { entry: found } },
   );
 }
 
@@ -55,14 +84,4 @@ async function keptOf(session: Session, sequence: number): Promise<{ readonly ke
       'It was booked and never answered, or entered by hand. The same request completes it.',
     );
   return { kept: JSON.parse(found.answer) as Kept, entry: found.entry };
-}
-
-function receiptFrom({ policy }: Session, { plan, profile, at }: Kept, entry: Entry): Receipt {
-  if (plan?.guarantee && profile)
-    return receiptOf({ policy, plan, profile, entry, replayed: true, recorded: true, ...(at !== undefined && { at }) });
-  throw new Fault(
-    'QUERY_UNSUPPORTED',
-    `Entry ${entry.sequence} has no receipt of its own.`,
-    'It is a note, or one part of a stream: the receipt is that of the entry that paid for it.',
-  );
 }

@@ -221,10 +221,9 @@ async function* eachStep(
     if (step > seen.over) return;
     const units = steps.unitsOf(step);
     await seen.note(step);
-    const { tables, receipt } = await session.release(within(batch, steps.column, units), {
-      ...(epsilon !== undefined && { epsilon }),
-      ...(tidy && { tidy }),
-    });
+    const asked = within(batch, steps.column, units);
+    const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }) };
+    const { tables, receipt } = await session.asking(asked, options).release(asked, options);
     const { entry, replayed } = receipt.ledger;
     yield { step, units, tables, entry, replayed, receipt };
   }

@@ -10,15 +10,13 @@ import type { Rational } from '../exact/rational.js';
 import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import { nothingSpent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
 import { addsRemoves } from '../policy/neighbours.js';
-import type { Policy } from '../policy/policy.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { declaredFor } from '../query/from.js';
 import { parseBatch } from '../query/parse.js';
-import type { Batch } from '../query/query.js';
 import { withSampling } from '../query/sampling.js';
 import { type Agreement, agreementOf } from './agree.js';
-import { type Charged, charge, type Desk, outcomeOf } from './charge.js';
+import { charge, type Desk, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, judged, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
@@ -43,11 +41,11 @@ export async function planBatch(session: Session, desk: Desk, query: unknown, op
 export async function releaseBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Release> {
   const prepared = await sayingOutcome(notSpent, () => prepare(session, desk, query, options));
   const { policy } = session;
-  const { bound, batch, best, key } = prepared;
+  const { bound, best, key } = prepared;
   const plan = describe(session, prepared);
   const profile = toStored(best.profile);
-  const recorded = (noisy: NoisyAnswer): RecordedBatch => ({ plan, profile, noisy, at: new Date().toISOString(), asked: batch });
-  const { answer, ...paid } = await charge<RecordedBatch>(desk, {
+  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString() });
+  const { answer, ...paid } = await charge<Recorded>(desk, {
     key,
     label: plan.label,
     mechanisms: best.mechanisms,
@@ -58,28 +56,17 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
-  return sayingOutcome(outcomeOf(paid), () => toldBatch(policy, bound, answer, paid, options.tidy === true));
-}
-
-type Charge = Pick<Charged<unknown>, 'entry' | 'replayed' | 'recorded'>;
-
-function toldBatch(policy: Policy, bound: Bound, answer: RecordedBatch, paid: Charge, tidied: boolean): Release {
-  const { plan, profile, at } = answer;
-  const whole = finishBatch(bound, answer.noisy, tidied).map((table, k) => ({
-    ...withSampling(table, declaredFor(policy, table.query)),
-    ...doubtOf(plan, k),
-  }));
-  return {
-    tables: bound.arrange?.(whole) ?? whole,
-    // A replayed answer is told with the plan it was made under, not with today's.
-    receipt: receiptOf({ policy, ...paid, plan, profile, ...(at !== undefined && { at }) }),
-  };
-}
-
-/** The answer as the ledger has it, told again; undefined where its question was not kept beside it. */
-export function batchFromRecord(policy: Policy, answer: RecordedBatch, paid: Charge, tidied: boolean): Release | undefined {
-  if (!answer.asked) return undefined;
-  return toldBatch(policy, boundTo(policy, parseBatch(answer.asked)), answer, paid, tidied);
+  return sayingOutcome(outcomeOf(paid), () => {
+    const whole = finishBatch(bound, answer.noisy, options.tidy === true).map((table, k) => ({
+      ...withSampling(table, declaredFor(policy, table.query)),
+      ...doubtOf(answer.plan, k),
+    }));
+    return {
+      tables: bound.arrange?.(whole) ?? whole,
+      // A replayed answer is told with the plan it was made under, not with today's.
+      receipt: receiptOf({ policy, ...paid, ...answer }),
+    };
+  });
 }
 
 /** What was foreseen of a table is told with it. */
@@ -89,14 +76,12 @@ function doubtOf({ errors }: Plan, k: number): Pick<AnswerTable, 'mostlyNoise'> 
 }
 
 /** What the ledger keeps for replay. */
-export interface RecordedBatch {
+interface Recorded {
   readonly plan: Plan;
   readonly profile: StoredProfile;
   readonly noisy: NoisyAnswer;
   /** When the data was asked: an entry may have been booked long before. */
   readonly at?: string;
-  /** What was asked, so that the answer can be told by whoever knows the entry only. Records of before have none. */
-  readonly asked?: Batch;
 }
 
 /**
@@ -117,15 +102,8 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
 /** With what known totals make of the noisy numbers. */
 type Bound = BoundBatch & Pick<Agreement, 'agree'>;
 
-function boundTo(policy: Policy, batch: Batch): Bound {
-  const own = bindBatch(batch, policy);
-  const { measures, agree } = agreementOf(policy, own.measures);
-  return { ...own, measures, agree };
-}
-
 interface Prepared {
   readonly bound: Bound;
-  readonly batch: Batch;
   readonly plans: readonly NoisePlan[];
   readonly best: NoisePlan;
   readonly share: Rational;
@@ -142,8 +120,9 @@ interface Prepared {
 async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
   const { policy, account } = session;
   const asked = askedText(options);
-  const batch = parseBatch(query);
-  const bound = boundTo(policy, batch);
+  const own = bindBatch(parseBatch(query), policy);
+  const { measures, agree } = agreementOf(policy, own.measures);
+  const bound = { ...own, measures, agree };
   const text = JSON.stringify(['batch', asked, ...identityOf(bound, policy)]);
   const label =
     options.label ??
@@ -154,7 +133,7 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
   const standing = await session.standing();
   const records = policy.protect.secret === 'edge' || addsRemoves(policy) ? undefined : await session.records();
   const key = session.keyOf(text);
-  const common = { bound, batch, standing, label, key, ...(records !== undefined && { records }) };
+  const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);
   const about = aboutOf(bound.measures);
   for (const was of open ? asBooked(session, open, bound, options, about) : []) {

@@ -31,6 +31,10 @@ export interface Desk {
   readonly as?: string;
   /** A name for one asking: the same request under another name is another request, under the same name it is told from the record. */
   readonly once?: string;
+  /** What is asked, in the words of whoever asks: kept with the answer, so that it can be told again by the number of its entry. No part of the request. */
+  readonly asked?: AskedInWords;
+  /** Tell what is on record, or nothing: never pays. */
+  readonly recordedOnly?: true;
   /** Told of everything that is booked. */
   readonly outcomes?: Outcomes;
   /** Asked before anything is booked, where somebody is there to be asked; throws where they do not agree. */
@@ -39,6 +43,13 @@ export interface Desk {
   readonly trail?: (trail: Trail) => void;
   /** The data whose ties the account's bounds were worked out for; absent when they rest on no data. */
   readonly tiesOf?: string;
+}
+
+export interface AskedInWords {
+  readonly question: unknown;
+  readonly epsilon?: string;
+  readonly label?: string;
+  readonly once?: string;
 }
 
 /** One thing to be paid for and then answered. `T` is plain data (it is recorded, and told again when the same is asked). */
@@ -115,6 +126,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
   const key = payer ? partKey(request, payer) : request.key;
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
+  if (desk.recordedOnly) throw notOnRecord();
   // What will be refused, or was paid for already, is nobody's decision any more.
   if (request.plan?.fits && request.plan.completes === undefined) await desk.decide?.(request.plan);
   return { present: await presentAccount(desk), key, ...(payer && { payer }) };
@@ -177,7 +189,7 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation,
   const spent = spentOn(entry, reservation);
   const made = await paidFor(spent, async () => {
     const answer = await request.execute(data, new Paid(request.prepaid?.mechanisms ?? request.mechanisms));
-    return { answer, text: JSON.stringify(answer).padEnd(request.resumable?.length ?? 0) };
+    return { answer, text: recordText(answer, desk.asked, request.resumable?.length ?? 0) };
   }).finally(() => leaveTrail(desk, entry, data));
   const recorded = await record(desk, entry, made.text, spent);
   if (recorded === undefined || recorded === made.text)
@@ -190,6 +202,22 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation,
   const answer = await sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => JSON.parse(recorded) as T);
   return { answer, entry, replayed: false, recorded: true };
 }
+
+/** Longer words are not kept. */
+const mostWords = 65_536;
+
+/** The words take the same room whatever the answer is: the length that it is filled up to grows by theirs. */
+function recordText(answer: unknown, asked: AskedInWords | undefined, length: number): string {
+  const text = JSON.stringify(answer);
+  const words = asked === undefined ? '' : JSON.stringify(asked);
+  if (words === '' || words.length > mostWords || !text.startsWith('{"')) return text.padEnd(length);
+  return `${text.slice(0, -1)},"asked":${words}}`.padEnd(length + words.length + ',"asked":'.length);
+}
+
+const notOnRecord = (): Fault =>
+  new Fault('DATA_NOT_FOUND', 'This answer is not on record any more under these terms.', 'Ask for it: that pays.', {
+    outcome: notSpent,
+  });
 
 function leaveTrail({ trail, outcomes }: Desk, { sequence, analyst, label }: Entry, { queries = [] }: Pinned): void {
   const left = { entry: sequence, analyst, label, queries };

@@ -59,7 +59,7 @@ export interface SessionParts {
 }
 
 /** Who pays, and who is asked and told. */
-export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail'>;
+export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail' | 'recordedOnly'>;
 
 export interface AskOptions extends Asked {
   /** Clamp counts at zero and make totals agree. */
@@ -118,8 +118,28 @@ export class Session {
   /** The same data, account and ledger, for somebody else who pays. */
   of(payer: Payer): Session {
     const { analyst, ...told } = payer;
-    const { as: _as, once: _once, outcomes: _outcomes, decide: _decide, trail: _trail, ...desk } = this.#desk;
+    const {
+      as: _as,
+      once: _once,
+      outcomes: _outcomes,
+      decide: _decide,
+      trail: _trail,
+      asked: _asked,
+      recordedOnly: _recorded,
+      ...desk
+    } = this.#desk;
     return new Session({ ...desk, ...told, analyst });
+  }
+  /** The same for one question, whose words are kept with its answer. */
+  asking(question: unknown, { epsilon, label }: AskOptions): Session {
+    const { once } = this.#desk;
+    const asked = {
+      question,
+      ...(epsilon !== undefined && { epsilon: String(epsilon) }),
+      ...(label !== undefined && { label }),
+      ...(once !== undefined && { once }),
+    };
+    return new Session({ ...this.#desk, asked });
   }
 
   get policy(): Policy {

@@ -1,0 +1,80 @@
+import type { Problem } from './shapes.ts';
+
+/** A request that did not end well; what it says is for people. */
+export class Refused extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.title);
+    this.problem = problem;
+  }
+}
+
+let csrf = '';
+/** Proof that a request comes from this page; the service told it when somebody signed in. */
+export const proveBy = (proof: string): void => {
+  csrf = proof;
+};
+
+let unauthorized: (() => void) | undefined;
+/** Told when a session has ended, whatever was asked; returns what takes it back. */
+export function onUnauthorized(tell: () => void): () => void {
+  unauthorized = tell;
+  return () => {
+    if (unauthorized === tell) unauthorized = undefined;
+  };
+}
+
+const unreachable: Problem = {
+  title: 'The service does not answer.',
+  status: 0,
+  code: 'UNREACHABLE',
+  hint: 'Look whether "fugu serve" still runs, then try again. What was begun is finished or on record.',
+};
+
+interface Sending {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Asks the service; throws `Refused` with what it said, and nothing else. */
+export async function call<T>(path: string, sending: Sending = {}): Promise<T> {
+  const text = await textOf(path, sending);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+async function textOf(path: string, { method = 'GET', body, headers = {}, signal }: Sending): Promise<string> {
+  const raw = body instanceof Blob;
+  const response = await fetch(path, {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      ...(body !== undefined && !raw && { 'content-type': 'application/json' }),
+      ...(method !== 'GET' && csrf !== '' && { 'x-fugu-csrf': csrf }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new Refused(unreachable);
+  });
+  const text = await response.text();
+  if (response.ok) return text;
+  if (response.status === 401) unauthorized?.();
+  throw new Refused(problemIn(text, response.status));
+}
+
+function problemIn(text: string, status: number): Problem {
+  try {
+    const found = JSON.parse(text) as Problem;
+    if (typeof found.title === 'string') return { ...found, status };
+  } catch {}
+  return { ...unreachable, title: `The service answered ${status} and gave no reason.`, status };
+}
+
+export const problemOf = (error: unknown): Problem =>
+  error instanceof Refused
+    ? error.problem
+    : { ...unreachable, title: 'The page failed.', code: 'INTERNAL', hint: 'Load it again; nothing was spent by that.' };

@@ -1,0 +1,28 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { call, problemOf } from './client.ts';
+import type { Problem } from './shapes.ts';
+
+export type Asked<T> =
+  | { readonly state: 'loading' }
+  | { readonly state: 'done'; readonly value: T }
+  | { readonly state: 'fault'; readonly problem: Problem };
+
+/** What a path answers; asked again when it changes or when told to. While it is asked again the old answer stays, so nothing on the page jumps. */
+export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, again: () => void] {
+  const [asked, setAsked] = useState<Asked<T> & { readonly path?: string | undefined }>({ state: 'loading' });
+  const [turn, setTurn] = useState(0);
+  // Another turn asks the same path again.
+  useEffect(() => {
+    if (path === undefined) return;
+    const stop = new AbortController();
+    call<T>(path, { signal: stop.signal }).then(
+      (value) => setAsked({ state: 'done', value, path }),
+      (error: unknown) => {
+        if (!stop.signal.aborted) setAsked({ state: 'fault', problem: problemOf(error), path });
+      },
+    );
+    return () => stop.abort();
+  }, [path, turn]);
+  const again = useCallback(() => setTurn((t) => t + 1), []);
+  return [asked.path === path ? asked : { state: 'loading' }, again];
+}

@@ -1,0 +1,142 @@
+import type { Column, Policy } from '../api/shapes.ts';
+import { Choice, Text, Tick } from '../parts/field.tsx';
+import { columnsFor, type Draft, firstValue, isKey, type Kind, kinds, kindsFor, withKind } from './question.ts';
+
+const named = ({ name, label }: Column) => ({ value: name, label: label && label !== name ? `${name}: ${label}` : name });
+
+/** A question put together from the declared columns: nobody has to know a query language. */
+export function Builder({
+  policy,
+  draft,
+  onDraft,
+}: {
+  readonly policy: Policy;
+  readonly draft: Draft;
+  readonly onDraft: (draft: Draft) => void;
+}) {
+  const { kind, column, second, by } = draft;
+  const able = columnsFor(policy, kind);
+  const keys = policy.columns.filter((c) => isKey(c) && c.name !== column);
+  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change });
+  return (
+    <div class="stack">
+      <Choice<Kind>
+        label="What to ask"
+        hint={kinds[kind].hint}
+        value={kind}
+        options={kindsFor(policy).map((k) => ({ value: k, label: kinds[k].label }))}
+        onChoose={(k) => onDraft(withKind(policy, draft, k))}
+      />
+      <div class="pair">
+        {able.length > 0 && (
+          <Choice
+            label={kind === 'crosstab' ? 'First question' : 'About'}
+            value={column}
+            options={able.map(named)}
+            onChoose={(name) => set({ column: name, ...(kind === 'share' && { values: firstValue(policy, name) }) })}
+          />
+        )}
+        {kind === 'crosstab' && (
+          <Choice
+            label="Second question"
+            value={second}
+            options={able.filter((c) => c.name !== column).map(named)}
+            onChoose={(name) => set({ second: name })}
+          />
+        )}
+        {kinds[kind].groups && keys.length > 0 && (
+          <Choice
+            label="For each"
+            value={by}
+            options={[{ value: '', label: 'no groups' }, ...keys.map(named)]}
+            onChoose={(name) => set({ by: name })}
+          />
+        )}
+      </div>
+      {kind === 'share' && (
+        <Values
+          label="Which answers"
+          column={able.find((c) => c.name === column)}
+          chosen={draft.values}
+          onChoose={(values) => set({ values })}
+        />
+      )}
+      {kind !== 'survey' && <Where policy={policy} draft={draft} set={set} />}
+    </div>
+  );
+}
+
+function Where({
+  policy,
+  draft,
+  set,
+}: {
+  readonly policy: Policy;
+  readonly draft: Draft;
+  readonly set: (change: Partial<Draft>) => void;
+}) {
+  const column = policy.columns.find((c) => c.name === draft.where);
+  const able = policy.columns.filter((c) => c.type !== 'weight' && c.type !== 'multi');
+  return (
+    <div class="stack">
+      <Choice
+        label="Only rows where"
+        value={draft.where}
+        options={[{ value: '', label: 'all rows' }, ...able.map(named)]}
+        onChoose={(where) => set({ where, whereValues: firstValue(policy, where), from: '', to: '' })}
+      />
+      {column?.values && (
+        <Values
+          label={`${column.name} is one of`}
+          column={column}
+          chosen={draft.whereValues}
+          onChoose={(whereValues) => set({ whereValues })}
+        />
+      )}
+      {column && !column.values && (
+        <div class="pair">
+          <Text
+            label={`${column.name} from`}
+            type="number"
+            value={draft.from}
+            onWrite={(from) => set({ from })}
+            placeholder={`${column.bounds?.[0] ?? ''}`}
+          />
+          <Text
+            label="up to"
+            type="number"
+            value={draft.to}
+            onWrite={(to) => set({ to })}
+            placeholder={`${column.bounds?.[1] ?? ''}`}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+const Values = ({
+  label,
+  column,
+  chosen,
+  onChoose,
+}: {
+  readonly label: string;
+  readonly column: Column | undefined;
+  readonly chosen: readonly string[];
+  readonly onChoose: (values: readonly string[]) => void;
+}) => (
+  <fieldset class="tight">
+    <legend class="label">{label}</legend>
+    <div class="ticks">
+      {column?.values?.map(({ value, label: words }) => (
+        <Tick
+          key={value}
+          label={words && words !== value ? `${value}: ${words}` : value}
+          checked={chosen.includes(value)}
+          onTick={(on) => onChoose(on ? [...chosen, value] : chosen.filter((v) => v !== value))}
+        />
+      ))}
+    </div>
+  </fieldset>
+);

@@ -1,0 +1,146 @@
+import type { Column, Policy } from '../api/shapes.ts';
+
+/** What somebody put together, before it is a question. */
+export interface Draft {
+  readonly mode: 'builder' | 'sql';
+  readonly kind: Kind;
+  readonly column: string;
+  readonly second: string;
+  readonly by: string;
+  readonly values: readonly string[];
+  readonly where: string;
+  readonly whereValues: readonly string[];
+  readonly from: string;
+  readonly to: string;
+  readonly sql: string;
+}
+
+export type Kind = 'histogram' | 'crosstab' | 'count' | 'mean' | 'sum' | 'quantile' | 'cdf' | 'share' | 'survey';
+interface KindWords {
+  readonly label: string;
+  readonly hint: string;
+  /** Which columns it can be about; none needs one. */
+  readonly about?: (column: Column) => boolean;
+  readonly groups: boolean;
+}
+
+const isList = ({ type }: Column) => type === 'category' || type === 'multi';
+const isNumber = ({ type }: Column) => type === 'integer' || type === 'number';
+const isAnswer = (c: Column) => isList(c) || isNumber(c);
+/** What rows can be told apart by: few declared values. */
+export const isKey = (c: Column): boolean => c.type === 'category' || (isNumber(c) && c.bins !== undefined);
+
+export const kinds: Readonly<Record<Kind, KindWords>> = {
+  histogram: {
+    label: 'How many gave each answer',
+    hint: 'One count per declared value; all cost what one costs.',
+    about: isAnswer,
+    groups: true,
+  },
+  crosstab: {
+    label: 'Two questions against each other',
+    hint: 'A count for every pair of answers.',
+    about: (c) => c.type === 'category',
+    groups: false,
+  },
+  count: { label: 'How many rows', hint: 'One number, or one per group.', groups: true },
+  mean: { label: 'An average', hint: 'Of a number with declared bounds.', about: isNumber, groups: true },
+  sum: { label: 'A sum', hint: 'Of a number with declared bounds.', about: isNumber, groups: true },
+  quantile: { label: 'Quartiles and the median', hint: 'Chosen values; the error is in ranks.', about: isNumber, groups: false },
+  cdf: { label: 'A whole distribution', hint: 'How many lie at or below each value.', about: isNumber, groups: false },
+  share: {
+    label: 'The share with some answers',
+    hint: 'Among those who answered.',
+    about: (c) => c.type === 'category',
+    groups: true,
+  },
+  survey: { label: 'Every question at once', hint: 'A table per column, planned together.', groups: false },
+};
+
+/** The kinds that these columns can answer. */
+export const kindsFor = ({ columns }: Policy): readonly Kind[] =>
+  (Object.keys(kinds) as Kind[]).filter((k) => {
+    const { about } = kinds[k];
+    return about === undefined || columns.filter(about).length >= (k === 'crosstab' ? 2 : 1);
+  });
+export const columnsFor = ({ columns }: Policy, kind: Kind): readonly Column[] =>
+  columns.filter(kinds[kind].about ?? (() => false));
+
+export function firstDraft(policy: Policy): Draft {
+  const kind = kindsFor(policy)[0] ?? 'count';
+  const able = columnsFor(policy, kind);
+  const sample = able.find(isKey)?.name;
+  const column = sample ?? able[0]?.name ?? '';
+  return {
+    mode: 'builder',
+    kind,
+    column,
+    second: '',
+    by: '',
+    values: [],
+    where: '',
+    whereValues: [],
+    from: '',
+    to: '',
+    sql: sample ? `SELECT "${sample}", COUNT(*)\nFROM data\nGROUP BY "${sample}"` : 'SELECT COUNT(*)\nFROM data',
+  };
+}
+
+/** Takes another kind; what no longer fits is replaced by the first thing that does. */
+export function withKind(policy: Policy, draft: Draft, kind: Kind): Draft {
+  const able = columnsFor(policy, kind).map((c) => c.name);
+  const column = able.includes(draft.column) ? draft.column : (able[0] ?? '');
+  const second = able.find((name) => name !== column) ?? '';
+  const values = kind === 'share' ? firstValue(policy, column) : [];
+  return { ...draft, kind, column, second, values, by: kinds[kind].groups && draft.by !== column ? draft.by : '' };
+}
+
+export const firstValue = ({ columns }: Policy, name: string): readonly string[] =>
+  columns
+    .find((c) => c.name === name)
+    ?.values?.slice(0, 1)
+    .map((v) => v.value) ?? [];
+
+/** The question in the one form that library, command line and service share; what is missing, in words, where it is none yet. */
+export function questionOf(policy: Policy, draft: Draft): { readonly question: object } | { readonly missing: string } {
+  if (draft.mode === 'sql')
+    return draft.sql.trim() === '' ? { missing: 'Write a query.' } : { question: { sql: draft.sql.trim() } };
+  const { kind, column, second, by, values } = draft;
+  if (kind === 'survey') return { question: { survey: true } };
+  if (kinds[kind].about && column === '') return { missing: 'Choose a column.' };
+  if (kind === 'crosstab' && (second === '' || second === column)) return { missing: 'Choose two different columns.' };
+  if (kind === 'share' && values.length === 0) return { missing: 'Choose at least one answer.' };
+  const where = conditionsOf(policy, draft);
+  return {
+    question: {
+      kind,
+      ...(kind === 'crosstab' ? { columns: [column, second] } : kinds[kind].about && { column }),
+      ...(kind === 'share' && { values }),
+      ...(kind === 'quantile' && { at: [0.25, 0.5, 0.75] }),
+      ...(kinds[kind].groups && by !== '' && { by: [by] }),
+      ...(where.length > 0 && { where }),
+    },
+  };
+}
+
+function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Draft): readonly object[] {
+  const column = columns.find((c) => c.name === where);
+  if (!column) return [];
+  if (isNumber(column))
+    return [
+      ...(from.trim() !== '' && Number.isFinite(Number(from)) ? [{ column: where, op: '>=', value: Number(from) }] : []),
+      ...(to.trim() !== '' && Number.isFinite(Number(to)) ? [{ column: where, op: '<=', value: Number(to) }] : []),
+    ];
+  return whereValues.length === 0 ? [] : [{ column: where, op: 'in', values: whereValues }];
+}
+
+/** What the ledger lists it as; SQL is its own label. */
+export function labelOf(draft: Draft): string | undefined {
+  const { mode, kind, column, second, by } = draft;
+  if (mode === 'sql' || kind === 'survey') return undefined;
+  const about = kind === 'crosstab' ? ` of ${column} and ${second}` : kind === 'count' ? '' : ` of ${column}`;
+  return `${kind}${about}${kinds[kind].groups && by !== '' ? ` by ${by}` : ''}${draft.where === '' ? '' : `, some ${draft.where}`}`.slice(
+    0,
+    120,
+  );
+}

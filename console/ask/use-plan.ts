@@ -1,0 +1,44 @@
+import { useEffect, useState } from 'preact/hooks';
+import { call, problemOf } from '../api/client.ts';
+import type { Asking, Plan, Problem } from '../api/shapes.ts';
+
+export interface Planned {
+  readonly plan?: Plan;
+  readonly problem?: Problem;
+  /** What is shown is of an earlier question; the next is on its way. */
+  readonly waiting: boolean;
+}
+
+const pause = 250;
+
+/** The plan of whatever is asked right now: asked once somebody pauses, and the last one stays until the next is there. */
+export function usePlan(policy: string, asking: Asking | undefined, turn: number): Planned {
+  const [planned, setPlanned] = useState<Planned>({ waiting: true });
+  const body = asking && JSON.stringify(asking);
+  // After a release the same question is planned anew.
+  useEffect(() => {
+    if (body === undefined) {
+      setPlanned({ waiting: false });
+      return;
+    }
+    const stop = new AbortController();
+    setPlanned((before) => ({ ...before, waiting: true }));
+    const timer = setTimeout(() => {
+      call<Plan>(`/v1/policies/${encodeURIComponent(policy)}/plan`, {
+        method: 'POST',
+        body: JSON.parse(body),
+        signal: stop.signal,
+      }).then(
+        (plan) => setPlanned({ plan, waiting: false }),
+        (error: unknown) => {
+          if (!stop.signal.aborted) setPlanned({ problem: problemOf(error), waiting: false });
+        },
+      );
+    }, pause);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [policy, body, turn]);
+  return planned;
+}

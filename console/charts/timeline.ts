@@ -1,0 +1,45 @@
+import { dot, ruleX, text } from '@observablehq/plot';
+import type { Entry } from '../api/shapes.ts';
+import type { Drawing } from './chart.tsx';
+
+/** Who released something, and when: a lane for each person. */
+export const timeline =
+  (entries: readonly Entry[]): Drawing =>
+  (width) => {
+    const people = [...new Set(entries.map((e) => e.analyst))];
+    const left = Math.min(140, Math.max(...people.map((p) => p.length)) * 7.5 + 18);
+    const shown = entries.map((e) => ({ ...e, when: new Date(e.at) }));
+    const times = shown.map((e) => e.when.getTime());
+    const [first, last] = [Math.min(...times), Math.max(...times)];
+    // One moment alone still needs an axis around it.
+    const around = Math.max(60_000, (last - first) * 0.04);
+    return {
+      height: 54 + 34 * people.length,
+      marginLeft: left,
+      marginRight: 20,
+      marginTop: 12,
+      marginBottom: 36,
+      x: {
+        type: 'utc',
+        grid: true,
+        label: null,
+        ticks: Math.max(2, Math.floor(width / 130)),
+        domain: [new Date(first - around), new Date(last + around)],
+      },
+      y: { type: 'point', domain: people, label: null, tickSize: 0 },
+      marks: [
+        ruleX([new Date(first - around)], { stroke: 'var(--line)' }),
+        dot(shown, {
+          x: 'when',
+          y: 'analyst',
+          r: 7,
+          fill: (e: Entry) => (e.settled ? 'var(--mark)' : 'var(--panel)'),
+          stroke: 'var(--mark)',
+          strokeWidth: 2,
+        }),
+        ...(shown.length <= 12
+          ? [text(shown, { x: 'when', y: 'analyst', text: (e: Entry) => String(e.sequence), dy: -15, fill: 'var(--soft)' })]
+          : []),
+      ],
+    };
+  };

@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { onUnauthorized } from './api/client.ts';
+import { signOut } from './api/session.ts';
+import type { Policy, PolicyName, Session, Spending } from './api/shapes.ts';
+import { useAnswer } from './api/use-answer.ts';
+import { type PageName, pagesFor } from './page-names.ts';
+import { Ask } from './pages/ask.tsx';
+import { Attack } from './pages/attack.tsx';
+import { Budget } from './pages/budget.tsx';
+import { Ledger } from './pages/ledger.tsx';
+import { Receipts } from './pages/receipts.tsx';
+import { Start } from './pages/start.tsx';
+import { Ties } from './pages/ties.tsx';
+import { Time } from './pages/time.tsx';
+import { Page } from './parts/page.tsx';
+import { Empty, Fault, Ghost } from './parts/told.tsx';
+import { Rail } from './rail.tsx';
+import { linkTo, usePlace } from './router.ts';
+
+/** Everything behind the door: the rail, and the page somebody is on. */
+export function Console({ session, onLeft }: { readonly session: Session; readonly onLeft: (ended: boolean) => void }) {
+  const place = usePlace();
+  const [listed, listAgain] = useAnswer<{ readonly policies: readonly PolicyName[] }>('/v1/policies');
+  const policies = listed.state === 'done' ? listed.value.policies : [];
+  const name = policies.some((p) => p.name === place.policy) ? place.policy : policies[0]?.name;
+  const path = name === undefined ? undefined : `/v1/policies/${encodeURIComponent(name)}`;
+  const [policy, policyAgain] = useAnswer<Policy>(path);
+  const [spending, spentAgain] = useAnswer<Spending>(path && `${path}/budget`);
+  useEffect(() => onUnauthorized(() => onLeft(true)), [onLeft]);
+  const leave = () => void signOut().finally(() => onLeft(false));
+  const pages = pagesFor(session.role, policy.state === 'done' ? policy.value : undefined);
+  const wanted = place.policy === 'start' && place.page === '' ? 'start' : place.page || pages[0]!;
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
+        To the content
+      </button>
+      <div class="shell">
+        <Rail
+          session={session}
+          policies={policies}
+          policy={name ?? ''}
+          page={wanted}
+          pages={pages}
+          budget={spending.state === 'done' ? spending.value.budget : undefined}
+          onChoose={(chosen) => {
+            location.hash = linkTo(chosen, wanted === 'start' ? 'ask' : wanted);
+          }}
+          onLeave={leave}
+        />
+        <main class="main" id="content" tabIndex={-1}>
+          {wanted === 'start' ? (
+            <Shown page="start" role={session.role}>
+              <Start onServed={listAgain} />
+            </Shown>
+          ) : listed.state === 'fault' ? (
+            <Fault problem={listed.problem} again={listAgain} />
+          ) : listed.state === 'done' && name === undefined ? (
+            <Empty title="No policies">
+              <p>Your token opens none. Ask a steward for one that does.</p>
+            </Empty>
+          ) : policy.state === 'fault' ? (
+            <Fault problem={policy.problem} again={policyAgain} />
+          ) : spending.state === 'fault' ? (
+            <Fault problem={spending.problem} again={spentAgain} />
+          ) : policy.state === 'loading' || spending.state === 'loading' ? (
+            <Ghost height={520} />
+          ) : (
+            <Shown page={wanted} role={session.role}>
+              <Inside
+                key={`${name}/${wanted}`}
+                page={wanted as PageName}
+                more={place.more}
+                policy={policy.value}
+                spending={spending.value}
+                session={session}
+                onSpent={spentAgain}
+              />
+            </Shown>
+          )}
+        </main>
+      </div>
+    </>
+  );
+}
+
+/** Pages that are not for a role say so; the service refuses them, too. */
+function Shown({
+  page,
+  role,
+  children,
+}: {
+  readonly page: string;
+  readonly role: Session['role'];
+  readonly children: ComponentChildren;
+}) {
+  const pages: readonly string[] = pagesFor(role);
+  if (pages.includes(page)) return <>{children}</>;
+  return (
+    <Page title="Not for you" lead={`This page is not for the role ${role}.`}>
+      <div class="panel">
+        <Empty icon="attack" title="A steward may see this">
+          <p>What it shows is as private as the rows, or changes what others may ask. Ask a steward of this service.</p>
+        </Empty>
+      </div>
+    </Page>
+  );
+}
+
+interface InsideProps {
+  readonly page: PageName;
+  readonly more: string;
+  readonly policy: Policy;
+  readonly spending: Spending;
+  readonly session: Session;
+  readonly onSpent: () => void;
+}
+
+function Inside({ page, more, policy, spending, session, onSpent }: InsideProps) {
+  if (page === 'ask') return <Ask policy={policy} budget={spending.budget} onSpent={onSpent} />;
+  if (page === 'budget') return <Budget policy={policy} spending={spending} />;
+  if (page === 'ties') return <Ties policy={policy} role={session.role} />;
+  if (page === 'time') return <Time policy={policy} />;
+  if (page === 'ledger') return <Ledger policy={policy} spending={spending} role={session.role} />;
+  if (page === 'attack') return <Attack policy={policy} />;
+  return <Receipts policy={policy} entry={more} role={session.role} />;
+}

@@ -1,0 +1,24 @@
+import type { Policy, Role } from './api/shapes.ts';
+
+export type PageName = 'ask' | 'budget' | 'ties' | 'time' | 'ledger' | 'receipts' | 'attack' | 'start';
+
+export const pageWords: Readonly<Record<PageName, string>> = {
+  ask: 'Ask',
+  budget: 'Budget',
+  ties: 'Ties',
+  time: 'Time',
+  ledger: 'Ledger',
+  receipts: 'Receipts',
+  attack: 'Attack',
+  start: 'Start',
+};
+
+const byRole: Readonly<Record<Role, readonly PageName[]>> = {
+  steward: ['ask', 'budget', 'ties', 'time', 'ledger', 'receipts', 'attack', 'start'],
+  analyst: ['ask', 'budget', 'time', 'ledger', 'receipts'],
+  auditor: ['budget', 'ties', 'time', 'ledger', 'receipts'],
+};
+
+/** What a role may see; without steps there is no page about time. */
+export const pagesFor = (role: Role, policy?: Policy): readonly PageName[] =>
+  byRole[role].filter((page) => page !== 'time' || policy === undefined || policy.steps !== undefined);

@@ -1,0 +1,187 @@
+import { useRef, useState } from 'preact/hooks';
+import { problemOf } from '../api/client.ts';
+import type { Amounts, Answer, Asking, Policy, Problem } from '../api/shapes.ts';
+import { AnswerView } from '../ask/answer.tsx';
+import { Builder } from '../ask/builder.tsx';
+import { codeFor } from '../ask/code.ts';
+import { Foresight } from '../ask/foresight.tsx';
+import { firstDraft, labelOf, questionOf } from '../ask/question.ts';
+import { cancelJob, type JobView, releaseAsJob } from '../ask/release-job.ts';
+import { usePlan } from '../ask/use-plan.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Copyable } from '../parts/copy.tsx';
+import { Segments, Slider } from '../parts/field.tsx';
+import { figure } from '../parts/figures.ts';
+import { Page, Panel } from '../parts/page.tsx';
+import { Fault, Ghost, Note } from '../parts/told.tsx';
+
+/** Parts of the budget that the slider stops at. */
+const parts = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100];
+const epsilonOf = (total: number, part: number): string => String(Number(((total * part) / 100).toPrecision(4)));
+
+export function Ask({
+  policy,
+  budget,
+  onSpent,
+}: {
+  readonly policy: Policy;
+  readonly budget: Amounts;
+  readonly onSpent: () => void;
+}) {
+  const [draft, setDraft] = useState(() => firstDraft(policy));
+  const [part, setPart] = useState(parts.indexOf(10));
+  const [asking, setAsking] = useState(false);
+  const [answer, setAnswer] = useState<Answer>();
+  const [problem, setProblem] = useState<Problem>();
+  const [job, setJob] = useState<JobView>();
+  const [working, setWorking] = useState(false);
+  const [turn, setTurn] = useState(0);
+  const answered = useRef<HTMLElement>(null);
+  const epsilon = epsilonOf(budget.total, parts[part]!);
+  const found = questionOf(policy, draft);
+  const label = labelOf(draft);
+  const request: Asking | undefined =
+    'question' in found ? { question: found.question, epsilon, ...(label !== undefined && { label }) } : undefined;
+  const planned = usePlan(policy.name, request, turn);
+  const ready = planned.plan !== undefined && !planned.waiting && planned.plan.fits && !working;
+
+  const release = async () => {
+    setAsking(false);
+    setWorking(true);
+    setProblem(undefined);
+    try {
+      const told = await releaseAsJob(policy.name, request!, setJob);
+      setAnswer(told);
+      if (told) setTimeout(() => answered.current?.focus(), 0);
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+    setWorking(false);
+    setJob(undefined);
+    setTurn((t) => t + 1);
+    onSpent();
+  };
+
+  return (
+    <Page title="Ask" lead="Put a question together. You see what it costs and how wrong it will be before anything is spent.">
+      <div class="columns narrow-first">
+        <Panel
+          title="Question"
+          aside={
+            <Segments
+              label="How to ask"
+              value={draft.mode}
+              options={[
+                { value: 'builder', label: 'Builder' },
+                { value: 'sql', label: 'SQL' },
+              ]}
+              onChoose={(mode) => setDraft({ ...draft, mode })}
+            />
+          }
+        >
+          {draft.mode === 'builder' ? (
+            <Builder policy={policy} draft={draft} onDraft={setDraft} />
+          ) : (
+            <div class="field">
+              <label for="sql">Query</label>
+              <textarea
+                id="sql"
+                spellcheck={false}
+                value={draft.sql}
+                onInput={(e) => setDraft({ ...draft, sql: e.currentTarget.value })}
+              />
+              <span class="hint">
+                Read and planned, never run as it stands. Columns: {policy.columns.map((c) => c.name).join(', ')}.
+              </span>
+            </div>
+          )}
+          <Slider
+            label="How much of the budget to use"
+            value={part}
+            min={0}
+            max={parts.length - 1}
+            step={1}
+            words={`epsilon ${epsilon} (${parts[part]} %)`}
+            onSlide={setPart}
+          />
+          <div class="row">
+            <button type="button" class="button main-action" disabled={!ready} onClick={() => setAsking(true)}>
+              {working ? 'Releasing …' : 'Release …'}
+            </button>
+            <span class="hint">You are asked once more before it is spent.</span>
+          </div>
+          {working && job && <Progress job={job} />}
+          {problem && <Fault problem={problem} />}
+        </Panel>
+        <Panel title="Before you spend" aside={<span class="badge">{planned.waiting ? 'planning' : 'free'}</span>}>
+          <div class={planned.waiting ? 'waiting' : ''} aria-live="polite" aria-busy={planned.waiting}>
+            {'missing' in found && <Note>{found.missing}</Note>}
+            {planned.problem && <Fault problem={planned.problem} />}
+            {planned.plan && 'question' in found && <Foresight policy={policy} plan={planned.plan} />}
+            {!planned.plan && planned.waiting && <Ghost height={420} />}
+          </div>
+        </Panel>
+      </div>
+      {answer && (
+        <section class="panel" ref={answered} tabIndex={-1} aria-label="Answer">
+          <h2>Answer: {answer.receipt.label}</h2>
+          <AnswerView policy={policy} answer={answer} />
+        </section>
+      )}
+      {request && <AsCode policy={policy.name} asking={request} />}
+      <Confirm
+        open={asking}
+        title="Release this answer?"
+        yes={`Spend epsilon ${figure(planned.plan?.epsilon)}`}
+        onYes={release}
+        onNo={() => setAsking(false)}
+      >
+        {planned.plan && (
+          <>
+            <p>
+              It uses epsilon <strong>{figure(planned.plan.epsilon)}</strong> of the budget of this population. Afterwards{' '}
+              <strong>{figure(Math.max(0, planned.plan.budget.remaining - planned.plan.epsilon))}</strong> is left for everybody.
+            </p>
+            <p class="soft">
+              What is spent cannot be had back. The same question asked again is told from the record and costs nothing.
+            </p>
+          </>
+        )}
+      </Confirm>
+    </Page>
+  );
+}
+
+function Progress({ job: { job, progress } }: { readonly job: JobView }) {
+  return (
+    <div class="row spread" role="status">
+      <span class="row small">
+        <progress max={progress?.of ?? 1} {...(progress && progress.done > 0 && { value: progress.done })} aria-label="Release" />
+        {progress?.what ?? 'waiting for a turn'}
+      </span>
+      <button type="button" class="button small" onClick={() => void cancelJob(job)}>
+        Stop
+      </button>
+    </div>
+  );
+}
+
+function AsCode({ policy, asking }: { readonly policy: string; readonly asking: Asking }) {
+  const codes = codeFor(policy, asking, location.origin);
+  const [name, setName] = useState(codes[0]!.name);
+  return (
+    <Panel
+      title="The same as code"
+      aside={
+        <Segments
+          label="Language"
+          value={name}
+          options={codes.map((c) => ({ value: c.name, label: c.name }))}
+          onChoose={setName}
+        />
+      }
+    >
+      <Copyable label={`${name} code`} text={codes.find((c) => c.name === name)!.text} />
+    </Panel>
+  );
+}

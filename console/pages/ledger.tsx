@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import { call, problemOf } from '../api/client.ts';
+import type { Entry, Policy, Problem, Role, Spending, Verified } from '../api/shapes.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Chart } from '../charts/chart.tsx';
+import { timeline } from '../charts/timeline.ts';
+import { figure, moment } from '../parts/figures.ts';
+import { Meter } from '../parts/meter.tsx';
+import { Page, Panel } from '../parts/page.tsx';
+import { Table } from '../parts/table.tsx';
+import { Empty, Fault, Loaded, Note } from '../parts/told.tsx';
+import { linkTo } from '../router.ts';
+
+interface Entries {
+  readonly entries: readonly Entry[];
+  readonly more: boolean;
+}
+
+export function Ledger({
+  policy,
+  spending,
+  role,
+}: {
+  readonly policy: Policy;
+  readonly spending: Spending;
+  readonly role: Role;
+}) {
+  const path = `/v1/policies/${encodeURIComponent(policy.name)}/ledger`;
+  const [asked, again] = useAnswer<Entries>(`${path}?most=1000`);
+  return (
+    <Page
+      title="Ledger"
+      lead="Everything this population has paid for, each entry bound to the one before by a hash. What is spent stays spent."
+    >
+      <Panel title="Remaining">
+        <Meter budget={spending.budget} what="Budget of this population" />
+      </Panel>
+      <Panel title="Timeline" aside={role !== 'analyst' && <Verify path={`${path}/verify`} />}>
+        <Loaded asked={asked} height={300} again={again}>
+          {({ entries, more }) =>
+            entries.length === 0 ? (
+              <Empty icon="ledger" title={role === 'analyst' ? 'You have released nothing yet' : 'Nothing was released yet'}>
+                <p>
+                  {role === 'auditor' ? (
+                    'What is released will stand here.'
+                  ) : (
+                    <a href={linkTo(policy.name, 'ask')}>Ask the first question</a>
+                  )}
+                </p>
+              </Empty>
+            ) : (
+              <>
+                <Chart
+                  label={`${entries.length} entries by who released them and when; the table below lists them.`}
+                  draw={timeline(entries)}
+                />
+                <Table
+                  caption="Entries of the ledger"
+                  tall
+                  columns={[
+                    { name: 'entry' },
+                    { name: 'when (UTC)' },
+                    { name: 'who' },
+                    { name: 'what' },
+                    ...(entries.some((e) => e.epsilon !== undefined) ? [{ name: 'epsilon', right: true }] : []),
+                    { name: 'state' },
+                  ]}
+                  rows={[...entries].reverse().map((e) => [
+                    <a key="entry" href={linkTo(policy.name, 'receipts', String(e.sequence))}>
+                      {e.sequence}
+                    </a>,
+                    moment(e.at),
+                    e.analyst,
+                    e.label,
+                    ...(entries.some((x) => x.epsilon !== undefined) ? [figure(e.epsilon)] : []),
+                    e.settled ? <span class="badge good">told</span> : <span class="badge warn">booked</span>,
+                  ])}
+                />
+                {more && <p class="small soft">The first thousand entries are shown.</p>}
+              </>
+            )
+          }
+        </Loaded>
+      </Panel>
+    </Page>
+  );
+}
+
+function Verify({ path }: { readonly path: string }) {
+  const [found, setFound] = useState<Verified | Problem>();
+  const verify = () =>
+    call<Verified>(path).then(setFound, (error: unknown) => {
+      setFound(problemOf(error));
+    });
+  return (
+    <div class="row">
+      <button type="button" class="button small" onClick={verify}>
+        Verify the chain
+      </button>
+      <span role="status">
+        {found &&
+          ('ok' in found ? (
+            found.ok ? (
+              <span class="badge good">whole: {found.entries} entries</span>
+            ) : (
+              <span class="badge bad">broken</span>
+            )
+          ) : null)}
+      </span>
+      {found && 'title' in found && <Fault problem={found} />}
+      {found && 'ok' in found && !found.ok && (
+        <Note kind="bad">The chain does not hold. Keep the ledger as evidence and stop releasing.</Note>
+      )}
+    </div>
+  );
+}

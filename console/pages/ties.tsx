@@ -1,0 +1,155 @@
+import type { Figure, Policy, Role } from '../api/shapes.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Chart } from '../charts/chart.tsx';
+import { lines, seriesColours } from '../charts/lines.ts';
+import { network, strengthClass, strengths } from '../charts/network.ts';
+import type { Edge, Node } from '../network/layout.ts';
+import { tieName, WhatIf } from '../network/what-if.tsx';
+import { figure } from '../parts/figures.ts';
+import { Key } from '../parts/key.tsx';
+import { Page, Panel } from '../parts/page.tsx';
+import { Table } from '../parts/table.tsx';
+import { Empty, Loaded } from '../parts/told.tsx';
+
+interface Network {
+  readonly records: number;
+  readonly ties: number;
+  readonly shown: { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] };
+}
+interface Leakage {
+  readonly epsilon?: Figure;
+  readonly base?: Figure;
+  readonly kinds: readonly {
+    readonly name: string;
+    readonly records?: number;
+    readonly leakage: readonly { readonly base: Figure; readonly leak: Figure }[];
+  }[];
+}
+
+export function Ties({ policy, role }: { readonly policy: Policy; readonly role: Role }) {
+  const path = `/v1/policies/${encodeURIComponent(policy.name)}`;
+  const none = policy.dependence !== undefined && policy.dependence.length === 0;
+  return (
+    <Page
+      title="Ties"
+      lead="Who knows whom. A tie lets an attacker read one record out of another; the noise is chosen so that this does not help more than promised."
+    >
+      {none ? (
+        <div class="panel">
+          <Empty icon="ties" title="No ties are declared">
+            <p>
+              This policy says that no record tells anything about another. If some do, declare it: what is not declared is not
+              protected.
+            </p>
+          </Empty>
+        </div>
+      ) : (
+        <>
+          <div class="columns">
+            {role === 'steward' && <Picture path={path} />}
+            {role === 'steward' && (
+              <Panel title="What if the ties were stronger?" aside={<span class="badge">free</span>}>
+                <WhatIf path={path} ties={policy.dependence ?? []} />
+              </Panel>
+            )}
+          </div>
+          <LeakageByKind path={path} />
+          <Panel title="Declared">
+            <Table
+              caption="Declared ties"
+              columns={[{ name: 'tie' }, { name: 'odds ratio', right: true }, { name: 'strength' }]}
+              rows={(policy.dependence ?? []).map((tie) => [
+                tieName(tie),
+                tie.oddsRatio === undefined ? 'by a model' : figure(tie.oddsRatio),
+                tie.oddsRatio === undefined ? '' : strengthClass(tie.oddsRatio).words,
+              ])}
+            />
+          </Panel>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Picture({ path }: { readonly path: string }) {
+  const [asked, again] = useAnswer<Network>(`${path}/ties?most=200`);
+  return (
+    <Panel title="The network">
+      <Loaded asked={asked} height={460} again={again}>
+        {({ records, ties, shown }) =>
+          shown.nodes.length === 0 ? (
+            <Empty icon="ties" title="Nobody is tied to anybody" />
+          ) : (
+            <Chart
+              label={`A network of ${shown.nodes.length} of ${records} records and ${shown.edges.length} of ${ties} ties, coloured by strength.`}
+              draw={network(shown.nodes, shown.edges)}
+            >
+              <Key
+                items={strengths
+                  .filter((s) => shown.edges.some((e) => strengthClass(e.oddsRatio) === s))
+                  .map((s) => ({ words: s.words, colour: s.colour }))}
+              />
+              <figcaption>
+                {figure(shown.nodes.length)} of {figure(records)} records, {figure(shown.edges.length)} of {figure(ties)} ties.
+                Dots have no names; this page is for stewards only.
+              </figcaption>
+            </Chart>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function LeakageByKind({ path }: { readonly path: string }) {
+  const [asked, again] = useAnswer<Leakage>(`${path}/leakage`);
+  return (
+    <Panel title="Leakage by kind of record">
+      <Loaded asked={asked} height={360} again={again}>
+        {({ kinds, epsilon }) => {
+          const drawn = kinds
+            .map((k) => ({
+              name: k.name,
+              points: k.leakage.flatMap((p) =>
+                typeof p.base === 'number' && typeof p.leak === 'number' ? [{ x: p.base, y: p.leak }] : [],
+              ),
+            }))
+            .filter((s) => s.points.length > 0);
+          const bases = kinds[0]?.leakage ?? [];
+          const some = bases.filter(
+            (_, k) => bases.length <= 5 || k % Math.ceil(bases.length / 5) === 0 || k === bases.length - 1,
+          );
+          if (drawn.length === 0) return <Empty icon="ties" title="Nothing leaks beyond each record's own part" />;
+          return (
+            <div class="columns">
+              <Chart
+                label={`What an attacker gains about a record, by what each record spends alone, for ${drawn.length} kinds of record.`}
+                draw={lines(drawn, {
+                  along: 'what a release tells of one record alone',
+                  what: 'what it tells, ties included',
+                  ...(typeof epsilon === 'number' && { limit: { at: epsilon, words: 'promised' } }),
+                })}
+              >
+                <Key items={drawn.map((s, k) => ({ words: s.name, colour: seriesColours[k % seriesColours.length]! }))} />
+                <figcaption>Both in epsilon. A line that rises faster belongs to records with more or stronger ties.</figcaption>
+              </Chart>
+              <Table
+                caption="Leakage by kind of record"
+                columns={[
+                  { name: 'kind' },
+                  { name: 'records', right: true },
+                  ...some.map((p) => ({ name: `at ${figure(p.base)}`, right: true })),
+                ]}
+                rows={kinds.map((k) => [
+                  k.name,
+                  k.records === undefined ? '' : figure(k.records),
+                  ...some.map((p) => figure(k.leakage.find((x) => x.base === p.base)?.leak)),
+                ])}
+              />
+            </div>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}

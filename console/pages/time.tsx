@@ -1,0 +1,101 @@
+import type { Figure, Policy } from '../api/shapes.ts';
+import { useAnswer } from '../api/use-answer.ts';
+import { Chart } from '../charts/chart.tsx';
+import { lines } from '../charts/lines.ts';
+import { figure } from '../parts/figures.ts';
+import { Page, Panel } from '../parts/page.tsx';
+import { Table } from '../parts/table.tsx';
+import { Empty, Loaded } from '../parts/told.tsx';
+import { linkTo } from '../router.ts';
+
+interface Steps {
+  readonly column: string;
+  /** What every step may spend for ever. */
+  readonly each?: Figure;
+  readonly steps: readonly {
+    readonly part: string;
+    readonly from?: number;
+    readonly to?: number;
+    readonly spent: Figure;
+    readonly remaining: Figure;
+  }[];
+}
+
+/** Leakage and budget along time, where the policy has steps. */
+export function Time({ policy }: { readonly policy: Policy }) {
+  const [asked, again] = useAnswer<Steps>(policy.steps && `/v1/policies/${encodeURIComponent(policy.name)}/time`);
+  return (
+    <Page
+      title="Time"
+      lead="A count a day is not one count: what is told about one step says something about those before and after it."
+    >
+      {policy.steps === undefined ? (
+        <div class="panel">
+          <Empty icon="time" title="This policy has no steps">
+            <p>Steps come from a sequence that a policy declares, or from a public column that says when.</p>
+          </Empty>
+        </div>
+      ) : (
+        <Panel title={`Along ${policy.steps.column}`}>
+          <Loaded asked={asked} height={420} again={again}>
+            {(found) => <Along policy={policy} found={found} />}
+          </Loaded>
+        </Panel>
+      )}
+    </Page>
+  );
+}
+
+/** Steps in a row that have spent the same come as one; drawn they are one by one, so far as they are told apart. */
+const mostDrawn = 400;
+
+function Along({ policy, found: { steps, each } }: { readonly policy: Policy; readonly found: Steps }) {
+  const column = policy.columns.find((c) => c.name === policy.steps!.column);
+  const last = column?.bounds?.[1] ?? Number.POSITIVE_INFINITY;
+  const points = steps
+    .flatMap(({ from, to, spent }) =>
+      from === undefined || typeof spent !== 'number'
+        ? []
+        : Array.from(
+            { length: Math.max(0, Math.min(mostDrawn, Math.min(to ?? from, last, from + mostDrawn) - from + 1)) },
+            (_, k) => ({ x: from + k, y: spent }),
+          ),
+    )
+    .slice(-mostDrawn);
+  if (steps.length === 0 || points.length === 0)
+    return (
+      <Empty icon="time" title="Nothing was released about one step yet">
+        <p>
+          <a href={linkTo(policy.name, 'ask')}>Ask about one</a>, with a condition on {policy.steps!.column}: it costs that step,
+          and the ties carry over what they carry.
+        </p>
+      </Empty>
+    );
+  const limit =
+    typeof each === 'number'
+      ? { at: each, words: 'allowed for each step' }
+      : policy.budget && { at: policy.budget.epsilon, words: 'the budget' };
+  return (
+    <div class="stack">
+      <Chart
+        label={`What all releases together tell about each of ${points.length} steps along ${policy.steps!.column}; the table below has the numbers.`}
+        draw={lines([{ name: 'told', points }], {
+          along: policy.steps!.column,
+          what: 'told about the step, in epsilon',
+          ...(limit && { limit }),
+        })}
+      >
+        <figcaption>
+          What releases about a step tell of it, and what releases about other steps tell of it along the declared sequence. Where
+          the line reaches the limit nothing more can be released about that step.
+        </figcaption>
+      </Chart>
+      <Table
+        caption={`Steps along ${policy.steps!.column}`}
+        tall
+        columns={[{ name: policy.steps!.column }, { name: 'told, ties included', right: true }, { name: 'left', right: true }]}
+        rows={steps.map((s) => [s.part, figure(s.spent), figure(s.remaining)])}
+      />
+    </div>
+  );
+}

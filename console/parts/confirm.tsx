@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** Asks once more before something that cannot be taken back. Escape is no. */
+export function Confirm({
+  open,
+  title,
+  yes,
+  children,
+  onYes,
+  onNo,
+}: {
+  readonly open: boolean;
+  readonly title: string;
+  readonly yes: string;
+  readonly children: ComponentChildren;
+  readonly onYes: () => void;
+  readonly onNo: () => void;
+}) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = box.current;
+    if (open && !dialog?.open) dialog?.showModal();
+    if (!open && dialog?.open) dialog.close();
+  }, [open]);
+  return (
+    <dialog ref={box} aria-labelledby="confirm-title" onClose={onNo}>
+      <div class="stack">
+        <h2 id="confirm-title">{title}</h2>
+        {children}
+        <div class="row">
+          <button type="button" class="button main-action" onClick={onYes}>
+            {yes}
+          </button>
+          <button type="button" class="button" onClick={onNo}>
+            Not yet
+          </button>
+        </div>
+      </div>
+    </dialog>
+  );
+}

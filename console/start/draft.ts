@@ -1,0 +1,31 @@
+/** An interview about a file, as the service tells it: what is asked, what was said, and the policy it comes to. */
+export interface InterviewQuestion {
+  readonly id: string;
+  readonly text: string;
+  readonly choices?: readonly { readonly value: string; readonly text: string }[];
+  readonly several?: true;
+  readonly usual?: string | readonly string[];
+  readonly answer?: string | readonly string[];
+  readonly needed?: true;
+}
+export interface PolicyDraft {
+  readonly id: string;
+  readonly file: string;
+  readonly questions: readonly InterviewQuestion[];
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly [more: string]: unknown }[];
+  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+  readonly doubts: readonly string[];
+  readonly undecided: boolean;
+  readonly policy: string;
+}
+export type Said = string | readonly string[];
+
+export const saidOf = ({ answer, usual, several }: InterviewQuestion): Said => answer ?? usual ?? (several ? [] : '');
+
+/** A name for the policy, made of the name of the file. */
+export const nameFor = (file: string): string =>
+  file
+    .replace(/\.[^.]*$/, '')
+    .replace(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 60) || 'survey';

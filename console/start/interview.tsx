@@ -1,0 +1,117 @@
+import { useId } from 'preact/hooks';
+import { Text, Tick } from '../parts/field.tsx';
+import { type InterviewQuestion, type Said, saidOf } from './draft.ts';
+
+/** Short names for what the service asks in a sentence. */
+const titles: Readonly<Record<string, string>> = {
+  columns: 'Columns',
+  person: 'Whose rows',
+  maxRows: 'Rows of one person',
+  dependence: 'Ties',
+  oddsRatio: 'How strong the tie is',
+  missing: 'No answer',
+  weights: 'Weights',
+};
+
+/** One question of the interview: choices where there are some, otherwise a field. */
+export function Question({ question, onSay }: { readonly question: InterviewQuestion; readonly onSay: (said: Said) => void }) {
+  const { id, text, choices, several, needed } = question;
+  const said = saidOf(question);
+  return (
+    <fieldset class="panel">
+      <legend class="unseen">{titles[id] ?? id}</legend>
+      <div class="panel-head">
+        <h2>{titles[id] ?? id}</h2>
+        {needed && question.answer === undefined && <span class="badge warn">to be answered</span>}
+      </div>
+      <p>{text}</p>
+      {choices && several && (
+        <div class={choices.length > 14 ? 'scroll tall tight' : 'tight'}>
+          {choices.map((c) => (
+            <Tick
+              key={c.value}
+              label={c.text === c.value ? c.value : `${c.value} (${c.text})`}
+              checked={said.includes(c.value)}
+              onTick={(on) =>
+                onSay(on ? [...(said as readonly string[]), c.value] : (said as readonly string[]).filter((v) => v !== c.value))
+              }
+            />
+          ))}
+        </div>
+      )}
+      {choices && !several && <One choices={choices} said={said as string} onSay={onSay} />}
+      {!choices && id === 'oddsRatio' && <Strength said={said as string} onSay={onSay} />}
+      {!choices && id !== 'oddsRatio' && <Text label="Answer" value={said as string} onWrite={onSay} />}
+    </fieldset>
+  );
+}
+
+/** The first few as buttons, the others in a list. */
+function One({
+  choices,
+  said,
+  onSay,
+}: {
+  readonly choices: NonNullable<InterviewQuestion['choices']>;
+  readonly said: string;
+  readonly onSay: (said: string) => void;
+}) {
+  const id = useId();
+  const shown = choices.filter((c) => c.text !== 'another column');
+  const others = choices.filter((c) => c.text === 'another column');
+  return (
+    <div class="tight">
+      {shown.map((c) => (
+        <label class="tick" key={c.value}>
+          <input type="radio" name={id} checked={said === c.value} onChange={() => onSay(c.value)} />
+          <span>
+            <strong>{c.value}</strong> <span class="soft">{c.text}</span>
+          </span>
+        </label>
+      ))}
+      {others.length > 0 && (
+        <div class="field">
+          <label for={`${id}-other`}>Another column</label>
+          <select
+            id={`${id}-other`}
+            value={others.some((c) => c.value === said) ? said : ''}
+            onChange={(e) => e.currentTarget.value !== '' && onSay(e.currentTarget.value)}
+          >
+            <option value="">choose …</option>
+            {others.map((c) => (
+              <option key={c.value} value={c.value}>
+                {c.value}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const strengths = [
+  { value: '4', text: 'two in three agree' },
+  { value: '9', text: 'three in four agree' },
+  { value: '81', text: 'nine in ten agree' },
+  { value: 'inf', text: 'as if all gave the same answers: safe for whatever is asked' },
+] as const;
+
+function Strength({ said, onSay }: { readonly said: string; readonly onSay: (said: string) => void }) {
+  const id = useId();
+  return (
+    <div class="stack">
+      <div class="tight">
+        {strengths.map(({ value, text }) => (
+          <label class="tick" key={value}>
+            <input type="radio" name={id} checked={said === value} onChange={() => onSay(value)} />
+            <span>
+              <strong class="number">{value}</strong> <span class="soft">{text}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+      <Text label="Or another odds ratio" value={said} onWrite={onSay} />
+    </div>
+  );
+}
