@@ -68,7 +68,7 @@ async function measure({ policy: file, plain, rounds, every }: Work): Promise<To
     for (let k = 0; k < rounds; k++) {
       rows.plain.push(await timed(() => own.ask(question.plain(plain.table))));
       rows.counted.push(await timed(count));
-      if (every && question.bare) rows.bare.push(await timed(() => own.ask(question.bare!(plain.table))));
+      if (question.bare) rows.bare.push(await timed(() => own.ask(question.bare!(plain.table))));
       rows.released.push(await timed(() => fugu.release(question.query as never, { epsilon: 1, fresh: true })));
     }
     took[name] = { ...rows, integers };

@@ -48,6 +48,16 @@ const readings = async (data: Pinned) => {
   return [streamed, Number(counted), (await data.size()).open()];
 };
 
+/** Works within a short deadline; a machine that is too busy for it is given a longer one. */
+export async function inShortTime(deadline: number, work: (deadline: number) => Promise<void>): Promise<void> {
+  for (const given of [deadline, 4 * deadline, 16 * deadline])
+    try {
+      return await work(given);
+    } catch (error) {
+      if (!(error instanceof Fault && error.code === 'ENGINE_DEADLINE') || given > 4 * deadline) throw error;
+    }
+}
+
 export function describeEngine(
   kind: string,
   { open, grow, forbidden, deadline = 1500, wide: most = 1000 }: EngineUnderTest,
@@ -262,17 +272,19 @@ export function describeEngine(
       values: [],
     };
     it('ends a statement at its deadline, and answers the next', async () => {
-      const fresh = await open(people, friends, { deadline });
-      try {
-        const started = Date.now();
-        const found = await pinned(fresh, (data) => data.rows(endless)).catch((e: unknown) => e);
-        expect((found as Fault).code).toBe('ENGINE_DEADLINE');
-        expect(Date.now() - started).toBeLessThan(deadline + 20_000);
-        expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
-      } finally {
-        await fresh.close();
-      }
-    }, 120_000);
+      await inShortTime(deadline, async (given) => {
+        const fresh = await open(people, friends, { deadline: given });
+        try {
+          const started = Date.now();
+          const found = await pinned(fresh, (data) => data.rows(endless)).catch((e: unknown) => e);
+          expect((found as Fault).code).toBe('ENGINE_DEADLINE');
+          expect(Date.now() - started).toBeLessThan(given + 20_000);
+          expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
+        } finally {
+          await fresh.close();
+        }
+      });
+    }, 240_000);
 
     it('ends what is under way when it is closed', async () => {
       const fresh = await open(people, friends);

@@ -24,8 +24,13 @@ export type TlsMode = (typeof modes)[number];
 
 const scheme = /^([a-z][a-z0-9+.-]+):\/\//i;
 export const schemeOf = (source: string): string | undefined => scheme.exec(source)?.[1]?.toLowerCase();
-export const isDatabase = (source: string): boolean => /^(postgres(ql)?|trino)$/.test(schemeOf(source) ?? '');
-export const isCluster = (source: string): boolean => schemeOf(source) === 'trino';
+const databases = { postgres: 'postgres', postgresql: 'postgres', trino: 'trino' } as const;
+export type DatabaseScheme = (typeof databases)[keyof typeof databases];
+/** Which kind of database lies at an address; undefined for a file. */
+export const databaseOf = (source: string): DatabaseScheme | undefined =>
+  Object.entries(databases).find(([own]) => own === schemeOf(source))?.[1];
+export const isDatabase = (source: string): boolean => databaseOf(source) !== undefined;
+export const isCluster = (source: string): boolean => databaseOf(source) === 'trino';
 
 const forms = {
   database: {

@@ -3,7 +3,7 @@ import { type Engine, type EngineLimits, pinned } from '../engine/engine.js';
 import { defaultLimits, sharedWithTies } from '../engine/limits.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
-import { isCluster, isDatabase } from '../policy/address.js';
+import { type DatabaseScheme, databaseOf } from '../policy/address.js';
 import type { Policy, Table } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
@@ -20,7 +20,9 @@ export async function openEngine(
   const said = limits.memory === undefined ? {} : { room: limits.memory };
   const allowed = { ...defaultLimits(), ...said, ...limits };
   const opened = policy && tiesRecords(policy, kinds) ? sharedWithTies(allowed) : allowed;
-  const engine = isDatabase(source.source) ? await openDatabase(source, opened) : await openDuckdb(source, opened);
+  const database = databaseOf(source.source);
+  const open = database === undefined ? openDuckdb : await databases[database]();
+  const engine = await open(source, opened);
   if (!policy) return engine;
   try {
     await pinned(engine, async (data) => {
@@ -44,11 +46,12 @@ export async function openEngine(
   }
 }
 
-/** The driver is loaded by those who use it (docs/decisions/0021-start.md). */
-const openDatabase = async (source: EngineSource, limits: EngineLimits): Promise<Engine> =>
-  isCluster(source.source)
-    ? (await import('../engine/trino/trino.js')).openTrino(source, limits)
-    : (await import('../engine/postgres/postgres.js')).openPostgres(source, limits);
+type Open = (source: EngineSource, limits: EngineLimits) => Promise<Engine>;
+/** What answers at an address, by how that begins. The driver is loaded by those who use it (docs/decisions/0021-start.md). */
+const databases: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
+  postgres: async () => (await import('../engine/postgres/postgres.js')).openPostgres,
+  trino: async () => (await import('../engine/trino/trino.js')).openTrino,
+};
 
 const tiesRecords = ({ protect, dependence }: Policy, kinds: TieKinds): boolean =>
   protect.secret !== 'edge' && dependence.some((d) => kindOf(d, kinds).records !== undefined);
