@@ -83,6 +83,7 @@ export const duckdb: Dialect = {
   parts: (list, separator) =>
     `coalesce(list_transform(string_split(${list}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),
+  bytes: (x) => `lower(hex(${x}))`,
   digest: (x) => `md5(${x})`,
   name,
 };

@@ -132,6 +132,7 @@ export const postgres: Dialect = {
   eachOf: (query, numbers) =>
     `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   fence: ' OFFSET 0',
+  bytes: (x) => byLetters(`encode(convert_to(${x}, 'UTF8'), 'hex')`),
   digest: (x) => byLetters(`md5(${x})`),
   name,
 };

@@ -125,6 +125,7 @@ export const trino: Dialect = {
     `coalesce(transform(split(${list}, ${separator}), fugu_part -> ${trimmedOf('fugu_part', blanks)}), ${nothing})`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `arrays_overlap(${list}, ARRAY[${items.join(', ')}])`),
   eachOf: (query, numbers) => `(${query}) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
+  bytes: (x) => `lower(to_hex(to_utf8(${x})))`,
   digest: (x) => `lower(to_hex(md5(to_utf8(${x}))))`,
   name,
 };
