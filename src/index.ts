@@ -28,6 +28,19 @@ export type { AnyAnswer, AnyPlan, Asking, Question } from './ask/kinds.js';
 export { type LeakageOptions, leakage } from './ask/leakage.js';
 export type { Leakage } from './ask/leakage-figures.js';
 export { type LearnedSpread, learnNetwork, learnSpread, type NetworkOptions, type SpreadOptions } from './ask/learn.js';
+export {
+  type BoundsOptions,
+  type FoundKey,
+  type KeysOptions,
+  type LearnedBounds,
+  type LearnedDomain,
+  type LearnedKeys,
+  type LearnedRows,
+  learnBounds,
+  learnKeys,
+  learnRows,
+  type RowsOptions,
+} from './ask/learn-domain.js';
 export { type Accuracy, type AccuracyOptions, type AccuracyQuestion, leastEpsilon } from './ask/least-epsilon.js';
 export {
   type AmendedTerms,

@@ -20,6 +20,7 @@ export const kinds = {
   spread: async () => (await import('./kinds/spread.js')).spread,
   odds: async () => (await import('./kinds/odds.js')).odds,
   transitions: async () => (await import('./kinds/transitions.js')).transitions,
+  keys: async () => (await import('./kinds/keys.js')).keys,
   queries: async () => (await import('./kinds/batch.js')).batch,
 } as const;
 

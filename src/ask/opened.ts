@@ -11,6 +11,8 @@ import { readPolicy } from '../terms/read.js';
 
 /** Whoever opens says who pays, and hears what takes nothing away from an answer. */
 export interface Opener {
+  /** What is asked, where that is not what the file says. */
+  readonly policy?: Policy;
   readonly analyst?: string;
   readonly as?: string;
   readonly outcomes?: Outcomes;
@@ -38,7 +40,7 @@ export interface Opened {
 
 /** Policy, data and ledger, opened together and closed together. */
 export async function openAll(file: string, opener: Opener = {}): Promise<Opened> {
-  const policy = await readPolicy(file);
+  const policy = opener.policy ?? (await readPolicy(file));
   opener.opening?.(policy.data.source);
   const engine = await openEngine(policy);
   return orClose([engine], opener, async () => {

@@ -4,6 +4,7 @@ import type { Network } from '../dependence/model/network.js';
 import { Fault } from '../errors.js';
 import type { Receipt } from '../release/receipt.js';
 import { figure } from '../report/terminal-text.js';
+import { registerDomain } from './learn-domain.js';
 import { registerTies } from './learn-ties.js';
 import { registerTransitions } from './learn-transitions.js';
 import { paidWords } from './learned-text.js';
@@ -55,6 +56,7 @@ export function register(program: Command): void {
     .action(learnColumns);
   registerTies(learn);
   registerTransitions(learn);
+  registerDomain(learn);
 }
 
 const whole = (text: string | undefined, what: string, most: number): number | undefined => {

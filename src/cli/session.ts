@@ -8,7 +8,11 @@ import { outcomes } from './paid.js';
 /** Opens policy, data and ledger, runs the work, and closes them whatever happens. */
 export async function withSession<T>(
   file: string,
-  how: { readonly decide?: ((plan: Plan) => Promise<void>) | undefined; readonly acceptNoProtection?: boolean },
+  how: {
+    readonly decide?: ((plan: Plan) => Promise<void>) | undefined;
+    readonly acceptNoProtection?: boolean;
+    readonly policy?: Policy;
+  },
   work: (fugu: Fugu, policy: Policy) => Promise<T>,
 ): Promise<T> {
   let stop: () => void = () => undefined;
@@ -16,7 +20,7 @@ export async function withSession<T>(
   const opening = (source: string) => {
     stop = clock(`working on ${basename(source)}`);
   };
-  const { decide, acceptNoProtection = false } = how;
+  const { decide, acceptNoProtection = false, policy } = how;
   // A clock that runs while somebody reads would write over the question.
   const asked =
     decide &&
@@ -27,7 +31,11 @@ export async function withSession<T>(
   const { withFugu } = await import('../ask/fugu.js');
   try {
     const told = { outcomes, caution, opening, progress: progress('reading ties') };
-    return await withFugu(file, { ...told, acceptNoProtection, ...(as && { as }), ...(asked && { decide: asked }) }, work);
+    return await withFugu(
+      file,
+      { ...told, acceptNoProtection, ...(as && { as }), ...(asked && { decide: asked }), ...(policy && { policy }) },
+      work,
+    );
   } finally {
     stop();
   }

@@ -62,6 +62,8 @@ export interface Dialect {
   bits(real: string): string;
   /** Behind a subquery whose columns are to be worked out once; absent where a database does so by itself. */
   readonly fence?: string;
+  /** The bytes of a text in UTF-8, two small hexadecimal digits each. */
+  bytes(text: string): string;
   /** 32 letters of a text that nobody can foresee; sorted alike everywhere. */
   digest(text: string): string;
   /** The name in a cell (name.ts). */

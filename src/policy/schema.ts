@@ -108,7 +108,11 @@ export const oddsRatio = z
     }
   });
 
-const described = { label: z.string().optional(), missing: codes.optional(), public: flag('public').optional() };
+const learned = z
+  .string()
+  .optional()
+  .describe('Where this was learned from the data and paid for (fugu learn keys, bounds, rows); nothing hangs on it.');
+const described = { label: z.string().optional(), missing: codes.optional(), public: flag('public').optional(), learned };
 /** A day, as the number by which days are counted. */
 const date = (what: string) =>
   z.string({ error: `The ${what} must be a day, such as 2024-12-31.` }).transform((text, ctx): Rational => {
@@ -282,6 +286,7 @@ export const tableShape = section(
     period: section({ column: word('column'), maxRows: whole('maxRows', 1) }, 'Write period: {column: month, maxRows: 2}.')
       .optional()
       .describe('Most rows of one person that are used with one value of a column.'),
+    learned,
     public: flag('public').optional().describe('Everybody knows this table: it costs nothing and hides nothing.'),
     columns: z
       .record(z.string(), columnShape, { error: 'Write one line per column: cost: {type: number, bounds: [0, 1000]}.' })

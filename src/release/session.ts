@@ -228,9 +228,9 @@ export class Session {
     return this.#desk.engine.room;
   }
 
-  /** What the columns of the data are called. */
-  async sourceColumns(): Promise<readonly string[]> {
-    return (await pinned(this.#desk.engine, (data) => data.columns())).map(({ name }) => name);
+  /** What the columns of the data, or of a table beside it, are called. */
+  async sourceColumns(table?: string): Promise<readonly string[]> {
+    return (await pinned(this.#desk.engine, (data) => data.columns(table))).map(({ name }) => name);
   }
 
   /** What a public column tells of the steps in it: how many rows each has, how many stand at none, how many come before another column's. */

@@ -134,6 +134,7 @@ export const postgres: Dialect = {
   bits: (x) =>
     `CASE WHEN ${x} <> ${constant(Number.NaN)} THEN CAST(CAST('x' || encode(float8send(${x} + ${constant(0)}), 'hex') AS BIT(64)) AS BIGINT) END`,
   fence: ' OFFSET 0',
+  bytes: (x) => byLetters(`encode(convert_to(${x}, 'UTF8'), 'hex')`),
   digest: (x) => byLetters(`md5(${x})`),
   name,
 };

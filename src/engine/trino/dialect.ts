@@ -126,6 +126,7 @@ export const trino: Dialect = {
   hasAny: (list, items) => (items.length === 0 ? 'false' : `arrays_overlap(${list}, ARRAY[${items.join(', ')}])`),
   eachOf: (query, numbers) => `(${query}) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   bits: (x) => `CASE WHEN NOT is_nan(${x}) THEN from_big_endian_64(to_ieee754_64(${x} + ${constant(0)})) END`,
+  bytes: (x) => `lower(to_hex(to_utf8(${x})))`,
   digest: (x) => `lower(to_hex(md5(to_utf8(${x}))))`,
   name,
 };

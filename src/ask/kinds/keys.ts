@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { type LearnedKeys, learnKeys, planKeys } from '../../learn/keys/learn-keys.js';
+import { type Answer, defineKind } from '../kind.js';
+
+const request = z.strictObject({
+  /** A column that the policy does not declare. */
+  column: z.string().min(1),
+  /** A table of the policy; the data when absent. */
+  table: z.string().min(1).optional(),
+  /** So many values at most. */
+  most: z.int().min(1).max(500).default(50),
+  /** Values of more bytes are left out; fewer mean less noise. */
+  longest: z.int().min(1).max(64).default(16),
+});
+
+/** The values of a column that nobody has declared: those that many rows have. */
+export const keys = defineKind({
+  name: 'keys',
+  question: z.strictObject({ keys: request }),
+  hint: 'Write {"keys": {"column": "city", "most": 50, "longest": 12}}.',
+  example: () => undefined,
+  plan: (session, { keys }, options) => planKeys(session, asked(keys), options),
+  async release(session, { keys }, options): Promise<Answer<LearnedKeys>> {
+    const { learned, receipt } = await learnKeys(session, asked(keys), options);
+    return { result: learned, receipt };
+  },
+});
+
+const asked = (input: z.input<typeof request>) => {
+  const { table, ...rest } = request.parse(input);
+  return { ...rest, ...(table !== undefined && { table }) };
+};
