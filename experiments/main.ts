@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 /** `npm run experiment -- NAME [OUT]`: each experiment writes CSV and SVG into its folder and prints what it found. */
 const experiments: Record<string, () => Promise<{ run(out: string): Promise<void> }>> = {
+  coverage: () => import('./coverage/run.js'),
   households: () => import('./households/run.js'),
   learning: () => import('./learning/run.js'),
   lpb: () => import('./lpb/run.js'),

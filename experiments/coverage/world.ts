@@ -1,3 +1,4 @@
+import { columnsRead } from '../../src/count/measure.js';
 import { numbersToNoise } from '../../src/count/noisy-cells.js';
 import { rowCounter } from '../../src/count/rows.js';
 import type { Cell } from '../../src/engine/engine.js';
@@ -48,8 +49,11 @@ export function asked(policy: Policy, queries: unknown, { noise, amount }: Budge
   return { bound, laws };
 }
 
+/** The columns that are read for it. */
+export const columnsOf = ({ bound }: Pick<Asked, 'bound'>): readonly string[] => columnsRead(bound.measures);
+
 export function counted(policy: Policy, { bound }: Asked, data: Data): readonly (readonly bigint[])[] {
-  const names = [...policy.columns.keys()];
+  const names = columnsOf({ bound });
   const counter = rowCounter(bound.measures, names, policy);
   counter.add({ columns: names.map((name) => data[name]!), rows: data[names[0]!]!.length });
   return counter.totals().map((cells, k) => {

@@ -1,7 +1,7 @@
 import { codesOf } from '../policy/code.js';
 import { columnNamed, isCoded } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
-import type { CategoryColumn, Column, NumberColumn, Policy } from '../policy/policy.js';
+import type { CategoryColumn, Column, NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
 import type { Counting } from './measure.js';
 import { foldTest, type LeafTest, type RowTest } from './row-test.js';
 
@@ -12,7 +12,7 @@ import { foldTest, type LeafTest, type RowTest } from './row-test.js';
 export interface DerivedColumn {
   readonly name: string;
   /** Its domain, as if it had been declared. */
-  readonly column: CategoryColumn | NumberColumn;
+  readonly column: CategoryColumn | NumberColumn | WeightColumn;
   /** Its place: from 0 to the last of the domain, or none. */
   readonly of: Whole;
   /** The declared columns that it reads. */

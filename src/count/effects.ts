@@ -123,7 +123,9 @@ function answerEffect(column: string, { counting, cells, row, within }: Shape): 
   const reads = (name: string) => basesOf(counting, name).includes(column);
   const keys = counting.keys.filter((key) => columnsOfKey(key).some(reads));
   const { value } = counting;
-  const valued = ('column' in value && value.column !== undefined && reads(value.column)) || weightOf(value) === column;
+  const weight = weightOf(value);
+  const valued =
+    ('column' in value && value.column !== undefined && reads(value.column)) || (weight !== undefined && reads(weight));
   const whole = apart(touched, cells, row);
   if (keys.length > 0 && valued) return whole;
   const moved = (cellsMoved: bigint, by: Effect): Effect => ({ l1: cellsMoved * by.l1, l2squared: cellsMoved * by.l2squared });
@@ -291,12 +293,12 @@ export function sumEffects(declared: Policy, counting: Counting): Effects {
   const { most, range } = sizeOf(valueInterval(policy, value));
   const weight = weightInterval(policy, weightOf(value));
   const number = numberInterval(policy, value);
-  const within = (column: string): Effect =>
-    ofOne(
-      value.kind === 'number' && basesOf(counting, value.column).includes(column)
-        ? sizeOf(number).range * sizeOf(weight).most
-        : sizeOf(weight).range * sizeOf(number).most,
-    );
+  const within = (column: string): Effect => {
+    const reads = (name: string | undefined) => name !== undefined && basesOf(counting, name).includes(column);
+    const [inNumber, inWeight] = [value.kind === 'number' && reads(value.column), reads(weightOf(value))];
+    if (inNumber && inWeight) return ofOne(range);
+    return ofOne(inNumber ? sizeOf(number).range * sizeOf(weight).most : sizeOf(weight).range * sizeOf(number).most);
+  };
   const cells = counting.keys.reduce((n, key) => n * BigInt(key.size), 1n);
   return perClass(policy, { counting, cells, row: { most: ofOne(most), range: ofOne(range) }, within, moving: { value } });
 }

@@ -82,9 +82,14 @@ export interface ViewRows {
 }
 
 /** How the sample was drawn, as far as errors need it: declared, never read from the data. */
+/** How the sample was drawn: declared, never read from the data. */
 export interface Design {
-  /** How much larger the variance of a share is than in a simple random sample of as many people. */
+  /** How much larger the variance of a share or mean is than in a simple random sample of as many people. */
   readonly effect: number;
+  /** How many people there are in all, of whom the sample was drawn; without end when absent. */
+  readonly population?: number;
+  /** Parts of the population that were sampled apart, by the codes of a column, and how many people each has. */
+  readonly strata?: { readonly column: string; readonly sizes: ReadonlyMap<string, number> };
 }
 
 export type SecretKind = 'row' | 'person' | 'answer' | 'step' | 'edge';

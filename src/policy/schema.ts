@@ -239,6 +239,7 @@ export const budgetShape = section(
 );
 
 const [leastEffect, mostEffect] = [rational(1, 10), rational(1000)];
+const isCount = (x: Rational): boolean => x.den === 1n && x.num > 0n;
 export const designShape = section(
   {
     effect: decimalWhere(
@@ -246,9 +247,46 @@ export const designShape = section(
       (x) => compare(x, leastEffect) >= 0 && compare(x, mostEffect) <= 0,
       'between 0.1 and 1000',
       'A simple random sample has 1, samples of whole households or villages 1.5 to 3.',
-    ).describe('How much larger the variance of a share is than in a simple random sample of as many people.'),
+    )
+      .optional()
+      .describe('How much larger the variance of a share is than in a simple random sample of as many people; 1 when absent.'),
+    clusters: section(
+      {
+        size: decimalWhere(
+          'cluster size',
+          (x) => compare(x, one) >= 0,
+          'at least 1',
+          'Write how many people a cluster has in the mean.',
+        ),
+        alike: decimalWhere(
+          'likeness',
+          (x) => compare(x, zero) >= 0 && compare(x, one) <= 0,
+          'between 0 and 1',
+          'The intraclass correlation: 0.02 to 0.1 for villages, 0.2 and more for households.',
+        ),
+      },
+      'Write clusters: {size: 20, alike: 0.05}.',
+    )
+      .optional()
+      .describe(
+        'People were drawn in clusters of that mean size, whose answers are that much alike (intraclass correlation): the effect is multiplied by 1 + (size - 1) alike.',
+      ),
+    population: decimalWhere('population', isCount, 'a whole number above 0', 'Write how many people there are in all.')
+      .optional()
+      .describe('How many people there are in all: a sample of a large part of them errs less, and totals can be told.'),
+    strata: section(
+      {
+        column: word('column'),
+        sizes: z.record(code, decimalWhere('size', isCount, 'a whole number above 0', 'Write how many people the stratum has.')),
+      },
+      'Write strata: {column: region, sizes: {north: 120000, south: 80000}}.',
+    )
+      .optional()
+      .describe(
+        'Parts of the population that were sampled apart, and how many people each has (public, from the census): kind "estimate" weighs their means so.',
+      ),
   },
-  'Write design: {effect: 1.4}.',
+  'Write design: {effect: 1.4} or design: {population: 250000}.',
 );
 
 export const mergeShape = section(

@@ -57,11 +57,21 @@ export function derivedColumns(
       open.add(name);
       const { of, column } = columnOf(name, worthOf(expression, deriving));
       const date = isNumber(column) && isDate(expression, deriving);
-      made.push({ name, of, column: date ? { ...column, date } : column, bases: basesIn(of, made) });
+      const bases = basesIn(of, made);
+      made.push({ name, of, column: weighing(policy, bases, date ? { ...column, date } : column), bases });
     },
   };
   for (const name of asked.keys()) deriving.need(name);
   return made;
+}
+
+/** What is made of weights is one. */
+function weighing(policy: Policy, bases: readonly string[], column: CategoryColumn | NumberColumn): DerivedColumn['column'] {
+  const weights = bases.some((name) => policy.columns.get(name)?.type === 'weight');
+  if (!weights || column.type === 'category') return column;
+  const { name, bounds, step, missing } = column;
+  if (bounds[0].num < 0n) throw unsupported(`The derived weight "${name}" could be below 0.`, 'Add so much that it cannot.');
+  return { name, type: 'weight', bounds, step, missing };
 }
 
 /** Each value is a group where there are no more. */
@@ -133,7 +143,7 @@ function columnWorth(name: string, deriving: Deriving): Worth {
   deriving.need(name);
   const column = columnNamed(deriving.policy(), name);
   if (column.type === 'category') return { kind: 'label', place: { kind: 'place', column: name }, labels: codesOf(column) };
-  if (!isNumber(column))
+  if (!isNumber(column) && column.type !== 'weight')
     throw unsupported(
       `Column "${name}" is declared as ${column.type}, of which no column can be derived.`,
       'Use it in conditions, or as "weight".',

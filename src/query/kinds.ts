@@ -1,8 +1,11 @@
 import { cdf } from './kinds/cdf.js';
+import { compare } from './kinds/compare.js';
 import { correlation } from './kinds/correlation.js';
 import { count, crosstab, histogram } from './kinds/count.js';
 import { distinct } from './kinds/distinct.js';
+import { estimate } from './kinds/estimate.js';
 import { formula } from './kinds/formula.js';
+import { independence } from './kinds/independence.js';
 import { mean } from './kinds/mean.js';
 import { quantile } from './kinds/quantile.js';
 import { ranges } from './kinds/ranges.js';
@@ -28,4 +31,7 @@ export const queryKinds = {
   quantile,
   regression,
   correlation,
+  independence,
+  compare,
+  estimate,
 } as const;

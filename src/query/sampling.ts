@@ -1,3 +1,4 @@
+import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
 
@@ -17,9 +18,9 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
   // Rows of a distribution hold those before them: the largest is everybody. Others lie apart.
   const together = table.query.kind === 'cdf' ? Math.max : (all: number, more: number) => all + more;
   for (const row of table.rows) if (row.share) people.set(group(row), together(people.get(group(row)) ?? 0, row.value ?? 0));
-  const rows = table.rows.map((row) =>
-    row.share ? { ...row, share: sampled(row.share, people.get(group(row))! / design.effect) } : row,
-  );
+  // All of a population of which everybody was asked is worth a sample without end.
+  const worth = (people: number) => people / Math.max(1e-9, varianceFactor({ design, protect }, people) ?? 1);
+  const rows = table.rows.map((row) => (row.share ? { ...row, share: sampled(row.share, worth(people.get(group(row))!)) } : row));
   return { ...table, rows };
 }
 
@@ -27,10 +28,34 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
  * By how much a variance over samples of so many people is larger than that of a simple random sample from a population without end; undefined where no
  * design is declared, or where one person may be several rows.
  */
-export function varianceFactor({ design, protect }: Pick<Policy, 'design' | 'protect'>, _people: number): number | undefined {
+export function varianceFactor({ design, protect }: Pick<Policy, 'design' | 'protect'>, people: number): number | undefined {
   if (!design || (protect.secret === 'person' && protect.maxRows > 1)) return undefined;
-  return design.effect;
+  // Of a large part of all there are, less is left to chance.
+  const left = design.population === undefined ? 1 : Math.max(0, 1 - people / design.population);
+  return design.effect * left;
 }
+
+/** The same for tests, which are about a population by nature: a simple random sample where no design is declared. */
+export function testFactor(
+  policy: Pick<Policy, 'design' | 'protect'>,
+  { weight }: { readonly weight?: string | undefined },
+): (people: number) => number {
+  if (weight !== undefined)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Tests are made without weights.',
+      'Leave out "weight", or compare weighted means by their intervals.',
+    );
+  if (policy.protect.secret === 'person' && policy.protect.maxRows > 1)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A test counts people, and one person may be several rows here.',
+      'Declare maxRows: 1, or ask of one row per person: "from": {"perPerson": …}.',
+    );
+  return (people) => varianceFactor(policy, people) ?? 1;
+}
+export const testNote = ({ design }: Pick<Policy, 'design'>): string =>
+  `The test knows of the noise, and takes the people for ${design ? `a sample as declared under design` : 'a simple random sample of a large population'}.`;
 
 /** `people`: of a simple random sample that would be as exact. */
 function sampled(share: Share, people: number): Share {

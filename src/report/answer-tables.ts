@@ -3,7 +3,7 @@ import type { ClassifyResult } from '../learn/classify/predict.js';
 import type { KmeansResult } from '../learn/kmeans/kmeans.js';
 import type { ClusteringResult } from '../pattern/clustering.js';
 import type { DegreeResult } from '../pattern/degrees/release.js';
-import { barChart } from './bar-chart.js';
+import { intervalChart } from './interval-chart.js';
 import { scatterChart } from './scatter-chart.js';
 import type { Drawing } from './svg.js';
 import { figure, table } from './terminal-text.js';
@@ -73,18 +73,29 @@ const centresDrawing = ({ columns, centres, counts }: KmeansResult, width: numbe
   });
 
 function weights(result: ClassifyResult) {
-  const rows = [['(intercept)', result.intercept] as const, ...result.weights.map((w) => [termName(w), w.weight] as const)];
-  const strongest = rows.toSorted((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
-  const header = ['feature', 'weight'];
-  const shown = strongest.slice(0, 20).map(([name, weight]) => [name, figure(weight)]);
+  const [low, high] = result.interceptInterval ?? [null, null];
+  const terms = [
+    { name: '(intercept)', weight: result.intercept, low, high },
+    ...result.weights.map((w) => ({ name: termName(w), weight: w.weight, low: w.low ?? null, high: w.high ?? null })),
+  ];
+  const known = result.interceptInterval !== undefined;
+  const strongest = terms.toSorted((a, b) => Math.abs(b.weight) - Math.abs(a.weight));
+  const header = ['feature', 'weight', ...(known ? ['95 % interval'] : [])];
+  const shown = strongest
+    .slice(0, 20)
+    .map((w) => [w.name, figure(w.weight), ...(known ? [`${figure(w.low!)} … ${figure(w.high!)}`] : [])]);
   const rest = strongest.length > 20 ? `\n… and ${strongest.length - 20} weaker weights` : '';
   const drawing = (width: number): Drawing =>
-    barChart({
-      bars: strongest.slice(0, 20).map(([label, value]) => ({ label, value, low: null, high: null })),
+    intervalChart({
+      marks: strongest.slice(0, 20).map(({ name, weight, low, high }) => ({ label: name, value: weight, low, high })),
       label: 'The strongest weights',
       width,
     });
-  return { text: table(header, shown) + rest, tables: [{ name: 'weights', header, rows, drawing }] };
+  const rows = terms.map((w) => [w.name, w.weight, ...(known ? [w.low!, w.high!] : [])]);
+  return {
+    text: `${table(header, shown)}${rest}\n${result.intervals}`,
+    tables: [{ name: 'weights', header: ['feature', 'weight', ...(known ? ['low', 'high'] : [])], rows, drawing }],
+  };
 }
 
 const termName = (term: ClassifyResult['weights'][number]): string => {

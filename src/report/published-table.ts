@@ -47,6 +47,7 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   const rank = table.error === 'rank';
   const shares = table.rows.some(({ share }) => share);
   const sampled = table.rows.some(({ share }) => share?.withSampling);
+  const beyond = table.rows.some(({ withSampling }) => withSampling);
   const labels = keyLabels(table, policy);
   // A label column only where some label says more than its code.
   const labelled = keys.map((_, k) => table.rows.some((row) => labels(row.keys)[k] !== row.keys[k]));
@@ -64,6 +65,13 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
           figure('low', 'lower end of the 95 % interval of the noise'),
           figure('high', 'upper end of it'),
         ]),
+    ...(beyond
+      ? [
+          figure('sampling_error', 'standard error of having asked some people and not all, by itself'),
+          figure('low_with_sampling', 'lower end of the 95 % interval of noise and sampling together'),
+          figure('high_with_sampling', 'upper end of it'),
+        ]
+      : []),
     ...(shares
       ? [
           figure(
@@ -86,6 +94,7 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
     ...r.keys,
     r.value,
     ...(rank ? [r.rankError ?? null] : [r.value === null ? null : r.standardError, ...ends(r.value, r)].map(rounded)),
+    ...(beyond ? [r.withSampling?.standardError ?? null, ...ends(r.withSampling && r.value, r.withSampling)].map(rounded) : []),
     ...(shares ? [r.share?.value, ...ends(r.share?.value, r.share)].map(inPercent) : []),
     ...(sampled ? ends(r.share?.value, r.share?.withSampling).map(inPercent) : []),
     ...labels(r.keys).filter((_, k) => labelled[k]),
@@ -93,8 +102,8 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   return {
     name: tableTitle(table),
     ...(question !== undefined && { question }),
-    ...((table.mostlyNoise ?? table.arranged) !== undefined && {
-      warning: [table.mostlyNoise, table.arranged].filter((said) => said !== undefined).join(' '),
+    ...((table.mostlyNoise ?? table.arranged ?? table.note) !== undefined && {
+      warning: [table.mostlyNoise, table.arranged, table.note].filter((said) => said !== undefined).join(' '),
     }),
     fields,
     rows,

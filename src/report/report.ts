@@ -8,6 +8,7 @@ import type { AnswerTable } from '../query/bound.js';
 import { declaredFor } from '../query/from.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
+import { intervalChart } from './interval-chart.js';
 import { keyLabels, missing } from './key-labels.js';
 import { brief, estimate, shownEnds } from './number.js';
 import { rankText } from './rank-text.js';
@@ -142,6 +143,7 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
 function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const labels = keyLabels(table, policy);
   const sampled = table.rows.some(({ share }) => share?.withSampling);
+  const beyond = table.rows.some(({ withSampling }) => withSampling);
   const rows = table.rows.map((row) => ({
     ...row,
     ...shownEnds(row.low, row.high),
@@ -173,30 +175,73 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   return {
     title: tableTitle(table),
     ...(asked?.label && asked.label !== table.name && { note: asked.label }),
-    ...((table.mostlyNoise ?? table.arranged) !== undefined && {
-      warning: [table.mostlyNoise, table.arranged].filter((said) => said !== undefined).join(' '),
-    }),
+    ...saidOf(table),
     measure,
-    panels,
+    panels: isTest(table) ? [] : panels,
+    ...(hasIntervals(table) && { drawing: (width: number) => intervals(rows, measure, width) }),
     columns: [
       ...keys,
       value,
       table.error === 'rank' ? 'rank error' : '95 % interval',
+      ...(beyond ? ['with sampling'] : []),
       ...(parts ? ['percent', '95 % interval'] : []),
     ],
-    figures: parts ? 4 : 2,
+    figures: (parts ? 4 : 2) + (beyond ? 1 : 0),
     ...(parts && { unit: '%' }),
     rows: rows.map((r) => {
       const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
       const interval =
         r.rankError !== undefined ? rankText(r, brief) : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
-      return [...r.labels, estimate(r.value, half).value, interval, ...(parts ? percentCells(r.share, digits) : [])];
+      const wide = r.withSampling && shownEnds(r.withSampling.low, r.withSampling.high);
+      const both = wide && wide.low !== null && wide.high !== null ? `${brief(wide.low)} to ${brief(wide.high)}` : '';
+      return [
+        ...r.labels,
+        estimate(r.value, half).value,
+        interval,
+        ...(beyond ? [both] : []),
+        ...(parts ? percentCells(r.share, digits) : []),
+      ];
     }),
-    error: sampled
-      ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
-      : `${errorWords[table.error]}${parts ? percentWords : ''}`,
+    error: beyond
+      ? 'Thick bars: at least 95 %, over the noise. Thin bars: about 95 %, over noise and sampling together, for the declared design.'
+      : sampled
+        ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
+        : `${errorWords[table.error]}${parts ? percentWords : ''}`,
   };
 }
+
+/** What is said beside the numbers. */
+function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning'> {
+  const said = [mostlyNoise, arranged, note].filter((text) => text !== undefined);
+  return said.length > 0 ? { warning: said.join(' ') } : {};
+}
+
+/** Figures of different kinds in one table: nothing that bars could compare. */
+const isTest = ({ query }: AnswerTable): boolean => query.kind === 'independence' || query.kind === 'estimate';
+const hasIntervals = ({ query, rows }: AnswerTable): boolean =>
+  (query.by ?? []).length === 0 &&
+  (query.kind === 'regression' || query.kind === 'correlation' || query.kind === 'compare') &&
+  rows.length > 0;
+
+/** Coefficients and the like: an intercept and a p-value are of another kind than the rest, and would set its scale. */
+const intervals = (
+  rows: readonly (AnswerTable['rows'][number] & { readonly labels: readonly string[] })[],
+  measure: string,
+  width: number,
+) =>
+  intervalChart({
+    marks: rows
+      .filter(({ keys }) => keys.at(-1) !== '(intercept)' && keys.at(-1) !== 'p-value')
+      .map(({ labels, value, low, high, withSampling }) => ({
+        label: labels.join(' with '),
+        value,
+        low,
+        high,
+        ...(withSampling && { wide: withSampling }),
+      })),
+    label: `${measure}: points with 95 percent intervals; the numbers are in the table below`,
+    width,
+  });
 
 type Share = NonNullable<AnswerTable['rows'][number]['share']>;
 

@@ -13,11 +13,13 @@ function tableText(answer: AnswerTable, policy: Policy): string {
   const rank = answer.error === 'rank';
   const shares = answer.rows.some(({ share }) => share);
   const sampled = answer.rows.some(({ share }) => share?.withSampling);
+  const beyond = answer.rows.some(({ withSampling }) => withSampling);
   return table(
     [
       ...keys,
       answer.columns.at(-1)!,
       rank ? 'rank error' : '95 % interval',
+      ...(beyond ? ['with sampling error'] : []),
       ...(shares ? [sampled ? 'percent, with sampling error' : 'percent'] : []),
     ],
     answer.rows.map((r) => [
@@ -26,6 +28,7 @@ function tableText(answer: AnswerTable, policy: Policy): string {
       ),
       r.value === null ? '-' : figure(r.value),
       rank ? rankText(r, figure) : intervalText(r),
+      ...(beyond ? [r.withSampling ? intervalText(r.withSampling) : ''] : []),
       ...(shares ? [r.share ? percentText({ ...r.share, ...r.share.withSampling }) : ''] : []),
     ]),
   );
@@ -37,13 +40,16 @@ export function tablesText(tables: readonly AnswerTable[], policy: Policy, where
   return [
     ...tables
       .slice(0, mostShown)
-      .map((t) => `${bold(tableTitle(t))}\n${tableText(t, policy)}\n${t.arranged === undefined ? '' : `${dim(t.arranged)}\n`}`),
+      .map(
+        (t) =>
+          `${bold(tableTitle(t))}\n${tableText(t, policy)}\n${[t.arranged, t.note].map((said) => (said === undefined ? '' : `${dim(said)}\n`)).join('')}`,
+      ),
     ...(more > 0 ? [`${dim(`… and ${more} more ${more === 1 ? 'table' : 'tables'}${whereAll}`)}\n`] : []),
   ];
 }
 const mostShown = 12;
 
-function intervalText(row: AnswerTable['rows'][number]): string {
+function intervalText(row: { readonly low: number | null; readonly high: number | null }): string {
   const { low, high } = shownEnds(row.low, row.high);
   return low === null || high === null ? '-' : `${figure(low)} … ${figure(high)}`;
 }

@@ -2,13 +2,14 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isCsv } from '../engine/data-file.js';
 import { Fault } from '../errors.js';
-import { isZero, toNumber } from '../exact/rational.js';
+import { isZero } from '../exact/rational.js';
 import { readNamed, readNamedText, whyNot } from '../input/named-file.js';
 import { addressFrom, isCluster, isDatabase, readCluster, schemeOf } from '../policy/address.js';
 import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
 import { declareColumns } from '../policy/columns.js';
+import { declareDesign } from '../policy/design.js';
 import { declareKnown } from '../policy/known/declare.js';
 import { declarePairs } from '../policy/pairs/declare.js';
 import type { Column, DataSource, Dependence, Policy, Protect, Relation } from '../policy/policy.js';
@@ -106,7 +107,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     data,
     protect,
     budget,
-    ...(entry.design !== undefined && { design: { effect: toNumber(entry.design.effect) } }),
+    ...(entry.design !== undefined && { design: declareDesign(entry.design, columns, yaml) }),
     columns,
     relations,
     ...several,

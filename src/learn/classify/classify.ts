@@ -46,7 +46,7 @@ export async function releaseClassify(
       if (kept) for (const [k, booked] of trainer.mechanisms.entries()) paid.exchange(booked, used.mechanisms[k]!);
       const train = used.ready(paid);
       const rows = kept ?? map;
-      return tell(ask, used.method, rows, train((await readExamples(engine, session.policy, rows)).open()));
+      return tell(ask, used, rows, train((await readExamples(engine, session.policy, rows)).open()));
     },
   });
 }
@@ -184,10 +184,12 @@ function choose(ask: ClassifyRequest, base: Omit<Setting, 'regularisation'>, wit
   return { allotment: least(descent).allotment, makeTrainer: descent };
 }
 
-function tell(ask: ClassifyRequest, method: Trainer['method'], map: FeatureMap, w: Float64Array): ClassifyResult {
+function tell(ask: ClassifyRequest, { method, half, intervals }: Trainer, map: FeatureMap, w: Float64Array): ClassifyResult {
   // Weights are for rows divided by the radius; told for features in -1 .. 1.
   const natural = unit / map.radius;
   const terms = map.features.flatMap((feature) => feature.terms);
+  const around = (x: number): readonly [number, number] => [(x - half!) * natural, (x + half!) * natural];
+  const ends = (x: number) => (half === undefined ? {} : { low: around(x)[0], high: around(x)[1] });
   return {
     model: ask.model,
     method,
@@ -195,7 +197,9 @@ function tell(ask: ClassifyRequest, method: Trainer['method'], map: FeatureMap, 
     positive: ask.positive,
     features: map.features.map((f) => f.column),
     intercept: w[0]! * natural,
-    weights: terms.map((term, k) => ({ ...term, weight: w[k + 1]! * natural })),
+    ...(half !== undefined && { interceptInterval: around(w[0]!) }),
+    weights: terms.map((term, k) => ({ ...term, weight: w[k + 1]! * natural, ...ends(w[k + 1]!) })),
+    intervals,
   };
 }
 

@@ -56,6 +56,8 @@ export function descentTrainer(setting: Setting, allotment: Allotment): Trainer 
     method: 'sgd',
     noise: gradients.law.kind,
     certified: true,
+    intervals:
+      'No intervals: what noise does to a weight in one step is carried on by the next ones, as far as the rows say. The method "output" has them.',
     why: `${steps} steps of gradient descent around a noisy mean row, each with ${lawWords(gradients.law.kind)} noise on a whole-number gradient.`,
     mechanisms: [mean, gradients],
     blur: spreadOf(gradientNoise(setting, allotment, commonSteps)) * Math.sqrt(map.width),

@@ -48,6 +48,7 @@ export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
     method: 'objective',
     noise: 'gamma',
     certified: false,
+    intervals: 'No intervals: as published, the noise is a slope of the objective. The method "output" has them.',
     why: `The minimiser of the objective with a random linear term (epsilon ${terms.epsilon.toPrecision(3)} of it for the term, extra penalty ${terms.penalty.toPrecision(3)}).`,
     mechanisms: [mechanism],
     blur: (2 * map.width) / (terms.epsilon * records * penalty),

@@ -2,7 +2,8 @@ import { add, ceiling, divide, fromNumber, multiply, type Rational, rational, to
 import { additive } from '../../mechanism/additive.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import type { Effect } from '../../mechanism/effect.js';
-import { lawWords } from '../../mechanism/law.js';
+import { inDoubles, lawWords } from '../../mechanism/law.js';
+import { halfWidth } from '../../mechanism/law-width.js';
 import { integerRoot } from '../../noise/discrete-gaussian.js';
 import { ofRecord } from '../effects.js';
 import { gradientError } from './gradient.js';
@@ -66,6 +67,9 @@ export function outputTrainer(setting: Setting, allotment: Allotment): Trainer {
     why: `The best weights with ${lawWords(weights.law.kind)} noise; one record can move them by at most ${toNumber(l2).toPrecision(3)}.`,
     mechanisms: [weights],
     blur: grid * Math.sqrt(weights.variance * map.width),
+    // Beside the noise: the rounding to the grid, and a solver that stops early.
+    half: grid * (halfWidth(inDoubles(weights.law), 0.05) + 0.5) + tolerance / regularisation,
+    intervals: `95 % intervals of the noise around the weights that are best for these very rows under the penalty ${regularisation.toPrecision(2)}; what the penalty pulls towards 0 and the error of sampling are not in them.`,
     ready: (paid) => {
       const add = weights.ready(paid);
       return (examples) => {

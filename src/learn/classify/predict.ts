@@ -8,7 +8,11 @@ export interface ClassifyResult {
   readonly positive: readonly string[];
   readonly features: readonly string[];
   readonly intercept: number;
-  readonly weights: readonly (Term & { readonly weight: number })[];
+  /** Its ends, where weights have some. */
+  readonly interceptInterval?: readonly [number, number];
+  readonly weights: readonly (Term & { readonly weight: number; readonly low?: number; readonly high?: number })[];
+  /** What low and high are: 95 % intervals of the noise, or why there are none (output.proof.md). */
+  readonly intervals: string;
 }
 
 export interface Prediction {

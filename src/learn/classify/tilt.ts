@@ -36,6 +36,8 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
     certified: true,
     why: `The best weights for the objective with a random linear term, penalty ${regularisation.toPrecision(2)}: noise once, whatever the number of steps.`,
     mechanisms: [weights],
+    intervals:
+      'No intervals: the noise is a slope of the objective, and how far it moves each weight depends on how curved the objective is at the rows, which was not paid for. The method "output" has them.',
     blur: (perUnit * toNumber(weights.law.scale) * Math.sqrt(2 * map.width)) / (records * regularisation),
     ready: (paid) => {
       const draw = weights.ready(paid);

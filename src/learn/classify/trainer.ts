@@ -24,6 +24,10 @@ export interface Trainer {
   readonly mechanisms: readonly Mechanism[];
   /** Expected length of the noise: of the weights (output, tilt), of one gradient among fifteen (descent). */
   readonly blur: number;
+  /** Where the noise of each weight is known by itself: 95 times in 100 it strays no farther from the best weight than this. */
+  readonly half?: number;
+  /** What is told of intervals. */
+  readonly intervals: string;
   /** What it gives back sees data, and makes weights for rows of length at most one. */
   readonly ready: (paid: Paid) => (examples: Examples) => Float64Array;
 }

@@ -1,5 +1,5 @@
 import { chiSquareTail } from './chi-square.js';
-import { dot, eigen, square } from './matrix.js';
+import { applied, dot, eigen, type Matrix, square } from './matrix.js';
 
 export interface Independence {
   /** Null where the noise left no rows. */
@@ -10,11 +10,18 @@ export interface Independence {
   readonly strength: number;
 }
 
+/** The noise of every cell: its variance, and whether it strays farther now and then than a normal one would. */
+export interface CellNoise {
+  readonly variance: number;
+  readonly laplace: boolean;
+}
+
 /**
  * The chi-square test of a table that noise was added to (independent.proof.md): departures from what the margins say, in units of how far sampling and noise
- * together make them stray. `variance`: of the noise of a cell; `factor`: of sampling, beside a simple random sample.
+ * together make them stray. `factor`: of sampling, beside a simple random sample.
  */
-export function independence(counts: readonly (readonly number[])[], variance: number, factor: number): Independence {
+export function independence(counts: readonly (readonly number[])[], noise: CellNoise, factor: number): Independence {
+  const { variance } = noise;
   const [rows, columns] = [counts.length, counts[0]!.length];
   const freedom = (rows - 1) * (columns - 1);
   const total = counts.flat().reduce((a, b) => a + b, 0);
@@ -36,12 +43,9 @@ export function independence(counts: readonly (readonly number[])[], variance: n
       });
     });
   });
-  const { values, vectors } = eigen(spread);
-  const most = Math.max(...values);
-  const statistic = values.reduce((sum, value, k) => {
-    const along = departures.reduce((s, x, i) => s + x * vectors[i]![k]!, 0);
-    return value > 1e-12 * most ? sum + along ** 2 / value : sum;
-  }, 0);
+  const inverse = inverseOf(spread);
+  const statistic = dot(departures, applied(inverse, departures));
+  const chance = tailOf(statistic, freedom, noise.laplace ? 3 * variance ** 2 * fourths(counts, left, right, inverse) : 0);
   const chi = (floor: number) =>
     counts.reduce(
       (s, row, i) => s + sums(row.map((x, j) => (x - total * p[i]! * q[j]!) ** 2 / Math.max(floor, total * p[i]! * q[j]!))),
@@ -50,7 +54,39 @@ export function independence(counts: readonly (readonly number[])[], variance: n
   const plain = chi(1);
   const added = freedom * factor + variance * sums(p.flatMap((x) => q.map((y) => 1 / Math.max(1, total * x * y))));
   const strength = Math.sqrt(Math.max(0, plain - added) / (total * Math.min(rows - 1, columns - 1)));
-  return { statistic, freedom, chance: chiSquareTail(freedom, statistic), strength: Math.min(1, strength) };
+  return { statistic, freedom, chance, strength: Math.min(1, strength) };
+}
+
+function inverseOf(spread: Matrix): Matrix {
+  const { values, vectors } = eigen(spread);
+  const most = Math.max(...values);
+  return spread.map((_, i) =>
+    Float64Array.from(spread, (__, j) =>
+      values.reduce((sum, value, k) => (value > 1e-12 * most ? sum + (vectors[i]![k]! * vectors[j]![k]!) / value : sum), 0),
+    ),
+  );
+}
+
+/** How much each cell's noise makes of the statistic by itself, squared and added up. */
+function fourths(
+  counts: readonly (readonly number[])[],
+  left: readonly (readonly number[])[],
+  right: readonly (readonly number[])[],
+  inverse: Matrix,
+): number {
+  let sum = 0;
+  for (let i = 0; i < counts.length; i++)
+    for (let j = 0; j < counts[0]!.length; j++) {
+      const own = left.flatMap((u) => right.map((w) => u[i]! * w[j]!));
+      sum += dot(own, applied(inverse, own)) ** 2;
+    }
+  return sum;
+}
+
+/** Of a variable with the mean of chi-square and so much more variance: the gamma variable with both (independent.proof.md, 3). */
+function tailOf(statistic: number, freedom: number, more: number): number {
+  const wider = (2 * freedom + more) / (2 * freedom);
+  return chiSquareTail(freedom / wider, statistic / wider);
 }
 
 const range = (n: number): readonly number[] => Array.from({ length: n }, (_, i) => i);

@@ -1,0 +1,49 @@
+import type * as z from 'zod';
+import { toNumber } from '../exact/rational.js';
+import { codesOf, codeText } from './code.js';
+import type { Column, Design } from './policy.js';
+import { invalid } from './problems.js';
+import type { designShape } from './schema.js';
+import { didYouMean } from './suggest.js';
+import type { YamlFile } from './yaml-file.js';
+
+/** How the sample was drawn, as a policy declares it; nothing of it is read from the data. */
+export function declareDesign(
+  { effect, clusters, population, strata }: z.output<typeof designShape>,
+  columns: ReadonlyMap<string, Column>,
+  yaml: YamlFile,
+): Design {
+  const clustered = clusters ? 1 + (toNumber(clusters.size) - 1) * toNumber(clusters.alike) : 1;
+  return {
+    effect: (effect ? toNumber(effect) : 1) * clustered,
+    ...(population && { population: toNumber(population) }),
+    ...(strata && { strata: strataOf(strata, columns, yaml) }),
+  };
+}
+
+type Strata = NonNullable<z.output<typeof designShape>['strata']>;
+function strataOf({ column: name, sizes }: Strata, columns: ReadonlyMap<string, Column>, yaml: YamlFile) {
+  const column = columns.get(name);
+  if (column?.type !== 'category')
+    throw invalid(
+      yaml,
+      ['design', 'strata', 'column'],
+      `The strata are told apart by "${name}", which is no declared category.`,
+      didYouMean(
+        name,
+        [...columns.values()].filter(({ type }) => type === 'category').map((c) => c.name),
+        'Categories',
+      ),
+    );
+  const declared = new Map(Object.entries(sizes).map(([code, size]) => [codeText(code), toNumber(size)]));
+  const codes = codesOf(column);
+  const odd = [...declared.keys()].find((code) => !codes.includes(code)) ?? codes.find((code) => !declared.has(code));
+  if (odd !== undefined)
+    throw invalid(
+      yaml,
+      ['design', 'strata', 'sizes'],
+      `The sizes of the strata and the values of "${name}" differ ("${odd}").`,
+      `Give a size to each of ${codes.join(', ')}, and to no other.`,
+    );
+  return { column: name, sizes: declared };
+}

@@ -1,0 +1,121 @@
+import { toNumber } from '../../exact/rational.js';
+import { deviation } from '../../mechanism/law-width.js';
+import { additive, lawsOf, type Term } from '../answer.js';
+import type { AnswerRow, NoisyMeasure } from '../bound.js';
+import { isLaplace, type Movable, reachOf } from './reach.js';
+
+/** A group of rows, as the noisy numbers its mean is made of. */
+export interface Group {
+  /** Of the numbers less their middle. */
+  readonly sum: Term;
+  readonly count: Term;
+  /** Of their squares, less `lifted` for every row; absent for shares, whose variance follows. */
+  readonly squares?: { readonly term: Term; readonly lifted: number };
+  /** Of the squared weights, where rows have weights: how many people of one weight they are worth follows. */
+  readonly weights?: Term;
+  readonly middle: number;
+  /** What a mean can be, less the middle. */
+  readonly within: readonly [number, number];
+}
+
+interface Error {
+  readonly deviation: number;
+  readonly laplace: boolean;
+  readonly sum: number;
+  readonly count: number;
+}
+export interface Side {
+  readonly sum: number;
+  readonly count: number;
+  readonly mean: number;
+  /** How many people of one weight would be worth as much. */
+  readonly people: number;
+  readonly errors: readonly Error[];
+  /** Of the mean, over samples. */
+  readonly sampling: number;
+}
+export type Row = Omit<AnswerRow, 'keys'>;
+export const nothing: Row = { value: null, standardError: null, low: null, high: null };
+
+export function sideOf(
+  { sum, count, squares, weights }: Group,
+  noisy: readonly NoisyMeasure[],
+  factor: (people: number) => number,
+): Side | undefined {
+  const laws = lawsOf(noisy);
+  const errors = new Map<string, { deviation: number; laplace: boolean; sum: number; count: number }>();
+  const read = (term: Term, into?: 'sum' | 'count'): number => {
+    const { values } = noisy[term.measure] as { readonly values: readonly bigint[] };
+    const law = additive(laws, term.measure);
+    let total = 0;
+    for (const cell of term.cells(0)) {
+      total += toNumber(term.factor) * Number(values[cell]!);
+      if (!into) continue;
+      const key = `${term.measure} ${cell}`;
+      const error = errors.get(key) ?? { deviation: deviation(law), laplace: isLaplace(law), sum: 0, count: 0 };
+      error[into] += toNumber(term.factor);
+      errors.set(key, error);
+    }
+    return total;
+  };
+  const [s, n] = [read(sum, 'sum'), read(count, 'count')];
+  if (!(n > 1)) return undefined;
+  const mean = s / n;
+  const square = squares ? read(squares.term) / n + squares.lifted : Math.min(1, Math.max(0, mean));
+  const variance = Math.max(0, square - mean ** 2);
+  const people = weights ? n ** 2 / Math.max(read(weights), Number.MIN_VALUE) : n;
+  if (!(people > 1)) return undefined;
+  return {
+    sum: s,
+    count: n,
+    mean,
+    errors: [...errors.values()].filter((e) => e.deviation > 0),
+    people,
+    sampling: (factor(people) * variance) / people,
+  };
+}
+
+/** So much of each mean, added up, with the error of the noise, and of noise and sampling together (reach.proof.md). */
+export function combined(
+  sides: readonly (Side | undefined)[],
+  by: readonly number[],
+  middle: number,
+  within: readonly [number, number],
+): Row {
+  const there = sides.flatMap((side, k) => (side ? [{ ...side, k, by: by[k]! }] : []));
+  if (there.length < sides.length) return nothing;
+  const errors = there.flatMap((side) => side.errors.map((error) => ({ ...error, side })));
+  const sampling = Math.sqrt(there.reduce((sum, side) => sum + side.by ** 2 * side.sampling, 0));
+  const of =
+    (sampled: number): Movable =>
+    (z) => {
+      const moved = new Map(there.map((side) => [side.k, { ...side }]));
+      errors.forEach(({ side, deviation, sum, count }, k) => {
+        const own = moved.get(side.k)!;
+        own.sum += sum * deviation * z[k]!;
+        own.count += count * deviation * z[k]!;
+      });
+      if ([...moved.values()].some(({ count }) => !(count > 0))) return undefined;
+      const slopes = new Float64Array(errors.length + 1);
+      errors.forEach(({ side, deviation, sum, count }, k) => {
+        const own = moved.get(side.k)!;
+        slopes[k] = (side.by * deviation * (sum - (count * own.sum) / own.count)) / own.count;
+      });
+      slopes[errors.length] = sampled;
+      const value = [...moved].reduce((all, [, own]) => all + (own.by * own.sum) / own.count, 0);
+      return { value: value + sampled * z[errors.length]!, slopes };
+    };
+  const laplace = (k: number) => errors[k]?.laplace === true;
+  const [own, both] = [0, sampling].map((sampled) => reachOf(of(sampled), errors.length + 1, laplace)!);
+  const clip = (x: number) => Math.min(within[1], Math.max(within[0], x));
+  const ends = ({ low, high }: { readonly low: number | null; readonly high: number | null }) => ({
+    low: middle + (low === null ? within[0] : clip(low)),
+    high: middle + (high === null ? within[1] : clip(high)),
+  });
+  return {
+    value: middle + clip(own!.value),
+    standardError: own!.deviation,
+    ...ends(own!),
+    withSampling: { ...ends(both!), standardError: sampling },
+  };
+}

@@ -1,0 +1,94 @@
+import { estimate, tick } from './number.js';
+import { clip, colour, type Drawing, element, escapeText, half, line, linear, smallest, textWidth, words } from './svg.js';
+
+export interface IntervalMark {
+  readonly label: string;
+  readonly value: number | null;
+  /** Of the noise; null where it sets no end. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Of noise and sampling together. */
+  readonly wide?: { readonly low: number | null; readonly high: number | null };
+}
+
+/** Points with their intervals beside a line at nought: the thick part is of the noise, the thin one of noise and sampling together. */
+export function intervalChart({
+  marks,
+  label,
+  width = 520,
+}: {
+  readonly marks: readonly IntervalMark[];
+  readonly label: string;
+  readonly width?: number;
+}): Drawing {
+  const longest = Math.max(40, ...marks.map((m) => textWidth(m.label) + 4));
+  const above = width < half && longest > 0.32 * width ? 16 : 0;
+  const rowHeight = 26 + above;
+  const numbers = marks.map((m) => estimate(m.value, widthOf(m)));
+  const gutter = above > 0 ? 0 : Math.min(width * 0.38, longest);
+  const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
+  const errorRoom = Math.max(0, ...numbers.map((n) => textWidth(n.error, smallest)));
+  const left = gutter + 12;
+  const right = width - valueRoom - errorRoom - 34;
+  const ends = marks.flatMap((m) => [m.low, m.high, m.value, m.wide?.low ?? null, m.wide?.high ?? null]);
+  const there = ends.filter((x): x is number => x !== null && Number.isFinite(x));
+  const domain = [Math.min(0, ...there), Math.max(0, ...there) || 1] as const;
+  const x = linear(domain, [left, right], Math.max(1, Math.floor((right - left) / 60)));
+  const bottom = marks.length * rowHeight + 6;
+  const grid = x.ticks.flatMap((t) => [
+    line(x(t), 0, x(t), bottom, { stroke: t === 0 ? colour.ink : colour.rule, 'stroke-width': 1 }),
+    words(x(t), bottom + 14, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+  ]);
+  const rows = marks.map((mark, k) => {
+    const middle = k * rowHeight + above + 16;
+    const name = element(
+      'text',
+      above > 0
+        ? { x: 4, y: k * rowHeight + 15, 'font-size': 12, fill: colour.ink }
+        : { x: gutter, y: middle + 4, 'text-anchor': 'end', 'font-size': 12, fill: colour.ink },
+      escapeText(clip(mark.label, above > 0 ? width - 4 : gutter - 2)),
+      element('title', {}, escapeText(mark.label)),
+    );
+    const figures = [
+      words(width - errorRoom - (errorRoom > 0 ? 16 : 0), middle + 4, numbers[k]!.value, {
+        'text-anchor': 'end',
+        'font-weight': 600,
+        fill: mark.value === null ? colour.muted : colour.ink,
+        class: 'figure',
+      }),
+      words(width, middle + 4, numbers[k]!.error, {
+        'text-anchor': 'end',
+        'font-size': smallest,
+        fill: colour.muted,
+        class: 'figure',
+      }),
+    ];
+    return [name, ...drawn(mark, x, middle), ...figures].join('');
+  });
+  return { width, height: bottom + 20, label, body: [...grid, ...rows].join('') };
+}
+
+const widthOf = ({ low, high, wide }: IntervalMark): number | null => {
+  const [a, b] = wide ? [wide.low, wide.high] : [low, high];
+  return a === null || b === null ? null : (b - a) / 2;
+};
+
+function drawn({ value, low, high, wide }: IntervalMark, x: (v: number) => number, middle: number): readonly string[] {
+  if (value === null) return [];
+  const bar = (a: number | null, b: number | null, thick: number): string =>
+    a === null || b === null ? '' : line(x(a), middle, x(b), middle, { stroke: colour.bar, 'stroke-width': thick });
+  const known = low !== null && high !== null;
+  return [
+    ...(wide ? [bar(wide.low, wide.high, 1.5)] : []),
+    bar(low, high, 5),
+    // Hollow where the noise sets the number no bound.
+    element('circle', {
+      cx: x(value),
+      cy: middle,
+      r: 4.5,
+      fill: known ? colour.ink : colour.paper,
+      stroke: colour.ink,
+      'stroke-width': 1.5,
+    }),
+  ];
+}
