@@ -46,7 +46,12 @@ const queries = [
   { kind: 'ranges', column: 'x', ranges: [[0, 1]] },
   { kind: 'quantile', column: 'x', at: [0.5] },
   { kind: 'quantile', column: 'x', at: [0.25], by: ['party'] },
-];
+  { kind: 'distinct', column: 'x' },
+  { kind: 'distinct', column: 'party', where: [{ column: 'x', op: '>', value: 0 }] },
+  { kind: 'formula', parts: { s: { kind: 'sum', column: 'x' }, n: { kind: 'count' } }, of: { op: '/', of: ['s', 'n'] }, by: ['party'] },
+  { kind: 'sum', column: 'far', derive: { far: { op: '*', of: ['x', 'x'] } } },
+  { kind: 'histogram', column: 'side', derive: { side: { cases: [{ when: { column: 'x', op: '>', value: 0 }, value: 'party' }], otherwise: { text: 'low' } } } },
+]; // biome-ignore format: one line each
 
 /** The words of a policy once more: how many pairs lie between two rows. No code is shared with what is tested. */
 function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
