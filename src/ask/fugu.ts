@@ -9,6 +9,7 @@ import type { Receipt } from '../release/receipt.js';
 import type { Payer, Session } from '../release/session.js';
 import type { Trail } from '../release/trail.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import type { EstimateAsked, Estimated } from './estimate.js';
 import type { Asking } from './kinds.js';
 import { entryOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
 import { type Opened, type Opener, openAll } from './opened.js';
@@ -40,6 +41,8 @@ export type OpenOptions = z.input<typeof openOptions>;
 
 /** One policy with its data and its ledger: plan for free, release for budget. */
 export interface Fugu extends Asking<AskOptions> {
+  /** Tables from all that was paid for so far, with their errors; reads no data and spends nothing. */
+  estimate(asked?: EstimateAsked): Promise<Estimated>;
   /** What this population has spent, and what remains. */
   spent(): Promise<Spending>;
   /** Everything this population has paid for. */
@@ -120,6 +123,7 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   const fugu = {
     plan: (question: unknown, options?: unknown) => ask<Plan>('plan', question, options),
     release: (question: unknown, options?: unknown) => ask<{ readonly receipt: Receipt }>('release', question, options),
+    estimate: (asked?: unknown) => asking(async ({ session }) => (await import('./estimate.js')).estimated(session, asked)),
     spent: () => asking(spendingOf),
     entries: () => asking(async ({ ledger, policy }) => (await ledger.entries(policy.population)).map(entryOf)),
     verify: () => asking(({ ledger }) => ledger.verify()),

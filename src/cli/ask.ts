@@ -85,7 +85,7 @@ export async function questionFrom(words: AskWords): Promise<Question> {
   return (classify !== undefined ? { classify: readJson(classify) } : readJson(query!)) as Question;
 }
 
-const workloadKind = {
+export const workloadKind = {
   name: 'The workload',
   starts: 'A workload starts with tables:, and has lines such as "- { all: 2, of: [age, region] }".',
 };

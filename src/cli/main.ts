@@ -18,6 +18,7 @@ const groups: Record<string, Record<string, Load>> = {
   'Release:': {
     plan: () => import('./plan.js'),
     release: () => import('./release.js'),
+    estimate: () => import('./estimate.js'),
     synth: () => import('./synth.js'),
     stream: () => import('./stream.js'),
     ledger: () => import('./ledger.js'),

@@ -17,6 +17,7 @@ import { parseBatch } from '../query/parse.js';
 import { withSampling } from '../query/sampling.js';
 import { type Agreement, agreementOf } from './agree.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
+import { groundOf, type WholeTable, wholeTable } from './ground.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, judged, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
@@ -44,7 +45,8 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
   const { bound, best, key } = prepared;
   const plan = describe(session, prepared);
   const profile = toStored(best.profile);
-  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString() });
+  const told = { ground: groundOf(policy), tables: bound.measures.map((m) => wholeTable(m, policy) ?? null) };
+  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString(), told });
   const { answer, ...paid } = await charge<Recorded>(desk, {
     key,
     label: plan.label,
@@ -76,12 +78,14 @@ function doubtOf({ errors }: Plan, k: number): Pick<AnswerTable, 'mostlyNoise'> 
 }
 
 /** What the ledger keeps for replay. */
-interface Recorded {
+export interface Recorded {
   readonly plan: Plan;
   readonly profile: StoredProfile;
   readonly noisy: NoisyAnswer;
   /** When the data was asked: an entry may have been booked long before. */
   readonly at?: string;
+  /** Which of the measures are whole tables, and of which rows: for whoever puts answers together. */
+  readonly told?: { readonly ground: string; readonly tables: readonly (WholeTable | null)[] };
 }
 
 /**

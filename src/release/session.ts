@@ -177,6 +177,18 @@ export class Session {
     return this.#desk.ledger.entries(this.policy.population);
   }
 
+  /** The latest recorded answer to every request that was paid for, oldest first. */
+  async recorded(): Promise<readonly { readonly entry: Entry; readonly answer: string }[]> {
+    const { ledger, policy } = this.#desk;
+    const keys = new Set((await this.entries()).filter(({ settled }) => settled).map(({ key }) => key));
+    const found: { entry: Entry; answer: string }[] = [];
+    for (const key of keys) {
+      const answer = await ledger.replay(policy.population, key);
+      if (answer) found.push(answer);
+    }
+    return found.sort((a, b) => a.entry.sequence - b.entry.sequence);
+  }
+
   /** Two requests with one key are the same request. */
   keyOf(canonical: string): string {
     const { once } = this.#desk;

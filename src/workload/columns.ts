@@ -3,7 +3,7 @@ import { missingLabel } from '../policy/code.js';
 import type { Policy } from '../policy/policy.js';
 import { keyOf, type LabelledKey } from '../query/keys.js';
 import { axesOf, type Grid, type WorkloadColumn } from './axes.js';
-import { type Groups, type Level, nested, valuesView } from './levels.js';
+import { addedUp, type Groups, type Level, nested, valuesView } from './levels.js';
 import type { Placed, View } from './question.js';
 import { gridFor, type Ranges, rangesView, spansOf } from './ranges.js';
 
@@ -46,6 +46,7 @@ export function laidOut(
   asked: readonly string[],
   named: ReadonlyMap<string, NamedView>,
   pooled: readonly string[],
+  onOneAxis: (column: string) => boolean,
 ): { readonly columns: readonly WorkloadColumn[]; readonly placed: ReadonlyMap<string, Placed> } {
   const names = [...new Set(asked.map((own) => named.get(own)?.column ?? own))];
   const placed = new Map<string, Placed>();
@@ -54,7 +55,7 @@ export function laidOut(
     const key = keyed(policy, name);
     const { labels, at } = pooled.includes(name) ? withoutMissing(key) : { labels: key.labels, at: key.labels.map((_, k) => k) };
     const own = [...named].flatMap(([view, of]) => (of.column === name ? [{ view, ...of, asked: asked.includes(view) }] : []));
-    const { grid, views } = gridOf(name, labels, own, asked.includes(name));
+    const { grid, views } = gridOf(name, labels, own, asked.includes(name), onOneAxis(name));
     const column = { ...key, name, first, sizes: grid.sizes, at: at.map((place) => grid.at[place]!), views };
     for (const view of views) placed.set(view.name, { axes: axesOf(column).slice(0, view.sizes.length), view });
     first += grid.sizes.length;
@@ -78,6 +79,7 @@ function gridOf(
   labels: readonly string[],
   own: readonly (NamedView & { readonly view: string; readonly asked: boolean })[],
   itself: boolean,
+  flat: boolean,
 ): { readonly grid: Grid; readonly views: readonly View[] } {
   const levels = own.find((view) => view.levels)?.levels;
   const declared = own.flatMap(({ view, asked, ranges }) =>
@@ -85,18 +87,16 @@ function gridOf(
   );
   const split = levels && nested(name, labels, levels);
   const leveled = own.some((view) => view.levels && view.asked) ? split : undefined;
+  const one: Grid = { sizes: [labels.length], at: labels.map((_, k) => k) };
   const ranges = declared.filter(({ asked }) => asked);
   const single = itself ? labels.map((_, k) => [k, k] as const) : [];
-  const grid =
-    leveled?.grid ??
-    (ranges.length > 0
-      ? gridFor(labels.length, [...ranges.flatMap(({ spans }) => spans), ...single])
-      : { sizes: [labels.length], at: labels.map((_, k) => k) });
+  const suited = () => (ranges.length > 0 ? gridFor(labels.length, [...ranges.flatMap(({ spans }) => spans), ...single]) : one);
+  const grid = flat ? one : (leveled?.grid ?? suited());
   return {
     grid,
     views: [
       valuesView(name, labels, grid),
-      ...(leveled?.views ?? []),
+      ...(leveled ? (flat ? addedUp(name, labels, levels!) : leveled.views) : []),
       ...ranges.map(({ view, spans }) => rangesView(view, labels, grid, spans)),
     ],
   };

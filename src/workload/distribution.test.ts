@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
 import { rational } from '../exact/rational.js';
 import { pure, zcdp } from '../mechanism/allotment.js';
@@ -12,6 +12,11 @@ import { estimateFrom, tableFrom } from './estimate.js';
 import { readWorkload } from './form.js';
 import { nonNegative } from './non-negative.js';
 import { plainLayout, residualLayout } from './ways.js';
+
+// What is drawn here is the same in every run.
+vi.mock('../noise/bits.js', async (original) =>
+  (await import('../../test/seeded-source.js')).seededNoise(await original<typeof import('../noise/bits.js')>(), 11),
+);
 
 let seed = 17;
 const uniform = () => {

@@ -41,31 +41,65 @@ export function cellVariance(sizes: readonly number[], axes: readonly number[], 
   }, 0);
 }
 
-/** The best reading of all parts together (estimate.proof.md). `told` are their noisy numbers. */
+/** The best reading of all parts together (estimate.proof.md). `told` are their noisy numbers, of this variance each. */
 export function estimateFrom(layout: Layout, told: readonly (readonly number[])[], variance: number): Estimate {
+  const { estimate } = readTogether(
+    layout,
+    told,
+    layout.parts.map(() => variance || 1),
+  );
+  if (variance > 0) return estimate;
+  return { ...estimate, by: new Map([...estimate.by].map(([text, { values }]) => [text, { values, variance: 0 }])) };
+}
+
+/** How far readings of the same numbers lie apart: the sum of squares in units of their noise, and how many numbers it is about. */
+export interface Apart {
+  readonly squares: number;
+  readonly freedom: number;
+}
+
+/** The same for parts whose noise differs; and how well each part agrees with the others (past.proof.md). */
+export function readTogether(
+  layout: Layout,
+  told: readonly (readonly number[])[],
+  variances: readonly number[],
+): { readonly estimate: Estimate; readonly apart: readonly Apart[] } {
   const { sizes, parts } = layout;
   const by = new Map<string, { values: Float64Array; variance: number }>();
+  const apart = parts.map(() => ({ squares: 0, freedom: 0 }));
   for (const [text, { axes, from }] of speaking(layout)) {
-    const all = together(from);
+    const own = axes.map((axis) => sizes[axis]!);
+    const noisy = from.map(({ part, variance }) => ({ part, variance: variance * variances[part]! }));
+    const all = together(noisy);
     const values = new Float64Array(cellsOf(sizes, { axes }));
-    for (const { part: k, variance: own } of from) {
+    const readings = noisy.map(({ part: k, variance }) => {
       const part = parts[k]!;
-      const share = all / own / Number(part.scale);
       const set = part.axes.reduce((bits, axis, i) => (axes.includes(axis) ? bits : bits | (1 << i)), 0);
       const { at } = placesWithout(
         part.axes.map((axis) => sizes[axis]!),
         set,
       );
-      const numbers = told[k]!;
-      for (let cell = 0; cell < at.length; cell++) values[at[cell]!]! += share * numbers[cell]!;
+      const reading = new Float64Array(values.length);
+      const [numbers, scale] = [told[k]!, Number(part.scale)];
+      for (let cell = 0; cell < at.length; cell++) reading[at[cell]!]! += numbers[cell]! / scale;
+      const share = all / variance;
+      for (let cell = 0; cell < values.length; cell++) values[cell]! += share * reading[cell]!;
+      return reading;
+    });
+    centre(values, own);
+    by.set(text, { values, variance: all });
+    if (noisy.length < 2) continue;
+    const freedom = own.reduce((n, m) => n * (m - 1), 1);
+    for (const [r, { part, variance }] of noisy.entries()) {
+      const reading = readings[r]!;
+      centre(reading, own);
+      // A reading less the mean of all has what is left of its variance; all squares together are those of one reading less than there are.
+      const squares = reading.reduce((sum, x, cell) => sum + (x - values[cell]!) ** 2, 0) / variance;
+      apart[part]!.squares += squares;
+      apart[part]!.freedom += (1 - all / variance) * freedom;
     }
-    centre(
-      values,
-      axes.map((axis) => sizes[axis]!),
-    );
-    by.set(text, { values, variance: all * variance });
   }
-  return { sizes, by };
+  return { estimate: { sizes, by }, apart };
 }
 
 /** Takes the mean along every axis out; of cells of so many numbers each, for each number by itself. */

@@ -64,7 +64,8 @@ export interface AskedTable {
 }
 export type ShownTable = AskedTable & { readonly views: readonly Placed[] };
 
-export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
+/** `onOneAxis` says of which columns levels and ranges are not given axes of their own: nothing was measured by them. */
+export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (column: string) => boolean = () => false): Workload {
   const { tables, levels = {}, ranges = {}, complete, aim = 'mean' } = parsed(form);
   const named = namedViews(policy, levels, ranges);
   const all = [...policy.columns.values()].filter((c) => !isWeight(c) && c.name !== policy.protect.unit);
@@ -96,7 +97,7 @@ export function readWorkload(policy: Policy, form: WorkloadForm): Workload {
   const asked = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
   within('workloadColumns', new Set(asked.map((own) => named.get(own)?.column ?? own)).size);
   const pooled = complete ? chooseNames(single, { columns: complete }) : [];
-  const { columns, placed } = laidOut(policy, asked, named, pooled);
+  const { columns, placed } = laidOut(policy, asked, named, pooled, onOneAxis);
   const found = new Map<string, ShownTable>();
   for (const { sets, weight } of lists)
     for (const set of sets) {

@@ -38,6 +38,18 @@ export function nested(column: string, labels: readonly string[], levels: readon
   return { grid, views: levels.map(([name], l) => levelView(grid, name, grouped, l)) };
 }
 
+/** The same levels of a column that stands on one axis: every group is its values added up. */
+export function addedUp(column: string, labels: readonly string[], levels: readonly Level[]): readonly View[] {
+  let below: readonly Group[] = labels.map((name, k) => ({ name, members: [k] }));
+  return levels.map(([name, groups]) => {
+    const names = below.map((group) => group.name);
+    const own = grouping(column, names, groups);
+    below = own.map((group) => ({ name: group.name, members: group.members.flatMap((k) => below[k]!.members) }));
+    const questions = below.map(({ members }) => ({ cells: members, shares: members.map(() => 1) }));
+    return { name, labels: below.map((group) => group.name), sizes: [labels.length], questions };
+  });
+}
+
 /** A level as it is asked for: a question for each of its groups, as they were written. */
 function levelView(grid: Grid, name: string, grouped: readonly (readonly Group[])[], level: number): View {
   const axes = grouped.length - level;

@@ -4,36 +4,26 @@ import { publicRecords } from '../count/kept-rows.js';
 import type { Axis } from '../count/measure.js';
 import { noisyTables, type Tables } from '../count/tables.js';
 import { Fault } from '../errors.js';
-import type { Allotment } from '../mechanism/allotment.js';
-import { lawWords } from '../mechanism/law.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
-import { answersTo, everyRecord } from '../mechanism/record-class.js';
-import type { Change } from '../mechanism/residual/move.js';
+import { everyRecord } from '../mechanism/record-class.js';
 import { cellsIn, cellsOf, type Layout, placesWithout } from '../mechanism/residual/part.js';
-import { type Changes, type NoisedTables, noisedTables } from '../mechanism/residual/residual.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { mostCells, mostCellsTogether, refuseManyCells } from '../query/keys.js';
-import { looseDelta, mostlyNoise, noNoise, type Plan } from '../release/plan.js';
+import { groundOf, tableBy } from '../release/ground.js';
+import { looseDelta, mostlyNoise, type Plan } from '../release/plan.js';
 import type { Release } from '../release/receipt.js';
 import { column, type Relied, rowsThemselves } from '../release/relied.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
 import { answerTables, foreseen, halfWidths, tidied } from './answer.js';
-import { axesOf, countedBy } from './axes.js';
+import { countedBy } from './axes.js';
+import { changesOf, type Way, waysFor, whyOf } from './choice.js';
 import { closureOf, maximalOf } from './closure.js';
 import { distributionCells, distributionFrom } from './distribution.js';
 import { type Estimate, estimateFrom, tableFrom } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
-import { evened } from './largest.js';
 import { nonNegative } from './non-negative.js';
-import { answersIn, errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
-
-/** A way to release all tables, and the root mean square error over all their cells, or the largest error of one, weights included. */
-interface Way {
-  readonly name: 'without smaller tables' | 'every table by itself';
-  readonly noised: NoisedTables;
-  readonly error: number;
-}
+import { answersIn } from './ways.js';
 
 interface Prepared {
   readonly workload: Workload;
@@ -62,8 +52,8 @@ export interface WorkloadPlan extends Plan {
 export const planWorkload = async (session: Session, form: WorkloadForm, options: AskOptions): Promise<WorkloadPlan> =>
   (await prepare(session, form, options)).plan;
 
-/** What the ledger keeps: all that is needed to make the tables again. */
-interface Recorded {
+/** What the ledger keeps: all that is needed to make the tables again, and to put them together with others. */
+export interface Recorded {
   readonly parts: readonly {
     readonly axes: readonly number[];
     readonly scale: string;
@@ -74,6 +64,14 @@ interface Recorded {
   readonly wide: number;
   /** How many rows were counted, where that is public. */
   readonly rows?: number;
+  /** Of which rows, and how the columns behind the axes are read and laid out. */
+  readonly ground?: string;
+  readonly columns?: readonly {
+    readonly name: string;
+    readonly of: string;
+    readonly sizes: readonly number[];
+    readonly at: readonly number[];
+  }[];
 }
 
 export async function releaseWorkload(session: Session, form: WorkloadForm, options: AskOptions): Promise<Release> {
@@ -108,6 +106,13 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
         })),
         variance: noised.variance,
         wide: halfWidths(mechanism.law.kind),
+        ground: groundOf(session.policy),
+        columns: workload.columns.map(({ name, key, sizes, at }) => ({
+          name,
+          of: tableBy(session.policy, [key as Axis]).of,
+          sizes,
+          at,
+        })),
         ...(rowsArePublic(session.policy) && { rows: await publicRecords(engine, session.policy) }),
       };
     },
@@ -117,21 +122,23 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
   const estimate = estimateFrom({ sizes: workload.sizes, parts }, told, result.variance);
   const tables = answerTables(workload, estimate, result.wide);
   if (!options.tidy || result.variance === 0) return { tables, receipt };
-  const asked = workload.tables.map(({ axes }) => axes);
-  // Where nobody knows how many rows there are, the noisy number: left free, negative cells of all tables would push it up.
-  const rows = result.rows ?? rowsIn(estimate);
-  const values = plan.workload.distribution ? distributionFrom(estimate, asked, rows).table : nearest(estimate, asked, rows);
-  return { tables: tidied(workload, tables, values), receipt };
+  return { tables: tidied(workload, tables, better(estimate, workload, result.rows)), receipt };
 }
 
-const rowsIn = ({ by }: Estimate): number => Math.max(0, by.get('')!.values[0]!);
-function nearest(estimate: Estimate, asked: readonly (readonly number[])[], rows: number) {
+/** Tables of one distribution, or where that is too large the nearest, without negative cells. Where nobody knows how many rows there are, the noisy number: left free, negative cells of all tables would push it up. */
+export function better(
+  estimate: Estimate,
+  workload: Pick<Workload, 'sizes' | 'tables'>,
+  rows = Math.max(0, estimate.by.get('')!.values[0]!),
+): (axes: readonly number[]) => Float64Array {
+  const asked = workload.tables.map(({ axes }) => axes);
+  if (distributionCells(workload) !== undefined) return distributionFrom(estimate, asked, rows).table;
   const found = nonNegative(estimate, asked, rows);
-  return (axes: readonly number[]): Float64Array => tableFrom(found, axes);
+  return (axes) => tableFrom(found, axes);
 }
 
 /** Where records are replaced there are as many afterwards, and every row is one (count/kept-rows.ts). */
-const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
+export const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
 
 async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
   const { policy } = session;
@@ -221,19 +228,6 @@ function refuseLarge({ sizes, tables }: Workload): void {
   refuseManyCells(all, 'The tables of the workload, and those inside them, have', 'cells', mostCellsTogether);
 }
 
-/** What one record may do, by the secret of the policy (residual.proof.md). */
-function changesOf(policy: Policy, workload: Workload): readonly Changes[] {
-  const { protect, columns } = policy;
-  const whole: Change = addsRemoves(policy) ? 'removed' : 'replaced';
-  const rows = protect.secret === 'person' ? protect.maxRows : 1;
-  const all: Changes = { of: everyRecord, change: whole, rows };
-  if (protect.secret !== 'answer') return [all];
-  const answers = workload.columns.flatMap((own): Changes[] =>
-    columns.get(own.name)?.public ? [] : [{ of: answersTo(own.name), change: { along: axesOf(own) }, rows: 1 }],
-  );
-  return answers.length > 0 ? [...answers, all] : [];
-}
-
 /** What is known to everybody where the secret is an answer, and so pays nothing (release/relied.proof.md). */
 function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { cost }: Mechanism): readonly Relied[] {
   if (protect.secret !== 'answer') return [];
@@ -241,49 +235,6 @@ function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { 
     ...(cost.perRecord.size === 0 ? [rowsThemselves] : []),
     ...asked.flatMap(({ name }) => (columns.get(name)?.public ? [column(name)] : [])),
   ];
-}
-
-/** The least error first. */
-function waysFor(
-  workload: Workload,
-  changes: readonly Changes[],
-  allowance: Allowance,
-  change: Extract<Change, string>,
-): readonly Way[] {
-  const { rho, pure, route } = allowance;
-  const by = (name: Way['name'], layout: Layout, allotment: Allotment): Way => {
-    const noised = noisedTables('tables of the workload', layout, changes, allotment, route.amplifier.scope);
-    const squared = largest ? largestErrorOf(workload, layout) : errorOf(workload, layout) / weightOf(workload);
-    return { name, noised, error: Math.sqrt(squared * noised.variance) };
-  };
-  const largest = workload.aim === 'largest';
-  const { sizes } = workload;
-  const even = () => workload.tables.map((table) => ({ ...table, weight: table.weight / answersIn(sizes, table) }));
-  const tables = largest ? even() : workload.tables;
-  return [
-    ...(rho
-      ? [
-          by(
-            'without smaller tables',
-            residualLayout({ sizes, tables: largest ? evened(workload, change) : tables }, change),
-            rho,
-          ),
-          by('every table by itself', plainLayout({ sizes, tables }, 'zcdp'), rho),
-        ]
-      : []),
-    ...(pure ? [by('every table by itself', plainLayout({ sizes, tables }, 'pure'), pure)] : []),
-  ].sort((a, b) => a.error - b.error);
-}
-const weightOf = ({ sizes, tables }: Workload): number => tables.reduce((sum, t) => sum + t.weight * answersIn(sizes, t), 0);
-
-function whyOf(ways: readonly Way[]): string {
-  const [best, ...others] = ways;
-  if (best?.noised.mechanism.law.kind === 'none') return noNoise;
-  const words = ({ name, noised }: Way) =>
-    `${lawWords(noised.mechanism.law.kind)} noise on ${name === 'every table by itself' ? name : 'tables without what smaller tables say'}`;
-  const next = others[0];
-  if (!next) return `${words(best!)}, all tables read together, is the only kind this budget allows.`;
-  return `${words(best!)}: its expected error is ${Number((next.error / best!.error).toPrecision(3))} times smaller than with ${words(next)}.`;
 }
 
 /** The tables that no other says are counted; the counts of every part follow. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rational, toNumber } from '../exact/rational.js';
 import { pure, zcdp } from '../mechanism/allotment.js';
 import { Paid } from '../mechanism/paid.js';
@@ -11,6 +11,11 @@ import { maximalOf, subsetsUpTo } from './closure.js';
 import { cellVariance, estimateFrom, tableFrom, variancesOf } from './estimate.js';
 import { evened } from './largest.js';
 import { errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
+
+// What is drawn here is the same in every run.
+vi.mock('../noise/bits.js', async (original) =>
+  (await import('../../test/seeded-source.js')).seededNoise(await original<typeof import('../noise/bits.js')>(), 11),
+);
 
 const all = (sizes: readonly number[], ...orders: number[]) => ({
   sizes,

@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { estimated } from '../src/ask/estimate.js';
+import { workload as kind } from '../src/ask/kinds/workload.js';
+import { register } from '../src/cli/estimate.js';
+import { runCommand } from './command.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+// What is counted here is the same in every run.
+vi.mock('../src/noise/bits.js', async (original) =>
+  (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/noise/bits.js')>(), 5),
+);
+
+const shops: Workshop[] = [];
+afterAll(() => {
+  for (const shop of shops) shop.remove();
+});
+
+function people(rows: number, shift = 0): readonly (readonly string[])[] {
+  let seed = 29;
+  const next = (m: number) => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % m;
+  };
+  return Array.from({ length: rows }, (_, i) => {
+    const own = next(4);
+    const age = Math.min(89, 20 + own * 15 + next(20));
+    return [`h${i >> 1}`, ['a', 'b', 'c', 'd'][(own + shift) % 4]!, next(5) === 0 ? '' : ['x', 'y', 'z'][own % 3]!, `${age}`];
+  });
+}
+const csvOf = (rows: number, shift = 0): string =>
+  `home,town,party,age\n${people(rows, shift)
+    .map((row) => row.join())
+    .join('\n')}\n`;
+const policyOf = (more: { protect?: string; budget?: string; dependence?: string } = {}) => `data: { source: people.csv }
+protect: ${more.protect ?? '{ secret: row }'}
+budget: ${more.budget ?? '{ epsilon: 100, delta: 1e-6 }'}
+population: town
+ledger: ledger.db
+dependence: ${more.dependence ?? 'none'}
+columns:
+  town: { type: category, values: [a, b, c, d] }
+  party: { type: category, values: [x, y, z] }
+  age: { type: integer, bounds: [20, 89], bins: [30, 40, 50, 60, 70, 80] }
+`;
+function open(rows: number, text = policyOf()): Workshop {
+  const shop = openWorkshop(text);
+  shops.push(shop);
+  shop.write('people.csv', csvOf(rows));
+  return shop;
+}
+type Opened = Awaited<ReturnType<Workshop['session']>>;
+
+const levels = { town: { side: { west: ['a', 'b'], east: ['c', 'd'] } } };
+const asked = {
+  tables: [{ by: ['town', 'party'] }, { by: ['town'] }, { by: ['age'] }, { by: ['side', 'party'] }, { by: ['up to'] }],
+  levels,
+  ranges: { age: { 'up to': 'prefixes' as const } },
+};
+/** Everything is paid for: a histogram, two crosstabs, a count, two workloads. */
+async function payAll(session: Opened, epsilon: string): Promise<void> {
+  const ask = { epsilon, fresh: true };
+  await session.release({ kind: 'histogram', column: 'town' }, ask);
+  await session.release({ queries: [{ kind: 'crosstab', columns: ['party', 'town'] }, { kind: 'count' }] }, ask);
+  await kind.release(session, { workload: { tables: [{ all: 2, of: ['age', 'town', 'party'] }] } }, ask);
+  await kind.release(session, { workload: { tables: [{ by: ['town', 'party'] }], aim: 'largest' } }, ask);
+}
+
+/** The exact answer behind a row of a table. */
+function exactly(rows: readonly (readonly string[])[], names: readonly string[], keys: readonly string[]): number {
+  const holds = (row: readonly string[], name: string, key: string): boolean => {
+    const [, town, party, age] = row;
+    if (name === 'town') return town === key;
+    if (name === 'party') return (party === '' ? '(missing)' : party) === key;
+    if (name === 'side') return (['a', 'b'].includes(town!) ? 'west' : 'east') === key;
+    const [from, to] = key.split(' to ').map(Number);
+    return key !== '(missing)' && Number(age) >= from! && Number(age) <= (to ?? from)!;
+  };
+  return rows.filter((row) => names.every((name, k) => holds(row, name, keys[k]!))).length;
+}
+
+describe('an estimate from all that was paid for', () => {
+  /** FUGU_COVERAGE of them in a long run, which must not stray. */
+  const turns = Number(process.env.FUGU_COVERAGE ?? 20);
+  const stray = process.env.FUGU_COVERAGE ? 0 : 0.012;
+  it.each([300, 3_000, 100_000])('has intervals that hold the truth of 93 to 98 of 100 answers, of %i rows', async (n) => {
+    const session = await open(n).session();
+    const rows = people(n);
+    const truths = new Map<string, number>();
+    const held = { raw: 0, tidy: 0, answers: 0, squares: 0, better: 0 };
+    for (let turn = 0; turn < turns; turn++) {
+      await payAll(session, '1');
+      for (const tidy of [false, true])
+        for (const { columns, rows: list } of (await estimated(session, { workload: asked, tidy })).tables)
+          for (const { keys, value, low, high, standardError } of list) {
+            const names = columns.slice(0, -1);
+            const text = JSON.stringify([names, keys]);
+            const truth = truths.get(text) ?? exactly(rows, names, keys);
+            truths.set(text, truth);
+            held[tidy ? 'tidy' : 'raw'] += Number(truth >= low! && truth <= high!);
+            if (tidy) held.better += ((value! - truth) / standardError!) ** 2;
+            else {
+              held.answers++;
+              held.squares += ((value! - truth) / standardError!) ** 2;
+            }
+          }
+    }
+    if (process.env.FUGU_COVERAGE)
+      console.log(n, `held ${held.raw / held.answers}, tidied ${held.tidy / held.answers} of ${held.answers}`);
+    for (const count of [held.raw, held.tidy]) {
+      expect(count / held.answers).toBeGreaterThan(0.93 - stray);
+      expect(count / held.answers).toBeLessThan(0.98 + stray);
+    }
+    expect(held.squares / held.answers).toBeGreaterThan(0.8);
+    expect(held.squares / held.answers).toBeLessThan(1.2);
+    expect(held.better).toBeLessThan(1.02 * held.squares);
+    await session.close();
+  });
+
+  it('is better than each of them, spends nothing, and says what it is made of', async () => {
+    const shop = open(2_000);
+    const session = await shop.session();
+    await payAll(session, '1');
+    const before = await session.entries();
+    const spent = await session.gained();
+    const answer = await estimated(session, { workload: asked });
+    expect(await session.entries()).toEqual(before);
+    expect(await session.gained()).toBe(spent);
+    expect(answer.used.map(({ tables }) => tables)).toEqual([1, 2, 7, 4]);
+    expect(answer.used.map(({ entry }) => entry)).toEqual(before.map(({ sequence }) => sequence));
+    expect(answer).toMatchObject({ spent: 0, unused: [], untold: [] });
+    expect(answer.used.map(({ hash }) => hash)).toEqual(before.map(({ hash }) => hash));
+    const { squares, expected } = answer.agreement;
+    expect(Math.abs(squares - expected)).toBeLessThan(6 * Math.sqrt(2 * expected));
+    const alone = await session.release({ kind: 'crosstab', columns: ['party', 'town'] }, { epsilon: '1' });
+    const errorOf = (tables: readonly { name: string; rows: readonly { standardError: number | null }[] }[], name: string) =>
+      tables.find((table) => table.name === name)!.rows[0]!.standardError!;
+    expect(errorOf(answer.tables, 'town x party')).toBeLessThan(0.75 * errorOf(alone.tables, 'party x town'));
+    // All agree: towns add up to their side.
+    const value = (name: string, ...keys: string[]) =>
+      answer.tables.find((table) => table.name === name)!.rows.find((row) => row.keys.join() === keys.join())!.value!;
+    expect(value('side x party', 'west', 'x')).toBeCloseTo(value('town x party', 'a', 'x') + value('town x party', 'b', 'x'), 6);
+    expect(value('up to', '20 to 49')).toBeCloseTo(
+      value('age', '20 to 29') + value('age', '30 to 39') + value('age', '40 to 49'),
+      6,
+    );
+    await session.close();
+  });
+
+  it('takes axes of levels and ranges where those were paid for', async () => {
+    const session = await open(2_000).session();
+    await kind.release(session, { workload: { ...asked, tables: [{ by: ['up to', 'side'] }] } }, { epsilon: '1' });
+    const one = await estimated(session, {
+      workload: { ...asked, tables: [{ by: ['side'] }, { by: ['up to'] }, { by: ['town'] }] },
+    });
+    expect(one.tables.map(({ name }) => name)).toEqual(['side', 'up to']);
+    expect(one.untold).toEqual(['town']);
+    await session.close();
+  });
+
+  it('refuses what is not about the same rows, and says which entry', async () => {
+    const shop = open(3_000);
+    const first = await shop.session();
+    await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '5' });
+    await first.release({ kind: 'crosstab', columns: ['town', 'party'] }, { epsilon: '5' });
+    await first.close();
+    shop.write('people.csv', csvOf(3_000, 1));
+    const later = await shop.session();
+    await later.release({ kind: 'count', by: ['town', 'age'] }, { epsilon: '5' });
+    await expect(estimated(later, {})).rejects.toMatchObject({
+      code: 'QUERY_UNSUPPORTED',
+      message: expect.stringContaining('not about the same rows'),
+    });
+    const [one, two, three] = (await later.entries()).map(({ sequence }) => sequence);
+    expect((await estimated(later, { entries: [one!, two!] })).used.map(({ entry }) => entry)).toEqual([one, two]);
+    expect((await estimated(later, { entries: [three!] })).tables.map(({ name }) => name)).toEqual(['town x age']);
+    await later.close();
+    // Told of other terms: another column that is read otherwise leaves what is not.
+    shop.write('policy.yaml', policyOf().replace('[a, b, c, d]', '[a, b, c]'));
+    const other = await shop.session();
+    await expect(estimated(other, {})).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    await other.close();
+  });
+
+  it.each([
+    ['no table that tells it', {}, 'Nothing was paid for'],
+    ['a table that nothing says', { workload: { tables: [{ by: ['town', 'age'] }] } }, 'Nothing that was paid for says'],
+    ['a day that is none', { since: 'yesterday' }, 'written as'],
+    ['another word', { sinec: '2026-01-01' }, 'sinec'],
+  ])('refuses %s', async (_, question, words) => {
+    const session = await open(300).session();
+    if ('workload' in question) await session.release({ kind: 'histogram', column: 'town' }, { epsilon: '1' });
+    else await session.release({ kind: 'mean', column: 'age' }, { epsilon: '1' });
+    await expect((async () => estimated(session, question))()).rejects.toThrow(words);
+    await session.close();
+  });
+
+  it('counts persons, tied records and budgets without delta as they were counted', async () => {
+    for (const text of [
+      policyOf({ protect: '{ secret: person, unit: home, maxRows: 2 }' }),
+      policyOf({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }),
+      policyOf({ budget: '{ epsilon: 100 }' }),
+      policyOf({ protect: '{ secret: row, neighbours: add-remove }', budget: '{ epsilon: 100 }' }),
+    ]) {
+      const session = await open(400, text).session();
+      await payAll(session, '2');
+      const { tables, used } = await estimated(session, { tidy: true });
+      expect(used.length).toBe(4);
+      for (const row of tables.flatMap(({ rows }) => rows)) {
+        expect(row.value).toBeGreaterThanOrEqual(0);
+        expect(row.standardError).toBeGreaterThan(0);
+      }
+      await session.close();
+    }
+  });
+
+  it('is a command that writes its tables and what they are made of', async () => {
+    const shop = open(500);
+    const session = await shop.session();
+    await payAll(session, '1');
+    const entries = (await session.entries()).map(({ sequence }) => sequence);
+    await session.close();
+    const out = join(shop.folder, 'out');
+    const stdout = await runCommand(register, 'estimate', shop.policyFile, '--tidy', '--out', out);
+    expect(stdout).toContain(`Made of entries ${entries.join(', ')} of the ledger; nothing was read or spent.`);
+    const told = JSON.parse(readFileSync(join(out, 'estimate.json'), 'utf8'));
+    expect(told).toMatchObject({ spent: 0, used: entries.map((entry) => ({ entry })) });
+    expect(readFileSync(join(out, '1-town-x-party.csv'), 'utf8').split('\n').length).toBeGreaterThan(20);
+  });
+});
