@@ -160,7 +160,7 @@ function presence(secret: 'row' | 'person', each: number): World {
     data: people(rest),
     neighbours: [high, ...mixed].map((p) => ({ of: everyRecord, data: with_(p) })),
     more: questions,
-    answers: ['queries', 'sql', 'survey', 'workload'],
+    answers: ['queries', 'sql', 'survey', 'workload', 'synth'],
   };
 }
 

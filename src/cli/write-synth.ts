@@ -47,8 +47,8 @@ export async function writeSynth(
 /** Numbers with the mark that the data has before its fractions. */
 function csvRows(columns: readonly SynthColumn[], policy: Policy): string {
   const shown = columns.map(({ name, values }) => {
-    const declared = policy.columns.get(name)!;
-    const comma = 'decimal' in declared && declared.decimal === ',';
+    const declared = policy.columns.get(name);
+    const comma = declared !== undefined && 'decimal' in declared && declared.decimal === ',';
     return (r: number) => {
       const value = values[r] ?? null;
       return comma && typeof value === 'number' ? `${value}`.replace('.', ',') : value;

@@ -17,7 +17,7 @@ export interface StreamPlan {
 
 /**
  * Raw columns, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the spelling of codes where
- * the engine has not.
+ * the engine has not. `names`: columns that say whose a row is, after the others, each as the name that it is.
  */
 export function compileStream(
   columns: readonly string[],
@@ -25,6 +25,7 @@ export function compileStream(
   source: readonly SourceColumn[],
   dialect: Dialect,
   asWritten = false,
+  names: readonly string[] = [],
 ): StreamPlan {
   const binder = new Binder(dialect);
   const named = new Map(source.map((column) => [column.name, column]));
@@ -37,7 +38,11 @@ export function compileStream(
     }
     return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
   });
-  const sql = keptRows(dialect, binder, policy, source, list);
+  const keys = names.map((name, i) => {
+    const column = sourceColumn(source, name);
+    return [dialect.name(rawCell(column), column.type), `n${i}`] as const;
+  });
+  const sql = keptRows(dialect, binder, policy, source, [...list, ...keys]);
   const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
   return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
 }

@@ -8,13 +8,19 @@ interface Beliefs {
 }
 
 /**
- * Column by column from the root: rows that agree in what the clique already says get the values of the next column in their shares, in whole numbers; what is left
+ * Column by column from the root, or from a clique that holds all that is given: rows that agree in what the clique already says get the values of the next column in their shares, in whole numbers; what is left
  * over a whole number is drawn. The tables of the rows stray less from the model than those of rows drawn one by one.
  */
-export function drawRows({ sizes, tree, beliefs }: Beliefs, n: number, random: () => number): readonly Uint16Array[] {
-  const out = sizes.map(() => new Uint16Array(n));
-  const done = new Set<number>();
-  for (const [c, clique] of tree.cliques.entries())
+export function drawRows(
+  { sizes, tree, beliefs }: Beliefs,
+  n: number,
+  random: () => number,
+  given: ReadonlyMap<number, Uint16Array> = new Map(),
+): readonly Uint16Array[] {
+  const out = sizes.map((_, column) => given.get(column) ?? new Uint16Array(n));
+  const done = new Set<number>(given.keys());
+  for (const c of walkFrom(tree, [...done])) {
+    const clique = tree.cliques[c]!;
     for (const column of clique) {
       if (done.has(column)) continue;
       const held = clique.filter((a) => done.has(a));
@@ -25,7 +31,23 @@ export function drawRows({ sizes, tree, beliefs }: Beliefs, n: number, random: (
       fill(sizes, out, held, column, columns, table, random);
       done.add(column);
     }
+  }
   return out;
+}
+
+/** All cliques, each beside one that came before it; the first holds what is given. */
+function walkFrom({ cliques, parents }: Tree, given: readonly number[]): readonly number[] {
+  const root = cliques.findIndex((clique) => given.every((column) => clique.includes(column)));
+  if (root < 0) throw new RangeError('no clique holds all that is given');
+  const order = [root];
+  const seen = new Set(order);
+  for (const c of order)
+    for (const other of cliques.keys())
+      if (!seen.has(other) && (parents[other] === c || parents[c] === other)) {
+        seen.add(other);
+        order.push(other);
+      }
+  return order;
 }
 
 function fill(

@@ -11,8 +11,10 @@ export interface Graphical {
   readonly cliques: readonly (readonly number[])[];
   /** How many rows are in every cell of a table over any columns: read off a clique, or summed over what is left out; refused with its size where that is too large. */
   table(columns: readonly number[]): Float64Array;
-  /** So many rows, one array per column: each value takes its share of the rows that agree so far, and only what is left of it is drawn. `random` is uniform on [0, 1). */
-  rows(n: number, random: () => number): readonly Uint16Array[];
+  /**
+   * So many rows, one array per column: each value takes its share of the rows that agree so far, and only what is left of it is drawn. `random` is uniform on [0, 1). Columns that one clique holds may be `given`.
+   */
+  rows(n: number, random: () => number, given?: ReadonlyMap<number, Uint16Array>): readonly Uint16Array[];
   /** What another fit may start from. */
   readonly factors: readonly Factor[];
 }
@@ -39,6 +41,6 @@ export function graphical(
     cliques,
     factors,
     table,
-    rows: (n, random) => drawRows({ sizes, tree, beliefs }, n, random),
+    rows: (n, random, given) => drawRows({ sizes, tree, beliefs }, n, random, given),
   };
 }

@@ -28,16 +28,25 @@ export const synthPackage = (
       encoding: 'utf-8',
       rows: result.rows,
       schema: {
-        fields: result.columns.map(({ name }) => fieldOf(policy.columns.get(name)!)),
-        missingValues: ['', ...new Set(result.columns.flatMap(({ name }) => policy.columns.get(name)!.missing))],
+        fields: result.columns.map(({ name }) =>
+          name === result.households?.by ? home(name) : fieldOf(policy.columns.get(name)!),
+        ),
+        missingValues: ['', ...new Set(result.columns.flatMap(({ name }) => policy.columns.get(name)?.missing ?? []))],
       },
     },
   ],
   synthetic: {
     mode: result.mode,
     tables: result.measured.map(({ columns, sd }) => ({ columns, sd })),
+    ...(result.households && { pairs: result.households.measured.map(({ columns, sd }) => ({ columns, sd })) }),
   },
   privacy: privacyOf(receipt),
+});
+
+const home = (name: string) => ({
+  name,
+  type: 'integer',
+  description: 'Rows with the same number are one made-up household; the number is nobody’s.',
 });
 
 function fieldOf(column: Column) {

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import type { CodedColumn } from './columns.js';
+import type { CodedColumn, ModelColumn } from './columns.js';
 import { cellsOf } from './counts.js';
 import type { SynthForm } from './form.js';
 import type { Candidate } from './rounds.js';
@@ -9,12 +9,12 @@ const mostTables = 6_000;
 const mostCounted = 30_000_000;
 
 /** All tables of up to so many columns, and those that are named with all that is inside them. A table matters by how many columns it shares with each of them (McKenna et al. 2022). */
-export function candidatesFor(coded: readonly CodedColumn[], form: SynthForm, mostCells: number): readonly Candidate[] {
+export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mostCells: number): readonly Candidate[] {
   const k = coded.length;
   const upTo = form.upTo ?? (choices(k, 3) + choices(k, 2) <= mostTables ? 3 : 2);
   const sizes = coded.map(({ size }) => size);
   const all = subsetsUpTo(k, Math.min(upTo, k)).filter((set) => set.length > 1 || k === 1);
-  const named = form.tables.map(({ by, weight }) => ({ columns: placesOf(coded, by), weight }));
+  const named = form.tables.map(({ by, weight }) => ({ columns: placesNamed(coded, by), weight }));
   const sets = new Map(all.map((set) => [set.join(), set]));
   for (const { columns } of named) for (const inner of subsets(columns)) if (inner.length > 1) sets.set(inner.join(), inner);
   const list = [...sets.values()].filter((set) => cellsOf(sizes, set) <= mostCells);
@@ -57,13 +57,14 @@ function subsetsUpTo(k: number, most: number): readonly (readonly number[])[] {
 const subsets = (set: readonly number[]): readonly (readonly number[])[] =>
   subsetsUpTo(set.length, set.length).map((own) => own.map((i) => set[i]!));
 
-function placesOf(coded: readonly CodedColumn[], names: readonly string[]): readonly number[] {
-  const places = names.flatMap((name) => coded.flatMap((one, c) => (one.column.name === name ? [c] : [])));
-  const unknown = names.find((name) => !coded.some(({ column }) => column.name === name));
+export function placesNamed(coded: readonly ModelColumn[], names: readonly string[], said = 'A table'): readonly number[] {
+  const of = (one: ModelColumn) => ('column' in one ? (one as CodedColumn).column.name : one.name);
+  const places = names.flatMap((name) => coded.flatMap((one, c) => (of(one) === name ? [c] : [])));
+  const unknown = names.find((name) => !coded.some((one) => of(one) === name));
   if (unknown !== undefined)
     throw new Fault(
       'COLUMN_UNKNOWN',
-      `A table names "${unknown}", which is no column of the rows.`,
+      `${said} names "${unknown}", which is no column of the rows.`,
       'Name columns that the synthetic rows have.',
     );
   return [...new Set(places)].sort((a, b) => a - b);

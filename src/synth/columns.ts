@@ -5,20 +5,22 @@ import { isWeight } from '../policy/domain.js';
 import { chooseNames } from '../policy/name-pattern.js';
 import type { Column, MultiColumn, Policy } from '../policy/policy.js';
 import { keyOf } from '../query/keys.js';
+import type { SynthForm } from './form.js';
 
-/** One column of the model: every row has one of its `size` places. A column of the data is one of them, or, where it takes several answers, one for each of these. */
-export type CodedColumn = {
-  readonly column: Column;
+/** One column of the model: every row has one of its `size` places. */
+export interface ModelColumn {
+  readonly name: string;
   readonly size: number;
   /** What its places are called. */
   readonly labels: readonly string[];
-  readonly name: string;
-} & ({ readonly axis: Axis } | { readonly option: number });
+}
+/** A column of the data is one of them, or, where it takes several answers, one for each of these. */
+export type CodedColumn = ModelColumn & { readonly column: Column } & ({ readonly axis: Axis } | { readonly option: number });
 
-/** The columns that synthetic rows have, in the order of the policy. */
+/** The columns that synthetic rows have, in the order of the policy. Names of households are made up, not copied. */
 export function chosenColumns(
   policy: Policy,
-  { columns, except }: { readonly columns?: readonly string[] | undefined; readonly except?: readonly string[] | undefined },
+  { columns, except, households }: Pick<SynthForm, 'columns' | 'except' | 'households'>,
 ): readonly Column[] {
   if (policy.protect.secret === 'edge')
     throw new Fault(
@@ -26,7 +28,9 @@ export function chosenColumns(
       'This policy protects ties of a relation; the rows of the table are not its secret.',
       'Ask a pattern over the relation, or protect rows, persons or answers.',
     );
-  const all = [...policy.columns.values()].filter((c) => !isWeight(c) && c.name !== policy.protect.unit);
+  const all = [...policy.columns.values()].filter(
+    (c) => !isWeight(c) && c.name !== policy.protect.unit && c.name !== households?.by,
+  );
   const chosen = new Set(
     chooseNames(
       all.map((c) => c.name),

@@ -30,20 +30,30 @@ export const request = z.strictObject({
     .optional(),
   /** What no row can be: each holds for rows that meet all its conditions. Beside what `merge` of the policy says. */
   impossible: z.array(z.record(name, condition)).max(1_000).optional(),
+  /** Households: whose name for them is in this column, which a declared tie has; what all of one share; how many members are told apart at most (8). */
+  households: z.strictObject({ by: name, shared: names.optional(), most: whole(2, 20).optional() }).optional(),
   /** Most cells that the model may have, all its cliques together. */
   cells: whole(1_000, 20_000_000).optional(),
 });
 export type SynthRequest = z.infer<typeof request>;
 /** The same, its numbers read. */
-export interface SynthForm extends Omit<SynthRequest, 'rows' | 'upTo' | 'cells' | 'tables'> {
+export interface SynthForm extends Omit<SynthRequest, 'rows' | 'upTo' | 'cells' | 'tables' | 'households'> {
   readonly rows?: number;
   readonly upTo?: number;
   readonly cells?: number;
   readonly tables: readonly { readonly by: readonly string[]; readonly weight: number }[];
+  readonly households?: { readonly by: string; readonly shared: readonly string[]; readonly most: number };
 }
 
 export function readForm(input: unknown): SynthForm {
-  const { rows, upTo, cells, tables = [], ...rest } = readRequest(request, input ?? {}, '{"mode": "aim", "rows": 10000}');
+  const {
+    rows,
+    upTo,
+    cells,
+    tables = [],
+    households,
+    ...rest
+  } = readRequest(request, input ?? {}, '{"mode": "aim", "rows": 10000}');
   const within = (name: string, said: number | string | undefined, least: number, most: number) => {
     if (said === undefined) return {};
     const value = Number(said);
@@ -55,11 +65,15 @@ export function readForm(input: unknown): SynthForm {
       );
     return { [name]: value };
   };
+
   return {
     ...rest,
     ...within('rows', rows, 1, 20_000_000),
     ...within('upTo', upTo, 1, 3),
     ...within('cells', cells, 1_000, 20_000_000),
+    ...(households && {
+      households: { by: households.by, shared: households.shared ?? [], most: 8, ...within('most', households.most, 2, 20) },
+    }),
     tables: tables.map(({ by, weight = 1 }) => {
       if (!(Number(weight) > 0 && Number(weight) <= 1e6))
         throw new Fault('QUERY_INVALID', 'tables: a weight is a number above 0.', 'Leave it out for 1.');

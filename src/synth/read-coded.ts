@@ -5,15 +5,30 @@ import type { Pinned } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import type { Policy } from '../policy/policy.js';
+import { NameList } from '../ties/name-list.js';
+import { NameColumn } from '../ties/spelling.js';
 import type { CodedColumn } from './columns.js';
+import type { Homes } from './households/pairs.js';
 
-/** Bytes that a row takes while it is read and counted. */
-export const bytesPerRow = (columns: number): number => 4 * columns;
+/** Bytes that a row takes while it is read and counted; one more column, and its name, where it has a household. */
+export const bytesPerRow = (columns: number, home = false): number => 4 * columns + (home ? 32 : 0);
 
 /** Every row that counts, as places in the columns of the model; read through the policy exactly as a table of these columns would count it. */
-export async function readCoded(engine: Pinned, policy: Policy, coded: readonly CodedColumn[]): Promise<Exact<CodedTable>> {
+export async function readCoded(
+  engine: Pinned,
+  policy: Policy,
+  coded: readonly CodedColumn[],
+  by?: string,
+): Promise<Exact<CodedTable & { readonly homes: Homes }>> {
   const names = [...new Set(coded.map(({ column }) => column.name))];
-  const { statement, columns } = compileStream(names, policy, await engine.columns(), engine.dialect);
+  const { statement, columns } = compileStream(
+    names,
+    policy,
+    await engine.columns(),
+    engine.dialect,
+    false,
+    by === undefined ? [] : [by],
+  );
   const views = new Map(names.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
   const fillers = coded.map((one) => {
     if ('axis' in one) return keyRows(policy, views, one.axis);
@@ -23,6 +38,8 @@ export async function readCoded(engine: Pinned, policy: Policy, coded: readonly 
     };
   });
   const blocks: Uint16Array[][] = coded.map(() => []);
+  const homes: Uint32Array[] = [];
+  const list = new NameList();
   let rows = 0;
   let places = new Int32Array(0);
   for await (const part of engine.stream(statement)) {
@@ -33,18 +50,23 @@ export async function readCoded(engine: Pinned, policy: Policy, coded: readonly 
       fill(places, chunk.rows);
       blocks[c]!.push(Uint16Array.from(places.subarray(0, chunk.rows)));
     }
+    if (by !== undefined) {
+      const own = new Uint32Array(chunk.rows);
+      list.addAll(new NameColumn(chunk, names.length), chunk.rows, own, 0);
+      homes.push(own);
+    }
     rows += chunk.rows;
   }
   return new Exact({
     names: coded.map(({ name }) => name),
     levels: coded.map(({ size }) => size),
     rows,
-    columns: blocks.map((list) => joined(list, rows)),
+    columns: blocks.map((list) => joined(list, new Uint16Array(rows))),
+    homes: joined(homes, new Uint32Array(by === undefined ? 0 : rows)),
   });
 }
 
-function joined(blocks: readonly Uint16Array[], rows: number): Uint16Array {
-  const all = new Uint16Array(rows);
+function joined<T extends Uint16Array | Uint32Array>(blocks: readonly T[], all: T): T {
   let at = 0;
   for (const block of blocks) {
     all.set(block, at);

@@ -21,7 +21,7 @@ export interface Candidate {
 }
 
 /** Small steps that the budget is divided into; a round takes one, or `steeper` times as many as before once tables of its noise tell nothing new. */
-const stepsPerColumn = { zcdp: 16, pure: 4 } as const;
+export const stepsPerColumn = { zcdp: 16, pure: 4 } as const;
 const steeper = { zcdp: 4, pure: 2 } as const;
 const staleRounds = 4;
 /** Of a round, for choosing; the rest is for measuring. */
@@ -34,27 +34,58 @@ const measuring = rational(9, 10);
  */
 export function inRounds(setting: Setting, allotment: Allotment, candidates: readonly Candidate[]): Method {
   const { sizes } = setting;
+  const all = stepsPerColumn[allotment.noise] * sizes.length;
+  const singles = additive(
+    { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects: countsMoved(setting) },
+    partOf(allotment, rational(sizes.length, all)),
+  );
+  const rest = roundsOf(setting, allotment, candidates, { all, left: all - sizes.length });
+  return {
+    why: `A part of the budget measures every column by itself; the rest goes into rounds, each of which chooses the table that the model knows least and measures it.`,
+    mechanisms: [singles, rest.reserved],
+    cells: setting.mostCells,
+    run: (rows, paid, progress) => {
+      const start = sizes.map((_, c) => measure(rows, [c], singles, paid));
+      return rest.run(rows, paid, start, totalOf(setting, start), progress);
+    },
+  };
+}
+
+export interface Rounds {
+  readonly reserved: Mechanism;
+  /** What it started from (released numbers), and what was measured after it. */
+  run(
+    rows: CodedTable,
+    paid: Paid,
+    start: readonly Measured[],
+    total: number,
+    progress?: (done: number, total: number) => void,
+  ): readonly Measured[];
+}
+
+/** `left` of `all` steps into which the allotment is divided. */
+export function roundsOf(
+  setting: Setting,
+  allotment: Allotment,
+  candidates: readonly Candidate[],
+  { all, left: first }: { readonly all: number; readonly left: number },
+): Rounds {
+  const { sizes } = setting;
   const { noise } = allotment;
-  const all = stepsPerColumn[noise] * sizes.length;
   const part = (steps: number) => partOf(allotment, rational(steps, all));
   const effects = countsMoved(setting);
   const mostCells = Math.max(1, ...candidates.map(({ columns }) => cellsOf(sizes, columns)));
-  const singles = additive(
-    { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects },
-    part(sizes.length),
-  );
   const left = (steps: number): Mechanism =>
     reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, effects }, part(steps));
   const chosenBy = (steps: number): Selection =>
     selection({ name: 'choice of a table', cells: 1, effects: choicesMoved(setting) }, partOf(part(steps), choosing));
   const measuredBy = (steps: number): Additive =>
     additive({ name: 'table that was chosen', cells: mostCells, effects }, partOf(part(steps), measuring));
-  const reserved = left(all - sizes.length);
+  const reserved = left(first);
   const weights = wholeWeights(candidates.map(({ weight }) => weight));
 
-  const run = (rows: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[] => {
-    const measured: Measured[] = sizes.map((_, c) => measure(rows, [c], singles, paid));
-    const total = totalOf(setting, measured);
+  const run: Rounds['run'] = (rows, paid, start, total, progress) => {
+    const measured: Measured[] = [...start];
     const model = (from?: Graphical) =>
       modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: from ? 60 : 200, ...(from && { from }) });
     let known = model();
@@ -65,7 +96,7 @@ export function inRounds(setting: Setting, allotment: Allotment, candidates: rea
       return found;
     };
     const modelled = new Map<number, Float64Array>();
-    let [steps, at, round] = [all - sizes.length, 1, 0];
+    let [steps, at, round] = [first, 1, 0];
     let last: readonly number[] = [];
     /** A table that the last measurement hardly moved is read off the model every few rounds only. Which they are is public. */
     const tableFor = (k: number): Float64Array => {
@@ -105,12 +136,7 @@ export function inRounds(setting: Setting, allotment: Allotment, candidates: rea
     }
     return measured;
   };
-  return {
-    why: `A part of the budget measures every column by itself; the rest goes into rounds, each of which chooses the table that the model knows least and measures it.`,
-    mechanisms: [singles, reserved],
-    cells: setting.mostCells,
-    run,
-  };
+  return { reserved, run };
 }
 
 /** Tables whose noise is smaller than any distance can be and with which the model stays small enough; all that keep it small where there are none. Public. */

@@ -16,7 +16,7 @@ export interface SynthColumn {
   readonly values: readonly (string | number | null)[];
 }
 
-const uniform = (): number => cryptoBits.below(2 ** 48) / 2 ** 48;
+export const uniform = (): number => cryptoBits.below(2 ** 48) / 2 ** 48;
 
 /** So many rows as places in the columns of the model. Nothing here sees data: whoever has the measurements can draw as many as they want. */
 export const drawCodes = (model: Graphical, rows: number): readonly Uint16Array[] => model.rows(rows, uniform);

@@ -1,0 +1,136 @@
+import type { Measured } from '../../graphical/fit.js';
+import type { Graphical } from '../../graphical/graphical.js';
+import type { Household } from './measure-pairs.js';
+import type { Below } from './pairs.js';
+import { type Kind, together, type Wanted } from './together.js';
+
+export interface Drawn {
+  /** By column of the model: everybody's place. Members of one household stand beside each other. */
+  readonly columns: readonly Uint16Array[];
+  /** The household of everybody, numbered from 0. */
+  readonly homes: Uint32Array;
+}
+
+/**
+ * Whole households, about so many people: first which kinds there are (how many members, and what they share), then everybody by the model of people given that, then who
+ * of them live together. Nothing here sees data.
+ */
+export function drawHouseholds(
+  people: Graphical,
+  pairs: Graphical,
+  measured: readonly Measured[],
+  household: Household,
+  rows: number,
+  uniform: () => number,
+  below: Below,
+): Drawn {
+  const { members, shared, own } = household;
+  const held = [...shared, members].sort((a, b) => a - b);
+  const table = people.table(held);
+  let kinds = kindsOf(table, held, members, people, rows, uniform());
+  // So few rows may be less than one household.
+  while (kinds.length === 0) kinds = kindsOf(table, held, members, people, rows, uniform());
+  const count = kinds.reduce((n, kind) => n + kind.members * kind.households, 0);
+  const given = new Map(held.map((column) => [column, new Uint16Array(count)]));
+  const homes = new Uint32Array(count);
+  let home = 0;
+  for (const { from, households, members: size, places } of kinds) {
+    for (const [k, column] of held.entries()) given.get(column)!.fill(places[k]!, from, from + households * size);
+    for (let h = 0; h < households; h++, home++) homes.fill(home, from + h * size, from + (h + 1) * size);
+  }
+  const drawn = people.rows(count, uniform, given);
+  const wanted = targetsOf(household, measured).map(({ columns, sd }): Wanted => {
+    const [x, y] = columns.slice(-2) as [number, number];
+    const [width, high] = [pairs.sizes[y]!, pairs.sizes[x]!];
+    const counts = pairs.table(columns).map((n) => (n * count) / people.total);
+    return {
+      first: drawn[own[x - 1]!]!,
+      second: drawn[own[y - 1 - own.length]!]!,
+      width,
+      ...(columns.length > 2 && { block: high * width }),
+      counts: x + own.length === y ? either(counts, width) : counts,
+      weight: 1 / (sd * sd),
+    };
+  });
+  const at = together(kinds, count, wanted, below);
+  const order = shuffled(homes, home, below);
+  const isOwn = new Set(own);
+  return {
+    homes: renumbered(order, homes),
+    columns: drawn.map((column, c) => Uint16Array.from(order, (place) => column[isOwn.has(c) ? at[place]! : place]!)),
+  };
+}
+
+/** Places household by household, these in an order that is drawn. */
+function shuffled(homes: Uint32Array, count: number, below: Below): Uint32Array {
+  const starts = new Uint32Array(count + 1);
+  for (const home of homes) starts[home + 1]!++;
+  for (let home = 0; home < count; home++) starts[home + 1]! += starts[home]!;
+  const list = Uint32Array.from({ length: count }, (_, home) => home);
+  for (let i = count - 1; i > 0; i--) {
+    const j = below(i + 1);
+    [list[i], list[j]] = [list[j]!, list[i]!];
+  }
+  const order = new Uint32Array(homes.length);
+  let place = 0;
+  for (const home of list) for (let p = starts[home]!; p < starts[home + 1]!; p++) order[place++] = p;
+  return order;
+}
+
+/** From 0 in the order in which they stand. */
+function renumbered(order: Uint32Array, homes: Uint32Array): Uint32Array {
+  const out = new Uint32Array(order.length);
+  for (let p = 1; p < order.length; p++) out[p] = out[p - 1]! + (homes[order[p]!] === homes[order[p - 1]!] ? 0 : 1);
+  return out;
+}
+
+/** Tables of one and another in which all that was measured can be seen, each once; how far they are apart is seen in the table of both. */
+function targetsOf({ own, apart }: Household, measured: readonly Measured[]): readonly Pick<Measured, 'columns' | 'sd'>[] {
+  const found = new Map<string, Pick<Measured, 'columns' | 'sd'>>();
+  for (const { columns, sd } of measured) {
+    const of = apart[columns.at(-1)! - 1 - 2 * own.length]?.of;
+    const both = of === undefined ? columns.slice(-2) : [1 + of, 1 + own.length + of];
+    const target = columns[0] === 0 ? [0, ...both] : both;
+    const known = found.get(target.join());
+    if (!known || sd < known.sd) found.set(target.join(), { columns: target, sd });
+  }
+  return [...found.values()];
+}
+
+/** Of two members of one household either may be the first: the mean of both. */
+function either(counts: Float64Array, width: number): Float64Array {
+  const block = width * width;
+  return counts.map((n, cell) => {
+    const [base, inside] = [cell - (cell % block), cell % block];
+    return (n + counts[base + (inside % width) * width + Math.floor(inside / width)]!) / 2;
+  });
+}
+
+/** How many households of every kind: a kind has its share of them, and one draw decides what is left over whole numbers. */
+function kindsOf(
+  table: Float64Array,
+  held: readonly number[],
+  members: number,
+  { sizes, total }: Graphical,
+  rows: number,
+  offset: number,
+): readonly (Kind & { readonly places: readonly number[] })[] {
+  const kinds: (Kind & { readonly places: readonly number[] })[] = [];
+  let [before, from] = [offset, 0];
+  for (let cell = 0; cell < table.length; cell++) {
+    let rest = cell;
+    const places = held.map(() => 0);
+    for (let k = held.length - 1; k >= 0; k--) {
+      places[k] = rest % sizes[held[k]!]!;
+      rest = Math.floor(rest / sizes[held[k]!]!);
+    }
+    const size = places[held.indexOf(members)]! + 1;
+    const after = before + (table[cell]! * rows) / total / size;
+    const households = Math.floor(after) - Math.floor(before);
+    before = after;
+    if (households === 0) continue;
+    kinds.push({ from, households, members: size, places });
+    from += households * size;
+  }
+  return kinds;
+}

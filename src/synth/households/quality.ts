@@ -1,0 +1,66 @@
+import type { Measured } from '../../graphical/fit.js';
+import type { Drawn } from './draw.js';
+import type { Household } from './measure-pairs.js';
+
+/** How often two members of a household say the same, in what was measured and in the rows that were made. */
+export interface PartnerQuality {
+  readonly column: string;
+  /** Part of the pairs, and the deviation that noise gives it. */
+  readonly measured: number;
+  readonly sd: number;
+  readonly synthetic: number;
+  /** What it would be for two people who are drawn one by one, from households as large. */
+  readonly strangers: number;
+}
+
+/** Of every column of which a table of two members was measured; the table with the least noise speaks. */
+export function partnerQuality(
+  drawn: Drawn,
+  { own, apart }: Household,
+  names: readonly string[],
+  sizes: readonly number[],
+  measured: readonly Measured[],
+): readonly PartnerQuality[] {
+  const best = new Map<number, { readonly measured: number; readonly sd: number }>();
+  for (const { columns, counts, sd } of measured) {
+    const [x = 0, y] = columns.slice(-2) as [number, number];
+    const far = apart[columns.at(-1)! - 1 - 2 * own.length];
+    if (!far && x + own.length !== y) continue;
+    const column = own[far ? far.of : x - 1]!;
+    const width = sizes[column]!;
+    let [same, all, cells] = [0, 0, 0];
+    for (let cell = 0; cell < counts.length; cell++) {
+      all += counts[cell]!;
+      if (far ? cell % far.places !== 0 : Math.floor(cell / width) % width !== cell % width) continue;
+      same += counts[cell]!;
+      cells++;
+    }
+    if (!(all > 0)) continue;
+    const noise = (sd * Math.sqrt(cells)) / all;
+    const known = best.get(column);
+    if (!known || noise < known.sd) best.set(column, { measured: same / all, sd: noise });
+  }
+  return [...best].map(([column, told]) => ({ column: names[column]!, ...told, ...agreement(drawn, column, sizes[column]!) }));
+}
+
+/** Every pair of a household counts as often as members are taken two by two. */
+function agreement({ columns, homes }: Drawn, column: number, width: number): { synthetic: number; strangers: number } {
+  const values = columns[column]!;
+  let [same, all] = [0, 0];
+  const people = new Float64Array(width);
+  for (let from = 0; from < homes.length; ) {
+    let to = from;
+    const here = new Float64Array(width);
+    while (to < homes.length && homes[to] === homes[from]) here[values[to++]!]!++;
+    const n = to - from;
+    const step = n > 1 ? Math.floor(n / 2) / (n * (n - 1)) : 0;
+    for (let v = 0; v < width; v++) {
+      same += step * here[v]! * (here[v]! - 1);
+      if (n > 1) people[v]! += (here[v]! * Math.floor(n / 2)) / n;
+    }
+    all += step * n * (n - 1);
+    from = to;
+  }
+  const strangers = people.reduce((sum, p) => sum + (p / all) ** 2, 0);
+  return all > 0 ? { synthetic: same / all, strangers } : { synthetic: 0, strangers: 0 };
+}

@@ -1,0 +1,123 @@
+import type { Below } from './pairs.js';
+
+/** A table of two people who live together, as it should be. */
+export interface Wanted {
+  /** Answers of everybody in the column of the first, and in that of the second. */
+  readonly first: Uint16Array;
+  readonly second: Uint16Array;
+  readonly width: number;
+  /** By how many they are at home, where the table says so: the cells of one of them. */
+  readonly block?: number;
+  readonly counts: Float64Array;
+  /** How much a squared difference counts. */
+  readonly weight: number;
+}
+
+/** Places of people: those of one household beside each other. Households of one kind (as large, and the same in what they share) stand together. */
+export interface Kind {
+  readonly from: number;
+  readonly households: number;
+  readonly members: number;
+}
+
+/** Tries for everybody, at most; they end when hardly any helps. */
+const mostSweeps = 60;
+const hardly = 1 / 500;
+
+/**
+ * Who is at which place, so that tables of two people of one household come near the wanted ones: people of two households of one kind change places wherever that brings them nearer. What people
+ * are is left as it is. Only released numbers and coins go in.
+ */
+export function together(kinds: readonly Kind[], people: number, wanted: readonly Wanted[], below: Below): Uint32Array {
+  const at = Uint32Array.from({ length: people }, (_, place) => place);
+  const movable = kinds.filter(({ households, members }) => households > 1 && members > 1);
+  const places = movable.reduce((n, { households, members }) => n + households * members, 0);
+  if (places === 0 || wanted.length === 0) return at;
+  const now = wanted.map(({ counts }) => new Float64Array(counts.length));
+  for (const { from, households, members } of kinds)
+    for (let h = 0; h < households; h++) {
+      const first = from + h * members;
+      for (let i = 1; i < members; i++) beside(wanted, now, at, first, first + i, first + i, members, 1);
+    }
+  const kindOf = new Uint32Array(people);
+  const open = new Uint32Array(places);
+  let count = 0;
+  for (const [k, { from, households, members }] of movable.entries())
+    for (let p = from; p < from + households * members; p++) {
+      kindOf[p] = k;
+      open[count++] = p;
+    }
+  for (let sweep = 0; sweep < mostSweeps; sweep++) {
+    let helped = 0;
+    for (let tries = 0; tries < places; tries++) {
+      const a = open[below(places)]!;
+      const { from, households, members } = movable[kindOf[a]!]!;
+      const home = Math.floor((a - from) / members);
+      const other = (home + 1 + below(households - 1)) % households;
+      const b = from + other * members + below(members);
+      if (change(wanted, now, at, a, from + home * members, b, from + other * members, members)) helped++;
+    }
+    if (helped < hardly * places) break;
+  }
+  return at;
+}
+
+/** Two people change places where that brings the tables nearer; whether it did. */
+function change(
+  wanted: readonly Wanted[],
+  now: readonly Float64Array[],
+  at: Uint32Array,
+  a: number,
+  homeOfA: number,
+  b: number,
+  homeOfB: number,
+  members: number,
+): boolean {
+  const swap = () => {
+    [at[a], at[b]] = [at[b]!, at[a]!];
+  };
+  const all = (sign: number) =>
+    beside(wanted, now, at, homeOfA, homeOfA + members, a, members, sign) +
+    beside(wanted, now, at, homeOfB, homeOfB + members, b, members, sign);
+  let worse = all(-1);
+  swap();
+  worse += all(1);
+  if (worse < 0) return true;
+  all(-1);
+  swap();
+  all(1);
+  return false;
+}
+
+/** Enters (or takes out) the pairs of one person with those at the places `from` to `to`; how much worse the tables are for it. */
+function beside(
+  wanted: readonly Wanted[],
+  now: readonly Float64Array[],
+  at: Uint32Array,
+  from: number,
+  to: number,
+  place: number,
+  members: number,
+  sign: number,
+): number {
+  // Of all pairs of a household as many as live two by two; either may be the first.
+  const step = (sign * Math.floor(members / 2)) / (members * (members - 1));
+  const one = at[place]!;
+  let worse = 0;
+  for (let t = 0; t < wanted.length; t++) {
+    const { first, second, width, block, counts, weight } = wanted[t]!;
+    const table = now[t]!;
+    const base = block === undefined ? 0 : Math.min(members - 1, counts.length / block - 1) * block;
+    for (let p = from; p < to; p++) {
+      if (p === place) continue;
+      const other = at[p]!;
+      let cell = base + first[one]! * width + second[other]!;
+      worse += weight * step * (2 * (table[cell]! - counts[cell]!) + step);
+      table[cell]! += step;
+      cell = base + first[other]! * width + second[one]!;
+      worse += weight * step * (2 * (table[cell]! - counts[cell]!) + step);
+      table[cell]! += step;
+    }
+  }
+  return worse;
+}
