@@ -89,7 +89,7 @@ function anyQuery(random: Random, derive: object): object {
     { kind: 'variance', column: numeric, ...more },
     { kind: 'share', column: 'party', values: ['a'], ...where, ...weighted, derive },
     { kind: 'cdf', column: pick(['x', 'party', 'twice']), ...more },
-    { kind: 'ranges', column: 'x', ...more },
+    { kind: 'ranges', column: pick(['x', 'party']), ...more },
     { kind: 'quantile', column: pick(['x', 'twice']), at: [pick([0.5, 0.25, 0.9])], ...more },
     { kind: 'distinct', column: pick(['x', 'party', 'kind']), ...more, ...(JSON.stringify(by).includes('media') && { by: ['area'] }) },
     { kind: 'formula', parts: { s: { kind: 'sum', column: numeric }, n: { kind: 'count', where: [tests(random)] } }, of: { op: '/', of: ['s', 'n'] }, ...more },

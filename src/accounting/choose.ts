@@ -5,6 +5,7 @@ import { type Allotment, pureInside } from '../mechanism/allotment.js';
 import { largest, type Scope } from '../mechanism/effect.js';
 import { varianceOf } from '../mechanism/law.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
+import { meanNumbers } from '../mechanism/ordered/forest.js';
 import { readingOf } from '../mechanism/ordered/reading.js';
 import { type Profile, paidBySlice, type Spent, spend } from '../mechanism/profile.js';
 import { along, boxIn, columnsIn, everyRecord, isPart, isSlice, type Slicing } from '../mechanism/record-class.js';
@@ -193,8 +194,8 @@ const mechanisms: {
         name: m.name,
         cells: m.cells.length,
         effects: m.effects,
-        // Of a range of positions, over all of them.
-        unit: Math.sqrt(readingOf(m.strategy).meanVariance()),
+        // Of a range of positions, over all of them; of a cell.
+        unit: Math.sqrt('parent' in m.strategy ? meanNumbers(m.strategy) : readingOf(m.strategy).meanVariance()),
         factored: isFactored(m),
       },
       allotment,

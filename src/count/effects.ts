@@ -319,7 +319,7 @@ export function orderedEffects(policy: Policy, counting: Counting, strategy: Str
 }
 
 /** The last key stands for a value inside the groups that the others make: its answer moves a row there, within its groups. */
-function insideGroups(declared: Policy, counting: Counting, row: Reach, moves: Inner['moves']): Effects {
+export function insideGroups(declared: Policy, counting: Counting, row: Reach, moves: Inner['moves']): Effects {
   const policy = withDerived(declared, counting.derived);
   const keys = counting.keys.slice(0, -1);
   const inner = counting.keys.at(-1)!;

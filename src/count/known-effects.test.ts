@@ -4,7 +4,6 @@ import { knownPolicy } from '../../test/known-policy.js';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import type { Cell } from '../engine/engine.js';
 import type { Effect } from '../mechanism/effect.js';
-import { encoded } from '../mechanism/ordered/strategy.js';
 import { everyRecord } from '../mechanism/record-class.js';
 import type { Column, NumberColumn, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
@@ -12,6 +11,7 @@ import { parseBatch } from '../query/parse.js';
 import { sumEffects } from './effects.js';
 import { publishedCells } from './margin-cells.js';
 import type { CodeKey, Counting, Measure } from './measure.js';
+import { numbersToNoise } from './noisy-cells.js';
 import { rowCounter } from './rows.js';
 
 type Row = readonly Cell[];
@@ -209,12 +209,7 @@ describe('beside totals that everybody knows, the stated effect', () => {
     ])
       for (const m of measuresOf(query, policy)) {
         if (m.mechanism !== 'ordered') throw new RangeError('no distribution');
-        const { size } = m.strategy;
-        const vectors = vectorsOf(policy, m, kept).map((counts) =>
-          Array.from({ length: counts.length / size }, (_, g) =>
-            encoded(m.strategy, counts.slice(g * size, (g + 1) * size)),
-          ).flat(),
-        );
+        const vectors = vectorsOf(policy, m, kept).map((counts) => numbersToNoise(m, counts));
         const real = exact(vectors, found);
         expect(real.l1).toBeGreaterThan(0n);
         expect([query, real.l1 <= stated(m).l1 && real.l2squared <= stated(m).l2squared]).toEqual([query, true]);

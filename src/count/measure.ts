@@ -2,6 +2,7 @@ import type { Pinned } from '../engine/engine.js';
 import type { Rational } from '../exact/rational.js';
 import type { Additive } from '../mechanism/additive.js';
 import type { Effects } from '../mechanism/effect.js';
+import type { Forest } from '../mechanism/ordered/forest.js';
 import type { Strategy } from '../mechanism/ordered/strategy.js';
 import type { Selection } from '../mechanism/select.js';
 import type { Policy } from '../policy/policy.js';
@@ -53,7 +54,7 @@ export interface SelectedMeasure {
   readonly seen?: Seen;
 }
 /**
- * Counts over positions in a row, of which sums are noised that a strategy names: whole multiples of prefix counts and of trees. Counting gives, for each group, the rows at each position
+ * Counts over positions in a row, of which sums are noised that a strategy names: whole multiples of prefix counts and of trees, or the sums along a forest of cells. Counting gives, for each group, the rows at each position
  * (position fastest); what is noised are the numbers of the strategy, group by group.
  */
 export interface OrderedMeasure {
@@ -61,7 +62,7 @@ export interface OrderedMeasure {
   readonly name: string;
   /** One for each number that is noised, with the label of its group. */
   readonly cells: readonly (readonly string[])[];
-  readonly strategy: Strategy;
+  readonly strategy: Strategy | Forest;
   /** Of replacing one record, on the numbers that are noised. */
   readonly effects: Effects;
   readonly counting: Counting;

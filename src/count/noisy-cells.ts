@@ -1,6 +1,7 @@
 import type { Pinned } from '../engine/engine.js';
 import type { Additive } from '../mechanism/additive.js';
 import { type Law, lawText } from '../mechanism/law.js';
+import { sumsBeyond } from '../mechanism/ordered/forest.js';
 import { encoded } from '../mechanism/ordered/strategy.js';
 import type { Paid } from '../mechanism/paid.js';
 import type { Selection } from '../mechanism/select.js';
@@ -48,8 +49,9 @@ function letOut(m: Measure, mechanism: MechanismOf, paid: Paid): (exact: readonl
 
 /** Group by group, what the strategy makes of the counts at the positions. */
 export function numbersToNoise({ strategy }: OrderedMeasure, counts: readonly bigint[]): bigint[] {
+  const numbersOf = (own: readonly bigint[]) => ('parent' in strategy ? sumsBeyond(strategy, own) : encoded(strategy, own));
   const numbers: bigint[] = [];
   for (let first = 0; first < counts.length; first += strategy.size)
-    for (const number of encoded(strategy, counts.slice(first, first + strategy.size))) numbers.push(number);
+    for (const number of numbersOf(counts.slice(first, first + strategy.size))) numbers.push(number);
   return numbers;
 }

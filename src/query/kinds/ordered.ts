@@ -1,5 +1,5 @@
 import { orderedEffects } from '../../count/effects.js';
-import type { OrderedMeasure, RowKey } from '../../count/measure.js';
+import type { Counting, OrderedMeasure, RowKey } from '../../count/measure.js';
 import { strategyFor } from '../../count/strategies.js';
 import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
@@ -9,7 +9,7 @@ import { barOf } from '../../mechanism/law-sum.js';
 import { deviation } from '../../mechanism/law-width.js';
 import { isotonic } from '../../mechanism/ordered/isotonic.js';
 import { readingOf } from '../../mechanism/ordered/reading.js';
-import { numbersOf } from '../../mechanism/ordered/strategy.js';
+import { numbersOf, type Strategy } from '../../mechanism/ordered/strategy.js';
 import { categoryNamed, columnNamed, isNumber, levelLabel, levelsOf } from '../../policy/domain.js';
 import { gridOf, numberAt } from '../../policy/grid.js';
 import type { Policy } from '../../policy/policy.js';
@@ -17,7 +17,7 @@ import type { NoisyMeasure } from '../bound.js';
 import { present } from '../filter.js';
 import { mostCells, refuseManyCells } from '../keys.js';
 import type { Query } from '../query.js';
-import { only, rowsOf, type Scope } from '../scope.js';
+import { only, type Rows, rowsOf, type Scope } from '../scope.js';
 
 /** Positions in a row that a column has: those of its grid, or its codes in their order. */
 export interface Positions {
@@ -92,8 +92,15 @@ export function refuseKnown({ known }: Policy, effects: Effects, column: string)
 
 type Asked = Pick<Query, 'where' | 'by' | 'weight'> & { readonly column: string };
 
-/** Ties a query to the one measure of ordered counts that it is read off: cdf and ranges of the same rows share it. */
-export function orderedCounts(query: Asked, scope: Scope): OrderedCounts {
+/** What is counted of a query, before it is tied to a measure. */
+export interface Ordering {
+  readonly rows: Rows;
+  readonly positions: Positions;
+  readonly counting: Counting;
+  readonly strategy: Strategy;
+  readonly effects: Effects;
+}
+export function orderingOf(query: Asked, scope: Scope): Ordering {
   if (query.weight !== undefined)
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -101,20 +108,26 @@ export function orderedCounts(query: Asked, scope: Scope): OrderedCounts {
       'Leave out "weight", or ask for a weighted histogram.',
     );
   const { policy } = scope;
-  const rows = rowsOf(policy, query);
+  const rows = only(rowsOf(policy, query), present(query.column));
   const positions = positionsOf(policy, query.column);
-  const groups = rows.cells;
-  refuseManyCells(groups.length * positions.size, 'The distributions need', 'counters', mostCells);
+  refuseManyCells(rows.cells.length * positions.size, 'The distributions need', 'counters', mostCells);
   const counting = scope.counting({
-    filter: only(rows, present(query.column)).filter,
+    filter: rows.filter,
     keys: [...rows.keys.map(({ key }) => key), positions.key],
     value: { kind: 'one' },
   });
   const strategy = strategyFor(policy, counting);
-  const numbers = numbersOf(strategy);
-  refuseManyCells(groups.length * numbers, 'The distributions need', 'noisy numbers', mostCells);
+  refuseManyCells(rows.cells.length * numbersOf(strategy), 'The distributions need', 'noisy numbers', mostCells);
   const effects = orderedEffects(policy, counting, strategy);
   refuseKnown(policy, effects, query.column);
+  return { rows, positions, counting, strategy, effects };
+}
+
+/** Ties a query to the one measure of ordered counts that it is read off: cdf and ranges of the same rows share it. */
+export function orderedCounts(query: Asked, scope: Scope, ordering = orderingOf(query, scope)): OrderedCounts {
+  const { rows, positions, counting, strategy, effects } = ordering;
+  const groups = rows.cells;
+  const numbers = numbersOf(strategy);
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: `distribution of ${query.column}`,

@@ -1,15 +1,19 @@
 import * as z from 'zod';
+import type { Axis } from '../../count/measure.js';
 import { Fault } from '../../errors.js';
 import { compare, parseRational } from '../../exact/rational.js';
+import { readingOf } from '../../mechanism/ordered/reading.js';
 import { shownBins } from '../../policy/bins.js';
 import { categoryNamed, columnNamed, declaredCode, isNumber } from '../../policy/domain.js';
 import { gridOf, positionsWhere } from '../../policy/grid.js';
-import type { Policy } from '../../policy/policy.js';
+import type { NumberColumn, Policy } from '../../policy/policy.js';
 import { foreseen, type Layout, table } from '../answer.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
+import type { Query } from '../query.js';
 import type { BoundQuery, Scope } from '../scope.js';
-import { countTold, orderedCounts, type Positions } from './ordered.js';
+import { alongForest } from './forest.js';
+import { countTold, type Ordering, orderedCounts, orderingOf, type Positions } from './ordered.js';
 
 const end = z.union([code, z.number()]);
 const schema = z.strictObject({
@@ -30,8 +34,9 @@ interface Span {
 
 /** How many rows lie in ranges of values, which may overlap: all are read off one distribution. */
 function bind(query: RangesQuery, scope: Scope): BoundQuery {
-  const counts = orderedCounts(query, scope);
-  const { positions, groups } = counts;
+  const ordering = orderingOf(query, scope);
+  const { positions } = ordering;
+  const groups = ordering.rows.cells;
   const spans = spansOf(scope.policy, query, positions);
   const text = ({ from, to }: Span): string => {
     const [first, last] = [positions.first(from), positions.last(to - 1)];
@@ -43,6 +48,9 @@ function bind(query: RangesQuery, scope: Scope): BoundQuery {
     columns: [...(query.by ?? []), query.column, query.name ?? 'rows in it'],
     cells: groups.flatMap((keys) => spans.map((span) => [...keys, text(span)])),
   };
+  const cells = query.ranges ? undefined : cellByCell(query, scope, ordering, spans, layout);
+  if (cells) return cells;
+  const counts = orderedCounts(query, scope, ordering);
   return {
     finish: (noisy) => {
       const read = counts.read(noisy);
@@ -59,6 +67,40 @@ function bind(query: RangesQuery, scope: Scope): BoundQuery {
       return foreseen(layout, 'combined', widest.standardError, widest.half, false);
     },
   };
+}
+
+/** Cells that are asked one by one, and nothing else of the column: where pairs join them to a forest, few sums are enough for each. */
+function cellByCell(
+  query: RangesQuery,
+  scope: Scope,
+  { rows, positions, strategy, effects }: Ordering,
+  spans: readonly Span[],
+  layout: Layout,
+): BoundQuery | undefined {
+  const isAbout = (other: Query) => 'column' in other && other.column === query.column;
+  if (scope.batch.filter(isAbout).length > 1) return undefined;
+  const { key } = positions;
+  const cells: Axis | undefined =
+    key.kind === 'code' ? key : key.kind === 'grid' && key.width === 1 ? binsOf(scope.policy, query.column, spans) : undefined;
+  if (!cells) return undefined;
+  const reading = readingOf(strategy);
+  const meanVariance = spans.reduce((sum, { from, to }) => sum + reading.variance(from, to), 0) / spans.length;
+  const bound = alongForest(scope, rows, cells, layout, { effects, meanVariance });
+  return (
+    bound && {
+      ...bound,
+      finish: (noisy) => {
+        const told = bound.finish(noisy);
+        const cut = (x: number | null) => (x === null ? null : Math.max(0, x));
+        return { ...told, rows: told.rows.map((r) => ({ ...r, value: cut(r.value), low: cut(r.low), high: cut(r.high) })) };
+      },
+    }
+  );
+}
+
+function binsOf(policy: Policy, name: string, spans: readonly Span[]): Axis | undefined {
+  const { starts, labels } = shownBins(columnNamed(policy, name) as NumberColumn);
+  return labels.length === spans.length + 1 ? { kind: 'bin', column: name, edges: starts, size: labels.length } : undefined;
 }
 
 function spansOf(policy: Policy, { column: name, ranges }: RangesQuery, { key, size }: Positions): readonly Span[] {

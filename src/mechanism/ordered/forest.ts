@@ -1,0 +1,88 @@
+import type { Effect } from '../effect.js';
+
+/**
+ * What is noised of counts over cells of which pairs join some to others without a ring (forest.proof.md): for every cell but the roots, how many rows lie in it or beyond it, seen from its root.
+ * A row that moves along a pair moves one such number by one.
+ */
+export interface Forest {
+  /** How many cells there are. */
+  readonly size: number;
+  /** The next cell towards the root; -1 for roots. Cells stand in any order. */
+  readonly parent: readonly number[];
+}
+
+/** The forest of these edges, rooted where it is widest; undefined where some of them close a ring. */
+export function forestOf(size: number, edges: readonly (readonly [number, number])[]): Forest | undefined {
+  const joined: number[][] = Array.from({ length: size }, () => []);
+  for (const [a, b] of edges) {
+    joined[a]!.push(b);
+    joined[b]!.push(a);
+  }
+  const parent = new Array<number>(size).fill(-2);
+  const byDegree = joined.map((_, v) => v).sort((a, b) => joined[b]!.length - joined[a]!.length || a - b);
+  for (const root of byDegree) {
+    if (parent[root] !== -2) continue;
+    parent[root] = -1;
+    const open = [root];
+    for (let v = open.pop(); v !== undefined; v = open.pop())
+      for (const w of joined[v]!) {
+        if (w === parent[v]) continue;
+        if (parent[w] !== -2) return undefined;
+        parent[w] = v;
+        open.push(w);
+      }
+  }
+  return { size, parent };
+}
+
+/** The cells from one to its root, the root not among them. */
+const wayUp = ({ parent }: Forest, v: number): readonly number[] => {
+  const way: number[] = [];
+  for (let at = v; parent[at]! >= 0; at = parent[at]!) way.push(at);
+  return way;
+};
+
+/** The cells that have a number, in the order of the numbers. */
+export const numbered = ({ parent }: Forest): readonly number[] => parent.flatMap((up, v) => (up >= 0 ? [v] : []));
+
+/** The numbers that are noised, from the counts of the cells. */
+export function sumsBeyond(forest: Forest, counts: readonly bigint[]): bigint[] {
+  const sums = new Array<bigint>(forest.size).fill(0n);
+  for (const [v, count] of counts.entries()) if (count !== 0n) for (const at of wayUp(forest, v)) sums[at]! += count;
+  return numbered(forest).map((v) => sums[v]!);
+}
+
+/** Which numbers, and with which sign, make the count of a cell beside the total of its tree, which roots hold. */
+export function signsOf(forest: Forest): readonly { readonly plus: readonly number[]; readonly minus: readonly number[] }[] {
+  const numberOf = new Map(numbered(forest).map((v, k) => [v, k]));
+  const beyond: number[][] = forest.parent.map(() => []);
+  for (const [v, up] of forest.parent.entries()) if (up >= 0) beyond[up]!.push(numberOf.get(v)!);
+  return forest.parent.map((up, v) => ({ plus: up >= 0 ? [numberOf.get(v)!] : [], minus: beyond[v]! }));
+}
+
+/** The root of every cell. */
+export const rootsOf = (forest: Forest): readonly number[] =>
+  forest.parent.map((up, v) => (up < 0 ? v : forest.parent[wayUp(forest, v).at(-1)!]!));
+
+/** Mean over cells of how many noisy numbers make one. */
+export const meanNumbers = (forest: Forest): number => {
+  const all = numbered(forest).length;
+  return all === 0 ? 0 : (2 * all) / forest.size;
+};
+
+const byOnes = (numbers: number): Effect => ({ l1: BigInt(numbers), l2squared: BigInt(numbers) });
+/** Of a row that is there or not. */
+export const presenceIn = (forest: Forest): Effect =>
+  byOnes(forest.parent.reduce((most, _, v) => Math.max(most, wayUp(forest, v).length), 0));
+/** Of a row that moves from one of these cells to another of them. */
+export function moveAmong(forest: Forest, cells: Iterable<number>): Effect {
+  const ways = [...cells].map((v) => new Set(wayUp(forest, v)));
+  let most = 0;
+  for (const [i, a] of ways.entries())
+    for (const b of ways.slice(0, i)) {
+      let shared = 0;
+      for (const at of a) if (b.has(at)) shared++;
+      most = Math.max(most, a.size + b.size - 2 * shared);
+    }
+  return byOnes(most);
+}
