@@ -156,3 +156,34 @@ describe('a policy with several tables', () => {
     await expect(read(several.replace(from, to))).rejects.toThrow(why);
   });
 });
+
+describe('names of persons', () => {
+  const other = () =>
+    read(
+      several
+        .replace('unit: person\n    maxRows: 3\n    links: [clinic]', 'unit: patient\n    maxRows: 3\n    links: [clinic]')
+        .replace('day: {type: integer, bounds: [0, 10]}', 'person: {type: category, values: [x, y]}'),
+    );
+  const kinds = async (sql: string) => {
+    const named = await other();
+    return bindBatch(parseSql(sql, named), named).queries.map((q) => `${q.kind} ${'column' in q ? q.column : ''}`.trim());
+  };
+  it('are those of each table, also where another column has the name', async () => {
+    expect(await kinds('SELECT COUNT(DISTINCT patient) FROM visits')).toEqual(['distinct person']);
+    expect(await kinds('SELECT COUNT(DISTINCT v.patient) FROM visits AS v JOIN people ON v.patient = people.person')).toEqual([
+      'distinct person',
+    ]);
+    expect(await kinds('SELECT COUNT(DISTINCT visits.person) FROM visits')).toEqual(['distinct visits.person']);
+    await expect(
+      kinds('SELECT COUNT(DISTINCT person) FROM visits JOIN people ON visits.patient = people.person'),
+    ).rejects.toThrow('Several tables have a column "person"');
+  });
+  it('are not counted where a LEFT JOIN may not find them', async () => {
+    await expect(
+      kinds('SELECT COUNT(visits.patient) FROM people LEFT JOIN visits ON visits.patient = people.person'),
+    ).rejects.toThrow('only where the LEFT JOIN finds a row');
+    expect(await kinds('SELECT COUNT(visits.cost) FROM people LEFT JOIN visits ON visits.patient = people.person')).toEqual([
+      'count',
+    ]);
+  });
+});

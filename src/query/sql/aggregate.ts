@@ -185,7 +185,8 @@ function aggregateOf(sql: SqlText, call: ExprCall, derived: Derived): Aggregate 
     if ((argument.type === 'ref' && argument.name === '*') || literalOf(argument) !== undefined)
       return { part: { kind: 'count', ...filtered } };
     // Every row that is kept names its person.
-    if (argument.type === 'ref' && sql.isPerson(argument.name)) return { part: { kind: 'count', ...filtered } };
+    if (argument.type === 'ref' && sql.isPerson(argument.name, argument.table?.name))
+      return { part: { kind: 'count', ...filtered } };
     return { part: { kind: 'count', column: derived.named(argument), ...filtered } };
   }
   if (call.distinct === 'distinct')

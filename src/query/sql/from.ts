@@ -1,9 +1,9 @@
 import type { Expr, ExprCall, From, JoinClause, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
 import { Fault } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
-import { columnsOfView } from '../../view/declared.js';
 import type { Condition, FeatureForm, FromForm, JoinForm, PartForm } from '../form.js';
-import { composed, dataTable } from '../from.js';
+import { dataTable } from '../from.js';
+import { scopeOf } from './joined-names.js';
 import { columnName, refuse, refuseAll, type SqlText, unfolded } from './refuse.js';
 import { isNamed, tableNames } from './table.js';
 
@@ -73,31 +73,6 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
     });
   });
   return { ...(!plain && { from }), where };
-}
-
-/** What a name means among the columns of what is joined. */
-function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullable<SqlText['scope']> {
-  const view = composed(policy, from);
-  const columns = columnsOfView(policy, view);
-  const aliases = view.parts.map(({ as }) => as);
-  sql.joined = new Set(columns.map(({ name }) => name));
-  return (name, table) => {
-    const as = table === undefined ? undefined : unfolded(aliases, table);
-    const own = unfolded(
-      columns.map((c) => c.own),
-      name,
-    );
-    if (own === policy.protect.unit || policy.tables?.get(as ?? '')?.unit === own) return policy.protect.unit!;
-    const found = columns.filter((c) => c.own === own && (as === undefined || c.as === as));
-    if (found.length > 1)
-      throw new Fault(
-        'QUERY_INVALID',
-        `Several tables have a column "${name}".`,
-        `Say which: ${found.map((c) => c.name).join(' or ')}.`,
-      );
-    // A column by which tables are joined is the same in both.
-    return (found[0] ?? columns.find((c) => c.own === own))?.name ?? sql.declared(name);
-  };
 }
 
 interface ReadPart {

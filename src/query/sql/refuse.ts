@@ -12,8 +12,8 @@ export class SqlText {
     this.#person = person;
   }
   /** Whether a column names the persons whose rows these are. */
-  isPerson(name: string): boolean {
-    return this.#person !== undefined && this.named(name) === this.#person;
+  isPerson(name: string, table?: string): boolean {
+    return this.#person !== undefined && this.named(name, table) === this.#person;
   }
   /** What names mean where several tables are asked, and which table is said before them. */
   scope: ((name: string, table?: string) => string) | undefined;
