@@ -63,7 +63,7 @@ export async function openPage(page: Page, url: string, place: string): Promise<
 
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor();
-  await page.waitForFunction(() => document.querySelector('.ghost, .waiting') === null);
+  await page.locator('.ghost, .waiting').first().waitFor({ state: 'detached' });
 }
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -87,6 +87,6 @@ export async function seriousFindings(page: Page): Promise<readonly string[]> {
 
 /** Nothing may stand out to the right. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(wide).toBeLessThanOrEqual(0);
 }
