@@ -7,6 +7,7 @@ export default defineConfig({
     globalSetup: ['test/browser/chromium.ts'],
     pool: 'forks',
     maxWorkers: 1,
+    expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

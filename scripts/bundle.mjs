@@ -1,9 +1,10 @@
 // dist/start: the command line in few files. What tsc builds is six hundred small ones, and opening them is most of what a short command would take. Chunks
 // are cut where a command is loaded on demand, so a command still loads nothing that it does not need (test/start.test.ts). The library stays as tsc built it.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { licencesOf } from './licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = (name) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
@@ -38,12 +39,5 @@ const modules = Object.fromEntries(
 );
 
 /** Packages that are part of the files come with their licences. */
-const inside = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//;
-const packages = new Map(Object.values(modules).flat().flatMap((id) => (inside.exec(id) ? [[inside.exec(id)[2], inside.exec(id)[1]]] : [])));
-const licences = [...packages].sort().map(([name, folder]) => {
-  const file = readdirSync(join(root, folder)).find((f) => /^(licen[cs]e|copying)/i.test(f));
-  if (file === undefined) throw new Error(`${name} comes without its licence`);
-  return `${name}\n\n${readFileSync(join(root, folder, file), 'utf8').trim()}\n`;
-});
-writeFileSync(join(out, 'LICENCES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(join(out, 'LICENCES.txt'), licencesOf(Object.values(modules).flat(), root));
 writeFileSync(fileURLToPath(new URL('../dist/.start-modules.json', import.meta.url)), `${JSON.stringify(modules, undefined, 1)}\n`);

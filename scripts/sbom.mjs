@@ -1,4 +1,4 @@
-// dist/sbom.json (CycloneDX 1.5): every package that may be installed with Fugu, for any platform, with its version and hash. From the lock file alone, so
+// dist/sbom.json (CycloneDX 1.5): every package that may be installed with Fugu, for any platform, or is part of the console, with its version and hash. From the lock file alone, so
 // that the same lock file always gives the same list.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,29 @@ const root = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const address = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`;
 const hex = (integrity) => Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
 
+/** What the console is made of: tools of this project, but their code is in its files. */
+const inConsole = ['@observablehq/plot', 'preact'];
+
+/** These packages and all that they need, by where they lie. */
+export function neededBy(lock, names) {
+  const places = new Set();
+  const waiting = names.map((name) => `node_modules/${name}`);
+  for (let place = waiting.pop(); place; place = waiting.pop()) {
+    if (places.has(place)) continue;
+    places.add(place);
+    for (const name of Object.keys(lock.packages[place].dependencies ?? {})) {
+      const own = `${place}/node_modules/${name}`;
+      waiting.push(own in lock.packages ? own : `node_modules/${name}`);
+    }
+  }
+  return places;
+}
+
 export function billOf(lock) {
+  const shown = neededBy(lock, inConsole);
   const { name, version, license } = lock.packages[''];
   const parts = locked(lock)
-    .filter(({ dev }) => !dev)
+    .filter(({ dev, place }) => !dev || shown.has(place))
     .map((part) => ({
       type: 'library',
       'bom-ref': part.place,

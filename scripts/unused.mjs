@@ -15,12 +15,12 @@ const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts'
 
 /** Whatever is started by name rather than imported. */
 const isEntry = (file) =>
-  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts', 'console/main.tsx', 'console/vite.config.ts'].includes(file) ||
+  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts', 'test/browser/chromium.ts', 'console/main.tsx', 'console/vite.config.mjs'].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
   /^(bench|experiments)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);
 const isTest = (file) => /\.test\.ts$/.test(file) || file.startsWith('test/');
-/** Those of a server have a configuration of their own (vitest.postgres.config.ts, vitest.cluster.config.ts). */
+/** Those of a server have a configuration of their own (vitest.postgres.config.ts, vitest.cluster.config.ts, vitest.browser.config.ts). */
 const isTestEntry = (file) =>
   /\.(test|spec)\.ts$/.test(file) || /^test\/.*\.mjs$/.test(file);
 

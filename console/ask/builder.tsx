@@ -1,6 +1,6 @@
 import type { Column, Policy } from '../api/shapes.ts';
 import { Choice, Text, Tick } from '../parts/field.tsx';
-import { columnsFor, type Draft, firstValue, isKey, type Kind, kinds, kindsFor, withKind } from './question.ts';
+import { columnsFor, type Draft, firstValue, isKey, type Kind, kinds, kindsFor, patterns, withKind } from './question.ts';
 
 const named = ({ name, label }: Column) => ({ value: name, label: label && label !== name ? `${name}: ${label}` : name });
 
@@ -61,7 +61,23 @@ export function Builder({
           onChoose={(values) => set({ values })}
         />
       )}
-      {kind !== 'survey' && <Where policy={policy} draft={draft} set={set} />}
+      {kind === 'pattern' && (
+        <div class="pair">
+          <Choice
+            label="Pattern"
+            value={draft.pattern}
+            options={Object.entries(patterns).map(([value, label]) => ({ value, label }))}
+            onChoose={(pattern) => set({ pattern })}
+          />
+          <Choice
+            label="Relation"
+            value={draft.relation}
+            options={(policy.relations ?? []).map(({ name }) => ({ value: name, label: name }))}
+            onChoose={(relation) => set({ relation })}
+          />
+        </div>
+      )}
+      {kind !== 'survey' && kind !== 'pattern' && <Where policy={policy} draft={draft} set={set} />}
     </div>
   );
 }

@@ -6,51 +6,45 @@ export interface Code {
 }
 
 const single = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
-const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
-const isSql = (question: unknown): question is { readonly sql: string } =>
-  typeof question === 'object' && question !== null && 'sql' in question;
+
+/** The word that a question is asked by, the same in every language: sql, survey, pattern; anything else is a query. */
+function asked(question: unknown): { readonly word: 'sql' | 'pattern' | 'survey' | 'query'; readonly value: unknown } {
+  if (typeof question === 'object' && question !== null)
+    for (const word of ['sql', 'pattern', 'survey'] as const)
+      if (word in question) return { word, value: (question as Record<string, unknown>)[word] };
+  return { word: 'query', value: question };
+}
 
 /** The same request in every language it can be sent from. Numbers are texts, so that a fraction stays one. */
 export function codeFor(policy: string, { question, epsilon }: Asking, origin: string): readonly Code[] {
-  const json = JSON.stringify(question);
-  const body = JSON.stringify({ question, epsilon });
-  const words = isSql(question) ? `--sql ${single(question.sql)}` : surveyed(question) ? '--survey' : `--query ${single(json)}`;
-  const python = isSql(question)
-    ? `sql=${JSON.stringify(question.sql)}`
-    : surveyed(question)
-      ? 'survey=True'
-      : `query=${pythonic(question)}`;
-  const r = isSql(question)
-    ? `sql = ${JSON.stringify(question.sql)}`
-    : surveyed(question)
-      ? 'survey = TRUE'
-      : `query = ${listOf(question)}`;
+  const { word, value } = asked(question);
+  const said = value === true ? `--${word}` : `--${word} ${single(typeof value === 'string' ? value : JSON.stringify(value))}`;
+  const python = `${word}=${pythonic(value)}, epsilon="${epsilon}"`;
+  const r = `${word} = ${listOf(value)}, epsilon = "${epsilon}"`;
   const file = `${policy}.yaml`;
   return [
     {
       name: 'Command line',
-      text: `fugu plan ${file} ${words} --epsilon ${epsilon}      # free\nfugu release ${file} ${words} --epsilon ${epsilon}   # pays`,
+      text: `fugu plan ${file} ${said} --epsilon ${epsilon}      # free\nfugu release ${file} ${said} --epsilon ${epsilon}   # pays`,
     },
     {
       name: 'curl',
-      text: `curl -s ${origin}/v1/policies/${encodeURIComponent(policy)}/release \\\n  -H "authorization: Bearer $FUGU_TOKEN" \\\n  -H "content-type: application/json" \\\n  -d ${single(body)}`,
+      text: `curl -s ${origin}/v1/policies/${encodeURIComponent(policy)}/release \\\n  -H "authorization: Bearer $FUGU_TOKEN" \\\n  -H "content-type: application/json" \\\n  -d ${single(JSON.stringify({ question, epsilon }))}`,
     },
     {
       name: 'TypeScript',
-      text: `import { open } from 'fugu';\n\nconst fugu = await open('${file}');\nconst question = ${indented(JSON.stringify(question, null, 2), '')};\nconst plan = await fugu.plan(question, { epsilon: '${epsilon}' });      // free\nconst { tables, receipt } = await fugu.release(question, { epsilon: '${epsilon}' });\nawait fugu.close();`,
+      text: `import { open } from 'fugu';\n\nconst fugu = await open('${file}');\nconst question = ${JSON.stringify(question, null, 2)};\nconst plan = await fugu.plan(question, { epsilon: '${epsilon}' });      // free\nconst answer = await fugu.release(question, { epsilon: '${epsilon}' }); // pays\nawait fugu.close();`,
     },
     {
       name: 'Python',
-      text: `import fugu\n\npolicy = fugu.open("${file}")\nprint(policy.plan(${python}, epsilon="${epsilon}")["errors"])   # free\nprint(policy.release(${python}, epsilon="${epsilon}"))`,
+      text: `import fugu\n\npolicy = fugu.open("${file}")\nprint(policy.plan(${python})["errors"])   # free\nprint(policy.release(${python}))          # pays`,
     },
     {
       name: 'R',
-      text: `library(fugu)\n\npolicy <- fugu_open("${file}")\nfugu_plan(policy, ${r}, epsilon = "${epsilon}")      # free\nfugu_release(policy, ${r}, epsilon = "${epsilon}")`,
+      text: `library(fugu)\n\npolicy <- fugu_open("${file}")\nfugu_plan(policy, ${r})      # free\nfugu_release(policy, ${r})   # pays`,
     },
   ];
 }
-
-const surveyed = (question: unknown): boolean => typeof question === 'object' && question !== null && 'survey' in question;
 
 /** A value as Python writes it. */
 function pythonic(value: unknown): string {

@@ -13,9 +13,12 @@ export interface Draft {
   readonly from: string;
   readonly to: string;
   readonly sql: string;
+  /** What is counted in a relation, and in which. */
+  readonly pattern: string;
+  readonly relation: string;
 }
 
-export type Kind = 'histogram' | 'crosstab' | 'count' | 'mean' | 'sum' | 'quantile' | 'cdf' | 'share' | 'survey';
+export type Kind = 'pattern' | 'histogram' | 'crosstab' | 'count' | 'mean' | 'sum' | 'quantile' | 'cdf' | 'share' | 'survey';
 interface KindWords {
   readonly label: string;
   readonly hint: string;
@@ -29,6 +32,15 @@ const isNumber = ({ type }: Column) => type === 'integer' || type === 'number';
 const isAnswer = (c: Column) => isList(c) || isNumber(c);
 /** What rows can be told apart by: few declared values. */
 export const isKey = (c: Column): boolean => c.type === 'category' || (isNumber(c) && c.bins !== undefined);
+
+/** Patterns that have names. */
+export const patterns: Readonly<Record<string, string>> = {
+  edges: 'ties',
+  triangles: 'triangles',
+  '2-stars': 'pairs of ties at one record',
+  '3-stars': 'triples of ties at one record',
+  'clustering coefficient': 'clustering coefficient',
+};
 
 export const kinds: Readonly<Record<Kind, KindWords>> = {
   histogram: {
@@ -54,12 +66,15 @@ export const kinds: Readonly<Record<Kind, KindWords>> = {
     about: (c) => c.type === 'category',
     groups: true,
   },
+  pattern: { label: 'A pattern of ties', hint: 'How often it occurs in a relation.', groups: false },
   survey: { label: 'Every question at once', hint: 'A table per column, planned together.', groups: false },
 };
 
-/** The kinds that these columns can answer. */
-export const kindsFor = ({ columns }: Policy): readonly Kind[] =>
+/** The kinds that these columns and relations can answer. */
+export const kindsFor = ({ columns, relations }: Policy): readonly Kind[] =>
   (Object.keys(kinds) as Kind[]).filter((k) => {
+    if (k === 'pattern') return relations !== undefined && relations.length > 0;
+    if (columns.length === 0) return false;
     const { about } = kinds[k];
     return about === undefined || columns.filter(about).length >= (k === 'crosstab' ? 2 : 1);
   });
@@ -82,6 +97,8 @@ export function firstDraft(policy: Policy): Draft {
     whereValues: [],
     from: '',
     to: '',
+    pattern: 'triangles',
+    relation: policy.relations?.[0]?.name ?? '',
     sql: sample ? `SELECT "${sample}", COUNT(*)\nFROM data\nGROUP BY "${sample}"` : 'SELECT COUNT(*)\nFROM data',
   };
 }
@@ -107,6 +124,7 @@ export function questionOf(policy: Policy, draft: Draft): { readonly question: o
     return draft.sql.trim() === '' ? { missing: 'Write a query.' } : { question: { sql: draft.sql.trim() } };
   const { kind, column, second, by, values } = draft;
   if (kind === 'survey') return { question: { survey: true } };
+  if (kind === 'pattern') return { question: { pattern: `${draft.pattern} of ${draft.relation}` } };
   if (kinds[kind].about && column === '') return { missing: 'Choose a column.' };
   if (kind === 'crosstab' && (second === '' || second === column)) return { missing: 'Choose two different columns.' };
   if (kind === 'share' && values.length === 0) return { missing: 'Choose at least one answer.' };
@@ -137,7 +155,7 @@ function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Dra
 /** What the ledger lists it as; SQL is its own label. */
 export function labelOf(draft: Draft): string | undefined {
   const { mode, kind, column, second, by } = draft;
-  if (mode === 'sql' || kind === 'survey') return undefined;
+  if (mode === 'sql' || kind === 'survey' || kind === 'pattern') return undefined;
   const about = kind === 'crosstab' ? ` of ${column} and ${second}` : kind === 'count' ? '' : ` of ${column}`;
   return `${kind}${about}${kinds[kind].groups && by !== '' ? ` by ${by}` : ''}${draft.where === '' ? '' : `, some ${draft.where}`}`.slice(
     0,

@@ -13,25 +13,22 @@ const pause = 250;
 
 /** The plan of whatever is asked right now: asked once somebody pauses, and the last one stays until the next is there. */
 export function usePlan(policy: string, asking: Asking | undefined, turn: number): Planned {
-  const [planned, setPlanned] = useState<Planned>({ waiting: true });
+  const [found, setFound] = useState<{ readonly of?: string; readonly plan?: Plan; readonly problem?: Problem }>({});
   const body = asking && JSON.stringify(asking);
   // After a release the same question is planned anew.
+  const wanted = `${policy} ${turn} ${body}`;
   useEffect(() => {
-    if (body === undefined) {
-      setPlanned({ waiting: false });
-      return;
-    }
+    if (body === undefined) return;
     const stop = new AbortController();
-    setPlanned((before) => ({ ...before, waiting: true }));
     const timer = setTimeout(() => {
       call<Plan>(`/v1/policies/${encodeURIComponent(policy)}/plan`, {
         method: 'POST',
         body: JSON.parse(body),
         signal: stop.signal,
       }).then(
-        (plan) => setPlanned({ plan, waiting: false }),
+        (plan) => setFound({ of: wanted, plan }),
         (error: unknown) => {
-          if (!stop.signal.aborted) setPlanned({ problem: problemOf(error), waiting: false });
+          if (!stop.signal.aborted) setFound({ of: wanted, problem: problemOf(error) });
         },
       );
     }, pause);
@@ -39,6 +36,7 @@ export function usePlan(policy: string, asking: Asking | undefined, turn: number
       clearTimeout(timer);
       stop.abort();
     };
-  }, [policy, body, turn]);
-  return planned;
+  }, [policy, body, wanted]);
+  const { of, ...told } = found;
+  return { ...told, waiting: body !== undefined && of !== wanted };
 }

@@ -11,7 +11,7 @@ export interface BeliefPoint {
 
 /** Where the picture keeps its margins: pointing at it needs them, too. */
 export const beliefMargins = { left: 56, right: 18, top: 22, bottom: 44 } as const;
-export const beliefHeight = 320;
+const beliefHeight = 320;
 
 /** Belief against error: the less an attacker may come to believe, the wider the error bars. */
 export const beliefAgainstError =

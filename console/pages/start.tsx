@@ -30,7 +30,7 @@ export function Start({ onServed }: { readonly onServed: () => void }) {
   };
   const send = (file: File) =>
     attempt(async () => {
-      const name = file.name.replace(/[^\x20-\x7e]/g, '_');
+      const name = file.name.replace(/[^\w.-]/g, '_').replace(/^[^A-Za-z0-9]+/, '') || 'data';
       setDraft(
         await call<PolicyDraft>('/v1/drafts', {
           method: 'POST',

@@ -24,7 +24,15 @@ export function Confirm({
     if (!open && dialog?.open) dialog.close();
   }, [open]);
   return (
-    <dialog ref={box} aria-labelledby="confirm-title" onClose={onNo}>
+    <dialog
+      ref={box}
+      aria-labelledby="confirm-title"
+      onCancel={(e) => {
+        // Whether it is open is decided in one place.
+        e.preventDefault();
+        onNo();
+      }}
+    >
       <div class="stack">
         <h2 id="confirm-title">{title}</h2>
         {children}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 export type Theme = 'system' | 'light' | 'dark';
 const place = 'fugu-theme';
@@ -12,16 +12,23 @@ const saved = (): Theme => {
   }
 };
 
+function apply(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+/** Before anything is drawn, so that nothing flashes. */
+export const applySavedTheme = (): void => apply(saved());
+
 /** As the system has it, until somebody chooses; the choice is kept in this browser. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState(saved);
-  useEffect(() => {
-    if (theme === 'system') delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
+  const choose = (chosen: Theme) => {
+    setTheme(chosen);
+    apply(chosen);
     try {
-      if (theme === 'system') localStorage.removeItem(place);
-      else localStorage.setItem(place, theme);
+      if (chosen === 'system') localStorage.removeItem(place);
+      else localStorage.setItem(place, chosen);
     } catch {}
-  }, [theme]);
-  return [theme, setTheme];
+  };
+  return [theme, choose];
 }

@@ -39,7 +39,7 @@ export const Empty = ({
 export const Ghost = ({ height }: { readonly height: number }) => (
   <div role="status">
     <span class="unseen">Loading</span>
-    <div class="ghost" style={{ height: `${height}px` }} />
+    <div class="ghost" style={{ '--height': `${height}px` }} />
   </div>
 );
 

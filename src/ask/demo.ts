@@ -68,6 +68,8 @@ export async function demo(out: string, write: Write, opener: Opener = {}): Prom
     ['survey.csv', survey.csv],
     ['strangers.yaml', policyText('demo-strangers', 'none')],
     ['households.yaml', policyText('demo-households', households)],
+    // For whoever wants to ask something of their own: the same people, nothing spent yet.
+    ['yours.yaml', policyText('demo-yours', households)],
   ] as const;
   writeFolder(home, files, { hint: 'Choose another folder with --out.' });
   const releaseNamed = (name: string) => releaseSurvey(join(home, `${name}.yaml`), join(home, name), write, opener);

@@ -61,5 +61,8 @@ function tell({ home, people, households, questions, strangers, declared, party 
     '',
     `Open ${bold(join(home, pageName))}: both releases side by side, the leak drawn. ${join(home, 'households', 'report.html')} has tables, charts and the promise in plain words.`,
     dim(`Data, policies and ledger are in ${home}. Try: ${typed()} check ${join(home, 'households.yaml')}`),
+    '',
+    `Ask yourself, in a browser (nothing is spent yet under ${bold('yours')}; the two releases can be looked at and attacked):`,
+    bold(`  ${typed()} serve ${['yours', 'households', 'strangers'].map((name) => join(home, `${name}.yaml`)).join(' ')}`),
   ].join('\n');
 }

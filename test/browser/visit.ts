@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -63,10 +62,9 @@ export async function openPage(page: Page, url: string, place: string): Promise<
 
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor();
-  await page.waitForFunction(() => document.querySelector('.ghost, .waiting') === null);
+  await page.locator('.ghost, .waiting').first().waitFor({ state: 'detached' });
 }
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 interface Finding {
   readonly id: string;
   readonly impact: string | null;
@@ -76,7 +74,7 @@ interface Finding {
 /** Serious findings of axe-core, WCAG A and AA, in words. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
   // Through the debugger: the page itself allows no script but its own.
-  await page.evaluate(readFileSync(axe, 'utf8'));
+  await page.evaluate(axe.source);
   const found = (await page.evaluate(
     "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }).then((r) => r.violations)",
   )) as readonly Finding[];
@@ -87,6 +85,6 @@ export async function seriousFindings(page: Page): Promise<readonly string[]> {
 
 /** Nothing may stand out to the right. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect(wide).toBeLessThanOrEqual(0);
 }

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { codeFor } from './code.ts';
+
+const of = (question: object, name: string): string =>
+  codeFor('town', { question, epsilon: '0.2' }, 'http://127.0.0.1:7411').find((c) => c.name === name)!.text;
+
+it('writes one request in five languages', () => {
+  const question = { kind: 'histogram', column: 'vote', where: [{ column: 'age', op: '>=', value: 30 }] };
+  expect(of(question, 'Command line')).toContain(`fugu plan town.yaml --query '${JSON.stringify(question)}' --epsilon 0.2`);
+  expect(of(question, 'curl')).toContain(`-d '${JSON.stringify({ question, epsilon: '0.2' })}'`);
+  expect(of(question, 'TypeScript')).toContain(JSON.stringify(question, null, 2));
+  expect(of(question, 'Python')).toContain('where": [{"column": "age", "op": ">=", "value": 30}]}, epsilon="0.2")');
+  expect(of(question, 'R')).toContain('where = list(list(column = "age", op = ">=", value = 30))), epsilon = "0.2")');
+});
+
+it('says a survey, a pattern and SQL by their own words', () => {
+  expect(of({ survey: true }, 'Command line')).toContain('town.yaml --survey --epsilon');
+  expect(of({ survey: true }, 'Python')).toContain('survey=True');
+  expect(of({ survey: true }, 'R')).toContain('survey = TRUE');
+  expect(of({ pattern: 'triangles of friend' }, 'Command line')).toContain("--pattern 'triangles of friend'");
+  expect(of({ sql: 'SELECT COUNT(*) FROM data' }, 'R')).toContain('sql = "SELECT COUNT(*) FROM data"');
+});
+
+it('keeps quotes of a query inside the quotes of a shell', () => {
+  const sql = "SELECT COUNT(*) FROM data WHERE vote = 'left'";
+  expect(of({ sql }, 'Command line')).toContain(`'SELECT COUNT(*) FROM data WHERE vote = '"'"'left'"'"''`);
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Policy } from '../api/shapes.ts';
+import { imagined, imaginedRise } from './imagined.ts';
+import { firstDraft, kindsFor, labelOf, questionOf, withKind } from './question.ts';
+
+const policy: Policy = {
+  name: 'town',
+  population: 'town',
+  secret: 'row',
+  columns: [
+    { name: 'age', type: 'integer', bounds: [18, 90] },
+    {
+      name: 'vote',
+      type: 'category',
+      values: [
+        { value: '1', label: 'Left' },
+        { value: '2', label: 'Right' },
+      ],
+    },
+    { name: 'trust', type: 'category', values: [{ value: 'a' }, { value: 'b' }] },
+  ],
+};
+const draft = firstDraft(policy);
+
+describe('a question that is put together', () => {
+  it('begins with a column that has few values', () => {
+    expect(questionOf(policy, draft)).toEqual({ question: { kind: 'histogram', column: 'vote' } });
+    expect(labelOf(draft)).toBe('histogram of vote');
+  });
+
+  it('of another kind is about columns that can answer it', () => {
+    expect(questionOf(policy, withKind(policy, draft, 'mean'))).toEqual({ question: { kind: 'mean', column: 'age' } });
+    expect(questionOf(policy, withKind(policy, draft, 'crosstab'))).toEqual({
+      question: { kind: 'crosstab', columns: ['vote', 'trust'] },
+    });
+    expect(questionOf(policy, withKind(policy, draft, 'share'))).toEqual({
+      question: { kind: 'share', column: 'vote', values: ['1'] },
+    });
+    expect(kindsFor({ ...policy, columns: [] })).toEqual([]);
+    expect(kindsFor({ ...policy, columns: [], relations: [{ name: 'friend' }] })).toEqual(['pattern']);
+  });
+
+  it('keeps some rows', () => {
+    const some = { ...draft, where: 'age', from: '30', to: '' };
+    expect(questionOf(policy, some)).toEqual({
+      question: { kind: 'histogram', column: 'vote', where: [{ column: 'age', op: '>=', value: 30 }] },
+    });
+    expect(questionOf(policy, { ...draft, where: 'trust', whereValues: ['a'] })).toMatchObject({
+      question: { where: [{ op: 'in', values: ['a'] }] },
+    });
+  });
+
+  it('that is none yet says what is missing', () => {
+    expect(questionOf(policy, { ...draft, mode: 'sql', sql: ' ' })).toEqual({ missing: 'Write a query.' });
+    expect(questionOf(policy, { ...draft, kind: 'share', values: [] })).toEqual({ missing: 'Choose at least one answer.' });
+  });
+});
+
+describe('imagined data', () => {
+  const foreseen = {
+    name: 'vote',
+    query: { kind: 'histogram', column: 'vote' },
+    cells: 3,
+    standardError: 40,
+    halfWidth: 84,
+    perRow: false,
+  };
+
+  it('is made up, and its error bars are those of the plan', () => {
+    const rows = imagined(policy, foreseen, 1000);
+    expect(rows.map((r) => r.label)).toEqual(['Left', 'Right', '(missing)']);
+    expect(Math.abs(rows.reduce((sum, r) => sum + r.value!, 0) - 1000)).toBeLessThan(3);
+    for (const { value, low, high } of rows) expect([value! - low!, high! - value!]).toEqual([84, 84]);
+  });
+
+  it('divides what is told per row by the rows of the cell', () => {
+    const mean = {
+      ...foreseen,
+      name: 'mean of age by vote',
+      query: { kind: 'mean', column: 'age', by: ['vote'] },
+      perRow: true,
+      halfWidth: 5000,
+    };
+    const [first, second] = imagined(policy, mean, 1000);
+    expect(first!.high! - first!.value!).toBeLessThan(second!.high! - second!.value!);
+  });
+
+  it('of a distribution rises to all people within the bounds', () => {
+    const rise = imaginedRise(policy, { ...foreseen, query: { kind: 'cdf', column: 'age' } }, 500);
+    expect([rise[0]!.at, rise.at(-1)!.at, rise.at(-1)!.value]).toEqual([18, 90, 500]);
+    expect(rise.every((p, k) => k === 0 || p.value! >= rise[k - 1]!.value!)).toBe(true);
+  });
+});

@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { scene } from './scene.js';
+import { openPage, signIn, visitor } from './visit.js';
+
+scene('signing in', (scene) => {
+  it('a link opens the console once, and leaves no code in the address', async () => {
+    const { world, browser } = scene();
+    const first = await visitor(browser);
+    await first.page.goto(world.link);
+    await first.page.getByRole('heading', { name: 'Ask' }).waitFor();
+    expect(first.page.url()).not.toContain(world.link.split('#')[1]!);
+    await first.page.reload();
+    await first.page.getByRole('heading', { name: 'Ask' }).waitFor();
+    const second = await visitor(browser);
+    await second.page.goto(world.link);
+    await second.page.getByRole('alert').getByText('opens nothing').waitFor();
+    expect(await second.page.getByRole('navigation').count()).toBe(0);
+    await first.page.getByRole('button', { name: 'Sign out' }).click();
+    await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await first.page.reload();
+    await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect([...first.wrongs, ...second.wrongs]).toEqual([]);
+    await first.context.close();
+    await second.context.close();
+  });
+
+  it('a wrong, an expired and a revoked token open nothing, and are told alike', async () => {
+    const { world, browser } = scene();
+    const revoked = await world.token('analyst', 'gone');
+    await world.revoke(revoked.id);
+    const { page, context, wrongs } = await visitor(browser);
+    const told: string[] = [];
+    for (const token of ['fugu_0123456789abcdef_wrong', world.expired(), revoked.token]) {
+      await page.goto(world.url);
+      await page.getByLabel('Token').fill(token);
+      await page.keyboard.press('Enter');
+      told.push(await page.getByRole('alert').innerText());
+      expect(await page.getByRole('navigation').count()).toBe(0);
+    }
+    expect(new Set(told).size).toBe(1);
+    expect(told[0]).toContain('opens nothing');
+    expect(wrongs).toEqual([]);
+    await context.close();
+  });
+
+  it('a session ends with its token, and says so', async () => {
+    const { world, browser } = scene();
+    const made = await world.token('analyst', 'short');
+    const { page, context } = await visitor(browser);
+    await signIn(page, world.url, made.token);
+    await openPage(page, world.url, 'town/ledger');
+    await world.revoke(made.id);
+    await page.getByRole('link', { name: 'Receipts' }).click();
+    await page.getByText('Your session has ended').waitFor();
+    await context.close();
+  });
+
+  it('an analyst is barred from what stewards see, by the page and by the service', async () => {
+    const { world, browser } = scene();
+    const { token } = await world.token('analyst', 'ann');
+    const { page, context, wrongs } = await visitor(browser);
+    await signIn(page, world.url, token);
+    const shown = await page.getByRole('navigation').getByRole('link').allInnerTexts();
+    expect(shown).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts']);
+    for (const place of ['town/ties', 'town/attack', 'start']) {
+      await page.goto(`${world.url}/#/${place}`);
+      await page.getByRole('heading', { name: 'Not for you' }).waitFor();
+      await page.goto(`${world.url}/#/town/ledger`);
+      await page.getByRole('heading', { name: 'Ledger' }).waitFor();
+    }
+    for (const path of ['ties', 'leakage', 'ledger/verify'])
+      expect(await page.evaluate(`fetch('/v1/policies/town/${path}').then((r) => r.status)`), path).toBe(403);
+    expect(await page.evaluate("fetch('/v1/drafts').then((r) => r.status)")).toBe(403);
+    // Without the proof that the page has, a cookie alone asks for nothing.
+    const forged =
+      "fetch('/v1/policies/town/release', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{\"question\": {\"kind\": \"count\"}}' }).then((r) => r.status)";
+    expect(await page.evaluate(forged)).toBe(403);
+    expect(wrongs).toEqual([]);
+    await context.close();
+  });
+});

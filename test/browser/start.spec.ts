@@ -1,0 +1,67 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { scene } from './scene.js';
+import { openPage, settled, signIn, visitor } from './visit.js';
+
+/** Made-up members of a club in households; nobody's data. */
+function clubText(): string {
+  const lines = ['member,household,age,sport,happy'];
+  for (let k = 1; k <= 240; k++)
+    lines.push(
+      `m${1000 + k},h${100 + Math.floor(k / 2)},${18 + ((k * 37) % 60)},${k % 3 === 0 ? 'yes' : 'no'},${k % 11 === 0 ? 99 : 1 + (k % 5)}`,
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+scene('starting', (scene) => {
+  it('leads from a file to a policy that is served, by an interview', async () => {
+    const { world, browser } = scene();
+    const { token } = await world.token('steward', 'stella');
+    const file = join(world.folder, 'club members.csv');
+    writeFileSync(file, clubText());
+    const { page, context, wrongs } = await visitor(browser);
+    await signIn(page, world.url, token);
+    await openPage(page, world.url, 'start');
+    await page.getByLabel('Choose a data file').setInputFiles(file);
+    const confirm = page.getByRole('button', { name: 'Confirm and serve' });
+    await confirm.waitFor();
+    // Nothing goes on before it is said whether records know each other.
+    expect(await confirm.isDisabled()).toBe(true);
+    await page
+      .getByRole('group', { name: 'Ties' })
+      .getByRole('radio', { name: /^household/ })
+      .check();
+    await page.getByRole('group', { name: 'How strong the tie is' }).getByRole('radio', { name: /^9 / }).check();
+    await page.getByText('reading', { exact: true }).waitFor({ state: 'hidden' });
+    await page.getByText('The policy, as it will be written').click();
+    await page.getByText('oddsRatio: 9').waitFor();
+    await page.getByLabel('Name of the policy').fill('club');
+    await confirm.click();
+    await page.getByRole('heading', { name: 'Ask' }).waitFor();
+    await settled(page);
+    expect(page.url()).toContain('#/club/ask');
+    expect(existsSync(join(world.folder, 'club.yaml'))).toBe(true);
+    await page.getByLabel('About').selectOption('sport');
+    await settled(page);
+    await page.getByRole('button', { name: 'Release …' }).click();
+    await page.getByRole('button', { name: /^Spend epsilon/ }).click();
+    await page.getByRole('region', { name: 'Answer', exact: true }).locator('svg[role=img]').waitFor();
+    expect(wrongs).toEqual([]);
+    await context.close();
+  });
+
+  it('tells what is wrong with a file that cannot be read, and goes on', async () => {
+    const { world, browser } = scene();
+    const { token } = await world.token('steward', 'careless');
+    const file = join(world.folder, 'numbers.csv');
+    writeFileSync(file, '1,2,3\n4,5,6\n');
+    const { page, context } = await visitor(browser);
+    await signIn(page, world.url, token);
+    await openPage(page, world.url, 'start');
+    await page.getByLabel('Choose a data file').setInputFiles(file);
+    await page.getByRole('alert').getByText('does not look like names of columns').waitFor();
+    expect(await page.getByRole('button', { name: 'Choose a file' }).isEnabled()).toBe(true);
+    await context.close();
+  });
+});
