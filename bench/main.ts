@@ -19,6 +19,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./graph.js'),
   () => import('./release.js'),
   () => import('./wide.js'),
+  () => import('./workload.js'),
   () => import('./ledger.js'),
   () => import('./published.js'),
   () => import('./learn.js'),

@@ -231,6 +231,74 @@ describe('a workload', () => {
     await session.close();
   });
 
+  it.each([300, 3_000, 100_000])('has levels of levels and ranges whose intervals hold the truth, of %i rows', async (rows) => {
+    const session = await open(policy(), rows).session();
+    const exact = exactCounts(rows);
+    const asked = {
+      workload: {
+        tables: [{ by: ['half', 'q1'] }, { by: ['all of it'] }, { by: ['q0'] }, { by: ['span', 'third'] }, { by: ['q3', 'q4'] }],
+        levels: {
+          q0: { half: { low: ['1', '0'], high: ['2'] }, 'all of it': { answered: ['low', 'high'] } },
+          q2: { third: { few: [0], many: [2, 1] } },
+        },
+        ranges: { q5: { span: 'all' as const } },
+        complete: ['q3'],
+      },
+    };
+    /** The rows of one answer. */
+    const values: Readonly<Record<string, readonly [string, (value: string) => string]>> = {
+      half: ['q0', (v) => (v === '2' ? 'high' : 'low')],
+      'all of it': ['q0', () => 'answered'],
+      third: ['q2', (v) => (v === '0' ? 'few' : 'many')],
+      q3: ['q3', (v) => (v === '2' ? '2 or (missing)' : v)],
+    };
+    const inside = (key: string, v: string) => {
+      const [from, to] = key.split(' to ');
+      return key !== '(missing)' && v >= from! && v <= (to ?? from)!;
+    };
+    let [held, tidy, answers, squares] = [0, 0, 0, 0];
+    const turns = Number(process.env.FUGU_COVERAGE ?? 12);
+    for (let turn = 0; turn < turns; turn++) {
+      const ask = { epsilon: '0.5', label: `turn ${turn}` };
+      const raw = await kind.release(session, asked, { ...ask, fresh: true });
+      const tidied = await kind.release(session, asked, { ...ask, tidy: true });
+      for (const [t, { columns: names, rows: list }] of raw.tables.entries()) {
+        const own = names.slice(0, -1);
+        const truth = exact(own.map((name) => (name === 'span' ? 'q5' : (values[name]?.[0] ?? name))));
+        for (const [r, { keys, value, low, high, standardError }] of list.entries()) {
+          let x = 0;
+          for (const [text, count] of truth) {
+            const cells = text.split(',');
+            const holds = own.every((name, k) =>
+              name === 'span' ? inside(keys[k]!, cells[k]!) : (values[name]?.[1](cells[k]!) ?? cells[k]) === keys[k],
+            );
+            if (holds) x += count;
+          }
+          const other = tidied.tables[t]!.rows[r]!;
+          held += Number(x >= low! && x <= high!);
+          tidy += Number(x >= other.low! && x <= other.high!);
+          squares += ((value! - x) / standardError!) ** 2;
+          answers++;
+        }
+      }
+    }
+    if (process.env.FUGU_COVERAGE) console.log(rows, `held ${held / answers}, tidied ${tidy / answers} of ${answers}`);
+    const stray = process.env.FUGU_COVERAGE ? 0 : 0.015;
+    for (const count of [held, tidy]) {
+      expect(count / answers).toBeGreaterThan(0.93 - stray);
+      expect(count / answers).toBeLessThan(0.98 + stray);
+    }
+    expect(Math.abs(squares / answers - 1)).toBeLessThan(0.25);
+    await session.close();
+  });
+
+  it('says before it starts what it takes', async () => {
+    const session = await open(policy()).session();
+    const { workload } = await kind.plan(session, pairs, {});
+    expect(workload.memory).toBeGreaterThan(600 * workload.noised);
+    await session.close();
+  });
+
   it('makes the largest error less where that is the aim', async () => {
     const session = await open(policy()).session();
     const tables = [{ all: 1 }, { by: ['q0', 'q1', 'q2'], weight: 1 }];
@@ -279,6 +347,12 @@ describe('a workload', () => {
     await expect(kind.plan(session, { workload: { tables: [{ all: 5 }] } }, {})).rejects.toMatchObject({
       code: 'DOMAIN_EXCEEDED',
     });
+    const columns = (except: string[]) => ({ workload: { tables: [{ all: 4, ...(except.length > 0 && { except }) }] } });
+    const refused = await kind.plan(session, columns([]), {}).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'DOMAIN_EXCEEDED', message: expect.stringMatching(/^The tables of the workload/) });
+    const drop = [...refused.hint.matchAll(/"(q\d)"/g)].map(([, name]) => name as string);
+    expect(drop.length).toBeLessThan(5);
+    expect((await kind.plan(session, columns(drop), {})).fits).toBe(true);
     await session.close();
   });
 });
@@ -290,6 +364,10 @@ describe('fugu plan and release --workload', () => {
     const plan = JSON.parse(await runCommand(registerPlan, 'plan', shop.policyFile, '--workload', file, '--json'));
     expect(plan.workload).toMatchObject({ tables: 7, cells: 3 * 4 + 3 * 16 + 64 });
     expect(plan.workload.ways[0]).toMatchObject({ name: 'without smaller tables', noise: 'gaussian' });
+    const words = await runCommand(registerPlan, 'plan', shop.policyFile, '--workload', file);
+    expect(words).toContain('7 tables, 124 cells in all');
+    expect(words).toMatch(/3 columns +1 +64 +±/);
+    expect(words).toMatch(/numbers are noised; about \d+ MB of memory/);
     const out = mkdtempSync(join(tmpdir(), 'fugu-out-'));
     const text = await runCommand(
       registerRelease,

@@ -8,6 +8,7 @@ import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
 import { surveyText } from './survey-text.js';
 import { asTyped } from './typed.js';
+import { workloadText } from './workload-text.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
@@ -23,6 +24,7 @@ export function register(program: Command): void {
       emit(words.json, { ...plan, ...(published && { published }) }, () =>
         [
           ...('survey' in plan ? [surveyText(plan.survey)] : []),
+          ...('workload' in plan ? [workloadText(plan)] : []),
           ...(published ? [publishedText(published)] : []),
           planText(plan),
         ].join('\n\n'),

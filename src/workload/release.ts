@@ -6,10 +6,9 @@ import { noisyTables, type Tables } from '../count/tables.js';
 import { Fault } from '../errors.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
 import { everyRecord } from '../mechanism/record-class.js';
-import { cellsIn, cellsOf, type Layout, placesWithout } from '../mechanism/residual/part.js';
+import { cellsIn, type Layout, placesWithout } from '../mechanism/residual/part.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
-import { mostCells, mostCellsTogether, refuseManyCells } from '../query/keys.js';
 import { groundOf, tableBy } from '../release/ground.js';
 import { looseDelta, mostlyNoise, type Plan } from '../release/plan.js';
 import type { Release } from '../release/receipt.js';
@@ -18,12 +17,12 @@ import { type Allowance, type AskOptions, type Session, toldOf } from '../releas
 import { answerTables, foreseen, halfWidths, tidied } from './answer.js';
 import { countedBy } from './axes.js';
 import { changesOf, type Way, waysFor, whyOf } from './choice.js';
-import { closureOf, maximalOf } from './closure.js';
+import { maximalOf } from './closure.js';
 import { distributionCells, distributionFrom } from './distribution.js';
 import { type Estimate, estimateFrom, tableFrom } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { nonNegative } from './non-negative.js';
-import { answersIn } from './ways.js';
+import { refuseLarge } from './too-large.js';
 
 interface Prepared {
   readonly workload: Workload;
@@ -41,6 +40,8 @@ export interface WorkloadPlan extends Plan {
     readonly cells: number;
     /** How many numbers noise is drawn for; memory and time go with it. */
     readonly noised: number;
+    /** Bytes that a release will hold at most, beside what the program takes itself. */
+    readonly memory: number;
     readonly aim: Workload['aim'];
     /** Root mean square error of a cell, or the largest standard error where that is the aim, by every way: the first is taken. */
     readonly ways: readonly { readonly name: string; readonly noise: string; readonly error: number }[];
@@ -48,6 +49,9 @@ export interface WorkloadPlan extends Plan {
     readonly distribution?: number;
   };
 }
+
+/** A cell is held as counts, as noisy numbers, as text of the record and as a row of its table: 580 to 640 bytes measured. */
+const bytesPerCell = 800;
 
 export const planWorkload = async (session: Session, form: WorkloadForm, options: AskOptions): Promise<WorkloadPlan> =>
   (await prepare(session, form, options)).plan;
@@ -154,6 +158,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   const { tables } = workload;
   const errors = foreseen(workload, best.noised);
   const behind = distributionCells(workload);
+  const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), cellsIn(best.noised.layout)];
   const records = addsRemoves(policy) ? undefined : await session.records();
   const doubts =
     records === undefined
@@ -184,8 +189,9 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
       ...framed,
       workload: {
         tables: tables.length,
-        cells: errors.reduce((n, { cells }) => n + cells, 0),
-        noised: cellsIn(best.noised.layout),
+        cells,
+        noised,
+        memory: 32e6 + bytesPerCell * Math.max(cells, noised),
         aim: workload.aim,
         ways: ways.map(({ name, noised, error }) => ({ name, noise: noised.mechanism.law.kind, error })),
         ...(behind !== undefined && { distribution: behind }),
@@ -216,16 +222,6 @@ function refuseOthers({ protect }: Policy): void {
       'This policy protects ties of a relation; the rows of the table are not its secret.',
       'Ask a pattern over the relation, or protect rows, persons or answers.',
     );
-}
-
-/** Asked before anything of that size is made: it speaks about policy and workload alone. */
-function refuseLarge({ sizes, tables }: Workload): void {
-  for (const table of tables) {
-    refuseManyCells(cellsOf(sizes, table), 'A table of the workload has', 'cells', mostCells);
-    refuseManyCells(answersIn(sizes, table), 'A table of the workload has', 'answers', mostCells);
-  }
-  const all = closureOf(tables.map(({ axes }) => axes)).reduce((n, axes) => n + cellsOf(sizes, { axes }), 0);
-  refuseManyCells(all, 'The tables of the workload, and those inside them, have', 'cells', mostCellsTogether);
 }
 
 /** What is known to everybody where the secret is an answer, and so pays nothing (release/relied.proof.md). */
