@@ -96,6 +96,27 @@ const synthetic = [
     every,
   ),
   mutant(
+    'synth-removed-half',
+    'src/synth/method.ts',
+    'l2squared: m * m });',
+    'l2squared: m });',
+    every,
+  ),
+  mutant(
+    'pairs-of-three',
+    'src/synth/households/pairs.ts',
+    'i + 1 < to; i += 2)',
+    'i + 1 < to; i += 1)',
+    'src/synth/households/households.test.ts',
+  ),
+  mutant(
+    'pairs-paid-half',
+    'src/synth/households/measure-pairs.ts',
+    "change: 'replaced', each: 1,",
+    "change: 'removed', each: 1,",
+    'src/synth/households/households.test.ts',
+  ),
+  mutant(
     'synth-choice-unpaid',
     'src/synth/rounds.ts',
     'open[choose.choose(paid, penalties)]!',

@@ -5,6 +5,7 @@ import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
 import { figure } from '../report/terminal-text.js';
 import type { SynthRequest } from '../synth/form.js';
+import type { SynthResult } from '../synth/release.js';
 import { emit, paidText, progress, recordedText, tell } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
@@ -18,6 +19,8 @@ interface SynthWords {
   readonly except?: string;
   readonly upTo?: string;
   readonly cells?: string;
+  readonly households?: string;
+  readonly shared?: string;
   readonly request?: string;
   readonly epsilon?: string;
   readonly fresh?: boolean;
@@ -42,6 +45,8 @@ export function register(program: Command): void {
       '--cells <n>',
       'most cells of the model (200000); more cells take more time and memory, and follow the data more closely',
     )
+    .option('--households <column>', 'group rows into made-up households, by the column of a declared tie')
+    .option('--shared <names>', 'with --households: columns in which all of a household are the same, separated by commas')
     .option('--request <file>', 'a YAML file with the same and more: tables: that count more, impossible: combinations')
     .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth)")
     .option('--fresh', 'ask the data as it is now and pay, also when the same was paid for before')
@@ -69,10 +74,10 @@ async function synth(file: string, words: SynthWords): Promise<void> {
     return { answer, files: await writeSynth(words.out, answer, policy) };
   });
   const { result, receipt } = answer;
-  const { mode, rows, total, measured, quality } = result;
-  emit(words.json, { written: files, mode, rows, total, measured, quality, receipt }, () =>
+  const { mode, rows, total, measured, quality, households } = result;
+  emit(words.json, { written: files, mode, rows, total, measured, quality, ...(households && { households }), receipt }, () =>
     [
-      `Wrote ${files[0]}: ${rows.toLocaleString('en-US')} rows of ${result.columns.length} columns, made of ${measured.length} noisy tables (${mode}).`,
+      `Wrote ${files[0]}: ${rows.toLocaleString('en-US')} rows of ${result.columns.length} columns, made of ${measured.length} noisy tables (${mode}).${homesText(result)}`,
       `Beside it: ${files.slice(1).join(', ')}.`,
       ...receipt.guarantee.sentences,
       receipt.ledger.replayed
@@ -82,6 +87,11 @@ async function synth(file: string, words: SynthWords): Promise<void> {
     ].join('\n'),
   );
 }
+
+const homesText = ({ households }: SynthResult): string =>
+  households
+    ? ` They are ${households.count.toLocaleString('en-US')} households (${households.by}), put together by ${households.measured.length} noisy tables of two members.`
+    : '';
 
 /** What it costs and what it takes, before it starts. */
 function sizeText(plan: Plan): string[] {
@@ -96,13 +106,18 @@ function sizeText(plan: Plan): string[] {
 
 async function requestFrom(words: SynthWords): Promise<SynthRequest> {
   const read = words.request === undefined ? {} : ((await readYaml(words.request, requestKind)) as SynthRequest);
-  const { rows, mode, columns, except, upTo, cells } = words;
+  const { rows, mode, columns, except, upTo, cells, households, shared } = words;
+  if (shared !== undefined && households === undefined)
+    throw new Fault('USAGE', '--shared says what households share.', 'Write --households COLUMN as well.');
   return {
     ...read,
     ...(mode !== undefined && { mode: mode as NonNullable<SynthRequest['mode']> }),
     ...(rows !== undefined && { rows: whole(rows, '--rows') }),
     ...(upTo !== undefined && { upTo: whole(upTo, '--up-to') }),
     ...(cells !== undefined && { cells: whole(cells, '--cells') }),
+    ...(households !== undefined && {
+      households: { by: households, ...(shared !== undefined && { shared: [...splitNames(shared)] }) },
+    }),
     ...(columns !== undefined && { columns: [...splitNames(columns)] }),
     ...(except !== undefined && { except: [...splitNames(except)] }),
   };

@@ -1,4 +1,6 @@
 import type { Receipt } from '../release/receipt.js';
+import type { PartnerQuality } from '../synth/households/quality.js';
+import type { PredictQuality } from '../synth/predict.js';
 import type { PairQuality, TableQuality } from '../synth/quality.js';
 import type { MeasuredTable, SynthResult } from '../synth/release.js';
 import { mark } from './mark.js';
@@ -23,6 +25,8 @@ const ownStyle = `
 .banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--muted); margin: 0 0 14px; max-width: none; }
 .pairs { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 18px; align-items: start; }
+.scroll { overflow-x: auto; }
+td.rule, th.rule { padding-left: 24px; }
 td.over { color: var(--accent); font-weight: 650; }
 @media (max-width: 820px) { .pairs { grid-template-columns: minmax(0, 1fr); } }
 `;
@@ -41,6 +45,8 @@ ${uses}
 ${singles(result)}
 ${tables(result)}
 ${pairs(result)}
+${predicted(result)}
+${homes(result)}
 </main>
 <footer>Made by Fugu. Intervals and distances speak of the noise that was drawn; how well the tables describe the people is for the reader to judge.</footer>
 </body>
@@ -50,7 +56,7 @@ ${pairs(result)}
 
 const uses = `<h2>What it is good for, and what not</h2><div class="two">
 <section class="card"><p class="label">Good for</p><ul><li>Trying out programs and questionnaires on rows of the right form.</li><li>Tables of the columns listed below, to about the distance that is told there.</li><li>Teaching, and planning what to ask of the data itself.</li></ul></section>
-<section class="card"><p class="label">Not good for</p><ul><li>Rare cells: where noise is larger than the count, the rows say nothing.</li><li>How columns go together that were never measured together: there the rows are as independent as they can be.</li><li>Standard errors as if these were people; small differences; anything about a single row.</li><li>Numbers inside a bin: they are drawn evenly.</li></ul></section>
+<section class="card"><p class="label">Not good for</p><ul><li>Rare cells: where noise is larger than the count, the rows say nothing.</li><li>How columns go together that were never measured together: there the rows are as independent as they can be.</li><li>Standard errors as if these were people; small differences; anything about a single row.</li><li>Numbers inside a bin: they are drawn evenly.</li><li>Who lives with whom, unless the rows were made in households.</li></ul></section>
 </div>`;
 
 const most = 12;
@@ -150,4 +156,29 @@ function plane(list: readonly PairQuality[], width: number): Drawing {
       }),
     ].join(''),
   };
+}
+
+/** What a classifier gets right: what the rows claim, and the part of it that measured tables can be asked about. */
+function predicted({ quality }: SynthResult): string {
+  if (quality.predicted.length === 0) return '';
+  const row = ({ column, common, claimed, tried }: PredictQuality) =>
+    `<tr><td>${safe(column)}</td><td class="n">${percent(common)}</td><td class="n">${percent(claimed)}</td>${
+      tried
+        ? `<td class="rule">${safe(tried.by.join(' and '))}</td><td class="n">${percent(tried.synthetic)}</td><td class="n${tried.measured + 2 * tried.sd < tried.synthetic || tried.measured - tried.flattered - 2 * tried.sd > tried.synthetic ? ' over' : ''}">${percent(tried.measured)} ± ${percent(2 * tried.sd)}</td><td class="n">${percent(tried.flattered)}</td>`
+        : '<td class="small rule">in no table with others</td><td></td><td></td><td></td>'
+    }</tr>`;
+  return `<h2>A classifier trained on the rows</h2><section class="card"><p>How often a column is told rightly: by its most common answer alone; by all other columns (naive Bayes, trained on these rows and tried on others of the same model), which is what the rows <em>claim</em>. No row of the data is here to try it on. What can be tried is the rule by the columns of one table that was paid for: its hits on the rows beside its hits in the noisy table, with twice the deviation. Rows were made of the same noise, so the noisy table flatters the rule, in the mean by no more than the last column; where that is large nothing was tested.</p>
+<div class="scroll"><table><thead><tr><th>column</th><th class="n">most common</th><th class="n">by all others, claimed</th><th class="rule">rule by</th><th class="n">on the rows</th><th class="n">in the table</th><th class="n">flattered by up to</th></tr></thead><tbody>${quality.predicted.map(row).join('')}</tbody></table></div></section>`;
+}
+
+/** Two members of a household. */
+function homes({ households, rows }: SynthResult): string {
+  if (!households) return '';
+  const row = ({ column, measured, sd, synthetic, strangers }: PartnerQuality) =>
+    `<tr><td>${safe(column)}</td><td class="n">${percent(measured)} ± ${percent(2 * sd)}</td><td class="n${Math.abs(synthetic - measured) > 3 * sd + 0.02 ? ' over' : ''}">${percent(synthetic)}</td><td class="n">${percent(strangers)}</td></tr>`;
+  const list = households.measured.map(
+    ({ columns, sd }) => `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${brief(round(sd))}</td></tr>`,
+  );
+  return `<h2>People of one household</h2><div class="pairs"><section class="card"><p>${households.count.toLocaleString('en-US')} made-up households (${safe(households.by)}) of ${brief(round(rows / households.count))} members in the mean. How often two members say the same, of columns of which that was measured: noisy, with twice its deviation; in the rows; and what it would be among strangers.</p><table><thead><tr><th>column</th><th class="n">measured</th><th class="n">synthetic</th><th class="n">strangers</th></tr></thead><tbody>${households.quality.map(row).join('')}</tbody></table></section>
+<section class="card"><p class="small">Tables of two members that were measured, and the deviation of a cell. Of columns that are in none of them, members of a household are like strangers of the same kind of household.</p><table><thead><tr><th>table</th><th class="n">noise</th></tr></thead><tbody>${list.join('')}</tbody></table></section></div>`;
 }

@@ -9,6 +9,7 @@ import { type Household, pairModel } from './households/measure-pairs.js';
 import { pairNames } from './households/pairs.js';
 import { type PartnerQuality, partnerQuality } from './households/quality.js';
 import { type Setting, totalOf } from './method.js';
+import { type PredictQuality, predictQuality } from './predict.js';
 import { type Quality, qualityOf } from './quality.js';
 import { drawCodes, type SynthColumn, uniform, writtenRows } from './rows.js';
 
@@ -20,7 +21,7 @@ export interface SynthResult {
   readonly measured: readonly MeasuredTable[];
   /** How many rows the data has: public, or what the tables say. */
   readonly total: number;
-  readonly quality: Quality;
+  readonly quality: Quality & { readonly predicted: readonly PredictQuality[] };
   /** Where rows are grouped: the column of made names, how many there are, noisy tables of two members, and how near the rows come to them. */
   readonly households?: {
     readonly by: string;
@@ -55,6 +56,9 @@ export interface Told {
   readonly pairs: readonly Measured[];
 }
 
+/** Rows on which a classifier is tried. */
+const mostTried = 20_000;
+
 /** From what was measured to rows: nothing here sees data. */
 export function made(
   { form, mode, columns, coded, modelled, household, setting }: Ground,
@@ -71,12 +75,14 @@ export function made(
       return { columns: own.map(({ name }) => name), labels: own.map(({ labels }) => labels), counts: [...counts], sd };
     });
   const names = modelled.map(({ name }) => name);
+  const table = (codes: readonly Uint16Array[]) => ({ names, levels: sizes, rows: codes[0]!.length, columns: codes });
+  const fresh = table(drawCodes(model, Math.min(asked, mostTried)));
   const common = (codes: readonly Uint16Array[], rows: number) => ({
     mode,
     rows,
     measured: told(measured, named),
     total,
-    quality: qualityOf({ names, levels: sizes, rows, columns: codes }, measured, total),
+    quality: { ...qualityOf(table(codes), measured, total), predicted: predictQuality(table(codes), fresh, measured, total) },
   });
   if (!household || !form.households) {
     const codes = drawCodes(model, asked);

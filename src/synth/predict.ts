@@ -1,0 +1,101 @@
+import type { Measured } from '../graphical/fit.js';
+import type { CodedTable } from '../learn/network/coded.js';
+import { cellsOf, countsOf } from './counts.js';
+
+/** How well a column is told by others: what a classifier that was trained on synthetic rows gets right. */
+export interface PredictQuality {
+  readonly column: string;
+  /** Part of the synthetic rows that have its most common answer: what is right without any other column. */
+  readonly common: number;
+  /** Naive Bayes by all other columns, trained on the rows and tried on others of the same model: what the rows claim. */
+  readonly claimed: number;
+  /** The part of that which was paid for can be tried on: the likeliest answer by the columns of one measured table. Absent where the column lies in no such table. */
+  readonly tried?: TriedQuality;
+}
+export interface TriedQuality {
+  readonly by: readonly string[];
+  /** On the synthetic rows, and on the measured table. */
+  readonly synthetic: number;
+  readonly measured: number;
+  /** Deviation of the latter by noise; and how much too high it is at most in the mean, because rows were made of the same noise. */
+  readonly sd: number;
+  readonly flattered: number;
+}
+
+const mostLevels = 32;
+const mostColumns = 16;
+
+/** `fresh` are other rows of the same model. Everything here is made of released numbers. */
+export function predictQuality(
+  rows: CodedTable,
+  fresh: CodedTable,
+  measured: readonly Measured[],
+  total: number,
+): readonly PredictQuality[] {
+  const columns = [...rows.levels.keys()].filter((y) => rows.levels[y]! <= mostLevels).slice(0, mostColumns);
+  if (rows.levels.length < 2) return [];
+  return columns.map((y) => {
+    const tried = measured
+      .filter((own) => own.columns.length > 1 && own.columns.includes(y))
+      .map((own) => tryOn(rows, own, y, total))
+      .reduce<TriedQuality | undefined>((best, own) => (!best || own.synthetic > best.synthetic ? own : best), undefined);
+    return {
+      column: rows.names[y]!,
+      common: Math.max(...countsOf(rows, [y])) / rows.rows,
+      claimed: naiveBayes(rows, fresh, y),
+      ...(tried && { tried }),
+    };
+  });
+}
+
+function tryOn(rows: CodedTable, { columns, counts, sd }: Measured, y: number, total: number): TriedQuality {
+  const k = rows.levels[y]!;
+  const own = countsOf(rows, columns);
+  const stride = cellsOf(
+    rows.levels,
+    columns.filter((c) => c > y),
+  );
+  let [synthetic, told] = [0, 0];
+  const groups = own.length / k;
+  for (let g = 0; g < groups; g++) {
+    const first = Math.floor(g / stride) * stride * k + (g % stride);
+    let best = first;
+    for (let v = 1; v < k; v++) if (own[first + v * stride]! > own[best]!) best = first + v * stride;
+    synthetic += own[best]!;
+    told += counts[best]!;
+  }
+  return {
+    by: columns.filter((c) => c !== y).map((c) => rows.names[c]!),
+    synthetic: synthetic / rows.rows,
+    measured: Math.min(1, Math.max(0, told / total)),
+    sd: (sd * Math.sqrt(groups)) / total,
+    // The largest of k normal numbers is below sqrt(2 ln k) in the mean.
+    flattered: Math.min(1, (groups * sd * Math.sqrt(2 * Math.log(k))) / total),
+  };
+}
+
+function naiveBayes(rows: CodedTable, fresh: CodedTable, y: number): number {
+  const k = rows.levels[y]!;
+  const singles = countsOf(rows, [y]);
+  const prior = singles.map((n) => Math.log(n + 1));
+  const others = [...rows.levels.keys()].filter((c) => c !== y);
+  const logs = others.map((c) => {
+    const m = rows.levels[c]!;
+    const pairs = countsOf(rows, [c, y]);
+    return pairs.map((n, cell) => Math.log((n + 1) / (singles[cell % k]! + m)));
+  });
+  let right = 0;
+  const score = new Float64Array(k);
+  for (let r = 0; r < fresh.rows; r++) {
+    score.set(prior);
+    for (const [i, c] of others.entries()) {
+      const at = fresh.columns[c]![r]! * k;
+      const own = logs[i]!;
+      for (let v = 0; v < k; v++) score[v]! += own[at + v]!;
+    }
+    let best = 0;
+    for (let v = 1; v < k; v++) if (score[v]! > score[best]!) best = v;
+    if (best === fresh.columns[y]![r]) right++;
+  }
+  return right / fresh.rows;
+}
