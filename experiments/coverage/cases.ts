@@ -7,6 +7,8 @@ export interface Case {
   readonly query: object;
   readonly policy?: Policy;
   readonly sample?: How;
+  /** Percentages are looked at, not counts. */
+  readonly parts?: boolean;
   /** Which rows are looked at; all when absent. */
   readonly rows?: (keys: readonly string[]) => boolean;
 }
@@ -19,8 +21,9 @@ const answered = (keys: readonly string[]): boolean => !keys.includes('(missing)
 
 /** Every kind of answer that comes with an interval. */
 export const cases: readonly Case[] = [
+  { name: 'histogram, counts', query: { kind: 'histogram', column: 'vote' }, rows: answered },
   { name: 'count', query: { kind: 'count', where: [{ column: 'sex', op: '=', value: 'f' }] } },
-  { name: 'histogram, counts and percentages', query: { kind: 'histogram', column: 'vote' }, rows: answered },
+  { name: 'histogram, percentages', query: { kind: 'histogram', column: 'vote' }, rows: answered, parts: true },
   { name: 'sum', query: { kind: 'sum', column: 'income' } },
   { name: 'mean', query: { kind: 'mean', column: 'income' } },
   { name: 'mean, weighted', query: { kind: 'mean', column: 'income', weight: 'w' } },

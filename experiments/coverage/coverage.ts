@@ -20,7 +20,7 @@ interface Seen {
 
 /** How often intervals hold what they are about, over draws of a sample and of noise. `every`: draws of noise for each sample. */
 export function coverage(
-  { name, query, policy = plain, sample = 'alike', rows = () => true }: Case,
+  { name, query, policy = plain, sample = 'alike', rows = () => true, parts = false }: Case,
   people: Data,
   n: number,
   budget: Budget,
@@ -48,7 +48,7 @@ export function coverage(
         ends.low === null || ends.high === null || (ends.low <= x && x <= ends.high);
       const part = row.share !== undefined && row.share.value !== null ? row.share : undefined;
       tally.noiseOf++;
-      if (holds(row, own.value) && (!part || holds(part, own.share!.value!))) tally.noise++;
+      if (parts && part ? holds(part, own.share!.value!) : holds(row, own.value)) tally.noise++;
       if (row.low === null) open++;
       const wide = row.withSampling ?? part?.withSampling;
       if (!wide) return;

@@ -8,7 +8,7 @@ import { asked, columnsOf, counted, released, seeded } from './world.js';
 /** 95 % intervals of every kind at three sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each. */
 export async function run(out: string): Promise<void> {
   const draws = Number(process.env.FUGU_COVERAGE_DRAWS ?? 1000);
-  const people = population(1_000_000);
+  const people = population(300_000);
   const sizes = [300, 3000, 100_000];
   const lines = ['| answer | noise | n | interval of the noise | with sampling | without end |', '|---|---|---:|---:|---:|---:|'];
   const span = (list: readonly number[]) => {
@@ -46,7 +46,7 @@ function rejections(draws: number): readonly string[] {
     for (const [words, budget] of budgets)
       for (const n of [300, 3000, 100_000]) {
         const ask = asked(policy, query, budget);
-        const tries = n > 10_000 ? draws : 4 * draws;
+        const tries = n > 10_000 ? draws : 3 * draws;
         let rejected = 0;
         for (let k = 0; k < tries; k++) {
           const [table] = released(policy, ask, counted(policy, ask, drawn(shuffled, n, random, columnsOf(ask))), random);

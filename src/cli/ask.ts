@@ -11,6 +11,7 @@ export interface AskWords {
   readonly query?: string;
   readonly sql?: string;
   readonly survey?: boolean;
+  readonly weight?: string;
   readonly columns?: string;
   readonly except?: string;
   readonly workload?: string;
@@ -46,6 +47,7 @@ export function withAskOptions(command: Command): Command {
     .option('--survey', 'one histogram per question, with all that is left of the budget')
     .option('--columns <names>', 'with --survey: these questions only; names and patterns (q*), separated by commas')
     .option('--except <names>', 'with --survey: not these, in the same form')
+    .option('--weight <column>', 'with --survey: answers count by this declared weight')
     .option(
       '--workload <file>',
       'many tables that agree with one another: a YAML file of tables:, as docs/guides/workloads.md shows',
@@ -76,8 +78,8 @@ export async function questionFrom(words: AskWords): Promise<Question> {
         .join(', ')}.`,
     );
   if (survey) return { survey: true, ...chosenIn(words) };
-  if (words.columns !== undefined || words.except !== undefined)
-    throw new Fault('USAGE', '--columns and --except go with --survey.', 'Other questions name their own columns.');
+  if (words.columns !== undefined || words.except !== undefined || words.weight !== undefined)
+    throw new Fault('USAGE', '--columns, --except and --weight go with --survey.', 'Other questions name their own columns.');
   if (sql !== undefined) return { sql, ...patternWords(words) };
   if (workload !== undefined) return { workload: await readYaml(workload, workloadKind) } as Question;
   if (pattern !== undefined) return { pattern, ...patternWords(words) };
@@ -90,7 +92,8 @@ export const workloadKind = {
   starts: 'A workload starts with tables:, and has lines such as "- { all: 2, of: [age, region] }".',
 };
 
-const chosenIn = ({ columns, except }: AskWords) => ({
+const chosenIn = ({ columns, except, weight }: AskWords) => ({
+  ...(weight !== undefined && { weight }),
   ...(columns !== undefined && { columns: [...splitNames(columns)] }),
   ...(except !== undefined && { except: [...splitNames(except)] }),
 });

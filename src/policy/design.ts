@@ -9,7 +9,7 @@ import type { YamlFile } from './yaml-file.js';
 
 /** How the sample was drawn, as a policy declares it; nothing of it is read from the data. */
 export function declareDesign(
-  { effect, clusters, population, strata }: z.output<typeof designShape>,
+  { effect, clusters, population, weights, strata }: z.output<typeof designShape>,
   columns: ReadonlyMap<string, Column>,
   yaml: YamlFile,
 ): Design {
@@ -17,8 +17,20 @@ export function declareDesign(
   return {
     effect: (effect ? toNumber(effect) : 1) * clustered,
     ...(population && { population: toNumber(population) }),
+    ...(weights && { weights: weightsOf(weights, columns, yaml) }),
     ...(strata && { strata: strataOf(strata, columns, yaml) }),
   };
+}
+
+type Weights = NonNullable<z.output<typeof designShape>['weights']>;
+function weightsOf({ column, mean, effect }: Weights, columns: ReadonlyMap<string, Column>, yaml: YamlFile) {
+  if (columns.get(column)?.type === 'weight') return { column, mean: toNumber(mean), effect: toNumber(effect) };
+  throw invalid(
+    yaml,
+    ['design', 'weights', 'column'],
+    `The weights of the design are "${column}", which is no declared weight.`,
+    `Declare it: ${column}: {type: weight, bounds: [0, 5], step: 0.01}.`,
+  );
 }
 
 type Strata = NonNullable<z.output<typeof designShape>['strata']>;

@@ -88,6 +88,8 @@ export interface Design {
   readonly effect: number;
   /** How many people there are in all, of whom the sample was drawn; without end when absent. */
   readonly population?: number;
+  /** Of a weight column: its mean, and how much larger weights make variances than as many people of one weight would have (Kish). */
+  readonly weights?: { readonly column: string; readonly mean: number; readonly effect: number };
   /** Parts of the population that were sampled apart, by the codes of a column, and how many people each has. */
   readonly strata?: { readonly column: string; readonly sizes: ReadonlyMap<string, number> };
 }

@@ -274,6 +274,23 @@ export const designShape = section(
     population: decimalWhere('population', isCount, 'a whole number above 0', 'Write how many people there are in all.')
       .optional()
       .describe('How many people there are in all: a sample of a large part of them errs less, and totals can be told.'),
+    weights: section(
+      {
+        column: word('column'),
+        mean: decimalWhere('mean weight', isPositive, 'above 0', 'Weights are mostly made so that their mean is 1.'),
+        effect: decimalWhere(
+          'weighting effect',
+          (x) => compare(x, one) >= 0,
+          'at least 1',
+          'n times the sum of squared weights over the square of their sum (Kish): 1.1 to 2 in most surveys.',
+        ),
+      },
+      'Write weights: {column: w, mean: 1, effect: 1.3}.',
+    )
+      .optional()
+      .describe(
+        'Of a weight column: its mean, and how much larger weights make variances. Percentages that are weighted by it then come with sampling error.',
+      ),
     strata: section(
       {
         column: word('column'),

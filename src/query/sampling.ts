@@ -7,11 +7,15 @@ const z = 1.959964;
 
 /**
  * Shares with the error of having asked some people and not all, beside that of the noise (sampling.proof.md): from published numbers and the declared design
- * effect, so it costs nothing and tells nothing. Shares of weights get none, nor those of persons with
- * several rows: how many people they are is not published.
+ * effect, so it costs nothing and tells nothing. Shares of weights get some where the design says what weights stand for; those of persons with
+ * several rows none: how many people they are is not published.
  */
 export function withSampling(table: AnswerTable, { design, protect }: Pick<Policy, 'design' | 'protect'>): AnswerTable {
-  if (!design || ('weight' in table.query && table.query.weight !== undefined)) return table;
+  if (!design) return table;
+  const { weight } = table.query;
+  // How many people weights stand for is told by their declared mean.
+  const weights = weight === undefined ? { mean: 1, effect: 1 } : design.weights?.column === weight ? design.weights : undefined;
+  if (!weights) return table;
   if (protect.secret === 'person' && protect.maxRows > 1) return table;
   const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
   const people = new Map<string, number>();
@@ -19,7 +23,10 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
   const together = table.query.kind === 'cdf' ? Math.max : (all: number, more: number) => all + more;
   for (const row of table.rows) if (row.share) people.set(group(row), together(people.get(group(row)) ?? 0, row.value ?? 0));
   // All of a population of which everybody was asked is worth a sample without end.
-  const worth = (people: number) => people / Math.max(1e-9, varianceFactor({ design, protect }, people) ?? 1);
+  const worth = (counted: number) => {
+    const people = counted / weights.mean;
+    return people / Math.max(1e-9, weights.effect * (varianceFactor({ design, protect }, people) ?? 1));
+  };
   const rows = table.rows.map((row) => (row.share ? { ...row, share: sampled(row.share, worth(people.get(group(row))!)) } : row));
   return { ...table, rows };
 }

@@ -3,13 +3,12 @@ import { chooseNoise } from '../accounting/choose.js';
 import { shareOf } from '../accounting/share.js';
 import { one } from '../exact/rational.js';
 import { nothingSpent } from '../mechanism/profile.js';
-import type { Choice } from '../policy/name-pattern.js';
 import type { Cluster, Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { jointKeyOf, keyOf } from '../query/keys.js';
 import type { Batch } from '../query/query.js';
 import { mergeWhereWorth } from './choice.js';
-import { surveyBatch, surveyColumns } from './query.js';
+import { type Asking, surveyBatch, surveyColumns } from './query.js';
 
 /** The histograms of a survey in one form: each by itself, or some clusters of columns read off a joint histogram. */
 export interface SurveyForm {
@@ -17,7 +16,7 @@ export interface SurveyForm {
   readonly batch: Batch;
 }
 
-export function surveyForms(policy: Policy, choice: Choice = {}): readonly SurveyForm[] {
+export function surveyForms(policy: Policy, choice: Asking = {}): readonly SurveyForm[] {
   const asked = new Set(surveyColumns(policy, choice).columns.map(({ name }) => name));
   const clusters = (policy.merge ?? []).filter(({ columns }) => columns.every((name) => asked.has(name)));
   return [
@@ -34,7 +33,7 @@ export function chooseSurveyBatch(
   policy: Policy,
   account: Account,
   asked: { readonly epsilon?: string } = {},
-  choice: Choice = {},
+  choice: Asking = {},
 ): Batch {
   const share = asked.epsilon === undefined ? one : shareOf(asked.epsilon, account);
   const [plain, ...merged] = surveyForms(policy, choice).map(({ batch }) => batch);

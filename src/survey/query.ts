@@ -47,13 +47,19 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
   return { columns, leftOut: chosen.filter((name) => !isQuestion(name)) };
 }
 
+/** What is asked of a survey: which questions, and by which weight answers count. */
+export interface Asking extends Choice {
+  readonly weight?: string;
+}
+
 /** One histogram per question. Those in `merged` are read off the joint histogram of their cluster. */
-export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: Choice = {}): Batch {
+export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: Asking = {}): Batch {
   return {
     queries: surveyColumns(policy, choice).columns.map(({ name }) => ({
       kind: 'histogram',
       column: name,
       ...(merged.has(name) && { merged: true as const }),
+      ...(choice.weight !== undefined && { weight: choice.weight }),
     })),
   };
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { chooseNoise } from '../../accounting/choose.js';
 import type { AttackFigure } from '../../dependence/pairwise/spread-file.js';
-import type { Choice } from '../../policy/name-pattern.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Batch } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
@@ -10,7 +9,7 @@ import type { AskOptions, Session } from '../../release/session.js';
 import { chooseSurvey, type SurveyChoice } from '../../survey/choice.js';
 import { type ReleaseError, toldError } from '../../survey/error.js';
 import { chooseSurveyBatch, surveyForms } from '../../survey/plan.js';
-import { surveyColumns } from '../../survey/query.js';
+import { type Asking, surveyColumns } from '../../survey/query.js';
 import { declaredSpread } from '../../ties/columns.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
@@ -34,6 +33,8 @@ const question = z.strictObject({
   columns: z.array(z.string().min(1)).optional(),
   /** Names and patterns of questions to leave out. */
   except: z.array(z.string().min(1)).optional(),
+  /** A declared weight column: answers count by it. */
+  weight: z.string().min(1).optional(),
 });
 type Question = z.input<typeof question>;
 
@@ -57,11 +58,15 @@ export const survey = defineKind({
 function asked({ policy, account }: Session, question: Question, options: AskOptions): readonly [Batch, AskOptions] {
   const batch = chooseSurveyBatch(policy, account, options, choiceOf(question));
   const some = question.columns !== undefined || question.except !== undefined;
-  const label = `survey: one histogram per column${some ? ` (${batch.queries.length} chosen)` : ''}`;
+  const label = `survey: one histogram per column${some ? ` (${batch.queries.length} chosen)` : ''}${question.weight === undefined ? '' : `, weighted by ${question.weight}`}`;
   return [batch, { label, ...options, all: options.epsilon === undefined }];
 }
 
-const choiceOf = ({ columns, except }: Question): Choice => ({ ...(columns && { columns }), ...(except && { except }) });
+const choiceOf = ({ columns, except, weight }: Question): Asking => ({
+  ...(columns && { columns }),
+  ...(except && { except }),
+  ...(weight !== undefined && { weight }),
+});
 
 /**
  * Every way to release the survey that is asked for, with its expected error and what it protects: all noise that could be planned for it, by the planner

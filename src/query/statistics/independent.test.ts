@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { normalFrom, seeded } from '../../../experiments/coverage/world.js';
+import { independence } from './independent.js';
+
+const random = seeded(9);
+const levels = (parts: readonly number[]): number => {
+  let [u, k] = [random(), 0];
+  while (k < parts.length - 1 && u > parts[k]!) u -= parts[k++]!;
+  return k;
+};
+const noises = {
+  laplace: (scale: number) => {
+    const u = random() - 0.5;
+    return Math.round(-Math.sign(u) * scale * Math.log(1 - 2 * Math.abs(u)));
+  },
+  gaussian: (scale: number) => Math.round(scale * Math.SQRT2 * normalFrom(random)),
+};
+
+/** How often a test of independent answers rejects at 5 %, knowing of so much of the noise. */
+function rejected(noise: keyof typeof noises, rows: readonly number[], columns: readonly number[], known: number): number {
+  const [scale, tries] = [4, 1500];
+  let times = 0;
+  for (let t = 0; t < tries; t++) {
+    const table = rows.map(() => columns.map(() => 0));
+    for (let i = 0; i < 300; i++) table[levels(rows)]![levels(columns)]!++;
+    const told = table.map((row) => row.map((x) => x + noises[noise](scale)));
+    if (independence(told, { variance: known * 2 * scale ** 2, laplace: noise === 'laplace' }, 1).chance < 0.05) times++;
+  }
+  return times / tries;
+}
+
+describe('the chi-square test of a noisy table', () => {
+  it.each([
+    ['laplace', [0.5, 0.5], [0.3, 0.7]],
+    ['gaussian', [0.5, 0.5], [0.3, 0.7]],
+    ['laplace', [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.4]],
+    ['gaussian', [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.4]],
+  ] as const)('rejects what is so in about 5 of 100: %s, %j by %j', (noise, rows, columns) => {
+    const share = rejected(noise, rows, columns, 1);
+    expect(share).toBeGreaterThan(0.033);
+    expect(share).toBeLessThan(0.067);
+  });
+
+  it('would reject several times as often if it did not know of the noise', () => {
+    expect(rejected('laplace', [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.4], 0)).toBeGreaterThan(0.25);
+  });
+
+  it('is Pearson’s where there is no noise', () => {
+    const table = [
+      [20, 30, 50],
+      [40, 30, 30],
+    ];
+    const { statistic, freedom, chance } = independence(table, { variance: 0, laplace: false }, 1);
+    // 10^2/30 x 2 + 0 + 10^2/40 x 2
+    expect(statistic).toBeCloseTo(200 / 30 + 200 / 40, 9);
+    expect(freedom).toBe(2);
+    expect(chance).toBeCloseTo(Math.exp(-statistic! / 2), 9);
+    expect(independence(table, { variance: 0, laplace: false }, 2).statistic).toBeCloseTo(statistic! / 2, 9);
+  });
+
+  it('says nothing where the noise left no rows, and sees what is there', () => {
+    expect(
+      independence(
+        [
+          [-3, 1],
+          [0, 1],
+        ],
+        { variance: 4, laplace: true },
+        1,
+      ),
+    ).toMatchObject({ statistic: null, chance: 1 });
+    const strong = independence(
+      [
+        [500, 20],
+        [30, 450],
+      ],
+      { variance: 32, laplace: true },
+      1,
+    );
+    expect(strong.chance).toBeLessThan(1e-6);
+    expect(strong.strength).toBeGreaterThan(0.8);
+  });
+});

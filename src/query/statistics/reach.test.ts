@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { normalFrom, seeded } from '../../../experiments/coverage/world.js';
+import { chiSquareTail, normalTails } from './chi-square.js';
+import { applied, eigen, rootOf, solved } from './matrix.js';
+import { deviations, type Movable, reachOf } from './reach.js';
+
+const gaussian = () => false;
+/** (a + s z1) / (b + t z2). */
+const quotient =
+  (a: number, b: number, s: number, t: number): Movable =>
+  (z) => {
+    const [top, bottom] = [a + s * z[0]!, b + t * z[1]!];
+    return bottom > 0 ? { value: top / bottom, slopes: Float64Array.of(s / bottom, (-t * top) / bottom ** 2) } : undefined;
+  };
+
+describe('the reach of errors', () => {
+  it('is Fieller’s interval of a quotient, however noisy its bottom is', () => {
+    for (const [a, b, s, t] of [
+      [30, 100, 5, 10],
+      [30, 100, 5, 40],
+      [-80, 60, 20, 20],
+      [0, 50, 10, 20],
+    ] as const) {
+      const { low, high } = reachOf(quotient(a, b, s, t), 2, gaussian)!;
+      const c = 1.959964 ** 2;
+      // (a - r b)^2 = c (s^2 + r^2 t^2)
+      const [p, q, r] = [b * b - c * t * t, -2 * a * b, a * a - c * s * s];
+      const root = Math.sqrt(q * q - 4 * p * r);
+      expect(low).toBeCloseTo((-q - root) / (2 * p), 3);
+      expect(high).toBeCloseTo((-q + root) / (2 * p), 3);
+    }
+  });
+
+  it('has no end where the bottom of a quotient could be nothing', () => {
+    expect(reachOf(quotient(30, 100, 5, 60), 2, gaussian)).toMatchObject({ low: null, high: null });
+  });
+
+  it('is not passed by any point of the ball, and touched by some', () => {
+    const random = seeded(3);
+    const of: Movable = (z) => {
+      const [x, y, w] = [2 + z[0]!, 3 + z[1]! / 2, 5 + z[2]!];
+      return { value: (x * y) / w, slopes: Float64Array.of(y / w, x / (2 * w), (-x * y) / w ** 2) };
+    };
+    const { low, high } = reachOf(of, 3, gaussian)!;
+    let [least, most] = [Infinity, -Infinity];
+    for (let k = 0; k < 20_000; k++) {
+      const z = Float64Array.from({ length: 3 }, () => normalFrom(random));
+      const length = Math.hypot(...z) / 1.959964;
+      const { value } = of(z.map((x) => x / length))!;
+      [least, most] = [Math.min(least, value), Math.max(most, value)];
+    }
+    expect(low!).toBeLessThanOrEqual(least + 1e-6);
+    expect(high!).toBeGreaterThanOrEqual(most - 1e-6);
+    expect(low!).toBeCloseTo(least, 1);
+    expect(high!).toBeCloseTo(most, 1);
+  });
+
+  it('allows for the tails of Laplace noise', () => {
+    expect(deviations(Float64Array.of(1), () => true)).toBeCloseTo(2.166, 2);
+    expect(deviations(new Float64Array(100).fill(1), () => true)).toBeLessThan(1.965);
+    expect(deviations(Float64Array.of(1), () => false)).toBeCloseTo(1.96, 3);
+  });
+});
+
+describe('what it is made of', () => {
+  it('knows the tails of chi-square', () => {
+    for (const [freedom, x] of [
+      [1, 3.841459],
+      [2, 5.991465],
+      [10, 18.307038],
+      [100, 124.342113],
+    ] as const)
+      expect(chiSquareTail(freedom, x)).toBeCloseTo(0.05, 7);
+    expect(chiSquareTail(1, 0)).toBe(1);
+    expect(normalTails(1.959964)).toBeCloseTo(0.05, 6);
+    expect(normalTails(6) / 1.973e-9).toBeCloseTo(1, 3);
+  });
+
+  it('solves, and finds eigenvalues', () => {
+    const a = [Float64Array.of(4, 1, 0.5), Float64Array.of(1, 3, -0.2), Float64Array.of(0.5, -0.2, 2)];
+    const x = solved(rootOf(a)!, [1, 2, 3]);
+    for (const [i, b] of applied(a, x).entries()) expect(b).toBeCloseTo(i + 1, 12);
+    const { values, vectors } = eigen(a);
+    for (const [i, row] of a.entries())
+      for (const [j, entry] of row.entries()) {
+        const again = values.reduce((sum, value, k) => sum + value * vectors[i]![k]! * vectors[j]![k]!, 0);
+        expect(again).toBeCloseTo(entry, 10);
+      }
+    expect(rootOf([Float64Array.of(1, 2), Float64Array.of(2, 1)])).toBeUndefined();
+  });
+});
