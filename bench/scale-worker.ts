@@ -6,12 +6,19 @@ import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { ask } from '../test/cluster/start-cluster.js';
 import { openEngine, readPolicy } from '../test/inside.js';
+import { parentOf, processorSeconds } from './processor.js';
 import { type Asked, type Question, questions } from './scale-table.js';
 
 /** One engine and one table in a process of its own, whose memory is told with its times: counts, plain questions and releases in turns. */
 export interface Work {
   readonly policy: string;
-  readonly plain: { readonly engine: 'DuckDB' | 'PostgreSQL' | 'Trino'; readonly port: number; readonly table: string };
+  readonly plain: {
+    readonly engine: 'DuckDB' | 'PostgreSQL' | 'Trino';
+    readonly port: number;
+    readonly table: string;
+    /** Of a server, where it is known which these are. */
+    readonly processes?: readonly number[];
+  };
   readonly rounds: number;
   /** Not only what is asked of the largest tables. */
   readonly every: boolean;
@@ -24,6 +31,12 @@ export interface Took {
   readonly released: readonly number[];
   /** Before noise. */
   readonly integers: readonly string[];
+  /** Seconds of processor that the server took for each round, where that is told. */
+  readonly processor: {
+    readonly counted: readonly number[];
+    readonly plain: readonly number[];
+    readonly bare: readonly number[];
+  };
 }
 export interface Told {
   /** How long it took to find out how many rows there are, once for all releases. */
@@ -39,16 +52,28 @@ const timed = async (work: () => unknown): Promise<number> => {
   return (performance.now() - start) / 1000;
 };
 
-async function asker({ engine, port }: Work['plain']): Promise<{ ask: (sql: string) => Promise<unknown>; end: () => unknown }> {
-  if (engine === 'Trino') return { ask: (sql) => ask(port, sql, 'reader'), end: () => undefined };
+interface Asker {
+  ask(sql: string): Promise<unknown>;
+  end(): unknown;
+  /** The processes of the server. */
+  readonly processes: readonly number[];
+}
+async function asker({ engine, port, processes = [] }: Work['plain']): Promise<Asker> {
+  if (engine === 'Trino') return { ask: (sql) => ask(port, sql, 'reader'), end: () => undefined, processes };
   if (engine === 'DuckDB') {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
-    return { ask: async (sql) => (await connection.runAndReadAll(sql)).getRows(), end: () => instance.closeSync() };
+    return {
+      ask: async (sql) => (await connection.runAndReadAll(sql)).getRows(),
+      end: () => instance.closeSync(),
+      processes: [process.pid],
+    };
   }
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'reader', database: 'postgres' });
   await client.connect();
-  return { ask: (sql) => client.query(sql), end: () => client.end() };
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const server = parentOf(rows[0]!.pid);
+  return { ask: (sql) => client.query(sql), end: () => client.end(), processes: server === undefined ? [] : [server] };
 }
 
 async function measure({ policy: file, plain, rounds, every }: Work): Promise<Told> {
@@ -64,14 +89,21 @@ async function measure({ policy: file, plain, rounds, every }: Work): Promise<To
     const { measures } = bindBatch(parseBatch(question.query), policy);
     const count = async () => (await countByDatabase(data, policy, measures)).flatMap((cells) => cells.open().map(String));
     const rows = { counted: [] as number[], plain: [] as number[], bare: [] as number[], released: [] as number[] };
+    const processor = { counted: [] as number[], plain: [] as number[], bare: [] as number[] };
+    const both = async (how: keyof typeof processor, work: () => unknown) => {
+      const before = processorSeconds(own.processes);
+      rows[how].push(await timed(work));
+      const after = processorSeconds(own.processes);
+      if (before !== undefined && after !== undefined) processor[how].push(after - before);
+    };
     const integers = await count();
     for (let k = 0; k < rounds; k++) {
-      rows.plain.push(await timed(() => own.ask(question.plain(plain.table))));
-      rows.counted.push(await timed(count));
-      if (question.bare) rows.bare.push(await timed(() => own.ask(question.bare!(plain.table))));
+      await both('plain', () => own.ask(question.plain(plain.table)));
+      await both('counted', count);
+      if (question.bare) await both('bare', () => own.ask(question.bare!(plain.table)));
       rows.released.push(await timed(() => fugu.release(question.query as never, { epsilon: 1, fresh: true })));
     }
-    took[name] = { ...rows, integers };
+    took[name] = { ...rows, integers, processor };
   }
   await own.end();
   await fugu.close();

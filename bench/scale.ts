@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import { ask, startCluster } from '../test/cluster/start-cluster.js';
+import { ask, running, startCluster } from '../test/cluster/start-cluster.js';
 import { isInstalled, startServer } from '../test/postgres/start-server.js';
 import { type Bench, type Measured, type Skipped, spreadOf } from './bench.js';
 import { type Asked, columns, policy, type Question, questions } from './scale-table.js';
@@ -83,7 +83,7 @@ const places: Record<Engine, () => Promise<Place | Skipped>> = {
     const name = (rows: number) => `people_${rows}`;
     return {
       source: (rows) => ({ source: `trino://reader@127.0.0.1:${port}/iceberg/scale`, table: name(rows) }),
-      plain: (rows) => ({ engine: 'Trino', port, table: `iceberg.scale.${name(rows)}` }),
+      plain: (rows) => ({ engine: 'Trino', port, table: `iceberg.scale.${name(rows)}`, processes: running(cluster.folder) }),
       async make(rows) {
         // No list has more than 10,000 items.
         const each = rows / 10_000;
@@ -156,6 +156,19 @@ async function line(
   };
 }
 
+/** What the server itself did for it: a busy machine plays no part. */
+async function work(engine: Engine, rows: number, asked: Asked, peer: 'plain' | 'bare'): Promise<Measured | Skipped> {
+  const told = await tellOf(`${engine} ${rows}`);
+  if ('skipped' in told) return told;
+  const { processor } = told.took[asked]!;
+  if (processor.counted.length === 0) return { skipped: 'this system does not tell the time of processes' };
+  return {
+    ours: middle(processor.counted),
+    peer: { name: peer === 'bare' ? 'the same, no bounds' : 'the same asked plainly', seconds: middle(processor[peer]) },
+    spread: spreadOf(processor.counted, processor[peer]),
+  };
+}
+
 async function memory(engine: Engine, rows: number): Promise<Measured | Skipped> {
   const told = await tellOf(`${engine} ${rows}`);
   if ('skipped' in told) return told;
@@ -174,6 +187,9 @@ const linesOf = (engine: Engine, rows: number): readonly Bench[] => {
         ...(engine !== 'DuckDB' && { goal: { ratio: 1.1 } }),
         run: () => line(engine, rows, asked, 'counted', 'plain'),
       },
+      ...(engine === 'DuckDB'
+        ? []
+        : [{ name: `${asked} of ${where}, processor time of the server`, run: () => work(engine, rows, asked, 'plain') }]),
       { name: `${asked} of ${where}, whole release`, run: () => line(engine, rows, asked, 'released', 'plain') },
       ...(bare
         ? [

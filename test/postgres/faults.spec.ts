@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/engine/engine.js';
+import type { Engine, Pinned } from '../../src/engine/engine.js';
 import { pinned } from '../../src/engine/engine.js';
 import { Fault } from '../../src/errors.js';
 import { readAddress } from '../../src/policy/address.js';
@@ -188,6 +188,37 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     );
     expect((await fault(engine.pin())).code).toBe('DATA_NOT_FOUND');
     await engine.close();
+  });
+
+  it('a table that is emptied or made anew under a release is a fault, never seen empty, and nobody waits', async () => {
+    const own = await town.table([
+      ['id', 'n'],
+      ['1', '2'],
+    ]);
+    const parts = 'CREATE TABLE sliced (id TEXT) PARTITION BY LIST (id); CREATE TABLE sliced_a PARTITION OF sliced DEFAULT';
+    await town.run(`${parts}; CREATE TABLE sliced_b (id TEXT); INSERT INTO sliced_b VALUES ('b'); INSERT INTO sliced SELECT 'a' FROM generate_series(1, 50)`); // biome-ignore format: one line
+    await town.run(`CREATE VIEW over_it AS SELECT id FROM ${own}; CREATE MATERIALIZED VIEW kept_of_it AS SELECT id FROM ${own}`);
+    await town.run('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader');
+    for (const [seen, change] of [
+      [own, `TRUNCATE ${own}`],
+      ['over_it', `TRUNCATE ${own}`],
+      [own, `ALTER TABLE ${own} ADD COLUMN more DOUBLE PRECISION DEFAULT random()`],
+      ['kept_of_it', 'REFRESH MATERIALIZED VIEW kept_of_it'],
+      ['sliced', "ALTER TABLE sliced ATTACH PARTITION sliced_b FOR VALUES IN ('b')"],
+    ] as const) {
+      await town.run(`TRUNCATE ${own}; INSERT INTO ${own} (id) SELECT i FROM generate_series(1, 50) AS i; REFRESH MATERIALIZED VIEW kept_of_it`); // biome-ignore format: one line
+      const engine = await open({ table: seen });
+      const count = async (data: Pinned) =>
+        (await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0];
+      const data = await engine.pin();
+      await town.run(change);
+      const found = await count(data).catch((e: unknown) => e);
+      if (found !== 50n) expect([change, (found as Fault).message]).toEqual([change, expect.stringMatching(/changed while/)]);
+      await fault(drain({ pin: async () => data } as Engine, { sql: 'SELECT id FROM fugu_data', values: [] }));
+      // Those who come later find what is there.
+      expect([change, await pinned(engine, count)]).toEqual([change, change.startsWith('TRUNCATE') ? 0n : seen === 'sliced' ? 51n : 50n]); // biome-ignore format: one line
+      await engine.close();
+    }
   });
 
   it('a view that fails on a row does so when it is opened', async () => {

@@ -8,6 +8,7 @@ import { chunkOf, Numbers, rowsOf } from './cells.js';
 import { type Connection, inTime, type Written } from './connection.js';
 import { postgres } from './dialect.js';
 import { closed, late, postgresFault } from './fault.js';
+import { refuseChanged } from './marks.js';
 import { type Pool, Turnstile } from './pool.js';
 
 /** What statements see, as long as nothing in the database has changed. */
@@ -19,6 +20,8 @@ export interface Reading {
   readonly beside: readonly string[];
   /** Something of it is worked out by expressions of somebody else. */
   readonly viewed: boolean;
+  /** By which the server knows the tables. */
+  readonly oids: readonly number[];
   /** Worked out once: the digest of all that is shown, and the number of rows. */
   id?: Promise<string>;
   size?: Promise<number>;
@@ -41,6 +44,7 @@ export class PostgresPin implements Pinned {
   readonly #holder: Connection;
   readonly #snapshot: string;
   readonly #reading: Reading;
+  readonly #marks: string;
   readonly #turns = new Turnstile();
   readonly #idle: Connection[] = [];
   readonly #names = new Set<string>();
@@ -53,6 +57,7 @@ export class PostgresPin implements Pinned {
     holder: Connection;
     snapshot: string;
     reading: Reading;
+    marks: string;
   }) {
     this.source = given.source;
     this.room = given.room;
@@ -60,6 +65,7 @@ export class PostgresPin implements Pinned {
     this.#holder = given.holder;
     this.#snapshot = given.snapshot;
     this.#reading = given.reading;
+    this.#marks = given.marks;
   }
 
   get queries(): readonly string[] {
@@ -131,6 +137,7 @@ export class PostgresPin implements Pinned {
       const numbers = statement.numbered && new Numbers();
       for await (const block of connection.blocks(this.#reading.show(statement), atOnce))
         yield new Exact(chunkOf(block, numbers || undefined));
+      await this.#refuseChanged(connection);
       whole = true;
     } catch (error) {
       throw passed ? late() : this.#fault(error);
@@ -147,7 +154,11 @@ export class PostgresPin implements Pinned {
       const result = await inTime(
         this.#pool.deadline,
         () => connection.destroy(),
-        () => work(connection),
+        async () => {
+          const written = await work(connection);
+          await this.#refuseChanged(connection);
+          return written;
+        },
       );
       whole = true;
       return result;
@@ -156,6 +167,10 @@ export class PostgresPin implements Pinned {
     } finally {
       this.#done(connection, whole);
     }
+  }
+
+  #refuseChanged(connection: Connection): Promise<void> {
+    return refuseChanged(connection, this.#reading.oids, this.#marks);
   }
 
   #fault(error: unknown): Error {

@@ -8,6 +8,7 @@ import { columnNamed, type Staying, WithoutRows } from '../without.js';
 import { type Connection, inTime } from './connection.js';
 import { postgres } from './dialect.js';
 import { postgresFault } from './fault.js';
+import { readMarks } from './marks.js';
 import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
 import { relationViews } from './relation.js';
@@ -83,14 +84,31 @@ class PostgresEngine implements Engine {
     }
   }
 
+  /** Which tables there are is known before the snapshot is taken, so that it shows when one of them is made anew. */
   async #pinned(holder: Connection): Promise<PostgresPin> {
-    const { rows } = await holder.run(
-      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
-    );
-    const [snapshot, state] = rows[0] as readonly [string, string];
-    const reading = this.#known?.state === state ? this.#known.reading : await this.#read(holder);
-    this.#known = { state, reading };
-    return new PostgresPin({ source: this.source, room: this.room, pool: this.#pool, holder, snapshot, reading });
+    const { source, room } = this;
+    for (let k = 0; k < 3; k++) {
+      const before = this.#known;
+      const marks = before && (await readMarks(holder, before.reading.oids));
+      const { rows } = await holder.run(
+        'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
+      );
+      const [snapshot, state] = rows[0] as readonly [string, string];
+      const reading = before?.state === state ? before.reading : await this.#looked(holder);
+      this.#known = { state, reading };
+      if (marks !== undefined && String(before!.reading.oids) === String(reading.oids))
+        return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks });
+      await holder.run('ROLLBACK');
+    }
+    throw new Fault('ENGINE_FAILED', 'The tables of the database are being made anew.', 'Try again later.');
+  }
+
+  /** Whoever only looks leaves no lock behind: somebody who waits for it would keep our own statements waiting. */
+  async #looked(holder: Connection): Promise<Reading> {
+    await holder.run('SAVEPOINT fugu_looking');
+    const reading = await this.#read(holder);
+    await holder.run('ROLLBACK TO SAVEPOINT fugu_looking');
+    return reading;
   }
 
   async #read(connection: Connection): Promise<Reading> {
@@ -116,6 +134,7 @@ class PostgresEngine implements Engine {
       show: shower({ from: data.from, columns: data.columns }, relations, beside),
       beside: [...relations.keys(), ...[...beside.keys()].map(tableView)],
       viewed: [...tables.values()].some(({ view }) => view),
+      oids: [...new Set([...tables.values()].flatMap(({ oids }) => oids))].sort((a, b) => a - b),
     };
   }
 

@@ -13,9 +13,12 @@ export interface Table {
   readonly columns: readonly (SourceColumn & { readonly expression: string; readonly costly?: boolean })[];
   /** What it shows is worked out from other tables, by expressions of somebody else. */
   readonly view: boolean;
+  /** By which the server knows it and all that it is made of. */
+  readonly oids: readonly number[];
 }
+type Found = Pick<Table, 'from' | 'view' | 'oids'>;
 
-export async function findTable(connection: Connection, named: string): Promise<Pick<Table, 'from' | 'view'>> {
+export async function findTable(connection: Connection, named: string): Promise<Found> {
   const { rows } = await connection.run(
     `SELECT n.nspname, c.relname, c.relkind, has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE'), c.oid
      FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -45,12 +48,12 @@ export async function findTable(connection: Connection, named: string): Promise<
       `The database does not let this user read "${named}".`,
       'GRANT SELECT on the table, and USAGE on its schema.',
     );
-  await refuseElsewhere(connection, first.oid, named);
-  return { from: `${quoteName(first.schema)}.${quoteName(first.own)}`, view: first.kind === 'v' };
+  const oids = await reachedFrom(connection, first.oid, named);
+  return { from: `${quoteName(first.schema)}.${quoteName(first.own)}`, view: first.kind === 'v', oids };
 }
 
 /** Foreign tables are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views and partitions. */
-async function refuseElsewhere(connection: Connection, oid: string, named: string): Promise<void> {
+async function reachedFrom(connection: Connection, oid: string, named: string): Promise<readonly number[]> {
   const { rows } = await connection.run(
     `WITH RECURSIVE reached(oid) AS (
        SELECT CAST(${Number(oid)} AS OID)
@@ -65,9 +68,10 @@ async function refuseElsewhere(connection: Connection, oid: string, named: strin
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'f'),
        (SELECT count(*) FROM reached AS r JOIN pg_rewrite AS w ON w.ev_class = r.oid
           JOIN pg_depend AS d ON d.classid = CAST('pg_rewrite' AS REGCLASS) AND d.objid = w.oid AND d.refclassid = CAST('pg_proc' AS REGCLASS)
-          JOIN pg_proc AS p ON p.oid = d.refobjid WHERE p.provolatile <> 'i')`,
+          JOIN pg_proc AS p ON p.oid = d.refobjid WHERE p.provolatile <> 'i'),
+       (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
   );
-  const [foreign, functions] = rows[0]!.map(Number);
+  const [foreign, functions] = rows[0]!.slice(0, 2).map(Number);
   if (foreign! > 0)
     throw new Fault(
       'DATA_NOT_FOUND',
@@ -80,12 +84,13 @@ async function refuseElsewhere(connection: Connection, oid: string, named: strin
       `"${named}" is a view that calls functions which may change their answers.`,
       'Declare them IMMUTABLE if they are, or copy what the view shows into a table.',
     );
+  return rows[0]![2]!.split(',').map(Number);
 }
 
 /** Column types are asked of the server itself: it names what a domain is made of. */
 export async function describeTable(
   connection: Connection,
-  found: Pick<Table, 'from' | 'view'>,
+  found: Found,
   { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
 ): Promise<Table> {
   const { fields } = await connection.run(`SELECT * FROM ${found.from} LIMIT 0`);
