@@ -23,6 +23,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./published.js'),
   () => import('./learn.js'),
   () => import('./attack.js'),
+  () => import('./service.js'),
   () => import('./peers.js'),
 ];
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..', 'src');
 /** A room imports only rooms to its left (and its own files). */
 const order = [
+  'client',
   'files',
   'input',
   'statfile',

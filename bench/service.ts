@@ -1,0 +1,142 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Tokens } from '../src/service/token.js';
+import type { Bench, Measured } from './bench.js';
+import type { Loaded } from './service-load.js';
+
+/** `fugu serve` in a process of its own, and analysts in another, on this machine. */
+const program = resolve('dist/start/main.js');
+const load = fileURLToPath(new URL('./service-load.js', import.meta.url));
+const analysts = 50;
+const seconds = Number(process.env.FUGU_LOAD_SECONDS ?? 60);
+
+const rows = Array.from({ length: 3000 }, (_, i) => `${['dem', 'rep', 'other', 'green'][(i * 7) % 4]},${17 + (i % 74)}`);
+const policy = `data: { source: people.csv }
+protect: { secret: row }
+budget: { epsilon: 16 }
+population: load
+ledger: ledger.db
+dependence: none
+columns:
+  party: { type: category, values: [dem, rep, other, green] }
+  age: { type: integer, bounds: [17, 90] }
+`;
+
+interface Place {
+  readonly url: string;
+  readonly tokens: readonly string[];
+  readonly steward: string;
+}
+
+async function served<T>(work: (place: Place) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'fugu-load-'));
+  let child: ChildProcess | undefined;
+  try {
+    await writeFile(join(folder, 'people.csv'), `party,age\n${rows.join('\n')}\n`);
+    await writeFile(join(folder, 'policy.yaml'), policy);
+    const made = new Tokens(join(folder, 'fugu-tokens'));
+    const tokens = Array.from({ length: analysts }, (_, k) => made.make({ name: `a${k}`, role: 'analyst', days: 1 }).text);
+    const steward = made.make({ name: 'root', role: 'steward', days: 1 }).text;
+    child = spawn(process.execPath, [program, 'serve', 'policy.yaml', '--port', '0', '--json', '--no-link'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const url = await new Promise<string>((done) => {
+      let out = '';
+      child!.stdout!.on('data', (text) => {
+        out += text;
+        const found = /"url": "([^"]+)"/.exec(out)?.[1];
+        if (found) done(found);
+      });
+    });
+    return await work({ url, tokens, steward });
+  } finally {
+    if (child) {
+      const gone = new Promise<void>((done) => child!.on('exit', () => done()));
+      child.kill('SIGTERM');
+      await gone;
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const loaded = (asked: object): Promise<Loaded> =>
+  new Promise((done, failed) =>
+    execFile(process.execPath, [load, JSON.stringify(asked)], { maxBuffer: 2 ** 28 }, (error, out) =>
+      error ? failed(error) : done(JSON.parse(out) as Loaded),
+    ),
+  );
+
+/** Nothing was lost, nothing was answered that is not booked, and no more was spent than there is. */
+async function refuseLost({ url, steward }: Place, { entries, statuses }: Loaded): Promise<void> {
+  const get = async (path: string) =>
+    (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${steward}` } })).json() as Promise<Record<string, never>>;
+  const known = new Set<number>();
+  for (let after = 0, more = true; more; ) {
+    const page = (await get(`/v1/policies/policy/ledger?after=${after}&most=1000`)) as unknown as {
+      readonly entries: readonly { readonly sequence: number; readonly settled: boolean }[];
+      readonly more: boolean;
+    };
+    for (const { sequence, settled } of page.entries) if (settled) known.add(sequence);
+    after = page.entries.at(-1)?.sequence ?? after;
+    more = page.more;
+  }
+  const lost = entries.filter((entry) => !known.has(entry)).length;
+  const { ok } = (await get('/v1/policies/policy/ledger/verify')) as unknown as { readonly ok: boolean };
+  const { budget } = (await get('/v1/policies/policy/budget')) as unknown as {
+    readonly budget: { readonly spent: number; readonly total: number };
+  };
+  const failed = Object.keys(statuses).filter((status) => / 5\d\d$/.test(status) && !status.endsWith(' 503'));
+  if (lost > 0 || !ok || budget.spent > budget.total || known.size !== entries.length || failed.length > 0)
+    throw new Error(`lost ${lost}, verifies ${ok}, spent ${budget.spent}, booked ${known.size} of ${entries.length}, ${failed}`);
+}
+
+/** One run for all lines about it. */
+let thinking: Promise<Loaded> | undefined;
+const whileTheyThink = (): Promise<Loaded> =>
+  (thinking ??= served(async (place) => {
+    const { url, tokens } = place;
+    // Whoever starts a service has used it before others come.
+    await loaded({ url, tokens: tokens.slice(0, 4), seconds: 5, thinks: 20, releaseEvery: 3 });
+    const before = await entriesOf(place);
+    const measured = await loaded({ url, tokens, seconds, thinks: 1000, releaseEvery: 2, from: 50_000 });
+    await refuseLost(place, { ...measured, entries: [...before, ...measured.entries] });
+    if (Object.keys(measured.statuses).some((status) => !status.endsWith(' 200')))
+      throw new Error(JSON.stringify(measured.statuses));
+    process.stderr.write(`${JSON.stringify({ ...measured, entries: measured.entries.length })}\n`);
+    return measured;
+  }));
+
+async function entriesOf({ url, steward }: Place): Promise<readonly number[]> {
+  const page = await fetch(`${url}/v1/policies/policy/ledger?most=1000`, { headers: { authorization: `Bearer ${steward}` } });
+  return ((await page.json()) as { entries: { sequence: number }[] }).entries.map(({ sequence }) => sequence);
+}
+
+const inSeconds = (ms: number): Measured => ({ ours: ms / 1000 });
+
+export const benches: readonly Bench[] = [
+  {
+    name: 'service: p99 of a plan, 50 analysts who think a second',
+    goal: { seconds: 0.05 },
+    run: async () => inSeconds((await whileTheyThink()).plans.p99),
+  },
+  {
+    name: 'service: p99 of a release of 3,000 rows, 50 analysts who think a second',
+    goal: { seconds: 0.15 },
+    run: async () => inSeconds((await whileTheyThink()).releases.p99),
+  },
+  {
+    name: 'service: a release while 50 analysts never think, nothing lost',
+    run: () =>
+      served(async (place) => {
+        const { url, tokens } = place;
+        const measured = await loaded({ url, tokens, seconds: Math.min(20, seconds), thinks: 0, releaseEvery: 1 });
+        await refuseLost(place, measured);
+        process.stderr.write(`${JSON.stringify({ ...measured, entries: measured.entries.length })}\n`);
+        return { ours: measured.seconds / measured.entries.length };
+      }),
+  },
+];
