@@ -157,7 +157,7 @@ function Outcome({ policy, found }: { readonly policy: Policy; readonly found: A
           promised,
         )}
       >
-        <figcaption>Dark: the middle record. Light: the worst one.</figcaption>
+        <figcaption>Strong colour: the middle record. Faint: the worst one.</figcaption>
       </Chart>
       <Table
         caption="What each attacker gained"
