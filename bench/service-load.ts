@@ -12,6 +12,8 @@ interface Asked {
   readonly thinks: number;
   /** Of every so many requests one is a release, the others are plans. */
   readonly releaseEvery: number;
+  /** Requests are told apart by numbers from here on: none is asked twice. */
+  readonly from?: number;
 }
 export interface Loaded {
   readonly plans: Times;
@@ -69,7 +71,7 @@ const times = { plan: [] as number[], release: [] as number[] };
 const statuses = new Map<string, number>();
 const entries: number[] = [];
 let turnedAway = 0;
-let number = 0;
+let number = asked.from ?? 0;
 
 async function analyst(token: string, k: number, until: number): Promise<void> {
   if (asked.thinks > 0) await pause((k * asked.thinks) / asked.tokens.length);

@@ -16,7 +16,7 @@ export const gains =
     height: 60 + rows.length * 46,
     marginLeft: width < 480 ? 16 : 290,
     marginTop: 28,
-    marginBottom: 40,
+    marginBottom: 46,
     marginRight: 20,
     x: {
       grid: true,

@@ -29,7 +29,7 @@ export const lines =
     height: 300,
     marginLeft: 54,
     marginRight: 24,
-    marginBottom: 42,
+    marginBottom: 46,
     marginTop: 24,
     x: { label: `${along} →`, ticks: Math.max(3, Math.floor(width / 100)) },
     y: { grid: true, label: `↑ ${what}`, nice: true, zero: true, ticks: 5 },

@@ -15,15 +15,15 @@ interface WhatIfAnswer {
   readonly error: Figure | null;
 }
 
-/** Odds ratios that the slider stops at, from strangers to copies. */
-const stops: readonly (number | 'inf')[] = [1, 1.5, 2, 3, 4, 6, 9, 15, 25, 40, 81, 200, 1000, 'inf'];
-const nearest = (wanted: Figure | undefined): number => {
-  if (wanted === undefined || wanted === 'inf' || wanted === '-inf') return stops.length - 1;
-  return stops.reduce<number>(
-    (best, s, k) =>
-      typeof s === 'number' && Math.abs(Math.log(s / wanted)) < Math.abs(Math.log((stops[best] as number) / wanted)) ? k : best,
-    0,
-  );
+/** Odds ratios that a slider stops at, from strangers to copies; what is declared is one of them. */
+const menu: readonly number[] = [1, 1.5, 2, 3, 4, 6, 9, 15, 25, 40, 81, 200, 1000];
+const stopsFor = ({ oddsRatio }: Tie): readonly (number | 'inf')[] => [
+  ...(typeof oddsRatio === 'number' && !menu.includes(oddsRatio) ? [...menu, oddsRatio].sort((a, b) => a - b) : menu),
+  'inf',
+];
+const declaredStop = (tie: Tie): number => {
+  const at = stopsFor(tie).indexOf(tie.oddsRatio as number | 'inf');
+  return at < 0 ? stopsFor(tie).length - 1 : at;
 };
 const words = (stop: number | 'inf'): string =>
   stop === 1 ? '1: strangers' : stop === 'inf' ? 'unlimited: copies' : stop === 81 ? '81: nine in ten agree' : `${stop}`;
@@ -41,14 +41,14 @@ export const tieName = (tie: Tie): string =>
 /** What the noise would be if the ties were stronger or weaker than declared. Reads the ties only and spends nothing. */
 export function WhatIf({ path, ties }: { readonly path: string; readonly ties: readonly Tie[] }) {
   const strong = ties.map((tie, index) => ({ tie, index })).filter(({ tie }) => tie.oddsRatio !== undefined);
-  const [chosen, setChosen] = useState<readonly number[]>(() => strong.map(({ tie }) => nearest(tie.oddsRatio)));
+  const [chosen, setChosen] = useState<readonly number[]>(() => strong.map(({ tie }) => declaredStop(tie)));
   const [answer, setAnswer] = useState<WhatIfAnswer>();
   const [problem, setProblem] = useState<Problem>();
   const [declared, setDeclared] = useState<WhatIfAnswer>();
   useEffect(() => {
     call<WhatIfAnswer>(`${path}/what-if`, { method: 'POST', body: {} }).then(setDeclared, () => undefined);
   }, [path]);
-  const body = JSON.stringify({ ties: strong.map(({ index }, k) => ({ index, oddsRatio: stops[chosen[k]!]! })) });
+  const body = JSON.stringify({ ties: strong.map(({ tie, index }, k) => ({ index, oddsRatio: stopsFor(tie)[chosen[k]!]! })) });
   useEffect(() => {
     const stop = new AbortController();
     const timer = setTimeout(() => {
@@ -67,6 +67,7 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
       stop.abort();
     };
   }, [path, body]);
+  const both = (told: (found: WhatIfAnswer) => string) => [declared, answer].map((found) => (found ? told(found) : '…'));
   if (strong.length === 0) return <p class="soft">No declared tie has a strength that could be changed here.</p>;
   return (
     <div class="stack">
@@ -76,9 +77,9 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
           label={`Odds ratio of ${tieName(tie)}`}
           value={chosen[k]!}
           min={0}
-          max={stops.length - 1}
+          max={stopsFor(tie).length - 1}
           step={1}
-          words={words(stops[chosen[k]!]!)}
+          words={words(stopsFor(tie)[chosen[k]!]!)}
           onSlide={(to) => setChosen(chosen.map((c, i) => (i === k ? to : c)))}
         />
       ))}
@@ -86,13 +87,12 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
         caption="As declared, and as it would be"
         columns={[{ name: '' }, { name: 'declared', right: true }, { name: 'what if', right: true }]}
         rows={[
-          ['epsilon promised', figure(declared?.epsilon), figure(answer?.epsilon)],
-          ['of it, each record alone', figure(declared?.base), figure(answer?.base)],
-          ['ties multiply what leaks by', figure(declared?.amplification), figure(answer?.amplification)],
+          ['epsilon promised', ...both((f) => figure(f.epsilon))],
+          ['of it, each record alone', ...both((f) => figure(f.base))],
+          ['ties multiply what leaks by', ...both((f) => figure(f.amplification))],
           [
-            `error of a count by ${answer?.column ?? 'a column'}, whole budget`,
-            `± ${figure(declared?.error)}`,
-            `± ${figure(answer?.error)}`,
+            `error of a count by ${answer?.column ?? declared?.column ?? 'a column'}, whole budget`,
+            ...both((f) => `± ${figure(f.error)}`),
           ],
         ]}
       />

@@ -83,6 +83,7 @@ function Played({
 }) {
   const newest = [...entries].reverse();
   const [entry, setEntry] = useState(String(newest[0]!.sequence));
+  const [column, setColumn] = useState('');
   const [found, setFound] = useState<Attacked>();
   const [problem, setProblem] = useState<Problem>();
   const [working, setWorking] = useState(false);
@@ -90,9 +91,10 @@ function Played({
     setWorking(true);
     setProblem(undefined);
     setFound(undefined);
-    await call<Attacked>(`${path}/attack`, { method: 'POST', body: { entry: Number(entry) } }).then(setFound, (error: unknown) =>
-      setProblem(problemOf(error)),
-    );
+    await call<Attacked>(`${path}/attack`, {
+      method: 'POST',
+      body: { entry: Number(entry), ...(column !== '' && { column }) },
+    }).then(setFound, (error: unknown) => setProblem(problemOf(error)));
     setWorking(false);
   };
   return (
@@ -104,6 +106,16 @@ function Played({
           value={entry}
           options={newest.map((e) => ({ value: String(e.sequence), label: `${e.sequence}: ${e.label}` }))}
           onChoose={setEntry}
+        />
+        <Choice
+          label="Column"
+          hint="Where a release has several tables."
+          value={column}
+          options={[
+            { value: '', label: 'the tied one, or the first' },
+            ...policy.columns.filter((c) => c.type === 'category').map((c) => ({ value: c.name, label: c.name })),
+          ]}
+          onChoose={setColumn}
         />
       </div>
       <div class="row">
@@ -145,7 +157,7 @@ function Outcome({ policy, found }: { readonly policy: Policy; readonly found: A
           promised,
         )}
       >
-        <figcaption>Dark: the middle record. Light: the worst one.</figcaption>
+        <figcaption>Strong colour: the middle record. Faint: the worst one.</figcaption>
       </Chart>
       <Table
         caption="What each attacker gained"

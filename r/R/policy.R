@@ -12,7 +12,10 @@ print.fugu_policy <- function(x, ...) {
 }
 
 #' What is protected from whom.
-fugu_check <- function(policy) fugu_run("check", policy$path)
+fugu_check <- function(policy) {
+  if (inherits(policy, "fugu_served")) return(fugu_call(policy, "GET", "/check"))
+  fugu_run("check", policy$path)
+}
 
 #' Say that domains and bounds drafted from the data are public knowledge.
 #' @param columns Names, or "all".
@@ -23,10 +26,14 @@ fugu_confirm <- function(policy, columns = "all") {
 
 #' What a release would cost and how wrong it would be. Spends nothing.
 #' @param query A query as a list, or use `sql`, `survey`, `pattern`, `kmeans`, `classify`.
-fugu_plan <- function(policy, query = NULL, ...) fugu_run("plan", policy$path, fugu_asked(query, list(...)))
+fugu_plan <- function(policy, query = NULL, ...) {
+  if (inherits(policy, "fugu_served")) return(fugu_call(policy, "POST", "/plan", fugu_body(query, list(...))))
+  fugu_run("plan", policy$path, fugu_asked(query, list(...)))
+}
 
 #' The noisy answer with its receipt. Spends budget, unless the same was asked before.
 fugu_ask <- function(policy, query = NULL, ..., out = NULL) {
+  if (inherits(policy, "fugu_served")) return(fugu_call(policy, "POST", "/release", fugu_body(query, list(...))))
   fugu_run("release", policy$path, fugu_asked(query, list(...)), fugu_words(list(out = out)))
 }
 
@@ -44,7 +51,10 @@ fugu_release <- function(policy, query = NULL, ..., out = NULL) {
 }
 
 #' What was spent, and what remains.
-fugu_ledger <- function(policy) fugu_run("ledger", policy$path)
+fugu_ledger <- function(policy) {
+  if (inherits(policy, "fugu_served")) return(c(fugu_call(policy, "GET", "/budget"), fugu_call(policy, "GET", "/ledger?most=1000")))
+  fugu_run("ledger", policy$path)
+}
 
 fugu_asked <- function(query, how) {
   known <- c("sql", "survey", "pattern", "kmeans", "classify", "epsilon", "tidy", "fresh", "gamma", "degree", "mechanism", "form")

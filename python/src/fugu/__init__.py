@@ -9,6 +9,7 @@ from ._answer import Answer
 from ._command import FuguError, Outcome
 from ._init import init
 from ._policy import Policy, open
+from ._server import ServedPolicy, Server, connect
 
-__all__ = ["Answer", "FuguError", "Outcome", "Policy", "init", "open"]
+__all__ = ["Answer", "FuguError", "Outcome", "Policy", "ServedPolicy", "Server", "connect", "init", "open"]
 __version__ = "0.1.0"
