@@ -20,6 +20,7 @@ import { lawFromText } from '../src/mechanism/law.js';
 import { bindBatch } from '../src/query/bind.js';
 import { queryKinds } from '../src/query/kinds.js';
 import { parseBatch } from '../src/query/parse.js';
+import { readPolicy } from './inside.js';
 import { knownPolicy } from './known-policy.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -174,6 +175,25 @@ relations:
     );
     const totals = planStream(dated, { query: { kind: 'count' }, order: 'x', totals: true, epsilon: 0.5 });
     await expect(totals).rejects.toThrow('beside known totals');
+  });
+
+  it('no view over rows of persons or over several tables is answered', async () => {
+    openShop();
+    const session = await shop.session();
+    const sql = (await loaders.sql()) as unknown as AnyKind;
+    const perPerson = { sql: 'SELECT AVG(n) FROM (SELECT id, COUNT(*) AS n FROM people GROUP BY id) AS each' };
+    await expect(sql.plan(session, perPerson as never, { epsilon: '1/2' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    await session.close();
+    const visits =
+      'tables: { visits: { source: visits.csv, unit: id, maxRows: 2, columns: { y: { type: integer, bounds: [0, 1] } } } }\n';
+    shop.write('visits.csv', 'id,y\n1,1\n');
+    for (const [protect, why] of [
+      ['secret: row, unit: id', 'secret "person"'],
+      ['secret: person, unit: id, maxRows: 1', 'secret "person"'],
+    ] as const) {
+      const file = shop.write('several.yaml', `${text.replace('secret: row, unit: id', protect)}${visits}`);
+      await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID', message: expect.stringContaining(why) });
+    }
   });
 
   it('a survey and SQL draw what the same tables do, which are attacked', async () => {

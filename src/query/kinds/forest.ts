@@ -49,7 +49,7 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
     counting,
   };
   const sums = scope.ordered(measure);
-  const whole = scope.total(trees, { kind: 'one' }, one, `rows by trees of ${key.column}`);
+  const whole = scope.total(trees, { kind: 'one' }, one, `rows by ${key.column} as far as pairs join`);
   return linearAnswer(layout, termsOf(forest, { sums, whole, roots, width: layout.cells.length / groups.length, key }));
 }
 
