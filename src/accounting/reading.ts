@@ -14,6 +14,8 @@ export interface Reading {
   readonly sums?: boolean;
   /** It is proven for records that come and go, too. */
   readonly comesAndGoes?: boolean;
+  /** Its cost is that of all records that change together beside known totals. */
+  readonly together?: boolean;
   /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
   readonly beyond?: boolean;
 }

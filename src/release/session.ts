@@ -320,11 +320,11 @@ export class Session {
         'This analysis is proven for records that are replaced; this policy adds and removes them.',
         'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave protect.neighbours out.',
       );
-    if (this.policy.known)
+    if (this.policy.known && !reading.together)
       throw new Fault(
         'QUERY_UNSUPPORTED',
         'This analysis is proven for one record that is replaced; beside known totals several change at once.',
-        'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave known out.',
+        'Ask counts, sums, means, shares, histograms, cross tables, quantiles or workloads, or leave known out.',
       );
     const spent = standing ?? (await this.standing());
     const quota = quotaFor(this.#desk);

@@ -2,9 +2,10 @@ import type { AdditiveLaw } from '../mechanism/law.js';
 import type { NoisedTables } from '../mechanism/residual/residual.js';
 import type { AnswerTable, Foreseen } from '../query/bound.js';
 import type { Query } from '../query/query.js';
-import { type Estimate, tableFrom, variancesOf } from './estimate.js';
+import { type Estimate, tableFrom } from './estimate.js';
 import type { ShownTable, Workload } from './form.js';
 import { answersOf, variancesIn } from './question.js';
+import { variancesBeside } from './ways.js';
 
 /** Standard errors in half a 95 % interval: a cell is a sum of many noises, at worst one of Laplace's by itself (estimate.proof.md). */
 export const halfWidths = (kind: AdditiveLaw['kind']): number => (kind === 'laplace' ? Math.log(20) / Math.SQRT2 : 1.959964);
@@ -17,8 +18,9 @@ const queryOf = (table: ShownTable): Query => ({ kind: 'count', by: [...namesOf(
 export function foreseen(
   { tables }: Pick<Workload, 'tables'>,
   { layout, variance, mechanism }: NoisedTables,
+  known: readonly number[] = [],
 ): readonly Foreseen[] {
-  const variances = variancesOf(layout);
+  const variances = variancesBeside(layout, known);
   return tables.map((table) => {
     const own = variancesIn(table.views, (axes) => variances.get(axes)!);
     const standardError = Math.sqrt(own.reduce((a, b) => Math.max(a, b), 0) * variance);

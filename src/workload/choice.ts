@@ -24,7 +24,8 @@ export interface Way {
 export function changesOf(policy: Policy, workload: Workload): readonly Changes[] {
   const { protect, columns } = policy;
   const whole: Change = addsRemoves(policy) ? 'removed' : 'replaced';
-  const rows = protect.secret === 'person' ? protect.maxRows : 1;
+  // Beside known totals so many rows change at once, each by any other (count/effects.proof.md).
+  const rows = protect.secret === 'person' ? protect.maxRows : (policy.known?.together ?? 1);
   const all: Changes = { of: everyRecord, change: whole, rows };
   if (protect.secret !== 'answer') return [all];
   const answers = workload.columns.flatMap((own): Changes[] =>
@@ -39,11 +40,13 @@ export function waysFor(
   changes: readonly Changes[],
   allowance: Allowance,
   change: Extract<Change, string>,
+  known: readonly number[],
 ): readonly Way[] {
   const { rho, pure, route } = allowance;
   const by = (name: Way['name'], layout: Layout, allotment: Allotment): Way => {
     const noised = noisedTables('tables of the workload', layout, changes, allotment, route.amplifier.scope);
-    const squared = largest ? largestErrorOf(workload, layout) : errorOf(workload, layout) / weightOf(workload);
+    const asked = { ...workload, known };
+    const squared = largest ? largestErrorOf(asked, layout) : errorOf(asked, layout) / weightOf(workload);
     return { name, noised, error: Math.sqrt(squared * noised.variance) };
   };
   const largest = workload.aim === 'largest';
@@ -55,7 +58,7 @@ export function waysFor(
       ? [
           by(
             'without smaller tables',
-            residualLayout({ sizes, tables: largest ? evened(workload, change) : tables }, change),
+            residualLayout({ sizes, tables: largest ? evened(workload, change) : tables, known }, change),
             rho,
           ),
           by('every table by itself', plainLayout({ sizes, tables }, 'zcdp'), rho),

@@ -86,7 +86,7 @@ function fromBatch(policy: Policy, columns: readonly WorkloadColumn[], { told, n
           order,
         ),
         variance: Math.max(exactly, varianceOf(law)),
-        wide: law.kind !== 'gaussian',
+        wide: law.kind === 'laplace',
       },
     ];
   });

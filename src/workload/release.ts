@@ -16,10 +16,11 @@ import { column, type Relied, rowsThemselves } from '../release/relied.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
 import { answerTables, foreseen, halfWidths, tidied } from './answer.js';
 import { countedBy } from './axes.js';
+import { knownAxes, knownTable, raked, withLittleError, withoutError } from './beside-known.js';
 import { changesOf, type Way, waysFor, whyOf } from './choice.js';
 import { maximalOf } from './closure.js';
 import { distributionCells, distributionFrom } from './distribution.js';
-import { type Estimate, estimateFrom, tableFrom } from './estimate.js';
+import { type Estimate, estimateFrom, readTogether, tableFrom } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { nonNegative } from './non-negative.js';
 import { refuseLarge } from './too-large.js';
@@ -30,6 +31,8 @@ interface Prepared {
   readonly best: Way;
   readonly plan: WorkloadPlan;
   readonly canonical: string;
+  /** Axes whose table everybody knows. */
+  readonly known: readonly number[];
 }
 
 /** A plan, with what the tables are together. */
@@ -79,7 +82,7 @@ export interface Recorded {
 }
 
 export async function releaseWorkload(session: Session, form: WorkloadForm, options: AskOptions): Promise<Release> {
-  const { workload, allowance, best, plan, canonical } = await prepare(session, form, options);
+  const { workload, allowance, best, plan, canonical, known } = await prepare(session, form, options);
   const { noised } = best;
   const { layout, mechanism } = noised;
   const counted = countedFor(workload, layout);
@@ -123,10 +126,36 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
   });
   const parts = result.parts.map(({ axes, scale, centred }) => ({ axes, scale: BigInt(scale), centred }));
   const told = result.parts.map((part) => part.told.map(Number));
+  if (known.length > 0) return { tables: await agreeing(session, workload, known, { parts, told, result }, options), receipt };
   const estimate = estimateFrom({ sizes: workload.sizes, parts }, told, result.variance);
   const tables = answerTables(workload, estimate, result.wide);
   if (!options.tidy || result.variance === 0) return { tables, receipt };
   return { tables: tidied(workload, tables, better(estimate, workload, result.rows)), receipt };
+}
+
+/** All tables put together with one that everybody knows, which they then agree with (estimate.proof.md). */
+async function agreeing(
+  session: Session,
+  workload: Workload,
+  known: readonly number[],
+  {
+    parts,
+    told,
+    result,
+  }: { readonly parts: Layout['parts']; readonly told: readonly (readonly number[])[]; readonly result: Recorded },
+  { tidy, fresh }: AskOptions,
+): Promise<Release['tables']> {
+  const exact = await knownTable(session, workload, fresh);
+  const { estimate } = readTogether(
+    { sizes: workload.sizes, parts: [...parts, { axes: known, scale: 1n, centred: false }] },
+    [...told, exact],
+    [...parts.map(() => result.variance || 1), 1e-12],
+  );
+  const tables = answerTables(workload, withoutError(estimate, known), result.wide);
+  if (!tidy) return tables;
+  const rows = exact.reduce((a, b) => a + b, 0);
+  const near = better(withLittleError(estimate, known), workload, rows);
+  return tidied(workload, tables, raked(workload.sizes, known, estimate, near));
 }
 
 /** Tables of one distribution, or where that is too large the nearest, without negative cells. Where nobody knows how many rows there are, the noisy number: left free, negative cells of all tables would push it up. */
@@ -150,13 +179,14 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   const workload = readWorkload(policy, form);
   refuseLarge(workload);
   const changes = changesOf(policy, workload);
-  const reading: Reading = { sums: policy.protect.secret !== 'answer', comesAndGoes: true };
+  const reading: Reading = { sums: policy.protect.secret !== 'answer', comesAndGoes: true, together: true };
   const allowance = await session.allowance(options, everyRecord, reading);
-  const ways = waysFor(workload, changes, allowance, addsRemoves(policy) ? 'removed' : 'replaced');
+  const known = await knownAxes(session, workload);
+  const ways = waysFor(workload, changes, allowance, addsRemoves(policy) ? 'removed' : 'replaced', known);
   const [best] = ways;
   if (!best) throw nothingLeft();
   const { tables } = workload;
-  const errors = foreseen(workload, best.noised);
+  const errors = foreseen(workload, best.noised, known);
   const behind = distributionCells(workload);
   const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), cellsIn(best.noised.layout)];
   const records = addsRemoves(policy) ? undefined : await session.records();
@@ -198,6 +228,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
       },
     },
     canonical: canonicalOf(workload),
+    known,
   };
 }
 

@@ -10,7 +10,11 @@ import { classesOf, products, variancesIn } from './question.js';
 interface Asked {
   readonly sizes: readonly number[];
   readonly tables: readonly AskedTable[];
+  /** Axes whose table everybody knows: no error of it counts. */
+  readonly known?: readonly number[];
 }
+const isKnown = (axes: readonly number[], known: readonly number[] = []): boolean =>
+  known.length > 0 && axes.every((axis) => known.includes(axis));
 
 /** How many answers a table has. */
 export const answersIn = (sizes: readonly number[], { axes, views }: AskedTable): number =>
@@ -29,8 +33,8 @@ export function addsOf(
 }
 
 /** The tables and all that they say, each without what smaller ones say, with the scales that leave least error over all that is asked. */
-export function residualLayout({ sizes, tables }: Asked, change: Extract<Change, string>): Layout {
-  const weighed = weighedClosure({ sizes, tables }).filter(({ axes }) => change === 'removed' || axes.length > 0);
+export function residualLayout({ sizes, tables, known = [] }: Asked, change: Extract<Change, string>): Layout {
+  const weighed = weighedClosure({ sizes, tables, known }).filter(({ axes }) => change === 'removed' || axes.length > 0);
   const c = precisions(sizes, weighed, change);
   const parts = scaled(sizes, weighed, Float64Array.from(c, Math.sqrt), true);
   return change === 'removed' ? { sizes, parts } : { sizes, parts: [numberOfRows(sizes, parts), ...parts] };
@@ -47,7 +51,7 @@ function numberOfRows(sizes: readonly number[], parts: readonly Part[]): Part {
 }
 
 /** How much a unit of variance of every centred table adds to the weighted sum of the variances of all cells asked for. */
-function weighedClosure({ sizes, tables }: Asked): readonly Weighed[] {
+function weighedClosure({ sizes, tables, known }: Asked): readonly Weighed[] {
   const weights = new Map<string, number>();
   for (const table of tables)
     for (const { axes, times } of addsOf(sizes, table)) {
@@ -58,7 +62,7 @@ function weighedClosure({ sizes, tables }: Asked): readonly Weighed[] {
   const least = 1e-8 * [...weights.values()].reduce((a, b) => Math.max(a, b), 0);
   return closureOf(tables.map(({ axes }) => axes)).map((axes) => ({
     axes,
-    weight: Math.max(least, weights.get(axes.join()) ?? 0),
+    weight: isKnown(axes, known) ? least : Math.max(least, weights.get(axes.join()) ?? 0),
   }));
 }
 
@@ -101,9 +105,18 @@ function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Fl
   return tables.map(({ axes }, k) => ({ axes, scale: BigInt(Math.max(1, Math.round(unit * wanted[k]!))), centred }));
 }
 
-/** The largest of the weighted variances of an answer, for noise of variance 1; before anything is drawn. */
-export function largestErrorOf({ sizes, tables }: Asked, layout: Layout): number {
+/** Variances of all centred tables, none of what is known. */
+export function variancesBeside(layout: Layout, known: readonly number[] = []): ReadonlyMap<string, number> {
   const variances = variancesOf(layout);
+  if (known.length === 0) return variances;
+  return new Map(
+    [...variances].map(([text, v]) => [text, isKnown(text === '' ? [] : text.split(',').map(Number), known) ? 0 : v]),
+  );
+}
+
+/** The largest of the weighted variances of an answer, for noise of variance 1; before anything is drawn. */
+export function largestErrorOf({ sizes, tables, known }: Asked, layout: Layout): number {
+  const variances = variancesBeside(layout, known);
   return tables.reduce((most, { axes, weight, views }) => {
     const worst = views?.some(({ view }) => view.questions)
       ? variancesIn(views, (text) => variances.get(text)!).reduce((a, b) => Math.max(a, b), 0)
@@ -113,8 +126,8 @@ export function largestErrorOf({ sizes, tables }: Asked, layout: Layout): number
 }
 
 /** The weighted sum of the variances of all answers that are asked for, for noise of variance 1; before anything is drawn. */
-export function errorOf({ sizes, tables }: Asked, layout: Layout): number {
-  const variances = variancesOf(layout);
+export function errorOf({ sizes, tables, known }: Asked, layout: Layout): number {
+  const variances = variancesBeside(layout, known);
   return tables.reduce(
     (sum, table) =>
       sum +
