@@ -15,7 +15,7 @@ export interface Held {
 }
 
 /** Of a cell of the model: beliefs, factors, what descent remembers of its steps. */
-const perCell = 256;
+const perCell = 384;
 /** Of a value that is drawn: its place, and as it is written. */
 const perValue = 24;
 
