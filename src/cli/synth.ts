@@ -100,7 +100,7 @@ function sizeText(plan: Plan): string[] {
   };
   if (!synth) return [];
   return [
-    `${plan.label}: epsilon ${figure(plan.epsilon)} of ${figure(plan.budget.total)}. ${synth.columns} columns, ${synth.tables} tables to choose from, a model of up to ${synth.cells.toLocaleString('en-US')} cells; about ${Math.ceil(synth.memory / 1e6)} MB of memory.`,
+    `${plan.label}: epsilon ${figure(plan.epsilon)} of ${figure(plan.budget.total)}. ${synth.columns} columns, ${synth.tables} tables to choose from, a model of up to ${synth.cells.toLocaleString('en-US')} cells; about ${Math.ceil(synth.memory / 1e6)} MB of memory beside the program itself.`,
   ];
 }
 

@@ -19,6 +19,7 @@ import { householdOf, membersColumn } from './households/declared.js';
 import { type PairMethod, pairMethod } from './households/measure-pairs.js';
 import { impossibleIn } from './impossible.js';
 import type { Ground } from './made.js';
+import { refuseBeyond } from './memory.js';
 import type { Method, Setting } from './method.js';
 import { bytesPerRow } from './read-coded.js';
 import { inRounds } from './rounds.js';
@@ -110,7 +111,17 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const tables = (mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2) + (partnered?.tables ?? 0);
   const cells = Math.min(mostCells, method.cells);
   const counted = candidates.reduce((n, own) => n + cellsOf(sizes, own.columns), 0) + (partnered?.cells ?? 0);
-  const memory = (records ?? 0) * each * perRow + 8 * counted + 48 * cells * (partnered ? 2 : 1);
+  const memory = refuseBeyond(
+    {
+      rows: (records ?? 0) * each,
+      perRow,
+      counted,
+      cells: cells * (partnered ? 2 : 1),
+      drawn: form.rows ?? (records ?? 0) * each,
+      columns: modelled.length,
+    },
+    session.room,
+  );
   return {
     form,
     mode,

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openWorkshop, type Workshop } from '../../test/workshop.js';
+import { refuseBeyond } from './memory.js';
 import { planSynth, releaseSynth, type SynthResult } from './release.js';
 
 const shops: Workshop[] = [];
@@ -135,6 +136,20 @@ describe('synthetic rows', () => {
 });
 
 describe('what cannot be made is refused before anything is spent', () => {
+  it('more than there is memory for, with what helps most', () => {
+    const held = { rows: 1e6, perRow: 40, counted: 1e6, cells: 2e5, drawn: 1e6, columns: 10 };
+    expect(refuseBeyond(held, 1e9)).toBe(4e7 + 1.6e7 + 7.68e7 + 2.4e8);
+    expect(() => refuseBeyond(held, 1e8)).toThrow(
+      expect.objectContaining({ code: 'ENGINE_MEMORY', hint: expect.stringContaining('fewer rows') }),
+    );
+    expect(() => refuseBeyond({ ...held, drawn: 10, cells: 1e5 }, 9e7)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('fewer columns') }),
+    );
+    expect(() => refuseBeyond({ ...held, drawn: 10, cells: 2e6 }, 1e8)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('fewer cells') }),
+    );
+  });
+
   it.each<[string, object, RegExp, string?]>([
     [
       'a model that is too large, with what to drop',
