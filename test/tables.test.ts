@@ -187,3 +187,22 @@ describe('names of persons', () => {
     ]);
   });
 });
+
+describe('two columns of one name', () => {
+  it('stay two, in expressions, formulas and their order', async () => {
+    const sql =
+      'SELECT SUM(a.cost * 2), SUM(b.cost * 2), SUM(a.cost) / SUM(b.cost) AS ratio FROM visits AS a JOIN visits AS b ON a.person = b.person AND a.clinic = b.clinic';
+    const { queries } = bindBatch(parseSql(sql, policy), policy);
+    expect(queries.map((q) => ('column' in q ? q.column : ''))).toEqual(['a.cost * 2', 'b.cost * 2', '']);
+    expect(Object.values(queries[0]!.derive!)).toEqual([
+      { op: '*', of: ['a.cost', 2] },
+      { op: '*', of: ['b.cost', 2] },
+    ]);
+    expect(queries[2]).toMatchObject({ parts: { 'sum(a.cost)': { column: 'a.cost' }, 'sum(b.cost)': { column: 'b.cost' } } });
+  });
+  it('and two meanings of one alias are refused', () => {
+    expect(() =>
+      parseSql('SELECT age / 2 AS g, FLOOR(age / 3) AS g, COUNT(*) FROM people GROUP BY age / 2, FLOOR(age / 3)', policy),
+    ).toThrow('would mean two things');
+  });
+});

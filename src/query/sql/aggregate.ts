@@ -114,10 +114,10 @@ function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record
   if (expr.type === 'call') {
     const word = expr.function.name.toLowerCase();
     const [first, second] = expr.args;
-    if (expr.over) return keep(named, expr, totalOf(sql, expr, derived));
+    if (expr.over) return keep(sql, named, expr, totalOf(sql, expr, derived));
     if (isAggregate(expr)) {
       const found = aggregateOf(sql, expr, derived);
-      if ('part' in found) return keep(named, expr, found.part);
+      if ('part' in found) return keep(sql, named, expr, found.part);
       throw refuse(sql, 'calculating with a quantile', expr, 'Ask for MIN, MAX, MEDIAN and quantiles by themselves.');
     }
     if (first && word === 'round' && (!second || second.type === 'integer'))
@@ -141,8 +141,8 @@ function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record
   );
 }
 
-function keep(named: Record<string, Part>, expr: Expr, part: Part): string {
-  const name = textOf(expr);
+function keep(sql: SqlText, named: Record<string, Part>, expr: Expr, part: Part): string {
+  const name = textOf(sql, expr);
   named[name] = part;
   return name;
 }

@@ -1,4 +1,5 @@
 import { type Expr, toSql } from 'pgsql-ast-parser';
+import { Fault } from '../../errors.js';
 import { daysOf } from '../../policy/date-text.js';
 import type { Expression } from '../form.js';
 import { dateLiteral, datePart, isDateType } from './dates.js';
@@ -19,7 +20,13 @@ export class Derived {
     if (typeof expression === 'string') return expression;
     const same = Object.entries(this.columns).find(([, known]) => JSON.stringify(known) === JSON.stringify(expression));
     if (same && alias === undefined) return same[0];
-    const name = alias !== undefined && !this.#sql.isColumn(alias) ? alias : textOf(expr);
+    const name = alias !== undefined && !this.#sql.isColumn(alias) ? alias : textOf(this.#sql, expr);
+    if (Object.hasOwn(this.columns, name) && JSON.stringify(this.columns[name]) !== JSON.stringify(expression))
+      throw new Fault(
+        'QUERY_INVALID',
+        `"${name}" would mean two things (${this.#sql.at(expr)}).`,
+        'Give each its own name: AS other.',
+      );
     this.columns[name] = expression;
     return name;
   }
@@ -90,12 +97,13 @@ export class Derived {
 
 const typeName = (to: { readonly kind?: string | undefined; readonly name?: string }): string => to.name ?? '';
 
-/** An expression in one spelling, for names. */
-export function textOf(expr: Expr): string {
-  const inside = (part: Expr) => (part.type === 'binary' || part.type === 'ternary' ? `(${textOf(part)})` : textOf(part));
+/** An expression in one spelling, for names: columns by what they mean, so that two of one name in two tables are two. */
+export function textOf(sql: SqlText, expr: Expr): string {
+  const own = (part: Expr) => textOf(sql, part);
+  const inside = (part: Expr) => (part.type === 'binary' || part.type === 'ternary' ? `(${own(part)})` : own(part));
   switch (expr.type) {
     case 'ref':
-      return expr.name;
+      return expr.name === '*' ? expr.name : sql.named(expr.name, expr.table?.name);
     case 'integer':
     case 'numeric':
       return `${expr.value}`;
@@ -106,16 +114,16 @@ export function textOf(expr: Expr): string {
     case 'unary':
       return /^[A-Z]/.test(expr.op) ? `${inside(expr.operand)} ${expr.op}` : `${expr.op}${inside(expr.operand)}`;
     case 'list':
-      return `(${expr.expressions.map(textOf).join(', ')})`;
+      return `(${expr.expressions.map(own).join(', ')})`;
     case 'call': {
       const { args, distinct, filter, over, withinGroup } = expr;
-      const within = withinGroup ? ` within (${textOf(withinGroup.by)} ${withinGroup.order ?? ''})` : '';
-      return `${expr.function.name.toLowerCase()}(${distinct ? `${distinct} ` : ''}${args.map(textOf).join(', ')})${within}${filter ? ` where ${textOf(filter)}` : ''}${over ? ' over ()' : ''}`;
+      const within = withinGroup ? ` within (${own(withinGroup.by)} ${withinGroup.order ?? ''})` : '';
+      return `${expr.function.name.toLowerCase()}(${distinct ? `${distinct} ` : ''}${args.map(own).join(', ')})${within}${filter ? ` where ${own(filter)}` : ''}${over ? ' over ()' : ''}`;
     }
     case 'case': {
-      const cases = expr.whens.map(({ when, value }) => `when ${textOf(when)} then ${textOf(value)}`);
-      const rest = expr.else ? ` else ${textOf(expr.else)}` : '';
-      return `case ${expr.value ? `${textOf(expr.value)} ` : ''}${cases.join(' ')}${rest} end`;
+      const cases = expr.whens.map(({ when, value }) => `when ${own(when)} then ${own(value)}`);
+      const rest = expr.else ? ` else ${own(expr.else)}` : '';
+      return `case ${expr.value ? `${own(expr.value)} ` : ''}${cases.join(' ')}${rest} end`;
     }
     default:
       return toSql.expr(expr).replace(/\s+/g, ' ').trim();

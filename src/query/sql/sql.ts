@@ -77,9 +77,13 @@ function selectQueries(
   const columns = select.columns ?? [];
   const isKey = ({ expr }: (typeof columns)[number]) => !holdsAggregate(expr) && !isUnknown(expr);
   const aliases = new Map(columns.filter(isKey).flatMap(({ expr, alias }) => (alias ? [[alias.name, expr] as const] : [])));
-  const aliasOf = (expr: Expr) => columns.find((column) => isKey(column) && textOf(column.expr) === textOf(expr))?.alias?.name;
+  const aliasOf = (expr: Expr) =>
+    columns.find((column) => isKey(column) && textOf(sql, column.expr) === textOf(sql, expr))?.alias?.name;
   const keyOf = (expr: Expr): string => {
-    const meant = expr.type === 'ref' && !sql.isColumn(sql.named(expr.name)) ? (aliases.get(expr.name) ?? expr) : expr;
+    const meant =
+      expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(sql.named(expr.name))
+        ? aliases.get(expr.name)!
+        : expr;
     return derived.named(meant, aliasOf(meant));
   };
   const by = (select.groupBy ?? []).map((expr) => {
@@ -107,12 +111,13 @@ function selectQueries(
   if (told.length === 0)
     throw new Fault('QUERY_INVALID', 'The SQL text asks for no aggregate.', 'Ask for COUNT(*), SUM, AVG, VARIANCE or MEDIAN.');
   const queries: Query[] = told.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, asked));
-  const texts = told.map(({ expr }) => textOf(expr));
+  const texts = told.map(({ expr }) => textOf(sql, expr));
   /** The table that tells a number: one of those selected, or one more. */
   const tableOf = (expr: Expr): number => {
-    const named = expr.type === 'ref' ? told.findIndex(({ alias }) => alias?.name === expr.name) : texts.indexOf(textOf(expr));
+    const named =
+      expr.type === 'ref' ? told.findIndex(({ alias }) => alias?.name === expr.name) : texts.indexOf(textOf(sql, expr));
     if (named >= 0) return first + named;
-    texts.push(textOf(expr));
+    texts.push(textOf(sql, expr));
     return first + queries.push(queryOf(sql, expr, undefined, asked)) - 1;
   };
   const isTold = (expr: Expr): boolean =>
