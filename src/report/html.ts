@@ -127,7 +127,7 @@ function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
     )
     .join('');
   return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}${warning}</figcaption>
-${picture(answer, wide)}
+${picture(answer, wide)}${answer.caveat ? paragraph(answer.caveat, 'small') : ''}
 <details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
 }
 

@@ -44,6 +44,8 @@ export interface AnswerSection {
   readonly note?: string;
   /** Said where the noise leaves next to nothing to read. */
   readonly warning?: string;
+  /** What it assumes, and what was mended. */
+  readonly caveat?: string;
   readonly measure: string;
   readonly panels: readonly { readonly caption?: string; readonly bars: readonly Bar[] }[];
   readonly columns: readonly string[];
@@ -202,18 +204,21 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
         ...(parts ? percentCells(r.share, digits) : []),
       ];
     }),
-    error: beyond
-      ? 'Thick bars: at least 95 %, over the noise. Thin bars: about 95 %, over noise and sampling together, for the declared design.'
-      : sampled
-        ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
-        : `${errorWords[table.error]}${parts ? percentWords : ''}`,
+    error:
+      table.rows.every(({ low }) => low === null) && table.error !== 'rank'
+        ? ''
+        : beyond
+          ? 'Thick bars: at least 95 %, over the noise. Thin bars: about 95 %, over noise and sampling together, for the declared design.'
+          : sampled
+            ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
+            : `${errorWords[table.error]}${parts ? percentWords : ''}`,
   };
 }
 
-/** What is said beside the numbers. */
-function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning'> {
-  const said = [mostlyNoise, arranged, note].filter((text) => text !== undefined);
-  return said.length > 0 ? { warning: said.join(' ') } : {};
+/** What is said beside the numbers: doubts first. */
+function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning' | 'caveat'> {
+  const doubts = [mostlyNoise, arranged].filter((text) => text !== undefined);
+  return { ...(doubts.length > 0 && { warning: doubts.join(' ') }), ...(note !== undefined && { caveat: note }) };
 }
 
 /** Figures of different kinds in one table: nothing that bars could compare. */

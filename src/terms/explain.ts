@@ -67,13 +67,26 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
       : [
           {
             topic: 'data' as const,
-            text: `percentages come with sampling error, too: a share varies ${figure(design.effect)} times as much as in a simple random sample of as many people, and those who did not answer are like those who did. Both are declared, not looked up.`,
+            text: designWords(design),
           },
         ]),
     ...merge.map(aboutMerge),
     ...[...relations.values()].map(aboutRelation),
     ...[...(tables?.values() ?? [])].map(aboutTable),
   ];
+}
+
+function designWords({ effect, population, strata, weights }: NonNullable<Policy['design']>): string {
+  const more = [
+    ...(population === undefined ? [] : [`of ${population.toLocaleString('en-US')} people in all`]),
+    ...(strata ? [`sampled apart by ${strata.column}, whose sizes are declared`] : []),
+    ...(weights
+      ? [
+          `weights ${weights.column} have the mean ${figure(weights.mean)} and make variances ${figure(weights.effect)} times as large`,
+        ]
+      : []),
+  ];
+  return `percentages come with sampling error, too: a share varies ${figure(effect)} times as much as in a simple random sample of as many people, and those who did not answer are like those who did${more.length > 0 ? `; ${more.join('; ')}` : ''}. All of it is declared, not looked up.`;
 }
 
 const aboutPools = (columns: Policy['columns']): Explanation[] => {
