@@ -147,7 +147,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
       'boolean',
       'text',
     ]);
-    const [row] = await shown(data, 'SELECT d, z, i, u, j, b, a, f, o FROM fugu_data');
+    const [row] = await shown(data, 'SELECT d, z, i, u, j, b, a, f, o, m FROM fugu_data');
     expect(row).toEqual([
       '2020-01-02',
       '2020-01-02 01:04:05+00',
@@ -158,6 +158,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
       '{1,2}',
       Math.fround(0.1),
       true,
+      '$1.00',
     ]);
     await data.close();
   });

@@ -41,6 +41,7 @@ const settings = (deadline: number): string =>
     "SET intervalstyle = 'iso_8601'",
     "SET timezone = 'UTC'",
     "SET bytea_output = 'hex'",
+    "SET lc_monetary = 'C'",
     'SET extra_float_digits = 1',
     // What holds a snapshot does nothing else, for as long as a release takes.
     `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,

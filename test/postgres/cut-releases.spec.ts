@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLedger } from '../../src/ask/ledger.js';
+import { Fault } from '../../src/errors.js';
+import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
+import { server, Town } from './town.js';
+
+/** How often the server ends all that is ours; FUGU_KILLS says how often in a long run. */
+const kills = Number(process.env.FUGU_KILLS ?? 6);
+
+/** Releases whose connections end at any moment: while they look, before and behind the booking, while rows are counted or streamed. */
+describe.skipIf(!server)('releases that are cut off', () => {
+  let town: Town;
+  let folder: string;
+  const file = () => join(folder, 'policy.yaml');
+  beforeAll(async () => {
+    town = await Town.open('cutting');
+    folder = mkdtempSync(join(tmpdir(), 'fugu-cutting-'));
+    await town.run(`CREATE TABLE many AS SELECT substr('abc', 1 + i % 3, 1) AS x FROM generate_series(1, 90000) AS i; GRANT SELECT ON many TO reader`); // biome-ignore format: one line
+    writeFileSync(
+      file(),
+      `data: { source: "${town.address()}", table: many }
+protect: { secret: row }
+budget: { epsilon: 1000000 }
+population: many
+ledger: many.db
+dependence: none
+columns:
+  x: { type: category, values: [a, b, c] }
+`,
+    );
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await town?.close();
+  });
+
+  const count = (value: string) => ({ kind: 'count', where: [{ column: 'x', op: '=', value }] });
+  const questions = [[{ kind: 'histogram', column: 'x' }], [...'abcabcabc'].map(count)];
+  const right = (told: unknown): boolean =>
+    (told as { tables: { rows: { keys: unknown[]; value: number }[] }[] }).tables
+      .flatMap(({ rows }) => rows.map(({ value }) => value))
+      .every((value) => value === 30000 || value === 0);
+
+  async function release(k: number, meanwhile: () => void = () => undefined): Promise<unknown> {
+    const policy = await readPolicy(file());
+    const ledger = await openLedger(policy.ledger);
+    const engine = await openEngine(policy, { deadline: 30_000 });
+    try {
+      const session = await createSession({ policy, engine, ledger });
+      meanwhile();
+      return await session.release({ queries: questions[k % 2] } as never, { epsilon: String(10_000 + k) }).catch((e) => e);
+    } finally {
+      await ledger.close();
+      await engine.close();
+    }
+  }
+
+  it(`end in a fault or in the right answer, and are answered later at no further price (${kills} times)`, async () => {
+    const ended = new Map<string, number>();
+    let booked = 0;
+    for (let k = 0; k < kills; k++) {
+      let done: Promise<unknown> | undefined;
+      const cut = () => {
+        done = new Promise((waited) => setTimeout(waited, (k * 37) % 240)).then(() =>
+          town.run(
+            `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = 'cutting' AND usename = 'reader'`,
+          ),
+        );
+      };
+      const told = await release(k, cut);
+      if (told instanceof Error) {
+        expect(told).toBeInstanceOf(Fault);
+        expect((told as Fault).code).toMatch(/^ENGINE_/);
+      } else expect(right(told)).toBe(true);
+      const how = told instanceof Fault ? `${told.code} ${told.outcome?.state}` : 'answered';
+      ended.set(how, (ended.get(how) ?? 0) + 1);
+      // Nothing was answered that was not booked, and nothing is booked twice.
+      const before = await verifyLedger(file()).catch(() => ({ ok: true, entries: 0 }));
+      expect([before.ok, before.entries - booked === 0 || before.entries - booked === 1]).toEqual([true, true]);
+      if (!(told instanceof Error)) expect(before.entries).toBe(booked + 1);
+      await done;
+      const again = await release(k);
+      expect([k, again instanceof Error ? (again as Error).message : right(again)]).toEqual([k, true]);
+      booked++;
+      expect(await verifyLedger(file())).toMatchObject({ ok: true, entries: booked });
+    }
+    console.log([...ended].map(([how, times]) => `${how}: ${times}`).join(', '));
+  }, 600_000);
+});
