@@ -78,7 +78,9 @@ scene('asking', (scene) => {
     for (const kind of ['crosstab', 'count', 'mean', 'sum', 'quantile', 'cdf', 'share', 'survey', 'histogram']) {
       await page.getByLabel('What to ask').selectOption(kind);
       await settled(page);
-      expect(await page.getByRole('region', { name: 'Before you spend' }).getByText('Cost', { exact: true }).count(), kind).toBe(1);
+      expect(await page.getByRole('region', { name: 'Before you spend' }).getByText('Cost', { exact: true }).count(), kind).toBe(
+        1,
+      );
       expect(await page.getByRole('alert').count(), kind).toBe(0);
     }
     await page.getByRole('button', { name: 'SQL' }).click();
