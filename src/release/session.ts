@@ -177,6 +177,11 @@ export class Session {
     return this.#desk.ledger.entries(this.policy.population);
   }
 
+  /** One of its entries, with its recorded answer where there is one. */
+  entry(sequence: number): ReturnType<Ledger['entry']> {
+    return this.#desk.ledger.entry(this.policy.population, sequence);
+  }
+
   /** Two requests with one key are the same request. */
   keyOf(canonical: string): string {
     const { once } = this.#desk;

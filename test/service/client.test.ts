@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clientOf } from '../../scripts/client.mjs';
+import { pageOf } from '../../scripts/service-api.mjs';
 import { FuguClient, FuguProblem } from '../../src/client/client.js';
 import { openapi } from '../../src/service/openapi.js';
 import { routes } from '../../src/service/routes/routes.js';
@@ -11,6 +12,13 @@ let town: Town;
 afterEach(() => town?.close());
 
 const bare = (text: string) => text.replaceAll(/[\s|;,()]+/g, '');
+
+describe('the page of the API', () => {
+  it('is what the API document says', () => {
+    const committed = readFileSync(join(import.meta.dirname, '../../docs/service-api.md'), 'utf8');
+    expect(committed).toBe(pageOf(openapi(routes)));
+  });
+});
 
 describe('the client', () => {
   it('is what the API document says', () => {

@@ -1,0 +1,1 @@
+export function pageOf(document: object): string;
