@@ -15,7 +15,7 @@ const folders = ['src', 'bench', 'experiments', 'examples', 'scripts', 'test'];
 
 /** Whatever is started by name rather than imported. */
 const isEntry = (file) =>
-  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts'].includes(file) ||
+  ['src/index.ts', 'src/client/client.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts'].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
   /^(bench|experiments)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);
