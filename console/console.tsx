@@ -4,7 +4,7 @@ import { onUnauthorized } from './api/client.ts';
 import { signOut } from './api/session.ts';
 import type { Policy, PolicyName, Session, Spending } from './api/shapes.ts';
 import { useAnswer } from './api/use-answer.ts';
-import { type PageName, pagesFor } from './page-names.ts';
+import { type PageName, pagesFor, pageWords } from './page-names.ts';
 import { Ask } from './pages/ask.tsx';
 import { Attack } from './pages/attack.tsx';
 import { Budget } from './pages/budget.tsx';
@@ -97,6 +97,16 @@ function Shown({
 }) {
   const pages: readonly string[] = pagesFor(role);
   if (pages.includes(page)) return <>{children}</>;
+  if (!(page in pageWords))
+    return (
+      <Page title="Nothing here" lead="There is no such page.">
+        <div class="panel">
+          <Empty title="Lost?">
+            <p>Choose a page on the rail.</p>
+          </Empty>
+        </div>
+      </Page>
+    );
   return (
     <Page title="Not for you" lead={`This page is not for the role ${role}.`}>
       <div class="panel">

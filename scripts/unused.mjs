@@ -15,7 +15,10 @@ const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts'
 
 /** Whatever is started by name rather than imported. */
 const isEntry = (file) =>
-  ['src/index.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts', 'test/browser/chromium.ts', 'console/main.tsx', 'console/vite.config.mjs'].includes(file) ||
+  [
+    'src/index.ts', 'src/client/client.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts',
+    'test/browser/chromium.ts', 'console/main.tsx', 'console/vite.config.mjs',
+  ].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
   /^(bench|experiments)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);

@@ -37,7 +37,9 @@ describe('what is shipped', () => {
     const { components } = billOf(lock);
     const inConsole = neededBy(lock, ['@observablehq/plot', 'preact']);
     expect(inConsole).toContain('node_modules/d3-scale');
-    const runtime = Object.entries(lock.packages).filter(([place, entry]) => place !== '' && (!entry.dev || inConsole.has(place)));
+    const runtime = Object.entries(lock.packages).filter(
+      ([place, entry]) => place !== '' && (!entry.dev || inConsole.has(place)),
+    );
     expect(components.map((c: { 'bom-ref': string }) => c['bom-ref'])).toEqual(runtime.map(([place]) => place));
     for (const name of Object.keys(read('package.json').dependencies)) {
       const part = components.find((c: { name: string }) => c.name === name);

@@ -8,8 +8,11 @@ it('writes one request in five languages', () => {
   const question = { kind: 'histogram', column: 'vote', where: [{ column: 'age', op: '>=', value: 30 }] };
   expect(of(question, 'Command line')).toContain(`fugu plan town.yaml --query '${JSON.stringify(question)}' --epsilon 0.2`);
   expect(of(question, 'curl')).toContain(`-d '${JSON.stringify({ question, epsilon: '0.2' })}'`);
-  expect(of(question, 'TypeScript')).toContain(JSON.stringify(question, null, 2));
-  expect(of(question, 'Python')).toContain('where": [{"column": "age", "op": ">=", "value": 30}]}, epsilon="0.2")');
+  expect(of(question, 'TypeScript')).toContain(JSON.stringify({ question, epsilon: '0.2' }, null, 2));
+  expect(of(question, 'TypeScript')).toContain("fugu.release('town', asking)");
+  expect(of(question, 'Python')).toContain(
+    'policy.release({"kind": "histogram", "column": "vote", "where": [{"column": "age", "op": ">=", "value": 30}]}, epsilon="0.2")',
+  );
   expect(of(question, 'R')).toContain('where = list(list(column = "age", op = ">=", value = 30))), epsilon = "0.2")');
 });
 

@@ -19,7 +19,7 @@ function asked(question: unknown): { readonly word: 'sql' | 'pattern' | 'survey'
 export function codeFor(policy: string, { question, epsilon }: Asking, origin: string): readonly Code[] {
   const { word, value } = asked(question);
   const said = value === true ? `--${word}` : `--${word} ${single(typeof value === 'string' ? value : JSON.stringify(value))}`;
-  const python = `${word}=${pythonic(value)}, epsilon="${epsilon}"`;
+  const python = `${word === 'query' ? '' : `${word}=`}${pythonic(value)}, epsilon="${epsilon}"`;
   const r = `${word} = ${listOf(value)}, epsilon = "${epsilon}"`;
   const file = `${policy}.yaml`;
   return [
@@ -33,15 +33,15 @@ export function codeFor(policy: string, { question, epsilon }: Asking, origin: s
     },
     {
       name: 'TypeScript',
-      text: `import { open } from 'fugu';\n\nconst fugu = await open('${file}');\nconst question = ${JSON.stringify(question, null, 2)};\nconst plan = await fugu.plan(question, { epsilon: '${epsilon}' });      // free\nconst answer = await fugu.release(question, { epsilon: '${epsilon}' }); // pays\nawait fugu.close();`,
+      text: `import { FuguClient } from 'fugu/client';\n\nconst fugu = new FuguClient({ url: '${origin}', token: process.env.FUGU_TOKEN });\nconst asking = ${JSON.stringify({ question, epsilon }, null, 2)};\nconst plan = await fugu.plan('${policy}', asking);      // free\nconst answer = await fugu.release('${policy}', asking); // pays`,
     },
     {
       name: 'Python',
-      text: `import fugu\n\npolicy = fugu.open("${file}")\nprint(policy.plan(${python})["errors"])   # free\nprint(policy.release(${python}))          # pays`,
+      text: `import os\nimport fugu\n\npolicy = fugu.connect("${origin}", os.environ["FUGU_TOKEN"]).policy("${policy}")\nprint(policy.plan(${python})["errors"])   # free\nprint(policy.release(${python}))          # pays`,
     },
     {
       name: 'R',
-      text: `library(fugu)\n\npolicy <- fugu_open("${file}")\nfugu_plan(policy, ${r})      # free\nfugu_release(policy, ${r})   # pays`,
+      text: `library(fugu)\n\npolicy <- fugu_connect("${origin}", Sys.getenv("FUGU_TOKEN"), "${policy}")\nfugu_plan(policy, ${r})      # free\nfugu_release(policy, ${r})   # pays`,
     },
   ];
 }

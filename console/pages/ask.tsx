@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { problemOf } from '../api/client.ts';
-import type { Amounts, Answer, Asking, Policy, Problem } from '../api/shapes.ts';
+import type { Amounts, Answer, Asking, Plan, Policy, Problem } from '../api/shapes.ts';
 import { AnswerView } from '../ask/answer.tsx';
 import { Builder } from '../ask/builder.tsx';
 import { codeFor } from '../ask/code.ts';
@@ -114,7 +114,10 @@ export function Ask({
           {problem && <Fault problem={problem} />}
         </Panel>
         <Panel title="Before you spend" aside={<span class="badge">{planned.waiting ? 'planning' : 'free'}</span>}>
-          <div class={planned.waiting ? 'waiting' : ''} aria-live="polite" aria-busy={planned.waiting}>
+          <p class="unseen" role="status">
+            {planned.plan && !planned.waiting && inWords(planned.plan)}
+          </p>
+          <div class={planned.waiting ? 'waiting' : ''} aria-busy={planned.waiting}>
             {'missing' in found && <Note>{found.missing}</Note>}
             {planned.problem && <Fault problem={planned.problem} />}
             {planned.plan && 'question' in found && <Foresight policy={policy} plan={planned.plan} />}
@@ -150,6 +153,12 @@ export function Ask({
       </Confirm>
     </Page>
   );
+}
+
+/** The plan in a sentence, read aloud when it changes. */
+function inWords({ epsilon, fits, errors: [first] }: Plan): string {
+  const error = first && !first.perRow ? `, each number off by up to ${figure(first.halfWidth)}` : '';
+  return `It would cost epsilon ${figure(epsilon)}${error}.${fits ? '' : ' The budget does not hold it.'}`;
 }
 
 function Progress({ job: { job, progress } }: { readonly job: JobView }) {

@@ -18,9 +18,13 @@ export function Confirm({
   readonly onNo: () => void;
 }) {
   const box = useRef<HTMLDialogElement>(null);
+  const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     const dialog = box.current;
-    if (open && !dialog?.open) dialog?.showModal();
+    if (open && !dialog?.open) {
+      dialog?.showModal();
+      head.current?.focus();
+    }
     if (!open && dialog?.open) dialog.close();
   }, [open]);
   return (
@@ -34,7 +38,10 @@ export function Confirm({
       }}
     >
       <div class="stack">
-        <h2 id="confirm-title">{title}</h2>
+        {/* Here, not on the button: a key that is held down must not say yes. */}
+        <h2 id="confirm-title" ref={head} tabIndex={-1}>
+          {title}
+        </h2>
         {children}
         <div class="row">
           <button type="button" class="button main-action" onClick={onYes}>

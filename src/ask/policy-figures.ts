@@ -2,16 +2,16 @@ import { type Bench, errorWith } from '../accounting/accuracy.js';
 import { beliefBudget, posteriorAtMost, readEpsilon, readProbability } from '../accounting/belief.js';
 import { openAccount } from '../accounting/open-account.js';
 import type { Amplifier, WhatIf } from '../dependence/amplifier.js';
-import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { compare, maximum, parseRational, type Rational, toNumber, zero } from '../exact/rational.js';
 import { betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
-import { deskOf, type Session } from '../release/session.js';
+import type { Session } from '../release/session.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { askable } from './kinds/askable.js';
+import { withData } from './opened.js';
 
 const confidence = 0.95;
 const priors = ['0.01', '0.1', '0.5'] as const;
@@ -93,7 +93,7 @@ export async function whatIfFigures(session: Session, asked: WhatIfAsked): Promi
   const epsilon = limitOf(policy, asked);
   const changed = { ...policy, dependence: strengthened(policy, asked.ties ?? []) };
   const amplifiers = asked.ties?.length
-    ? await pinned(deskOf(session).engine.whole, async (data) => (await declaredAmplifiers(changed, data)).amplifiers)
+    ? await withData(policy.file, async (data) => (await declaredAmplifiers(changed, data)).amplifiers)
     : session.account.routes.map(({ amplifier }) => amplifier);
   const { routes } = openAccount({ ...changed, budget: { epsilon, delta: policy.budget.delta } }, amplifiers);
   const base = routes.map(({ pureCapacity }) => pureCapacity).reduce(maximum, zero);

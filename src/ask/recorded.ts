@@ -5,7 +5,7 @@ import type { AnswerTable } from '../query/bound.js';
 import type { AskedInWords } from '../release/charge.js';
 import type { Plan } from '../release/plan.js';
 import { type Receipt, receiptOf } from '../release/receipt.js';
-import { deskOf, type Session } from '../release/session.js';
+import type { Session } from '../release/session.js';
 import { questionOf } from './question.js';
 
 /** An answer that was paid for, as the ledger has it. */
@@ -25,7 +25,7 @@ interface Kept {
 
 /** An entry by its number; undefined where this population has none. */
 export const entryNumbered = async (session: Session, sequence: number): Promise<Entry | undefined> =>
-  (await deskOf(session).ledger.entry(session.policy.population, sequence))?.entry;
+  (await session.entry(sequence))?.entry;
 
 /** The proof of what was promised, by the number of its entry. Nothing is spent and no data is read. */
 export async function recordedReceipt(session: Session, sequence: number): Promise<Receipt> {
@@ -76,7 +76,7 @@ export async function recordedAnswer(session: Session, sequence: number, tidy = 
 }
 
 async function keptOf(session: Session, sequence: number): Promise<{ readonly kept: Kept; readonly entry: Entry }> {
-  const found = await deskOf(session).ledger.entry(session.policy.population, sequence);
+  const found = await session.entry(sequence);
   if (found?.answer === undefined)
     throw new Fault(
       'DATA_NOT_FOUND',

@@ -1,12 +1,12 @@
 import { combine, type FactorGraph, untied } from '../dependence/graph/factor-graph.js';
 import { ties as tiesOf } from '../dependence/leakage.js';
-import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import type { Dependence, Policy } from '../policy/policy.js';
-import { deskOf, type Session } from '../release/session.js';
+import type { Session } from '../release/session.js';
 import { kindOf } from '../ties/kinds.js';
 import { structureColumns } from '../ties/record-ties.js';
 import { readRecords } from '../ties/records.js';
+import { withData } from './opened.js';
 
 /** Records beyond which ties are not drawn or told one by one. */
 const mostRecords = 200_000;
@@ -21,7 +21,7 @@ interface Declared {
 async function graphsOf(session: Session): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
   const { policy } = session;
   if (policy.protect.secret === 'edge') throw unsupported('The secret of this policy is a tie itself.');
-  return pinned(deskOf(session).engine.whole, async (engine) => {
+  return withData(policy.file, async (engine) => {
     const { names } = structureColumns(policy.dependence);
     const records = await readRecords(policy, engine, { names });
     if (records.count > mostRecords) throw unsupported(`There are more than ${mostRecords} records.`);

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { readText } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
-import { systemAnalyst } from '../release/analyst.js';
 import { bold, dim } from '../report/terminal-text.js';
-import type { Service } from '../service/service.js';
 import { say, sayJson, tell } from './output.js';
 
 interface Words {
@@ -39,6 +37,7 @@ export function register(program: Command): void {
     .action(async (files: readonly string[], words: Words) => {
       const { placesOf } = await import('../service/places.js');
       const { serve } = await import('../service/serve.js');
+      const { stewardCode } = await import('../service/steward-code.js');
       const places = placesOf(files[0]!, words);
       const serving = await serve({
         policies: files,
@@ -65,13 +64,6 @@ export function register(program: Command): void {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void serving.stop().then(done));
       });
     });
-}
-
-/** Whoever starts the service is its steward: by a token that nobody is shown, for as long as a working week. */
-function stewardCode({ tokens, sessions }: Service): string {
-  const name = systemAnalyst();
-  const own = tokens.list().findLast((t) => t.role === 'steward' && t.name === name && !t.policies && tokens.stands(t));
-  return sessions.link((own ?? tokens.make({ name, role: 'steward', days: 7 }).token).id);
 }
 
 function bucketOf(text: string): number {

@@ -189,6 +189,11 @@ export class Session {
     return found.sort((a, b) => a.entry.sequence - b.entry.sequence);
   }
 
+  /** One of its entries, with its recorded answer where there is one. */
+  entry(sequence: number): ReturnType<Ledger['entry']> {
+    return this.#desk.ledger.entry(this.policy.population, sequence);
+  }
+
   /** Two requests with one key are the same request. */
   keyOf(canonical: string): string {
     const { once } = this.#desk;

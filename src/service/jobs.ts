@@ -37,7 +37,7 @@ export class Jobs {
     this.#each = jobsEach;
   }
 
-  get open(): number {
+  get underWay(): number {
     return this.#running.size;
   }
 

@@ -45,6 +45,12 @@ const problemAnswer = {
 };
 const refusals = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '503', '504', '507'];
 
+/** One of the events that a stream is made of. */
+const event = {
+  type: 'object',
+  properties: { event: { type: 'string' }, data: { type: 'string' } },
+  required: ['event', 'data'],
+};
 const raw = { schema: { type: 'string', format: 'binary' } };
 
 function operationOf(route: Route): object {
@@ -71,7 +77,10 @@ function operationOf(route: Route): object {
     ...(takesFile && { requestBody: { required: true, content: { 'application/octet-stream': raw, 'text/csv': raw } } }),
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: jsonOf(body, 'input') } } } }),
     responses: {
-      [status]: { description: 'The answer', content: { [tells]: { schema: jsonOf(answer, 'output') } } },
+      [status]: {
+        description: 'The answer',
+        content: { [tells]: { schema: tells === 'text/event-stream' ? event : jsonOf(answer, 'output') } },
+      },
       ...Object.fromEntries(refusals.map((status) => [status, problemAnswer])),
     },
   };

@@ -61,7 +61,7 @@ export class Service {
     this.guesses = new Rate(this.limits.guesses, this.limits.guesses / 60);
     this.metrics.gauge('fugu_working', 'Requests that read data now.', () => this.turns.busy);
     this.metrics.gauge('fugu_waiting', 'Requests that wait for a turn.', () => this.turns.waiting);
-    this.metrics.gauge('fugu_jobs', 'Jobs that have not ended.', () => this.jobs.open);
+    this.metrics.gauge('fugu_jobs', 'Jobs that have not ended.', () => this.jobs.underWay);
   }
 
   static async begin(options: ServiceOptions): Promise<Service> {

@@ -33,11 +33,7 @@ export function whoAsks(service: Service, c: Context, address: string, request: 
 }
 
 /** Every wrong secret counts against the address it came from. */
-export function guessed(
-  service: Service,
-  address: string,
-  request: string,
-): { readonly refused: Problem; readonly wait?: number } {
+function guessed(service: Service, address: string, request: string): { readonly refused: Problem; readonly wait?: number } {
   const wait = service.guesses.wait(address);
   return wait > 0
     ? { refused: busy(429, 'Too many wrong tokens came from this address.', request), wait }
@@ -69,7 +65,7 @@ function same(a: string, b: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-export const denied = (request: string): Problem =>
+const denied = (request: string): Problem =>
   problem(
     401,
     'ACCESS_DENIED',

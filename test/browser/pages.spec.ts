@@ -89,6 +89,21 @@ scene('every page', (scene) => {
     await context.close();
   });
 
+  it('says when the service does not answer, and goes on when it does', async () => {
+    const { world, browser } = scene();
+    const { token } = await world.token('analyst', 'cut off');
+    const { page, context } = await visitor(browser);
+    await signIn(page, world.url, token);
+    await openPage(page, world.url, 'town/ledger');
+    await context.setOffline(true);
+    await page.getByRole('link', { name: 'Budget' }).click();
+    await page.getByRole('alert').getByText('The service does not answer.').waitFor();
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('region', { name: 'Belief against error' }).locator('svg[role=img]').waitFor();
+    await context.close();
+  });
+
   it('answers what is asked by dragging: the belief that a budget allows, the noise that stronger ties take', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'drags');

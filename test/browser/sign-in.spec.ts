@@ -71,10 +71,43 @@ scene('signing in', (scene) => {
     for (const path of ['ties', 'leakage', 'ledger/verify'])
       expect(await page.evaluate(`fetch('/v1/policies/town/${path}').then((r) => r.status)`), path).toBe(403);
     expect(await page.evaluate("fetch('/v1/drafts').then((r) => r.status)")).toBe(403);
+    const csrf = await page.evaluate("fetch('/v1/session').then((r) => r.json()).then((s) => s.csrf)");
+    for (const path of ['attack', 'what-if'])
+      expect(
+        await page.evaluate(
+          `fetch('/v1/policies/town/${path}', { method: 'POST', headers: { 'content-type': 'application/json', 'x-fugu-csrf': '${csrf}' }, body: '{}' }).then((r) => r.status)`,
+        ),
+        path,
+      ).toBe(403);
     // Without the proof that the page has, a cookie alone asks for nothing.
     const forged =
       "fetch('/v1/policies/town/release', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{\"question\": {\"kind\": \"count\"}}' }).then((r) => r.status)";
     expect(await page.evaluate(forged)).toBe(403);
+    expect(wrongs).toEqual([]);
+    await context.close();
+  });
+
+  it('an auditor looks and never pays', async () => {
+    const { world, browser } = scene();
+    const { token } = await world.token('auditor', 'otto');
+    const { page, context, wrongs } = await visitor(browser);
+    await signIn(page, world.url, token);
+    await page.getByRole('heading', { name: 'Budget', exact: true }).waitFor();
+    expect(await page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual([
+      'Budget',
+      'Ties',
+      'Ledger',
+      'Receipts',
+    ]);
+    await openPage(page, world.url, 'town/ask');
+    await page.getByRole('heading', { name: 'Not for you' }).waitFor();
+    await openPage(page, world.url, 'town/ties');
+    await page.getByRole('region', { name: 'Leakage by kind of record' }).first().locator('svg[role=img]').waitFor();
+    await openPage(page, world.url, 'town/ledger');
+    await page.getByRole('button', { name: 'Verify the chain' }).click();
+    await page.getByText(/^whole: \d+ entries$/).waitFor();
+    await openPage(page, world.url, 'town/nonsense');
+    await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
     expect(wrongs).toEqual([]);
     await context.close();
   });

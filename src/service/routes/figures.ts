@@ -1,13 +1,12 @@
 import * as z from 'zod';
+import { withData } from '../../ask/opened.js';
 import { beliefPoints, whatIfFigures } from '../../ask/policy-figures.js';
 import { recordedAnswer } from '../../ask/recorded.js';
 import { leakageByKind, tieSample } from '../../ask/tie-figures.js';
 import { attackPolicy } from '../../attack/policy/attack.js';
 import { releasedTable } from '../../attack/policy/table.js';
-import { pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
 import { partsSpent, steadyWords } from '../../release/parts.js';
-import { deskOf } from '../../release/session.js';
 import { tableCsv } from '../../report/csv.js';
 import { publishedTable } from '../../report/published-table.js';
 import { tieColumns } from '../../ties/kinds.js';
@@ -147,7 +146,7 @@ export const routes = [
       if (!tables) throw new Fault('QUERY_UNSUPPORTED', 'Only tables can be attacked.', 'Name the entry of a histogram.');
       const files = new Map(tables.map((table, k) => [`${k}.csv`, tableCsv(publishedTable(table, served.policy))]));
       const released = releasedTable(JSON.stringify(receipt), files, served.policy, body.column);
-      return pinned(deskOf(session).engine.whole, (rows) =>
+      return withData(served.file, (rows) =>
         attackPolicy(served.policy, rows, released, { show: body.show ?? 6, limit: mostAttacked }),
       );
     },
