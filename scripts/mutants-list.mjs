@@ -785,7 +785,7 @@ const alongPairs = [
   mutant('person-rows-by-content', 'src/count/kept-rows.ts', '  if (pairs) {\n', '  if (pairs && maxRows < 1) {\n', 'test/person-pairs.test.ts'),
   mutant('person-pairs-of-views', 'src/view/declared.ts', 'const { pairs: ___, ...protect } = policy.protect;', 'const { ...protect } = policy.protect;', 'test/person-pairs.test.ts'),
   mutant('forest-of-rings', 'src/mechanism/ordered/forest.ts', 'if (parent[w] !== -2) return undefined;', 'if (parent[w] !== -2) continue;', 'src/count/forest-effects.test.ts'),
-  mutant('forest-totals-noised-or-not', 'src/query/kinds/forest.ts', 'if (totals.size > 0 || ', 'if (', 'src/count/forest-effects.test.ts'),
+  mutant('forest-totals-noised-or-not', 'src/query/kinds/forest.ts', 'if (totals.size > 0) return undefined;', '', 'src/count/forest-effects.test.ts'),
   mutant('forest-depth-one', 'src/mechanism/ordered/forest.ts', 'Math.max(most, wayUp(forest, v).length)', 'Math.max(most, Math.min(1, wayUp(forest, v).length))', 'src/count/forest-effects.test.ts'),
   mutant('pairs-no-answer-stays', 'src/count/pair-effects.ts', "lost: pairs === undefined || pairs.missing === 'any'", 'lost: false', pairEffects),
   mutant('pairs-out-forgotten', 'src/count/pair-effects.ts', 'moves.out ? farther(within, most) : within', 'within', pairEffects),

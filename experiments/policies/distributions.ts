@@ -29,9 +29,24 @@ const values = (table: AnswerTable): readonly number[] => table.rows.map(({ valu
 const rmse = (told: readonly number[], real: readonly number[]): number =>
   told.reduce((sum, x, k) => sum + (x - real[k]!) ** 2, 0) / told.length;
 
-/** Root mean squared errors, in rows, of the bins' counts, of the whole distribution and of random ranges: each asked alone, with all of epsilon 1. */
+/** Root mean squared errors, in rows, of the bins' counts, of the whole distribution, of random ranges and of the bins as ranges: each asked alone, with all of epsilon 1. */
 export async function distributionFigures(columns: readonly Column[], times: number): Promise<readonly Figure[]> {
-  const table: Figure[] = [['data', 'rows', 'values', 'pairs', 'histogram', 'of plain', 'cdf', 'of plain', 'ranges', 'of plain']];
+  const table: Figure[] = [
+    [
+      'data',
+      'rows',
+      'values',
+      'pairs',
+      'histogram',
+      'of plain',
+      'cdf',
+      'of plain',
+      'ranges',
+      'of plain',
+      'cells',
+      'of histogram',
+    ],
+  ];
   for (const column of columns) {
     const { name, declared, low, step, size, policies } = column;
     const at = (p: number) => Number((low + p * step).toPrecision(12));
@@ -40,6 +55,8 @@ export async function distributionFigures(columns: readonly Column[], times: num
       { kind: 'histogram', column: name },
       { kind: 'cdf', column: name },
       { kind: 'ranges', column: name, ranges },
+      // The bins one by one.
+      { kind: 'ranges', column: name },
     ];
     let plain: readonly number[] | undefined;
     for (const [words, pairs] of policies) {
@@ -48,13 +65,16 @@ export async function distributionFigures(columns: readonly Column[], times: num
         const bench = new Bench(policy, [question]).count(new Map([[name, column.values]]));
         const real = values(bench.exact()[0]!);
         let sum = 0;
-        // A histogram has few cells: it is drawn more often.
-        const draws = question.kind === 'histogram' ? 50 * times : times;
+        // A table of bins has few cells: it is drawn more often.
+        const draws = real.length < 50 ? 50 * times : times;
         for (let n = 0; n < draws; n++) sum += rmse(values(bench.released()[0]!), real);
         return Math.sqrt(sum / draws);
       });
       plain ??= errors;
-      table.push([column.data, column.values.length, size, words, ...errors.flatMap((error, k) => [error, error / plain![k]!])]);
+      const [histogram, , , cells] = errors;
+      const parts = errors.slice(0, 3).flatMap((error, k) => [error, error / plain![k]!]);
+      const ofHistogram = histogram === 0 ? '' : cells! / histogram!;
+      table.push([column.data, column.values.length, size, words, ...parts, cells!, ofHistogram]);
       console.log(
         table
           .at(-1)!

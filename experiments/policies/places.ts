@@ -34,6 +34,8 @@ interface Places {
   readonly name: string;
   readonly within: readonly string[];
   readonly clusters: readonly number[];
+  /** What epsilon 0.5 within 5 km is worth, at most, on a part 15 km wide. */
+  readonly part?: string;
   readonly lat: readonly [number, number];
   readonly lon: readonly [number, number];
   readonly rows: readonly (readonly number[])[];
@@ -70,6 +72,7 @@ async function places(folder: URL): Promise<readonly Places[]> {
       name: 'New York, where each person is most',
       within: ['5 km', '0.2 km'],
       clusters: [8, 20],
+      part: '1.5',
       lat: [40.48, 40.92],
       lon: [-74.26, -73.7],
       rows: await rowsOf(folder, nyc, homes('n', 'vid', visits)),
@@ -90,12 +93,13 @@ const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0
 /** What centres cost beyond the best that is found without privacy, in percent of it, with any two places as pairs and with near ones; and with ten times the budget, which pairs of a tenth of New York cannot beat. */
 export async function kmeansFigures(folder: URL, times: number): Promise<readonly (readonly (string | number)[])[]> {
   const table: (string | number)[][] = [
-    ['places', 'rows', 'clusters', 'within', 'plain, percent more', 'variant', 'within, percent more', 'variant', 'ratio', 'plain at epsilon 5'],
+    ['places', 'rows', 'clusters', 'within', 'plain, percent more', 'variant', 'within, percent more', 'variant', 'ratio', 'plain at epsilon 5', 'at 1.5'],
   ]; // biome-ignore format: one line
   for (const set of await places(folder))
     for (const clusters of set.clusters) {
       const runs = [];
-      for (const [epsilon, within] of [['0.5', ''], ['5', ''], ...set.within.map((far) => ['0.5', far])] as [string, string][])
+      const budgets = ['0.5', '5', ...(set.part === undefined ? [] : [set.part])].map((epsilon) => [epsilon, ''] as const);
+      for (const [epsilon, within] of [...budgets, ...set.within.map((far) => ['0.5', far] as const)])
         runs.push({ within, ...(await centresOf(set, clusters, epsilon, within, times)) });
       const { scaled } = runs[0]!;
       const cloud = { dimensions: 2, points: scaled, weights: new Float64Array(set.rows.length).fill(1) };
@@ -110,7 +114,7 @@ export async function kmeansFigures(folder: URL, times: number): Promise<readonl
       const more = runs.map(({ found }) => 100 * (mean(found.map(cost)) / best - 1));
       for (const [k, { within, variant }] of runs.entries()) {
         if (within === '') continue;
-        table.push([set.name, set.rows.length, clusters, within, more[0]!, runs[0]!.variant, more[k]!, variant, more[k]! / more[0]!, more[1]!]); // biome-ignore format: one line
+        table.push([set.name, set.rows.length, clusters, within, more[0]!, runs[0]!.variant, more[k]!, variant, more[k]! / more[0]!, more[1]!, set.part === undefined ? '' : more[2]!]); // biome-ignore format: one line
         console.log(
           table
             .at(-1)!

@@ -16,9 +16,9 @@ const groups = publicData('groups/', 'eusilc.parquet');
 /** What the page says above each table. */
 const words = {
   distributions: `## Histograms, distributions, ranges
-Root mean squared errors in rows at epsilon 1, each question asked alone with all of it: of the bins' counts, of all values of the distribution, of a thousand random ranges; and what part that is of the error without pairs.`,
+Root mean squared errors in rows at epsilon 1, each question asked alone with all of it: of the bins' counts, of all values of the distribution, of a thousand random ranges; and what part that is of the error without pairs. Cells are the bins asked as ranges, one by one: off sums along the line that pairs make of the bins where they make one.`,
   kmeans: `## Cluster centres
-How much more, in percent, the centres cost than the best that is found without privacy, at epsilon 0.5: with any two places as pairs (plain), and with places within a distance. What holds for pairs within 5 km at epsilon 0.5 holds for any two places of New York, ten such steps wide, at epsilon 5: the last column is what plain privacy loses there, and no mechanism for these pairs can be better than the best plain one with that.`,
+How much more, in percent, the centres cost than the best that is found without privacy, at epsilon 0.5: with any two places as pairs (plain), and with places within a distance. What holds for pairs within 5 km at epsilon 0.5 holds for any two places of New York, ten such steps wide, at epsilon 5, and for any two of a part of it 15 km wide at 1.5: the last columns are what plain privacy loses there, and no mechanism for these pairs can be better than the best plain one with that.`,
   known: `## Known margins
 Root mean squared errors of a cell, in rows, at epsilon 1: where nobody is said to know the margin (which then can be combined with the answer against the promise), where the policy declares it, and where the answers are made to agree with it besides, as the product does.`,
   attack: `## What an attacker gains who knows a margin

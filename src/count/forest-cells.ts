@@ -29,7 +29,7 @@ export function cellPieces(policy: Policy, key: Axis): { readonly pieces: readon
   };
 }
 
-/** The cells of a key as pairs join them, where that is a forest with at least one edge. */
+/** The cells of a key as pairs join them, where that is a forest. */
 export function forestFor(policy: Policy, key: Axis): Forest | undefined {
   const pairs = policy.protect.pairs?.columns.get(key.column);
   if (!pairs || key.size > mostCells) return undefined;
@@ -42,5 +42,5 @@ export function forestFor(policy: Policy, key: Axis): Forest | undefined {
     const [a, b] = [Math.min(...cells), Math.max(...cells)];
     if (cells.length === 2) edges.set(a * key.size + b, [a, b]);
   }
-  return edges.size > 0 ? forestOf(key.size, [...edges.values()]) : undefined;
+  return forestOf(key.size, [...edges.values()]);
 }

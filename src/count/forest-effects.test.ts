@@ -124,6 +124,22 @@ describe('cells that pairs join to a forest', () => {
     expect(forestIn(both.measures)).toBeUndefined();
   });
 
+  it('are public, each by itself, where pairs join none of them', () => {
+    const blocks: ColumnPairs = { form: 'ranges', starts: range(11).map((k) => k + 1), missing: 'apart', size: 12 };
+    const policy = policyOf({ party: same(6), area: same(2), x: blocks });
+    for (const query of [
+      { kind: 'ranges', column: 'x', by: ['area'] },
+      { kind: 'ranges', column: 'party' },
+    ]) {
+      const { measures, finish } = bound(policy, query);
+      expect(measures.map(({ effects }) => effects.size)).toEqual([0]);
+      const [told] = finish(count(policy, measures, allRows).map((values) => ({ noise: { kind: 'none' }, values })));
+      expect(told!.rows.reduce((sum, { value }) => sum + value!, 0)).toBe(
+        allRows.filter(([p, , x]) => (query.column === 'x' ? x : p) >= 0).length,
+      );
+    }
+  });
+
   it('count as many times for a person as there are rows', () => {
     const policy = policyOf({ party: tree, area: same(2), x: same(12) }, { secret: 'person', unit: 'id', maxRows: 3 });
     expect(forestIn(bound(policy, { kind: 'ranges', column: 'party' }).measures)!.effects.get(along('abcd'))!.l1).toBe(3n);

@@ -30,16 +30,21 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
     keys: [...rows.keys.map((k) => k.key), key],
     value: { kind: 'one' },
   });
-  const effects = forestEffects(policy, counting, forest);
   const roots = [...new Set(rootsOf(forest))];
   const trees = furtherBy(rows, treesOf(key, forest, roots));
   const totals = sumEffects(
     policy,
     scope.counting({ filter: trees.filter, keys: trees.keys.map((k) => k.key), value: { kind: 'one' } }),
   );
-  if (totals.size > 0 || !isLess(scope, effects, rival, meanNumbers(forest), pairs.digest)) return undefined;
-  const numbers = numbered(forest).length;
+  if (totals.size > 0) return undefined;
   const groups = rows.cells;
+  const whole = () => scope.total(trees, { kind: 'one' }, one, `rows by ${key.column} as far as pairs join`);
+  const placed = { roots, width: layout.cells.length / groups.length, key };
+  const numbers = numbered(forest).length;
+  // Cells that no pair joins are public, each by itself.
+  if (numbers === 0) return linearAnswer(layout, [totalTerm(forest, { ...placed, whole: whole() })]);
+  const effects = forestEffects(policy, counting, forest);
+  if (!isLess(scope, effects, rival, meanNumbers(forest), pairs.digest)) return undefined;
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: `cells of ${key.column}`,
@@ -49,8 +54,7 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
     counting,
   };
   const sums = scope.ordered(measure);
-  const whole = scope.total(trees, { kind: 'one' }, one, `rows by ${key.column} as far as pairs join`);
-  return linearAnswer(layout, termsOf(forest, { sums, whole, roots, width: layout.cells.length / groups.length, key }));
+  return linearAnswer(layout, [...sumTerms(forest, sums, placed.width), totalTerm(forest, { ...placed, whole: whole() })]);
 }
 
 /** Whether the squared error of a cell is less, in the mean, by the noise that is used. */
@@ -75,35 +79,35 @@ function treesOf(key: Axis, forest: Forest, roots: readonly number[]): LabelledK
   return { key: { kind: 'bin', column: key.column, edges, size: labels.length }, labels };
 }
 
+/** The noisy numbers that a cell is made of: its own, and those of its children taken off. */
+function sumTerms(forest: Forest, sums: number, width: number): readonly Term[] {
+  const signs = signsOf(forest);
+  const numbers = numbered(forest).length;
+  const of = (list: 'plus' | 'minus') => (i: number) => signs[i % width]![list].map((k) => Math.floor(i / width) * numbers + k);
+  return [
+    { measure: sums, factor: one, cells: of('plus') },
+    { measure: sums, factor: { num: -1n, den: 1n }, cells: of('minus') },
+  ];
+}
+
 interface Placed {
-  readonly sums: number;
   readonly whole: number;
   readonly roots: readonly number[];
   /** Cells that are shown of each group: those of the key that hold answers. */
   readonly width: number;
   readonly key: Axis;
 }
-function termsOf(forest: Forest, { sums, whole, roots, width, key }: Placed): readonly Term[] {
-  const signs = signsOf(forest);
-  const numbers = numbered(forest).length;
-  const treeAt = rootsOf(forest);
-  const trees = key.kind === 'code' ? roots.length : new Set(treeAt.slice(0, -1)).size + 1;
-  const placeOf = (root: number): number => (key.kind === 'code' ? roots.indexOf(root) : [...new Set(treeAt)].indexOf(root));
-  const at = (i: number) => ({ group: Math.floor(i / width), cell: i % width });
-  const of = (list: 'plus' | 'minus') => (i: number) => {
-    const { group, cell } = at(i);
-    return signs[cell]![list].map((k) => group * numbers + k);
-  };
-  return [
-    { measure: sums, factor: one, cells: of('plus') },
-    { measure: sums, factor: { num: -1n, den: 1n }, cells: of('minus') },
-    {
-      measure: whole,
-      factor: one,
-      cells: (i) => {
-        const { group, cell } = at(i);
-        return forest.parent[cell]! < 0 ? [group * trees + placeOf(cell)] : [];
-      },
+/** The total of its tree, which a root has beside them. */
+function totalTerm(forest: Forest, { whole, roots, width, key }: Placed): Term {
+  const rootOf = rootsOf(forest);
+  // Trees of bins stand in the order of their bins; who has no answer comes last, with nobody there.
+  const order = key.kind === 'code' ? roots : [...new Set(rootOf)];
+  return {
+    measure: whole,
+    factor: one,
+    cells: (i) => {
+      const cell = i % width;
+      return forest.parent[cell]! < 0 ? [Math.floor(i / width) * order.length + order.indexOf(cell)] : [];
     },
-  ];
+  };
 }
