@@ -799,7 +799,12 @@ const beside = [
 
 /** Many tables at once. */
 const residual = 'src/mechanism/residual/residual.test.ts';
+const onRecord = 'test/estimate.test.ts';
 const tables = [
+  mutant('tables-known-alone', 'src/workload/choice.ts', '(policy.known?.together ?? 1)', '1', 'test/workload-known.test.ts'),
+  mutant('estimate-other-rows', 'src/workload/past.ts', 'const found = on !== ground ? []', 'const found = on === undefined ? []', onRecord),
+  mutant('estimate-other-cells', 'src/workload/past.ts', ').of !== table.of', ").of === ''", onRecord),
+  mutant('estimate-never-apart', 'src/workload/together.ts', '< beyond) return', '< 1e9) return', onRecord),
   mutant('tables-half-a-move', 'src/mechanism/residual/move.ts', '2n * (alone - product(apart))', 'alone - product(apart)', residual),
   mutant('tables-nobody-leaves', 'src/mechanism/residual/move.ts', 'l2squared: larger(l2squared, removed.l2squared)', 'l2squared', residual),
   mutant('tables-fractions', 'src/mechanism/residual/part.ts', '(2n * scale + cells) / (2n * cells)', 'scale / cells + 1n', residual),
