@@ -816,7 +816,7 @@ const beside = [
   mutant('known-missing-forgotten', 'src/count/known-effects.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
   mutant('known-carries-over', 'src/accounting/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
   mutant('known-told-from-data', 'src/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
-  mutant('known-for-analyses', 'src/release/session.ts', 'if (this.policy.known)', 'if (false)', knownTotals),
+  mutant('known-for-analyses', 'src/release/session.ts', 'if (this.policy.known && !reading.together)', 'if (false)', knownTotals),
   mutant('others-forgotten', 'src/release/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),
   mutant('others-one-record', 'src/accounting/others.ts', 'BigInt(known?.together ?? 1)', '1n', publishers),
   mutant('entered-any-secret', 'src/release/enter.ts', 'if (guarantee.secret !== policy.protect.secret)', 'if (false)', publishers),
@@ -825,7 +825,12 @@ const beside = [
 
 /** Many tables at once. */
 const residual = 'src/mechanism/residual/residual.test.ts';
+const onRecord = 'test/estimate.test.ts';
 const tables = [
+  mutant('tables-known-alone', 'src/workload/choice.ts', '(policy.known?.together ?? 1)', '1', 'test/workload-known.test.ts'),
+  mutant('estimate-other-rows', 'src/workload/past.ts', 'const found = on !== ground ? []', 'const found = on === undefined ? []', onRecord),
+  mutant('estimate-other-cells', 'src/workload/past.ts', ').of !== table.of', ").of === ''", onRecord),
+  mutant('estimate-never-apart', 'src/workload/together.ts', '< beyond) return', '< 1e9) return', onRecord),
   mutant('tables-half-a-move', 'src/mechanism/residual/move.ts', '2n * (alone - product(apart))', 'alone - product(apart)', residual),
   mutant('tables-nobody-leaves', 'src/mechanism/residual/move.ts', 'l2squared: larger(l2squared, removed.l2squared)', 'l2squared', residual),
   mutant('tables-fractions', 'src/mechanism/residual/part.ts', '(2n * scale + cells) / (2n * cells)', 'scale / cells + 1n', residual),
@@ -834,8 +839,8 @@ const tables = [
   mutant('tables-none-missing', 'src/mechanism/residual/worst.ts', '+ y[i]! * y[i]! + missing;', '+ y[i]! * y[i]!;', residual),
   mutant('tables-of-three-free', 'src/mechanism/residual/worst.ts', 'alone += list.reduce(larger)', 'alone += list[1]!', residual),
   mutant('tables-tangent-halved', 'src/mechanism/residual/worst.ts', 'alone + (at(t) + 1n) / 2n', 'alone + at(t) / 4n', residual),
-  mutant('tables-one-row-a-person', 'src/workload/release.ts', "protect.secret === 'person' ? protect.maxRows : 1", '1', every),
-  mutant('tables-come-and-go', 'src/workload/release.ts', "addsRemoves(policy) ? 'removed' : 'replaced';\n  const rows", "'removed';\n  const rows", every),
+  mutant('tables-one-row-a-person', 'src/workload/choice.ts', "protect.secret === 'person' ? protect.maxRows : (policy", '(policy', every),
+  mutant('tables-come-and-go', 'src/workload/choice.ts', "addsRemoves(policy) ? 'removed' : 'replaced';", "'removed';", every),
   mutant('tables-rely-on-nothing', 'src/workload/release.ts', '    relied: reliedBy(session.policy, workload, mechanism),\n', '', 'test/workload.test.ts'),
 ];
 

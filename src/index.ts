@@ -18,7 +18,7 @@ export {
 export type { FileName, Progress } from './ask/door.js';
 export { type DraftedPolicy, type DraftOptions, draftPolicy, type Found, type FoundColumn, type Said } from './ask/draft.js';
 export { type EnteredSpending, type EnterOptions, enterSpending } from './ask/enter.js';
-export type { EstimateAsked, Estimated } from './ask/estimate.js';
+export type { EstimateAsked } from './ask/estimate.js';
 export { type AskOptions, type Fugu, type OpenOptions, open } from './ask/fugu.js';
 export type { Answer } from './ask/kind.js';
 export type { PaidOdds } from './ask/kinds/odds.js';
@@ -147,3 +147,4 @@ export type { SynthColumn } from './synth/rows.js';
 export type { Explanation } from './terms/explain.js';
 export type { LearnedFrom, TransitionFile } from './ties/transitions.js';
 export type { WorkloadPlan } from './workload/release.js';
+export type { Estimated } from './workload/together.js';

@@ -179,8 +179,17 @@ describe('an estimate from all that was paid for', () => {
     // Told of other terms: another column that is read otherwise leaves what is not.
     shop.write('policy.yaml', policyOf().replace('[a, b, c, d]', '[a, b, c]'));
     const other = await shop.session();
-    await expect(estimated(other, {})).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    await expect(estimated(other, { workload: { tables: [{ by: ['town'] }] } })).rejects.toMatchObject({
+      code: 'QUERY_UNSUPPORTED',
+    });
     await other.close();
+    // Other ties may leave out other rows.
+    shop.write('policy.yaml', policyOf({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }));
+    const tied = await shop.session();
+    await expect(estimated(tied, { workload: { tables: [{ by: ['town'] }] }, entries: [one!] })).rejects.toMatchObject({
+      code: 'QUERY_UNSUPPORTED',
+    });
+    await tied.close();
   });
 
   it.each([

@@ -68,7 +68,8 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
     const five = ['v', 'w', 'x', 'y', 'z'];
     const levels = (name: string) => ({ [`${name}1`]: { a: ['1', '2'], b: ['3'] }, [`${name}2`]: { c: ['a'], d: ['b'] } });
     const own = samplePolicy(five.map((name) => category(name, ['1', '2', '3'])));
-    return readWorkload(own, { tables: [{ by: five }], levels: Object.fromEntries(five.map((name) => [name, levels(name)])) });
+    const tables = [{ by: five }, ...five.map((name) => ({ by: [`${name}1`] }))];
+    return readWorkload(own, { tables, levels: Object.fromEntries(five.map((name) => [name, levels(name)])) });
   },
   workloadColumns: () => readWorkload(wide, { tables: [{ all: 1 }] }),
   graphicalCells: () =>

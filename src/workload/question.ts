@@ -19,7 +19,7 @@ export interface View {
 /**
  * By sets of the axes (bit i for the i-th): what a unit of variance of the table that is centred along these adds to the variance of a question (levels.proof.md).
  */
-export function normsOf(sizes: readonly number[], { cells, shares }: Question): Float64Array {
+function normsOf(sizes: readonly number[], { cells, shares }: Question): Float64Array {
   const sets = 1 << sizes.length;
   const whole = sizes.reduce((n, m) => n * m, 1);
   return Float64Array.from({ length: sets }, (_, set) => {

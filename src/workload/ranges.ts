@@ -8,7 +8,7 @@ import type { Question, View } from './question.js';
 export type Ranges = 'all' | 'prefixes' | readonly (readonly [first: string | number, last: string | number])[];
 
 /** More values than this are not put into ranges of every kind. */
-export const mostOrdered = 256;
+const mostOrdered = 256;
 
 /** First and last place of every range that is asked for, of the values that are answers. */
 export function spansOf(column: string, labels: readonly string[], ranges: Ranges): readonly (readonly [number, number])[] {
@@ -67,7 +67,7 @@ function layouts(n: number): readonly (readonly number[])[] {
 }
 
 /**
- * The order of axes in which what is asked of a column by itself has the least error, were its rows to come and go (ranges.proof.md). It only chooses: costs and errors are worked out for
+ * The order of axes in which what is asked of a column by itself has the least error, were its rows to come and go (levels.proof.md). It only chooses: costs and errors are worked out for
  * whatever was chosen. `spans` are all ranges asked for, each value by itself where those are asked for, too.
  */
 export function gridFor(n: number, spans: readonly (readonly [number, number])[]): Grid {
