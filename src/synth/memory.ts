@@ -20,7 +20,7 @@ const perCell = 384;
 const perValue = 24;
 
 /** Bytes, about; beside what the program takes by itself. Measured on Adult: experiments/synth. */
-export const bytesOf = ({ rows, perRow, counted, cells, drawn, columns }: Held): number =>
+const bytesOf = ({ rows, perRow, counted, cells, drawn, columns }: Held): number =>
   rows * perRow + 16 * counted + perCell * cells + perValue * drawn * columns;
 
 /** Said before anything is paid for, with what would help most. */
