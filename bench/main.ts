@@ -16,6 +16,7 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./dependence.js'),
   () => import('./ties.js'),
   () => import('./query.js'),
+  () => import('./tables.js'),
   () => import('./graph.js'),
   () => import('./release.js'),
   () => import('./wide.js'),

@@ -1,5 +1,5 @@
 /**
- * Writes docs/api.md from the sources: what src/index.ts exports, with the comment, the signature and the example of each. `node scripts/api.mjs`;
+ * Writes docs/api.md from the sources: what src/index.ts exports, with the comment, the signature and the example of each; and docs/queries-reference.md, every kind of query on one page. `node scripts/api.mjs`;
  * `--print` prints it instead, `--examples` and `--unexported` tell what the tests look at.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -179,6 +179,50 @@ function document() {
   ].join('\n\n').replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
 }
 
+/** The same question in SQL, where SQL can say it. */
+const inSql = {
+  count: 'SELECT vote, COUNT(*) FROM survey WHERE age > 30 GROUP BY vote',
+  histogram: 'SELECT vote, COUNT(*) FROM survey GROUP BY vote',
+  crosstab: 'SELECT vote, insured, COUNT(*) FROM survey GROUP BY vote, insured',
+  sum: 'SELECT SUM(age) FROM survey',
+  mean: 'SELECT AVG(age) FROM survey',
+  variance: 'SELECT VARIANCE(age), STDDEV(age) FROM survey',
+  quantile: 'SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), MEDIAN(age) FROM survey',
+  share: 'SELECT 100.0 * COUNT(*) FILTER (WHERE vote = 1) / COUNT(vote) AS percent FROM survey',
+  distinct: 'SELECT COUNT(DISTINCT trust) FROM survey',
+  formula: 'SELECT SUM(age) / COUNT(age) AS mean FROM survey',
+};
+const weightless = ['cdf', 'ranges', 'quantile', 'distinct'];
+
+/** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts asks. */
+function reference() {
+  const kinds = [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) =>
+    names.split(', ').map((name) => ({ name, file, schema: names.includes(',') ? `${name}Schema` : 'schema' })),
+  );
+  const sections = kinds.map(({ name, file, schema }) => {
+    const page = read(`docs/queries/${name}.md`);
+    const about = page.split('\n\n')[1].trim();
+    const [, policy, example] = /```json (\S+)\n([\s\S]*?)\n```/.exec(page);
+    const own = fields(read(`src/query/kinds/${file}.ts`), schema).filter((f) => f.field !== 'kind' && !['name', 'where', 'by', 'weight', 'from', 'derive'].includes(f.field));
+    const weighted = weightless.includes(name) ? undefined : JSON.stringify({ ...JSON.parse(example), weight: 'w' }).replaceAll('":', '": ').replaceAll(',"', ', "');
+    return [
+      `## ${name}`,
+      `${about} [More](queries/${name}.md).`,
+      table(own),
+      `\`\`\`json ${policy}\n${example}\n\`\`\``,
+      weighted && `\`\`\`json weighted\n${weighted}\n\`\`\``,
+      inSql[name] && `\`\`\`sql\n${inSql[name]}\n\`\`\``,
+    ].filter(Boolean).join('\n\n');
+  });
+  return `${[
+    '# Every query on one page',
+    '<!-- Written by scripts/api.mjs from the schemas and docs/queries: change it there. -->',
+    'JSON, the same with weights (`w`: a column of `type: weight`) where they may stand, and SQL where it says the same. Every query may also say:',
+    table(fields(read('src/query/form.ts'), 'asked')),
+    ...sections,
+  ].join('\n\n').replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
+}
+
 /** The examples of the functions. */
 const examples = () =>
   exported()
@@ -204,5 +248,9 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   if (wanted === '--examples') console.log(JSON.stringify(examples()));
   else if (wanted === '--unexported') console.log(JSON.stringify(unexported()));
   else if (wanted === '--print') process.stdout.write(document());
-  else writeFileSync(join(root, 'docs/api.md'), document());
+  else if (wanted === '--print-queries') process.stdout.write(reference());
+  else {
+    writeFileSync(join(root, 'docs/api.md'), document());
+    writeFileSync(join(root, 'docs/queries-reference.md'), reference());
+  }
 }

@@ -847,6 +847,9 @@ const tables = [
 /** In what SQL says of rows. */
 // biome-ignore format: one line per fault
 const sql = [
+  mutant('keys-one-row', 'src/learn/keys/learn-keys.ts', 'return rowsMoved(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);', 'return rowsMoved(1);', 'src/learn/keys/learn-keys.test.ts'),
+  mutant('keys-that-occur-only', 'src/learn/keys/prefixes.ts', "(prefix === '' ? twoDigits : [...twoDigits, theEnd])", "(prefix === '' ? twoDigits : [theEnd])", 'src/learn/keys/learn-keys.test.ts'),
+  mutant('day-of-month-unbounded', 'src/query/calendar.ts', "1, part === 'day' ? 31 : 366)", "1, part === 'day' ? 3 : 366)", 'test/dates.test.ts'),
   mutant('derived-answers-unpaid', 'src/count/measure.ts', 'derived?.find((column) => column.name === name)?.bases ?? [name]', '[name].filter(() => derived === undefined || name)', effects),
   mutant('persons-in-one-cell', 'src/count/effects.ts', '(isSteady(policy, shape.counting) ? 1n : m) * touched', 'touched', effects),
   mutant('either-taken-for-both', 'src/count/effects.ts', 'parts.reduce(either, { ranges: [], missing: false })', 'parts.reduce(both, everyValue)', effects),

@@ -7,6 +7,7 @@ export { attackStream, type StreamAttackOptions } from './ask/attack-stream.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './ask/audit.js';
 export { type BeliefBudgetOptions, type BeliefGoal, beliefAfter, budgetForBelief } from './ask/belief.js';
 export type { BeliefAfter, BudgetForBelief } from './ask/belief-figures.js';
+export type { LearnedBounds } from './ask/bounds-query.js';
 export { type CheckedPolicy, type CheckOptions, checkPolicy } from './ask/check.js';
 export {
   type ConfirmedPolicy,
@@ -31,11 +32,8 @@ export type { Leakage } from './ask/leakage-figures.js';
 export { type LearnedSpread, learnNetwork, learnSpread, type NetworkOptions, type SpreadOptions } from './ask/learn.js';
 export {
   type BoundsOptions,
-  type FoundKey,
   type KeysOptions,
-  type LearnedBounds,
   type LearnedDomain,
-  type LearnedKeys,
   type LearnedRows,
   learnBounds,
   learnKeys,
@@ -100,6 +98,7 @@ export { Fault, type FaultCode, type FaultPlace, faultCodes, type Outcome } from
 export type { Rational } from './exact/rational.js';
 export type { Term } from './learn/classify/features.js';
 export type { ClassifyResult, Prediction } from './learn/classify/predict.js';
+export type { FoundKey, LearnedKeys } from './learn/keys/learn-keys.js';
 export type { KmeansResult } from './learn/kmeans/kmeans.js';
 export type { OddsEvidence } from './learn/odds/odds-evidence.js';
 export type { OddsInterval } from './learn/odds/odds-interval.js';

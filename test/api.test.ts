@@ -53,6 +53,17 @@ columns:
   day: { type: integer, bounds: [1, 365], public: true }
   place: { type: category, values: [home, away] }
 `,
+  'town.csv': table('id,city,income', 400, (i) => `p${i},${['Ulm', 'Bonn'][i % 2]},${1000 + i}`),
+  'stays.csv': table('id,nights', 400, (i) => `p${i % 100},${i % 9}`),
+  'town.yaml': `data: { source: town.csv }
+protect: { secret: person, unit: id, maxRows: 1 }
+budget: { epsilon: 2 }
+ledger: town.db
+dependence: none
+columns: {}
+tables:
+  stays: { source: stays.csv, unit: id, maxRows: 4, columns: { nights: { type: integer, bounds: [0, 9] } } }
+`,
   'place.json': '{"cells": [[0,0],[1,0],[0,1],[2,2]], "belief": [0.3,0.3,0.2,0.2]}',
   'ties.csv': 'a,b\np1,p2\n',
   'forward.json': '[[0.9, 0.1], [0.2, 0.8]]',

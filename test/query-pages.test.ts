@@ -58,7 +58,8 @@ describe('docs/queries', () => {
     expect('kind' in question ? question.kind : Object.keys(question)[0]).toBe(name);
     expect(page).toContain(`./fugu release examples/${example!.policy} --query '${example!.text}'`);
     const fugu = await at(example!.policy);
-    for (const { text } of blocks(page, 'sql')) expect((await fugu.plan({ sql: text })).measures.length).toBeGreaterThan(0);
+    for (const { text, policy } of blocks(page, 'sql'))
+      expect((await (await at(policy)).plan({ sql: text })).measures.length).toBeGreaterThan(0);
     const answer = await fugu.release(question as Question, { epsilon: 0.1 });
     const said = [...page.match(/ with: (.*)\.\n/)![1]!.matchAll(/`([^`]*)`/g)].map(([, text]) => text);
     expect(said).toEqual(

@@ -204,7 +204,7 @@ const learned = <R>(made: Promise<Learning<R>>): Promise<LearnedDomain<R>> =>
  * The values of a column that nobody has declared, as far as many rows have them: paid for, and entered into the policy.
  *
  * @example
- * const { result, entered } = await learnKeys('policy.yaml', { column: 'city', longest: 12, epsilon: 0.2 });
+ * const { result, entered } = await learnKeys('town.yaml', { column: 'city', longest: 4, epsilon: 0.2 });
  */
 export const learnKeys = (policy: FileName, given: KeysOptions): Promise<LearnedDomain<LearnedKeys>> =>
   learned(keysLearning(policy, given));
@@ -213,7 +213,7 @@ export const learnKeys = (policy: FileName, given: KeysOptions): Promise<Learned
  * Bounds and step of a number that nobody has declared: round numbers between which nearly all rows lie, paid for and entered into the policy.
  *
  * @example
- * const { result } = await learnBounds('policy.yaml', { column: 'income', within: 1e6, epsilon: 0.2 });
+ * const { result } = await learnBounds('town.yaml', { column: 'income', within: 1e6, epsilon: 0.2 });
  */
 export const learnBounds = (policy: FileName, given: BoundsOptions): Promise<LearnedDomain<LearnedBounds>> =>
   learned(boundsLearning(policy, given));
@@ -222,7 +222,7 @@ export const learnBounds = (policy: FileName, given: BoundsOptions): Promise<Lea
  * How many rows of one person are used in a table: as many as nearly everybody has, paid for and entered into the policy.
  *
  * @example
- * const { result } = await learnRows('policy.yaml', { table: 'visits', share: 0.95, epsilon: 0.1 });
+ * const { result } = await learnRows('town.yaml', { table: 'stays', share: 0.95, epsilon: 0.1 });
  */
 export const learnRows = (policy: FileName, given: RowsOptions): Promise<LearnedDomain<LearnedRows>> =>
   learned(rowsLearning(policy, given));

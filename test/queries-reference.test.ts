@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rational } from '../src/exact/rational.js';
+import type { Column, Policy } from '../src/policy/policy.js';
+import { bindBatch } from '../src/query/bind.js';
+import { queryKinds } from '../src/query/kinds.js';
+import { parseBatch } from '../src/query/parse.js';
+import { parseSql } from '../src/query/sql/sql.js';
+import { readPolicy } from '../src/terms/read.js';
+
+const root = join(import.meta.dirname, '..');
+const page = readFileSync(join(root, 'docs/queries-reference.md'), 'utf8');
+const sections = page.split(/^## /m).slice(1);
+const block = (section: string, language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``).exec(section)?.[1];
+
+/** A policy of the examples, with a weight beside its columns. */
+async function weighted(file: string): Promise<Policy> {
+  const policy = await readPolicy(join(root, 'examples', file));
+  const w: Column = { name: 'w', type: 'weight', bounds: [rational(0), rational(4)], step: rational(1, 2), missing: [] };
+  return { ...policy, columns: new Map([...policy.columns, ['w', w]]) };
+}
+
+describe('docs/queries-reference.md', () => {
+  it('is what scripts/api.mjs writes, with a section per kind', () => {
+    expect(execFileSync(process.execPath, [join(root, 'scripts/api.mjs'), '--print-queries'], { encoding: 'utf8' })).toBe(page);
+    expect(sections.map((section) => section.split('\n')[0]).sort()).toEqual(Object.keys(queryKinds).sort());
+  });
+
+  it.each(sections.map((section) => [section.split('\n')[0]!, section] as const))(
+    '%s: its examples are answered',
+    async (kind, section) => {
+      const [, file, text] = /```json (\S+)\n(\{[\s\S]*?)\n```/.exec(section)!;
+      const policy = await weighted(file!);
+      const asked = JSON.parse(text!);
+      expect(asked.kind).toBe(kind);
+      expect(bindBatch(parseBatch(asked), policy).measures.length).toBeGreaterThan(0);
+      const heavy = block(section, 'json weighted');
+      if (heavy !== undefined) {
+        expect(JSON.parse(heavy).weight).toBe('w');
+        expect(bindBatch(parseBatch(JSON.parse(heavy)), policy).measures.length).toBeGreaterThan(0);
+      } else expect(() => bindBatch(parseBatch({ ...asked, weight: 'w' }), policy)).toThrow();
+      const sql = block(section, 'sql');
+      const survey = await weighted('household-survey/policy.yaml');
+      if (sql !== undefined) expect(bindBatch(parseSql(sql, survey), survey).measures.length).toBeGreaterThan(0);
+    },
+  );
+});
