@@ -43,7 +43,7 @@ describe('a kind of query that one file and one line add', () => {
     await expect(fugu.plan(ask({ columns: 'party' }))).rejects.toThrow(/queries\[0\]\.column/);
     await expect(fugu.plan(ask({ column: 'shoe' }))).rejects.toMatchObject({ code: 'COLUMN_UNKNOWN' });
     await expect(fugu.plan({ kind: 'other' } as unknown as Question)).rejects.toMatchObject({
-      hint: expect.stringMatching(/quantile, answered\.$/),
+      hint: expect.stringMatching(/estimate, answered\.$/),
     });
   });
 });

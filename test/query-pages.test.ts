@@ -60,7 +60,7 @@ describe('docs/queries', () => {
     const fugu = await at(example!.policy);
     for (const { text, policy } of blocks(page, 'sql'))
       expect((await (await at(policy)).plan({ sql: text })).measures.length).toBeGreaterThan(0);
-    const answer = await fugu.release(question as Question, { epsilon: 0.1 });
+    const answer = await fugu.release(question as Question, { epsilon: 0.05 });
     const said = [...page.match(/ with: (.*)\.\n/)![1]!.matchAll(/`([^`]*)`/g)].map(([, text]) => text);
     expect(said).toEqual(
       'tables' in answer ? [...new Set(answer.tables.map(({ columns }) => columns.join(', ')))] : Object.keys(answer.result),

@@ -3,7 +3,7 @@ import { category, number, samplePolicy, weight } from '../../test/sample-policy
 import { type Data, normalFrom, seeded } from './world.js';
 
 /** Made-up people whose columns hang together: what a survey of theirs would hold. */
-export const columns = [
+const columns = [
   number('age', '18', '90'),
   number('education', '0', '20'),
   number('income', '0', '200'),

@@ -89,6 +89,20 @@ describe('shares with sampling error', () => {
     expect(withSampling(weighted, designed(2))).toBe(weighted);
   });
 
+  it('of weights are those of as many people as the declared mean and effect say', () => {
+    const weighted = (counts: readonly bigint[]) => {
+      const table = tableOf(counts);
+      return { ...table, query: { ...table.query, weight: 'w' } as typeof table.query };
+    };
+    const quiet = (table: ReturnType<typeof tableOf>, design: object) =>
+      withSampling(table, { design: { effect: 1, ...design }, protect: policy.protect }).rows[0]!.share!.withSampling!;
+    const plain = tableOf([200n, 200n, 100n, 0n]);
+    const told = quiet(weighted([200n, 200n, 100n, 0n]), { weights: { column: 'w', mean: 0.5, effect: 2 } });
+    expect(told).toEqual(quiet(plain, {}));
+    expect(quiet(plain, { population: 500 }).high).toBeCloseTo(plain.rows[0]!.share!.high, 4);
+    expect(quiet(plain, { population: 600 }).high).toBeLessThan(quiet(plain, {}).high);
+  });
+
   it('are none where one person may be several rows: how many people a count stands for is not published', () => {
     const plain = tableOf([120n, 80n, 40n, 3n]);
     expect(withSampling(plain, designed(1, { secret: 'person', maxRows: 4 }))).toBe(plain);
@@ -136,11 +150,37 @@ describe('a declared design', () => {
     expect(wide!.high - wide!.low).toBeGreaterThan(high - low);
   });
 
+  it('is read in all its parts', async () => {
+    const { parsePolicy } = await import('../terms/read.js');
+    const text = policyYaml({ extra: 'design: { clusters: { size: 21, alike: 0.05 }, effect: 1.5, population: 90000 }\n' });
+    expect((await parsePolicy(text, '/nowhere/policy.yaml')).design).toEqual({ effect: 3, population: 90000 });
+    shop = openWorkshop(policyYaml(), 30);
+  });
+
   it('must be a number that can be one', async () => {
-    for (const wrong of ['{ effect: 0 }', '{ effect: many }', '{ deff: 1.4 }', '1.4']) {
+    for (const wrong of [
+      '{ effect: 0 }',
+      '{ effect: many }',
+      '{ deff: 1.4 }',
+      '1.4',
+      '{ population: 0.5 }',
+      '{ clusters: { size: 20 } }',
+      '{ clusters: { size: 20, alike: 2 } }',
+      '{ weights: { column: party, mean: 1, effect: 1.2 } }',
+      '{ strata: { column: nowhere, sizes: { a: 10 } } }',
+      '{ strata: { column: party, sizes: { dem: 10 } } }',
+    ]) {
       shop = openWorkshop(policyYaml({ extra: `design: ${wrong}\n` }), 30);
       await expect(open(shop.policyFile)).rejects.toMatchObject({ code: 'POLICY_INVALID' });
       shop.remove();
     }
+  });
+});
+
+describe('a survey with weights', () => {
+  it('counts every question by the weight', async () => {
+    const { surveyBatch } = await import('../survey/query.js');
+    const { queries } = surveyBatch(policy, new Set(), { weight: 'w' });
+    expect(queries).toEqual([{ kind: 'histogram', column: 'vote', weight: 'w' }]);
   });
 });
