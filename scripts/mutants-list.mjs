@@ -860,6 +860,7 @@ const sql = [
   mutant('persons-in-one-cell', 'src/count/effects.ts', '(isSteady(policy, shape.counting) ? 1n : m) * touched', 'touched', effects),
   mutant('either-taken-for-both', 'src/count/effects.ts', 'parts.reduce(either, { ranges: [], missing: false })', 'parts.reduce(both, everyValue)', effects),
   mutant('pairs-of-derived-stay', 'src/count/pair-effects.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/count/pair-effects.test.ts'),
+  mutant('rows-chosen-without-numbers', 'src/count/kept-rows.ts', "column.type === 'real' ? dialect.bits(cell) : cell", "column.type === 'real' ? '1' : cell", 'src/engine/duckdb/duckdb.test.ts'),
   mutant('not-left-out', 'src/query/filter.ts', 'return { ...test, negate: !test.negate };', 'return test;', 'src/query/expressions.test.ts'),
   mutant('products-of-two-ends', 'src/query/quantity.ts', 'p.low * q.low, p.low * q.high, p.high * q.low, p.high * q.high', 'p.low * q.low, p.high * q.high', 'src/query/expressions.test.ts'),
   mutant('nothing-times-something', 'src/query/quantity.ts', '{ of: affine(0n, 0n, a.of), offset: zero, scale: zero, low: 0n, high: 0n }', '{ ...a, offset: zero, scale: zero }', 'src/query/neighbours.test.ts'),

@@ -18,7 +18,11 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeEngine, inShortTime } from '../../../test/engine-contract.js';
 import { now, openNow } from '../../../test/now.js';
+import { number, samplePolicy } from '../../../test/sample-policy.js';
+import { countByDatabase } from '../../count/count.js';
 import { Fault } from '../../errors.js';
+import { bindBatch } from '../../query/bind.js';
+import { parseBatch } from '../../query/parse.js';
 import { openEngine } from '../../terms/open.js';
 import type { Engine, Pinned } from '../engine.js';
 import { sweepTempFolders } from '../temp-folder.js';
@@ -287,6 +291,34 @@ describe('a duckdb file', () => {
       [1, '2', 1.5, 2, true, '2020-01-02', 'x', '[1, 2]', null, '[1.5]', 7n],
     ]);
     await engine.close();
+  });
+});
+
+describe('doubles', () => {
+  it('are told apart by their bits, both zeros as one, NaN as none', async () => {
+    const cells = ['0', '-0', '1.5', '-1.5', '5e-324', '-5e-324', '1.7976931348623157e308', 'NaN', 'Infinity', '-Infinity'];
+    const source = file('.parquet');
+    await duck(':memory:', `COPY (SELECT * FROM (VALUES ${cells.map((x, k) => `(${k}, CAST('${x}' AS DOUBLE))`).join(', ')}) AS t(k, x)) TO '${source}'`); // biome-ignore format: one line
+    const data = await openNow({ source });
+    const bits = (x: number) => new BigInt64Array(Float64Array.of(x + 0).buffer)[0]!;
+    const found = await data.rows({ sql: `SELECT ${data.dialect.bits('x')} FROM fugu_data ORDER BY k`, values: [] });
+    expect(found.open().map(([x]) => x)).toEqual(cells.map((x) => (x === 'NaN' ? null : bits(Number(x)))));
+    await data.close();
+  });
+
+  it('choose which rows of a person stay, whatever the order of rows', async () => {
+    const rows = Array.from({ length: 80 }, (_, i) => `('p${i >> 1}', ${i % 2 === 0 ? i + 0.25 : i + 0.5})`);
+    const policy = samplePolicy([number('x', '0', '100', '0.25')], { secret: 'person', unit: 'who', maxRows: 1 });
+    const { measures } = bindBatch(parseBatch({ kind: 'sum', column: 'x' }), policy);
+    const found: bigint[] = [];
+    for (const list of [rows, [...rows].reverse(), [...rows].sort()]) {
+      const source = file('.parquet');
+      await duck(':memory:', `COPY (SELECT * FROM (VALUES ${list.join(', ')}) AS t(who, x)) TO '${source}'`);
+      const data = await openNow({ source });
+      found.push((await countByDatabase(data, policy, measures))[0]!.open()[0]!);
+      await data.close();
+    }
+    expect(new Set(found).size).toBe(1);
   });
 });
 

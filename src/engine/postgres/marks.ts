@@ -5,7 +5,7 @@ import type { Connection } from './connection.js';
  * Which files of the server hold tables, and which parts they have. A snapshot does not keep them: a table that is emptied (TRUNCATE) or written anew (ALTER TABLE,
  * REFRESH) is seen without rows by whoever took a snapshot before and reads it afterwards, and a part that is added is seen with all of its own.
  */
-export function marksOf(oids: readonly number[]): string {
+function marksOf(oids: readonly number[]): string {
   const file = (oid: string) => `CAST(${oid} AS TEXT) || ':' || coalesce(CAST(pg_relation_filenode(${oid}) AS TEXT), '-')`;
   const parts = `(SELECT string_agg(${file('CAST(relid AS OID)')}, ',' ORDER BY CAST(relid AS OID)) FROM pg_partition_tree(CAST(o AS REGCLASS)))`;
   return `SELECT string_agg(${file('o')} || coalesce(' of ' || ${parts}, ''), ' ' ORDER BY o) FROM unnest(CAST('{${oids.join()}}' AS OID[])) AS o`;
