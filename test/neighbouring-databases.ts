@@ -163,7 +163,7 @@ export function statementOf(draw: Draw, { policy, tables }: Shape): Asked {
     columns.filter((c) => c !== unit && c !== 'w' && c !== 'k').map((name) => ({ as, name })),
   );
   const keys = Array.from({ length: draw.below(3) }, () => keyOf(draw, all));
-  const values = Array.from({ length: 1 + draw.below(2) }, () => valueOf(draw, all, parts[0]!));
+  const values = Array.from({ length: 1 + draw.below(2) }, () => aggregateOf(draw, all, parts[0]!));
   const where = draw.chance(0.5) ? ` WHERE ${conditionOf(draw, all, 2)}` : '';
   const head = withs.length > 0 ? `WITH ${withs.join(', ')} ` : '';
   const text = (by: readonly string[]) =>
@@ -191,7 +191,7 @@ function keyOf(draw: Draw, all: readonly Named[]): string {
   return draw.among(ways)();
 }
 
-function valueOf(draw: Draw, all: readonly Named[], { as, unit }: Part): string {
+function aggregateOf(draw: Draw, all: readonly Named[], { as, unit }: Part): string {
   const [codes, numbers, dates] = [kind(all, 'cm'), kind(all, 'x'), kind(all, 'd')];
   const filter = draw.chance(0.2) ? ` FILTER (WHERE ${conditionOf(draw, all, 1)})` : '';
   const ways = [
