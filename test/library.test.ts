@@ -25,7 +25,7 @@ let shop: Workshop;
 let people: string;
 let ties: string;
 beforeAll(() => {
-  shop = openWorkshop(policyYaml({ budget: '{ epsilon: 20 }' }), 600);
+  shop = openWorkshop(policyYaml({ budget: '{ epsilon: 20 }' }).replace('people.csv }', 'people.csv, links: [home] }'), 600);
   people = shop.write(
     'public-ties.yaml',
     policyYaml({ budget: '{ epsilon: 20 }', extra: friends.replace('PRIVATE', 'false') }).replace(

@@ -66,8 +66,11 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   workloadTables: () => readWorkload(wide, { tables: [{ all: 4 }] }),
   workloadAxes: () => {
     const five = ['v', 'w', 'x', 'y', 'z'];
-    const levels = (name: string) => ({ [`${name}1`]: { a: ['1', '2'], b: ['3'] }, [`${name}2`]: { c: ['a'], d: ['b'] } });
-    const own = samplePolicy(five.map((name) => category(name, ['1', '2', '3'])));
+    const levels = (name: string) => ({
+      [`${name}1`]: { a: ['1', '2'], b: ['3', '4'], c: ['5', '6'] },
+      [`${name}2`]: { d: ['a', 'b'], e: ['c'] },
+    });
+    const own = samplePolicy(five.map((name) => category(name, ['1', '2', '3', '4', '5', '6'])));
     const tables = [{ by: five }, ...five.map((name) => ({ by: [`${name}1`] }))];
     return readWorkload(own, { tables, levels: Object.fromEntries(five.map((name) => [name, levels(name)])) });
   },

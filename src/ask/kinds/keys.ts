@@ -18,7 +18,12 @@ export const keys = defineKind({
   name: 'keys',
   question: z.strictObject({ keys: request }),
   hint: 'Write {"keys": {"column": "city", "most": 50, "longest": 12}}.',
-  example: () => undefined,
+  // What rows are joined by is in the data and need not be declared.
+  example({ columns, data, protect }) {
+    const open = protect.secret === 'row' || protect.secret === 'person';
+    const column = data.links?.find((name) => !columns.has(name));
+    return open && column !== undefined ? { keys: { column, most: 5, longest: 3 } } : undefined;
+  },
   plan: (session, { keys }, options) => planKeys(session, asked(keys), options),
   async release(session, { keys }, options): Promise<Answer<LearnedKeys>> {
     const { learned, receipt } = await learnKeys(session, asked(keys), options);
