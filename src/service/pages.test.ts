@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it } from 'vitest';
-import { consoleOf } from './console.js';
+import { consoleOf } from './pages.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-console-'));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
