@@ -869,6 +869,32 @@ const sql = [
   mutant('places-beyond-their-domain', 'src/count/derived.ts', 'n >= 0 && n <= last ? n : -1', 'n >= 0 ? n : -1', 'src/query/neighbours.test.ts'),
 ];
 
+/** Of the service: who is let in, who sees what, and what pays. */
+const door = [
+  mutant(
+    'csrf-unasked',
+    'src/service/who.ts',
+    "c.req.method === 'GET' || c.req.method === 'HEAD'",
+    "c.req.method !== 'DELETE'",
+    'test/service/sign-in.test.ts',
+  ),
+  mutant(
+    'others-entries',
+    'src/service/routes/entry.ts',
+    "caller.role === 'analyst' && entry.analyst !== caller.name",
+    "caller.role === 'auditor' && entry.analyst !== caller.name",
+    'test/service/kinds.test.ts',
+  ),
+  mutant('code-twice', 'src/service/sessions.ts', 'unlinkSync(file.place);', 'void file.place;', 'test/service/sign-in.test.ts'),
+  mutant(
+    'session-outlives-token',
+    'src/service/sessions.ts',
+    'return token && this.#tokens.stands(token, now) ? token : undefined;',
+    'return token;',
+    'test/service/sign-in.test.ts',
+  ),
+];
+
 export const mutants = [
   ...sql,
   ...synthetic,
@@ -887,4 +913,5 @@ export const mutants = [
   ...parts,
   ...overTime,
   ...alongPairs,
+  ...door,
 ];

@@ -1,12 +1,11 @@
-import { createWriteStream, existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import * as z from 'zod';
 import { confirmPolicy, type UnconfirmedColumn, unconfirmedColumns } from '../ask/confirm.js';
 import { type DraftedPolicy, draftPolicy, type Found } from '../ask/draft.js';
 import { Fault } from '../errors.js';
 import { makeFolder } from '../files/folder.js';
+import { receive } from '../files/receive.js';
 import { writeWhole } from '../files/write-file.js';
 import { parseJson } from '../input/json.js';
 import { readNamedText } from '../input/named-file.js';
@@ -169,23 +168,3 @@ export class Drafts {
 
 const idForm = /^[0-9a-f]{24}$/;
 const [kept, looked] = ['draft.json', 'draft.yaml'];
-
-async function receive(bytes: ReadableStream<Uint8Array>, file: string, most: number): Promise<void> {
-  let size = 0;
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      if (size > most)
-        done(
-          new Fault(
-            'LIMIT_EXCEEDED',
-            'The file is too large.',
-            'Put it on the machine of the service, and use "fugu init" there.',
-          ),
-        );
-      else done(null, chunk);
-    },
-  });
-  await pipeline(Readable.fromWeb(bytes as never), counted, createWriteStream(file, { mode: 0o600, flags: 'wx' }));
-  if (size === 0) throw new Fault('USAGE', 'The file is empty.', 'Send its bytes as the body.');
-}

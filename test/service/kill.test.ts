@@ -53,7 +53,7 @@ describe('a service that is killed', () => {
             const { receipt, tables } = answer.body;
             told.push({ body, entry: receipt.ledger.entry, hash: receipt.ledger.hash, tables });
             // So that it dies in the middle of others.
-            if (++answered > 10 + 7 * round) enough();
+            if (++answered > 10 + (round % 5)) enough();
           }
         };
         const all = Array.from({ length: clients }, client);
@@ -88,7 +88,7 @@ describe('a service that is killed', () => {
       expect(await service.ended).toBe(0);
       expect(verifyLog(join(folder, 'fugu-log', 'service')).events).toBeGreaterThan(told.length);
     },
-    Math.max(60_000, 30_000 * kills),
+    Math.max(300_000, 60_000 * kills),
   );
 
   it('finishes or records what was begun when it is told to stop', async () => {
@@ -114,7 +114,7 @@ describe('a service that is killed', () => {
     for (const entry of entries) expect(entry).toMatchObject({ settled: true });
     again.child.kill('SIGTERM');
     await again.ended;
-  });
+  }, 300_000);
 });
 
 describe('the audit log', () => {
@@ -136,5 +136,5 @@ describe('the audit log', () => {
       writeFileSync(log, changed);
       await expect(running(folder)).rejects.toThrow('does not follow');
     }
-  });
+  }, 300_000);
 });

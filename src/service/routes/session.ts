@@ -32,7 +32,8 @@ export const routes = [
     answer: signedIn,
     handle: async (asked) => {
       const { service, body, secure, more } = asked;
-      if (!asked.ownOrigin) throw new Refused(403, 'ACCESS_DENIED', 'This came from another site.', 'Sign in from the console.');
+      if (!asked.ownOrigin)
+        throw new Refused(403, 'ACCESS_DENIED', 'This came from another site.', 'Sign in from a page of this service.');
       const token = 'code' in body ? service.sessions.redeem(body.code) : service.tokens.find(body.token);
       if (!token) throw wrong(asked);
       const { secret, expires } = service.sessions.begin(token);

@@ -1,0 +1,25 @@
+import { createWriteStream } from 'node:fs';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Fault } from '../errors.js';
+
+/** What somebody sends, into a new file that only its owner reads, as long as it is no larger than it may be. What was written of more is for the caller to take away. */
+export async function receive(bytes: ReadableStream<Uint8Array>, file: string, most: number): Promise<void> {
+  let size = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size > most)
+        done(
+          new Fault(
+            'LIMIT_EXCEEDED',
+            'The file is too large.',
+            'Put it on the machine of the service, and use "fugu init" there.',
+          ),
+        );
+      else done(null, chunk);
+    },
+  });
+  await pipeline(Readable.fromWeb(bytes as never), counted, createWriteStream(file, { mode: 0o600, flags: 'wx' }));
+  if (size === 0) throw new Fault('USAGE', 'The file is empty.', 'Send its bytes as the body.');
+}
