@@ -27,7 +27,8 @@ export interface Serving {
 
 /** Somebody who sends a request a byte at a time holds a connection for so long and no longer. */
 const usualPatience = { headersTimeout: 10_000, requestTimeout: 60_000 };
-const keepAliveTimeout = 5_000;
+/** Longer than proxies keep a connection: whoever ends it first should be the one who asks. */
+const keepAliveTimeout = 75_000;
 /** The log is safe from a power cut after so long. */
 const syncEvery = 1000;
 /** What was begun may take so long when the service stops. */
