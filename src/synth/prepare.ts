@@ -1,5 +1,6 @@
 import { nothingLeft } from '../accounting/share.js';
 import type { HowCounted } from '../count/count.js';
+import { leavesOut } from '../count/kept-rows.js';
 import { Fault } from '../errors.js';
 import { rational } from '../exact/rational.js';
 import { fit as modelOf } from '../graphical/fit.js';
@@ -7,7 +8,6 @@ import { treeOf } from '../graphical/tree.js';
 import { recordsHeld, rowsPerRecord } from '../learn/public-size.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
 import { addsRemoves } from '../policy/neighbours.js';
-import type { Policy } from '../policy/policy.js';
 import type { Plan } from '../release/plan.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
 import { candidatesFor } from './candidates.js';
@@ -20,7 +20,7 @@ import { type PairMethod, pairMethod } from './households/measure-pairs.js';
 import { impossibleIn } from './impossible.js';
 import type { Ground } from './made.js';
 import { refuseBeyond } from './memory.js';
-import type { Method, Setting } from './method.js';
+import { isOneRowEach, type Method, type Setting } from './method.js';
 import { bytesPerRow } from './read-coded.js';
 import { inRounds } from './rounds.js';
 import { asTree } from './tree.js';
@@ -90,9 +90,10 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const { records, counting } = addsRemoves(policy) ? anyHeld(session, names, perRow) : await recordsHeld(session, names, perRow);
   const each = rowsPerRecord(policy);
   const change = records === undefined ? 'removed' : 'replaced';
-  const setting: Setting = { sizes, change, ...(records !== undefined && { records }), each, impossible, mostCells };
+  const leftOut = leavesOut(policy);
+  const setting: Setting = { sizes, change, ...(records !== undefined && { records }), leftOut, each, impossible, mostCells };
   const candidates = mode === 'aim' ? candidatesFor(modelled, form, mostCells) : [];
-  const method = methodOf(policy, mode, setting, household ? partOf(allotment, forPeople) : allotment, candidates);
+  const method = methodOf(mode, setting, household ? partOf(allotment, forPeople) : allotment, candidates);
   const partnered = household && pairMethod(setting, household, partOf(allotment, forPairs));
   const framed = session.frame({
     label:
@@ -145,23 +146,16 @@ const anyHeld = (
 ): { readonly records?: number; readonly counting: HowCounted } => ({
   counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(session.room / perRow) } },
 });
-function methodOf(
-  policy: Policy,
-  mode: Mode,
-  setting: Setting,
-  allotment: Allotment,
-  candidates: ReturnType<typeof candidatesFor>,
-): Method {
+function methodOf(mode: Mode, setting: Setting, allotment: Allotment, candidates: ReturnType<typeof candidatesFor>): Method {
   if (mode === 'aim') return inRounds(setting, allotment, candidates);
   if (mode === 'mst') return asTree(setting, allotment);
-  const { records } = setting;
-  if (policy.protect.maxRows > 1 || records === undefined)
+  if (!isOneRowEach(setting))
     throw new Fault(
       'QUERY_UNSUPPORTED',
-      'The mode privbayes counts one row per person, and a public number of them.',
+      'The mode privbayes counts one row of every person, and a public number of them.',
       'Use the mode aim or mst.',
     );
-  return asGrownTree({ sizes: setting.sizes, records }, allotment);
+  return asGrownTree(setting, allotment);
 }
 
 /** Gaussian noise where the budget has a delta. */

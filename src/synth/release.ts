@@ -9,7 +9,7 @@ import type { CodedColumn } from './columns.js';
 import type { Mode, SynthForm } from './form.js';
 import { type Homes, membersOf, pairRows, partners } from './households/pairs.js';
 import { made, type SynthResult, type Told } from './made.js';
-import { totalOf } from './method.js';
+import { isOneRowEach, totalOf } from './method.js';
 import { type Prepared, prepare, type SynthPlan } from './prepare.js';
 import { readCoded } from './read-coded.js';
 
@@ -46,8 +46,7 @@ export async function releaseSynth(
     mechanisms: [...method.mechanisms, ...(partnered?.mechanisms ?? [])],
     execute: async (engine, paid) => {
       const rows = (await readCoded(engine, session.policy, coded, form.households?.by)).open();
-      if (setting.each === 1 && setting.records !== undefined && rows.rows !== setting.records)
-        throw new RangeError('the number of records has changed');
+      if (isOneRowEach(setting) && rows.rows !== setting.records) throw new RangeError('the number of records has changed');
       const { measured, pairs } = measuredOf(prepared, rows, paid, progress);
       return { measured: measured.map(kept), ...(pairs.length > 0 && { pairs: pairs.map(kept) }) };
     },

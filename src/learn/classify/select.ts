@@ -1,3 +1,4 @@
+import { leavesOut } from '../../count/kept-rows.js';
 import { streamIndices } from '../../count/stream.js';
 import type { Pinned } from '../../engine/engine.js';
 import { Fault } from '../../errors.js';
@@ -39,6 +40,12 @@ export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: All
       'QUERY_UNSUPPORTED',
       'Features can be selected only when a record is one row.',
       'Leave out "select", or declare maxRows: 1.',
+    );
+  if (leavesOut(policy))
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Features are selected by a row of every person, and under pairs of values whoever has more than one is left out.',
+      'Leave out "select", or protect rows (secret: row) where one row is one person.',
     );
   const steps = choices(keep, records, allotment);
   return {

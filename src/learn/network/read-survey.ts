@@ -1,4 +1,5 @@
 import { viewColumn } from '../../count/column-view.js';
+import { leavesOut } from '../../count/kept-rows.js';
 import { columnsRead } from '../../count/measure.js';
 import { keyRows } from '../../count/read-rows.js';
 import { compileStream } from '../../count/stream.js';
@@ -36,6 +37,12 @@ export function refuseRepeatedRows(policy: Policy): void {
       'QUERY_UNSUPPORTED',
       'A model of the answers can be learned privately only when one row is one person.',
       'Protect rows or answers, or declare maxRows: 1.',
+    );
+  if (leavesOut(policy))
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A model of the answers needs a row of every person, and under pairs of values whoever has more than one is left out.',
+      'Protect rows (secret: row) where one row is one person, or leave protect.pairs out.',
     );
 }
 
