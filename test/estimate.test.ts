@@ -192,6 +192,28 @@ describe('an estimate from all that was paid for', () => {
     await tied.close();
   });
 
+  it('does not put together some rows of every person and all rows of some: pairs leave out whoever has more', async () => {
+    const person = (more: string) => policyOf({ protect: `{ secret: person, unit: home, maxRows: 1${more} }` });
+    const shop = open(300, person(''));
+    const first = await shop.session();
+    await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '5' });
+    await first.close();
+    const asked = { workload: { tables: [{ by: ['town'] }] } };
+    shop.write('policy.yaml', person(', pairs: { age: { within: 5 } }'));
+    const paired = await shop.session();
+    await expect(estimated(paired, asked)).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    await paired.close();
+    // Of rows all are used, whatever pairs there are.
+    const rows = open(300);
+    const plain = await rows.session();
+    await plain.release({ kind: 'histogram', column: 'town' }, { epsilon: '5' });
+    await plain.close();
+    rows.write('policy.yaml', policyOf({ protect: '{ secret: row, pairs: { age: { within: 5 } } }' }));
+    const near = await rows.session();
+    expect((await estimated(near, asked)).used).toHaveLength(1);
+    await near.close();
+  });
+
   it.each([
     ['no table that tells it', {}, 'Nothing was paid for'],
     ['a table that nothing says', { workload: { tables: [{ by: ['town', 'age'] }] } }, 'Nothing that was paid for says'],

@@ -19,8 +19,10 @@ export function groundOf(policy: Policy): string {
       data.encoding ?? null,
       protect.secret,
       protect.unit ?? null,
-      // Which rows of a person are kept hangs on all that is declared of them.
-      protect.secret === 'person' ? [population, protect.maxRows ?? null, readingOf(policy)] : null,
+      // Which rows of a person are kept hangs on all that is declared of them, and under pairs on how many there are.
+      protect.secret === 'person'
+        ? [population, protect.maxRows ?? null, readingOf(policy), ...(protect.pairs ? ['all or none'] : [])]
+        : null,
       // Ties may leave records out.
       dependence,
       [...relations.keys()],
