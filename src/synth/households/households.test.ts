@@ -252,4 +252,30 @@ columns:
     expect((await session.entries()).length).toBe(0);
     await session.close();
   });
+
+  it.each([
+    ['in several households', 'h1', 'h2'],
+    ['in one and in none', 'h1', ''],
+    ['in none and in one', '', 'h1'],
+  ])('are refused for a person whose rows are %s: which row is used would decide where they live', async (_, one, another) => {
+    const shop = openWorkshop(policy('[{ kind: groups, by: home }]', '{ secret: person, unit: id, maxRows: 1 }'));
+    shops.push(shop);
+    const others = [1, 2, 3, 4].map((k) => `b${k},h${1 + (k % 2)},south,rep,30`).join('\n');
+    const write = (home: string) =>
+      shop.write(
+        'people.csv',
+        `id,home,town,party,age\na,${one},north,dem,20\na,${home},south,rep,50\n${others}\n,h1,south,rep,40\n,h2,south,rep,40\n`,
+      );
+    write(another);
+    const session = await shop.session();
+    await expect(planSynth(session, { households: { by: 'home' } }, { epsilon: '1' })).rejects.toMatchObject({
+      code: 'QUERY_UNSUPPORTED',
+      message: expect.stringContaining('several households'),
+    });
+    await session.close();
+    write(one);
+    const same = await shop.session();
+    expect((await planSynth(same, { households: { by: 'home' } }, { epsilon: '1' })).fits).toBe(true);
+    await same.close();
+  });
 });
