@@ -1,8 +1,13 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../test/workshop.js';
 import { planPaid } from '../learn/network/learn-columns.js';
 import { refuseBeyond } from './memory.js';
 import { planSynth, releaseSynth, type SynthResult } from './release.js';
+
+// What is drawn here is the same in every run.
+vi.mock('../noise/bits.js', async (original) =>
+  (await import('../../test/seeded-source.js')).seededNoise(await original<typeof import('../noise/bits.js')>(), 46),
+);
 
 const shops: Workshop[] = [];
 afterAll(() => {

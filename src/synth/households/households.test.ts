@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
 import { compare, rational } from '../../exact/rational.js';
 import { fit as modelOf } from '../../graphical/fit.js';
@@ -17,6 +17,11 @@ import { type Apart, apartOf } from './apart.js';
 import { type Household, pairMethod } from './measure-pairs.js';
 import { alone, membersOf, pairRows, partners } from './pairs.js';
 import { together } from './together.js';
+
+// What is drawn here is the same in every run.
+vi.mock('../../noise/bits.js', async (original) =>
+  (await import('../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../noise/bits.js')>(), 57),
+);
 
 const apart: Apart = { of: 0, width: 4, places: 2 };
 const household: Household = { members: 2, shared: [], own: [0, 1], apart: [apart] };
