@@ -246,6 +246,37 @@ describe('an estimate from all that was paid for', () => {
     }
   });
 
+  it('leaves out what counted other rows of persons: cut to one each, or none of those who have more', async () => {
+    const text = policyOf({ protect: '{ secret: person, unit: home, maxRows: 1 }', budget: '{ epsilon: 100 }' });
+    const shop = open(400, text);
+    const first = await shop.session();
+    await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '2' });
+    expect((await estimated(first, {})).used.length).toBe(1);
+    await first.close();
+    for (const other of [
+      text.replace('maxRows: 1', 'maxRows: 1, pairs: { age: { within: 5 } }'),
+      text.replace('people.csv', 'people.csv, links: [party]'),
+      text.replace('maxRows: 1', 'maxRows: 2'),
+    ]) {
+      shop.write('policy.yaml', other);
+      const session = await shop.session();
+      await expect(estimated(session, {})).rejects.toMatchObject({ message: expect.stringContaining('Nothing was paid for') });
+      await session.close();
+    }
+  });
+
+  it('looks at no row: the same is told when the data is another', async () => {
+    const shop = open(400);
+    const first = await shop.session();
+    await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '50' });
+    const before = await estimated(first, { tidy: true });
+    await first.close();
+    shop.write('people.csv', csvOf(1));
+    const later = await shop.session();
+    expect(await estimated(later, { tidy: true })).toEqual(before);
+    await later.close();
+  });
+
   it('is a command that writes its tables and what they are made of', async () => {
     const shop = open(500);
     const session = await shop.session();

@@ -1,5 +1,5 @@
 import type { HowCounted } from '../count/count.js';
-import { publicRecords as countRecords } from '../count/kept-rows.js';
+import { publicRecords as countRecords, leavesOut } from '../count/kept-rows.js';
 import { pinned } from '../engine/engine.js';
 import { countStructure, relationView } from '../engine/structure.js';
 import { Fault } from '../errors.js';
@@ -57,3 +57,6 @@ export function refuseToHold(rows: number, bytesPerRow: number, room: number): v
 
 /** Most rows that change when one record is replaced. */
 export const rowsPerRecord = (policy: Policy): number => (policy.protect.secret === 'person' ? policy.protect.maxRows : 1);
+
+/** Whether every record is one row that counts. Under pairs of values a person who has more rows than `maxRows` is left out: how many are left is not public. */
+export const oneRowEach = (policy: Policy): boolean => rowsPerRecord(policy) === 1 && !leavesOut(policy);
