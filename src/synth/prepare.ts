@@ -118,6 +118,12 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     errors: [],
     candidates: [],
   });
+  if (household && framed.records && framed.records.leftOut > 0)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A tie of the policy leaves records out of every answer; synthetic households have all members.',
+      'Leave maxUsed and the like out of the ties, or leave households out.',
+    );
   const tables = (mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2) + (partnered?.tables ?? 0);
   const cells = Math.min(mostCells, method.cells);
   const counted = candidates.reduce((n, own) => n + cellsOf(sizes, own.columns), 0) + (partnered?.cells ?? 0);
