@@ -5,6 +5,7 @@ import { countStructure, relationView } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
 import { deskOf, type Session } from '../release/session.js';
+import { countInSeveral } from './several-groups.js';
 
 /** How many records a session is about: public. */
 export function publicRecords(session: Session): Promise<number> {
@@ -40,6 +41,12 @@ export function tiesHeld(
     refuseToHold(ties, bytesPerTie, data.room);
     return { where: 'here', streamed: { columns }, held: { upTo: Math.floor(data.room / bytesPerTie) } };
   });
+}
+
+/** How many persons are in several groups of a column that a tie declares as known, before anything is booked. */
+export function inSeveralGroups(session: Session, by: string): Promise<number> {
+  const { policy, engine } = deskOf(session);
+  return pinned(engine, (data) => countInSeveral(data, policy, by));
 }
 
 export function refuseToHold(rows: number, bytesPerRow: number, room: number): void {

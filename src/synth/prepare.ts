@@ -1,17 +1,16 @@
 import { nothingLeft } from '../accounting/share.js';
 import type { HowCounted } from '../count/count.js';
 import { leavesOut } from '../count/kept-rows.js';
-import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { rational } from '../exact/rational.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import { treeOf } from '../graphical/tree.js';
-import { recordsHeld, rowsPerRecord } from '../learn/public-size.js';
+import { inSeveralGroups, recordsHeld, rowsPerRecord } from '../learn/public-size.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { Plan } from '../release/plan.js';
-import { type Allowance, type AskOptions, deskOf, type Session, toldOf } from '../release/session.js';
+import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
 import { candidatesFor } from './candidates.js';
 import { chosenColumns, codedColumns, type ModelColumn } from './columns.js';
 import { cellsOf } from './counts.js';
@@ -70,10 +69,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
       `At most ${mostGrouped.toLocaleString('en')} rows are grouped into households.`,
       'Ask for fewer rows.',
     );
-  if (form.households) {
-    const { by } = form.households;
-    await pinned(deskOf(session).engine, (data) => refuseSeveralHomes(data, policy, by));
-  }
+  if (form.households) refuseSeveralHomes(await inSeveralGroups(session, form.households.by), form.households.by);
   const modelled: readonly ModelColumn[] = form.households ? [...coded, membersColumn(form.households)] : coded;
   const sizes = modelled.map(({ size }) => size);
   const impossible = [
@@ -119,6 +115,12 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     errors: [],
     candidates: [],
   });
+  if (household && framed.records && framed.records.leftOut > 0)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A tie of the policy leaves records out of every answer; synthetic households have all members.',
+      'Leave maxUsed and the like out of the ties, or leave households out.',
+    );
   const tables = (mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2) + (partnered?.tables ?? 0);
   const cells = Math.min(mostCells, method.cells);
   const counted = candidates.reduce((n, own) => n + cellsOf(sizes, own.columns), 0) + (partnered?.cells ?? 0);

@@ -1,6 +1,7 @@
 import type { Measured } from '../graphical/fit.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
+import { countInSeveral } from '../learn/several-groups.js';
 import type { Paid } from '../mechanism/paid.js';
 import { cryptoBits } from '../noise/bits.js';
 import type { Receipt } from '../release/receipt.js';
@@ -46,7 +47,10 @@ export async function releaseSynth(
     plan,
     mechanisms: [...method.mechanisms, ...(partnered?.mechanisms ?? [])],
     execute: async (engine, paid) => {
-      if (form.households) await refuseSeveralHomes(engine, session.policy, form.households.by);
+      if (form.households) {
+        const { by } = form.households;
+        refuseSeveralHomes(await countInSeveral(engine, session.policy, by), by);
+      }
       const rows = (await readCoded(engine, session.policy, coded, form.households?.by)).open();
       if (setting.each === 1 && setting.records !== undefined && rows.rows !== setting.records)
         throw new RangeError('the number of records has changed');

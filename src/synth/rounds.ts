@@ -34,18 +34,27 @@ const measuring = rational(9, 10);
  */
 export function inRounds(setting: Setting, allotment: Allotment, candidates: readonly Candidate[]): Method {
   const { sizes } = setting;
-  const all = stepsPerColumn[allotment.noise] * sizes.length;
+  // Where there is nothing to choose from, columns by themselves take all.
+  const all = (candidates.length > 0 ? stepsPerColumn[allotment.noise] : 1) * sizes.length;
   const singles = additive(
     { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects: countsMoved(setting) },
     partOf(allotment, rational(sizes.length, all)),
   );
+  const measuredAlone = (rows: CodedTable, paid: Paid) => sizes.map((_, c) => measure(rows, [c], singles, paid));
+  if (candidates.length === 0)
+    return {
+      why: 'All of the budget measures every column by itself: there is no larger table to choose.',
+      mechanisms: [singles],
+      cells: setting.mostCells,
+      run: measuredAlone,
+    };
   const rest = roundsOf(setting, allotment, candidates, { all, left: all - sizes.length });
   return {
     why: `A part of the budget measures every column by itself; the rest goes into rounds, each of which chooses the table that the model knows least and measures it.`,
     mechanisms: [singles, rest.reserved],
     cells: setting.mostCells,
     run: (rows, paid, progress) => {
-      const start = sizes.map((_, c) => measure(rows, [c], singles, paid));
+      const start = measuredAlone(rows, paid);
       return rest.run(rows, paid, start, totalOf(setting, start), progress);
     },
   };

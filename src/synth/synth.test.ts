@@ -108,6 +108,15 @@ describe('synthetic rows', () => {
     expect(shareOf(result, (at) => at('age') !== null && +(at('age') as number) < 20)).toBeGreaterThan(0);
   });
 
+  it('spend all on columns by themselves where there is no table to choose', async () => {
+    const session = await opened(policy({ budget: '{ epsilon: 8 }' }));
+    const { result, receipt } = await releaseSynth(session, { upTo: 1, columns: ['town', 'party'] }, { epsilon: '8' });
+    await session.close();
+    expect(receipt.profile.perRecord).toEqual({ '*': '8' });
+    // Four for each of two columns, which a row that is replaced moves by two.
+    expect(result.measured.map(({ sd }) => sd < 0.71)).toEqual([true, true]);
+  });
+
   it('need no public number of rows where a person has several', async () => {
     const session = await opened(policy({ protect: '{ secret: person, unit: id, maxRows: 3 }' }));
     const { result } = await releaseSynth(session, { columns: ['town', 'party'] }, { epsilon: '50' });

@@ -246,6 +246,11 @@ columns:
     ['no tie says what members tell of one another', 'none', { by: 'home' }],
     ['the tie hides who lives with whom', '[{ kind: groups, by: home, maxSize: 5 }]', { by: 'home' }],
     ['members are left out', '[{ kind: groups, by: home, maxUsed: 1 }]', { by: 'home' }],
+    [
+      'members are left out by another tie',
+      '[{ kind: groups, by: home }, { kind: groups, by: town, maxUsed: 9 }]',
+      { by: 'home' },
+    ],
     ['everything is shared', '[{ kind: groups, by: home }]', { by: 'home', shared: ['town', 'party', 'age'] }],
     ['a shared column is none', '[{ kind: groups, by: home }]', { by: 'home', shared: ['street'] }],
     ['a person has several rows', '[{ kind: groups, by: home }]', { by: 'home' }, '{ secret: person, unit: id, maxRows: 2 }'],
