@@ -75,7 +75,7 @@ const slack = 1 + 1e-9;
 
 describe('an attacker who knows a published margin', () => {
   it('is asked about every kind of query', () => {
-    // These are made of counts, sums, squares and sums of derived columns, which are asked here as they are.
+    // These are made of counts, sums, squares and sums of derived columns, which are asked here as they are; policy-sceptic.test.ts asks them themselves.
     const made = ['regression', 'correlation', 'independence', 'compare', 'estimate'];
     const own = Object.keys(queryKinds).filter((kind) => !made.includes(kind));
     expect([...new Set(questions.map(({ kind }) => kind))].sort()).toEqual(own.sort());

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type AnyKind, kinds } from '../src/ask/kinds.js';
 import { checkPolicy, open } from '../src/index.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -72,5 +73,34 @@ describe('pairs of what the rows of a person say', () => {
     const text = explanation.map((line) => line.text).join('\n');
     expect(text).toContain('may learn: how many rows a person has');
     expect(text).toContain('whoever has more is left out');
+  });
+
+  it('that are left out are nobody whom an analysis waits for: it is answered, or refused before anything is booked', async () => {
+    shop = openWorkshop(policyYaml({ budget: '{ epsilon: 50 }', protect: protect(1) }));
+    shop.write('people.csv', fileOf([...rows, ...Array.from({ length: 30 }, (_, i): Row => [`q${i}`, 'rep', 20 + i])]));
+    const session = await shop.session();
+    const ask = async (name: 'synth' | 'network' | 'spread' | 'classify' | 'kmeans', question: object) => {
+      const kind = (await kinds[name]()) as unknown as AnyKind;
+      const before = (await session.entries()).length;
+      const found = (await kind.release(session, question as never, { epsilon: '5' }).catch((error) => error)) as {
+        code?: string;
+        result?: { rows?: number };
+      };
+      return [found.code ?? 'told', (await session.entries()).length - before, found.result?.rows] as const;
+    };
+    const refused = ['QUERY_UNSUPPORTED', 0, undefined];
+    for (const mode of ['aim', 'mst']) {
+      const [told, booked, drawn] = await ask('synth', { synth: { columns: ['party', 'age'], mode } });
+      expect([told, booked]).toEqual(['told', 1]);
+      // Thirty of fifty-one persons have one row; how many there seem to be is told by noisy tables.
+      expect(drawn).toBeLessThanOrEqual(51);
+    }
+    expect(await ask('synth', { synth: { columns: ['party', 'age'], mode: 'privbayes' } })).toEqual(refused);
+    expect(await ask('network', { network: {} })).toEqual(refused);
+    expect(await ask('spread', { spread: { least: 10 } })).toEqual(refused);
+    const chosen = { label: 'party', positive: ['dem'], features: ['age'], select: { keep: 1, share: 0.2 } };
+    expect(await ask('classify', { classify: chosen })).toEqual(refused);
+    expect(await ask('kmeans', { kmeans: { columns: ['age'], clusters: 2 } })).toEqual(['told', 1, undefined]);
+    await session.close();
   });
 });

@@ -22,7 +22,7 @@ import { category, multi, number, samplePolicy, weight } from './sample-policy.j
 const worlds = Number(process.env.FUGU_WORLDS ?? 40);
 type Row = readonly number[];
 const columns: readonly Column[] = [
-  number('x', '-2', '3'),
+  { ...number('x', '-2', '3'), bins: ['0', '2'].map((edge) => parseRational(edge)) } as Column,
   category('party', ['a', 'b', 'c']),
   category('area', ['n', 's']),
   multi('media', ['p', 'q']),
@@ -92,6 +92,11 @@ function anyQuery(random: Random, derive: object): object {
     { kind: 'ranges', column: pick(['x', 'party']), ...more },
     { kind: 'quantile', column: pick(['x', 'twice']), at: [pick([0.5, 0.25, 0.9])], ...more },
     { kind: 'distinct', column: pick(['x', 'party', 'kind']), ...more, ...(JSON.stringify(by).includes('media') && { by: ['area'] }) },
+    { kind: 'regression', outcome: pick(['x', 'twice']), on: pick([['party'], ['area', 'party'], ['sum']]), ...where, derive },
+    { kind: 'correlation', columns: pick([['x', 'twice'], ['x', 'sum']]), ...more },
+    { kind: 'independence', columns: pick([['party', 'area'], ['kind', 'area']]), ...where, derive },
+    { kind: 'compare', column: numeric, between: pick(['party', 'area', 'kind']), ...where, derive },
+    { kind: 'estimate', column: numeric, ...more },
     { kind: 'formula', parts: { s: { kind: 'sum', column: numeric }, n: { kind: 'count', where: [tests(random)] } }, of: { op: '/', of: ['s', 'n'] }, ...more },
   ]); // biome-ignore format: one line each
 }
@@ -280,16 +285,18 @@ describe('a sceptic who draws policies and data sets that must not be told apart
 
   it('finds no rows in a ring that keep a known margin', { timeout: 3_600_000 }, () => {
     const found = search(103, (random) => {
-      const margin = random.pick([['area'], ['party'], ['party', 'area']]);
+      const margin = random.pick([['area'], ['party'], ['party', 'area'], ['x'], ['x', 'area']]);
       const policy = knownPolicy(columns, [{ margin }]);
       const at = margin.map((name) => names.indexOf(name));
-      const cells = at.reduce<readonly (readonly number[])[]>(
-        (all, c) => all.flatMap((cell) => positions[c]!.map((p) => [...cell, p])),
+      // A margin goes by the bins of a number.
+      const bins = [[0, 1], [2, 3], [4, 5], [-1]]; // biome-ignore format: one line
+      const cells = at.reduce<readonly (readonly (readonly number[])[])[]>(
+        (all, c) => all.flatMap((cell) => (c === 0 ? bins : positions[c]!.map((p) => [p])).map((piece) => [...cell, piece])),
         [[]],
       );
-      const inCell = (cell: readonly number[]): Row => {
+      const inCell = (cell: readonly (readonly number[])[]): Row => {
         const row = [...anyRow(random)];
-        for (const [k, c] of at.entries()) row[c] = cell[k]!;
+        for (const [k, c] of at.entries()) row[c] = random.pick(cell[k]!);
         return row;
       };
       const pair = () => {

@@ -47,6 +47,10 @@ export function keptRows(
   });
 }
 
+/** Whether persons may be left out as a whole: then it is no public number how many rows are used, and replacing a person may leave one row fewer. */
+export const leavesOut = ({ protect }: Pick<Policy, 'protect'>): boolean =>
+  protect.secret === 'person' && protect.pairs !== undefined;
+
 /** What a cell says, in the same letters in every database: each of them writes fractions in its own way, so these are told by their bits. */
 export const cellText = (dialect: Dialect, column: SourceColumn, cell = rawCell(column)): string =>
   column.type === 'text' ? dialect.text(cell) : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');

@@ -1,5 +1,5 @@
 import type { HowCounted } from '../count/count.js';
-import { publicRecords as countRecords } from '../count/kept-rows.js';
+import { publicRecords as countRecords, leavesOut } from '../count/kept-rows.js';
 import { pinned } from '../engine/engine.js';
 import { countStructure, relationView } from '../engine/structure.js';
 import { Fault } from '../errors.js';
@@ -66,5 +66,4 @@ export function refuseToHold(rows: number, bytesPerRow: number, room: number): v
 export const rowsPerRecord = (policy: Policy): number => (policy.protect.secret === 'person' ? policy.protect.maxRows : 1);
 
 /** Whether every record is one row that counts. Under pairs of values a person who has more rows than `maxRows` is left out: how many are left is not public. */
-export const oneRowEach = (policy: Policy): boolean =>
-  rowsPerRecord(policy) === 1 && !(policy.protect.secret === 'person' && policy.protect.pairs);
+export const oneRowEach = (policy: Policy): boolean => rowsPerRecord(policy) === 1 && !leavesOut(policy);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { nothingLeft } from '../../accounting/share.js';
+import { leavesOut } from '../../count/kept-rows.js';
 import { Fault } from '../../errors.js';
 import { everyRecord } from '../../mechanism/record-class.js';
 import type { Plan } from '../../release/plan.js';
@@ -86,7 +87,15 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {
       details: { clusters: ask.clusters },
     });
-  const run = chooseVariant(ask, box, allowance, rows, rowsPerRecord(session.policy), nearIn(session.policy, box, allowance));
+  const run = chooseVariant(
+    ask,
+    box,
+    allowance,
+    rows,
+    rowsPerRecord(session.policy),
+    nearIn(session.policy, box, allowance),
+    leavesOut(session.policy),
+  );
   const label = options.label ?? `k-means: ${ask.clusters} clusters of ${ask.columns.length} columns (${run.name})`;
   const plan = session.frame({
     label,
@@ -109,6 +118,7 @@ export function chooseVariant(
   rows: number,
   each: number,
   near?: Near,
+  leftOut = false,
 ): Variant {
   const d = box.names.length;
   const wanted = ask.variant ?? 'auto';
@@ -116,7 +126,7 @@ export function chooseVariant(
     throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "halving".');
   const within = [pure, rho].filter((allotment) => allotment !== undefined);
   if (within.length === 0) throw nothingLeft();
-  const setting = { box, clusters: ask.clusters, rows, each, ...(near && { near }) };
+  const setting = { box, clusters: ask.clusters, rows, each, leftOut, ...(near && { near }) };
   const soft = wanted === 'soft' || (wanted === 'auto' && isFine(setting, within)) ? softVariant(setting, within) : undefined;
   if (soft) return soft;
   if (wanted === 'soft')

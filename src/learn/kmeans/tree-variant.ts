@@ -7,7 +7,7 @@ import type { Setting, Variant } from './variant.js';
 import { clusterCloud } from './weighted.js';
 
 /** Noisy counts over halving cells. On every level each row is in one cell; the levels share the budget evenly (kmeans.proof.md). */
-export function treeVariant({ box, clusters, rows, each }: Setting, within: readonly Allotment[]): Variant {
+export function treeVariant({ box, clusters, rows, each, leftOut }: Setting, within: readonly Allotment[]): Variant {
   const last = box.grids.map((g) => g.last);
   const dimensions = last.length;
   const reach = Math.max(...within.map(worthOf));
@@ -24,7 +24,7 @@ export function treeVariant({ box, clusters, rows, each }: Setting, within: read
       return (points) => {
         const noisy = countTree(points, last, tree).map((counts, l) => add[l]!(counts.map(BigInt)).map(Number));
         const variances = levels.map(({ variance }) => variance);
-        const cells = reconcile(noisy, variances, tree, each === 1 ? rows : undefined);
+        const cells = reconcile(noisy, variances, tree, each === 1 && !leftOut ? rows : undefined);
         return { centres: clusterCloud(cellCloud(cells, tree), clusters) };
       };
     },

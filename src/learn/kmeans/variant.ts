@@ -9,6 +9,8 @@ export interface Setting {
   /** Public number of records, and most rows one of them has. */
   readonly rows: number;
   readonly each: number;
+  /** Records may be left out as a whole: there may be fewer rows than records. */
+  readonly leftOut?: boolean;
   /** Pairs of values that must not be told apart, where noise may be fitted to them: nobody is tied, and one row is one record. */
   readonly near?: Near;
 }

@@ -3,6 +3,7 @@ import { Fault } from '../../errors.js';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
 import { codesOf } from '../../policy/code.js';
 import { categoryNamed, columnNamed, declaredCode, isNumber } from '../../policy/domain.js';
+import { unitsAt } from '../../policy/grid.js';
 import type { Term } from '../answer.js';
 import { present } from '../filter.js';
 import { centreOf, momentTerm } from '../kinds/moment.js';
@@ -48,7 +49,7 @@ export function meansOf(scope: Scope, rows: Rows, column: string): GroupsRead {
       squares: { term: own(squares, cell), lifted },
       ...(weights && { weights: own(weights, cell) }),
       middle: toNumber(multiply(grid.unit, rational(origin))),
-      within: [toNumber(grid.unit) * -Number(reach), toNumber(grid.unit) * Number(reach)],
+      within: [toNumber(grid.unit) * Number(unitsAt(grid, 0) - origin), toNumber(grid.unit) * Number(reach)],
     }),
   };
 }

@@ -201,3 +201,23 @@ describe('what cannot be asked is refused before anything is read', () => {
     expect(() => bindBatch(parseBatch({ kind: 'independence', columns: ['sex', 'vote'] }), several)).toThrow(/several rows/);
   });
 });
+
+describe('a mean that noise drove out of its bounds', () => {
+  it('is told at the bound, where bounds have no middle, too', () => {
+    const own = samplePolicy([number('yes', '0', '1'), number('x', '-3', '2')]);
+    for (const [column, low, high] of [['yes', 0, 1], ['x', -3, 2]] as const) // biome-ignore format: one line
+      for (const [by, end] of [
+        [-1n, low],
+        [1n, high],
+      ] as const) {
+        // biome-ignore format: one line
+        const { measures, finish } = bindBatch(parseBatch({ kind: 'estimate', column }), own);
+        const noise = { kind: 'laplace', scale: { num: 20n, den: 1n } } as never;
+        const [table] = finish(measures.map(({ name }) => ({ noise, values: [name.startsWith('count') ? 10n : by * 900n] })));
+        const [mean] = table!.rows;
+        expect([column, mean!.value]).toEqual([column, end]);
+        expect(mean!.low).toBeGreaterThanOrEqual(low);
+        expect(mean!.high).toBeLessThanOrEqual(high);
+      }
+  });
+});
