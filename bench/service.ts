@@ -31,14 +31,14 @@ interface Place {
   readonly steward: string;
 }
 
-async function served<T>(work: (place: Place) => Promise<T>): Promise<T> {
+async function served<T>(work: (place: Place) => Promise<T>, people = analysts): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-load-'));
   let child: ChildProcess | undefined;
   try {
     await writeFile(join(folder, 'people.csv'), `party,age\n${rows.join('\n')}\n`);
     await writeFile(join(folder, 'policy.yaml'), policy);
     const made = new Tokens(join(folder, 'fugu-tokens'));
-    const tokens = Array.from({ length: analysts }, (_, k) => made.make({ name: `a${k}`, role: 'analyst', days: 1 }).text);
+    const tokens = Array.from({ length: people }, (_, k) => made.make({ name: `a${k}`, role: 'analyst', days: 1 }).text);
     const steward = made.make({ name: 'root', role: 'steward', days: 1 }).text;
     child = spawn(process.execPath, [program, 'serve', 'policy.yaml', '--port', '0', '--json', '--no-link'], {
       cwd: folder,
@@ -138,5 +138,18 @@ export const benches: readonly Bench[] = [
         process.stderr.write(`${JSON.stringify({ ...measured, entries: measured.entries.length })}\n`);
         return { ours: measured.seconds / measured.entries.length };
       }),
+  },
+  {
+    name: 'service: a release while 350 analysts never think, beyond what waits turned away, nothing lost',
+    run: () =>
+      served(async (place) => {
+        const { url, tokens } = place;
+        const measured = await loaded({ url, tokens, seconds: Math.min(20, seconds), thinks: 0, releaseEvery: 1 });
+        await refuseLost(place, measured);
+        const { turnedAway, statuses } = measured;
+        process.stderr.write(`${JSON.stringify({ ...measured, entries: measured.entries.length })}\n`);
+        if (turnedAway === 0 || turnedAway !== statuses['release 503']) throw new Error(JSON.stringify({ turnedAway, statuses }));
+        return { ours: measured.seconds / measured.entries.length };
+      }, 350),
   },
 ];

@@ -146,12 +146,13 @@ relations:
 `;
   const openShop = () => {
     shop = openWorkshop(text, 1);
-    shop.write('people.csv', `id,region,ill,x\n${range(60).map((i) => `${i},${'ns'[i % 2]},${i % 3 ? 'y' : ''},${i % 3}`).join('\n')}\n`); // biome-ignore format: one line
+    shop.write('people.csv', `id,region,ill,x,city\n${range(60).map((i) => `${i},${'ns'[i % 2]},${i % 3 ? 'y' : ''},${i % 3},a`).join('\n')}\n`); // biome-ignore format: one line
     shop.write('friends.csv', 'id,other\n1,2\n');
   };
   /** Where a policy as small as this one has no example. */
   const examples: Readonly<Record<string, object>> = {
     pattern: { pattern: 'triangles' },
+    keys: { keys: { column: 'city' } },
   };
 
   it('only what is attacked here is answered; every other kind of question is refused, and says why', async () => {
@@ -171,7 +172,8 @@ relations:
       else answered.push(kind.name);
     }
     await session.close();
-    expect(answered).toEqual(['sql', 'survey', 'queries']);
+    // Workloads are attacked in workload-known.test.ts.
+    expect(answered).toEqual(['sql', 'survey', 'workload', 'queries']);
     const dated = shop.write(
       'dated.yaml',
       text.replace('bounds: [0, 2] }', 'bounds: [0, 2], public: true }').replace('ledger.db', 'dated.db'),

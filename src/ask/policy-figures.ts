@@ -15,7 +15,9 @@ import { withData } from './opened.js';
 
 const confidence = 0.95;
 const priors = ['0.01', '0.1', '0.5'] as const;
-const menu = ['0.05', '0.1', '0.2', '0.5', '1', '2', '3', '5', '8'].map((text) => parseRational(text));
+const menu = '0.05 0.06 0.08 0.1 0.12 0.15 0.2 0.25 0.3 0.4 0.5 0.6 0.8 1 1.2 1.5 2 2.5 3 4 5 6 8'
+  .split(' ')
+  .map((text) => parseRational(text));
 
 /** How wrong a count is against how much an attacker can come to believe. */
 export interface BeliefPoint {

@@ -39,6 +39,7 @@ export function register(program: Command): void {
       const { serve } = await import('../service/serve.js');
       const { stewardCode } = await import('../service/steward-code.js');
       const places = placesOf(files[0]!, words);
+      refuseOpenAir(words);
       const serving = await serve({
         policies: files,
         ...places,
@@ -64,6 +65,16 @@ export function register(program: Command): void {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void serving.stop().then(done));
       });
     });
+}
+
+/** Tokens and answers cross no network in the clear. */
+function refuseOpenAir({ host, cert, behindProxy }: Words): void {
+  if (cert !== undefined || behindProxy || /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)) return;
+  throw new Fault(
+    'USAGE',
+    'Other machines would send their tokens in the clear.',
+    'Give --cert and --key, or --behind-proxy where a proxy with TLS stands in front.',
+  );
 }
 
 function bucketOf(text: string): number {

@@ -43,15 +43,20 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
     ...(entry !== undefined && { entry }),
     milliseconds: Math.round(seconds * 1000),
   };
-  service.log.add(event);
+  service.note(event, caller ? (status === 429 ? caller.id : undefined) : address);
   service.metrics.answered(route.name, status, seconds);
   for (const [name, value] of Object.entries(ending.headers ?? {})) c.header(name, value);
   if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)));
   if (status === 401) c.header('www-authenticate', 'Bearer realm="fugu"');
   c.header('x-request-id', request);
   if (status >= 400) return c.body(jsonText(body), status as 400, { 'content-type': 'application/problem+json' });
-  if (body instanceof Told)
-    return c.body(body.body, 200, { 'content-type': `${route.tells ?? 'application/json'}; charset=utf-8` });
+  if (body instanceof Told) {
+    const type = { 'content-type': `${route.tells ?? 'application/json'}; charset=utf-8` };
+    if (typeof body.body === 'string' || c.req.method !== 'HEAD') return c.body(body.body, 200, type);
+    // Who asks for nothing but the head of a stream listens to none of it.
+    await body.body.cancel();
+    return c.body(null, 200, type);
+  }
   return c.body(jsonText(body), status as 200, { 'content-type': 'application/json' });
 }
 
@@ -62,13 +67,13 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
   if ('refused' in who) return refused(who.refused, who.wait === undefined ? {} : { retryAfter: who.wait });
   const { caller } = who;
   const by = route.roles === 'nobody' ? {} : { caller };
+  const wait = service.rate.wait(caller.id === '' ? address : caller.id);
+  if (wait > 0) return refused(busy(429, 'This token asks too often.', request), { ...by, retryAfter: wait });
   if (route.roles !== 'nobody' && !route.roles.includes(caller.role))
     return refused(
       problem(403, 'ACCESS_DENIED', `This is not for the role ${caller.role}.`, `Ask a ${route.roles.join(' or ')}.`, request),
       by,
     );
-  const wait = service.rate.wait(caller.id === '' ? address : caller.id);
-  if (wait > 0) return refused(busy(429, 'This token asks too often.', request), { ...by, retryAfter: wait });
   const name = c.req.param('policy');
   const served = name === undefined ? undefined : service.policyOf(caller, name);
   if (name !== undefined && !served)

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../errors.js';
 import { appendLines, type Lines } from '../files/append-lines.js';
+import { makeFolder } from '../files/folder.js';
 import { readNamedText } from '../input/named-file.js';
 
 /** What is remembered of one request: who, what, how it ended. Never an answer or a value of the data; of what was asked only a digest. */
@@ -20,6 +21,8 @@ export interface Event {
   readonly fault?: string;
   readonly entry?: number;
   readonly milliseconds: number;
+  /** Refusals before this one that have no line: whoever is let in nowhere, or asks too often, does not fill a disk. */
+  readonly leftOut?: number;
 }
 
 const start = '0'.repeat(64);
@@ -47,6 +50,7 @@ export class AuditLog {
 
   constructor(folder: string) {
     this.#folder = folder;
+    makeFolder(folder, 0o700);
     this.#previous = verifyLog(folder).head;
     this.#number = Number(filesIn(folder).at(-1)?.slice(0, 8) ?? '0') + 1;
     this.#lines = this.#begin();
@@ -120,7 +124,8 @@ export function verifyLog(folder: string): VerifiedLog {
 function linkOf(line: string): { readonly event: string; readonly previous: string; readonly hash: string } | undefined {
   try {
     const { previous, hash, ...event } = JSON.parse(line);
-    return { event: JSON.stringify(event), previous, hash };
+    // Nothing may stand in a line that its hash does not speak of: no name twice, no blank.
+    return line === JSON.stringify({ ...event, previous, hash }) ? { event: JSON.stringify(event), previous, hash } : undefined;
   } catch {
     return undefined;
   }

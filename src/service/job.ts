@@ -1,6 +1,6 @@
 import type { Fault, Outcome } from '../errors.js';
 import { jsonText } from '../report/json-text.js';
-import { type Problem, problemOf } from './problem.js';
+import { type Problem, problemOf, Refused } from './problem.js';
 
 export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 export interface JobProgress {
@@ -26,6 +26,8 @@ interface End {
 }
 
 const heartbeat = 15_000;
+/** Each holds a connection for as long as the job works. */
+const mostListeners = 8;
 
 /** One piece of work, what is known of it, and who listens. */
 export class Job {
@@ -111,6 +113,14 @@ export class Job {
 
   /** Server-sent events: what is known now, then whatever changes, until it is over. */
   events(): ReadableStream<Uint8Array> {
+    if (this.#listeners.size >= mostListeners)
+      throw new Refused(
+        429,
+        'BUSY',
+        'Too many listen to this job already.',
+        'End one of the others, or ask GET /v1/jobs/{job}.',
+        5,
+      );
     let beat: NodeJS.Timeout | undefined;
     let own: ReadableStreamDefaultController<Uint8Array>;
     return new ReadableStream<Uint8Array>({

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Fault, FaultCode } from '../errors.js';
 
 /** What a fault is called on the wire; whoever asked for too much, or in the wrong way, is never told 500. */
@@ -31,15 +32,25 @@ export interface Problem {
   readonly [more: string]: unknown;
 }
 
+/** Sentences of faults are written for whoever sits at the machine: of a file only its name is told here, and of its folders nothing. */
+function withoutFolders(text: string, file: string | undefined): string {
+  const known = file === undefined ? text : text.replaceAll(file, basename(file));
+  return known.replaceAll(/(?<![\w.:/])(?!\/v1\/)\/(?:[^\s"'`()/]+\/)+([^\s"'`()/]*)/g, '$1');
+}
+
 export function problemOf(fault: Fault, request: string): Problem {
   const { code, message, hint, details, outcome, place } = fault;
+  const more = Object.entries(details ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? withoutFolders(value, place?.file) : value,
+  ]);
   return {
-    ...details,
+    ...Object.fromEntries(more),
     type: `urn:fugu:fault:${code.toLowerCase().replaceAll('_', '-')}`,
-    title: message,
+    title: withoutFolders(message, place?.file),
     status: statusOf(fault),
     code,
-    hint,
+    hint: withoutFolders(hint, place?.file),
     request,
     ...(outcome && { outcome }),
     ...(place?.line !== undefined && { line: place.line, ...(place.column !== undefined && { column: place.column }) }),

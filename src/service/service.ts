@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { unguessable } from '../noise/bits.js';
-import { AuditLog } from './audit-log.js';
+import { AuditLog, type Event } from './audit-log.js';
 import { Drafts } from './drafts.js';
 import { Jobs } from './jobs.js';
 import { type ServiceLimits, usualLimits } from './limits.js';
@@ -40,6 +40,8 @@ export class Service {
   readonly drafts: Drafts;
   readonly rate: Rate;
   readonly guesses: Rate;
+  readonly #noted: Rate;
+  #leftOut = 0;
   readonly behindProxy: boolean;
   readonly hsts: boolean;
   readonly #policies: Policies;
@@ -59,6 +61,7 @@ export class Service {
     this.drafts = new Drafts(options.drafts, this.limits.fileBytes);
     this.rate = new Rate(this.limits.burst, this.limits.perSecond);
     this.guesses = new Rate(this.limits.guesses, this.limits.guesses / 60);
+    this.#noted = new Rate(this.limits.guesses, this.limits.guesses / 60);
     this.metrics.gauge('fugu_working', 'Requests that read data now.', () => this.turns.busy);
     this.metrics.gauge('fugu_waiting', 'Requests that wait for a turn.', () => this.turns.waiting);
     this.metrics.gauge('fugu_jobs', 'Jobs that have not ended.', () => this.jobs.underWay);
@@ -106,6 +109,16 @@ export class Service {
     if (this.#keys.size >= mostKeys) this.#keys.delete(this.#keys.keys().next().value!);
     this.#keys.set(key, asked);
     return true;
+  }
+
+  /** Into the log; of refusals by which `somebody` could fill it only so many, and how many were left out. All of them are in the metrics. */
+  note(event: Event, somebody?: string): void {
+    if (somebody !== undefined && this.#noted.wait(somebody) > 0) {
+      this.#leftOut++;
+      return;
+    }
+    this.log.add({ ...event, ...(this.#leftOut > 0 && { leftOut: this.#leftOut }) });
+    this.#leftOut = 0;
   }
 
   newRequest(): string {

@@ -58,7 +58,7 @@ export class Tokens {
       made: now.toISOString(),
       expires: new Date(now.getTime() + days * 86_400_000).toISOString(),
     };
-    makeFolder(this.#folder);
+    makeFolder(this.#folder, 0o700);
     if (!writeNew(this.#file(id), `${JSON.stringify(token)}\n`, writing))
       throw new Fault('INTERNAL', 'Two tokens were given one name.', 'Try again.');
     return { token, text: `fugu_${id}_${secret}` };

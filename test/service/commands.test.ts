@@ -55,6 +55,8 @@ describe('fugu serve and fugu token', () => {
       ['token', 'burn', 'town.yaml'],
       ['serve', 'town.yaml', '--port', '99999'],
       ['serve', 'town.yaml', '--cert', 'x.pem'],
+      ['serve', 'town.yaml', '--port', '0', '--host', '0.0.0.0'],
+      ['serve', 'town.yaml', '--port', '0', '--host', '::'],
       ['serve', 'town.yaml', 'town.yaml', '--port', '0'],
       ['serve', 'nowhere.yaml', '--port', '0'],
     ];

@@ -25,7 +25,7 @@ describe('questions of every kind', () => {
       [{ workload: { tables: [{ all: 1, of: ['party'] }] } }, 'tables'],
       [{ synth: { columns: ['party', 'age'], rows: 50 } }, 'result'],
       [{ classify: { label: 'party', positive: ['left'], features: ['age'] } }, 'result'],
-      [{ kmeans: { columns: ['age'], k: 2 } }, 'result'],
+      [{ kmeans: { columns: ['age'], clusters: 2 } }, 'result'],
     ];
     for (const [question, field] of asked) {
       const body = { question, epsilon: '1' };

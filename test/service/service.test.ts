@@ -95,6 +95,18 @@ describe('the service', () => {
     expect(guesses.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(2);
   });
 
+  it('answers 503 with Retry-After where too many wait, or none gets a turn in time, and has begun nothing', async () => {
+    town = await openTown(undefined, { working: 1, waiting: 1, waitMilliseconds: 50 });
+    const ann = town.token('ann', 'analyst');
+    const back = await town.service.turns.take();
+    const answers = await Promise.all([1, 2, 3].map(() => town.ask(ann, '/v1/policies/town/release', count)));
+    for (const { status, body, headers } of answers)
+      expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'BUSY', '1']);
+    back!();
+    expect((await town.ask(ann, '/v1/policies/town/ledger')).body.entries).toEqual([]);
+    expect((await town.ask(ann, '/v1/policies/town/release', count)).status).toBe(200);
+  });
+
   it('takes a request that is sent twice under one key for one, also where it asks anew', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import type { Question } from '../../ask/kinds.js';
 import { predict } from '../../ask/predict.js';
-import { recordedAnswer } from '../../ask/recorded.js';
+import { entryNumbered, recordedAnswer } from '../../ask/recorded.js';
 import { planStreamIn, type StreamedStep, streamIn } from '../../ask/stream.js';
+import type { Receipt } from '../../release/receipt.js';
+import type { Session } from '../../release/session.js';
 import type { Order } from '../jobs.js';
 import type { Served } from '../policies.js';
 import { type Caller, defineRoute } from '../route.js';
@@ -18,7 +20,7 @@ const optionsOf = ({ epsilon, tidy, fresh, label }: Asking) => ({
 });
 
 /** A stream is one release after another: the only question that no kind answers at once. */
-const streamOf = ({ question, epsilon, tidy, fresh }: Asking): object | undefined =>
+const streamOf = ({ question, epsilon, tidy, fresh }: Asking): { readonly fresh?: unknown } | undefined =>
   !Array.isArray(question) && 'stream' in question
     ? {
         ...(question.stream as object),
@@ -40,25 +42,38 @@ interface Release {
   readonly order?: Order;
 }
 
-export async function released({ served, caller, body, once, order }: Release): Promise<object> {
+export const released = async (asked: Release): Promise<object> => ownWords(asked, await answerOf(asked));
+
+/** An answer that somebody else paid for is told under the caller's words for it: what others call what they ask is theirs. */
+async function ownWords({ served, caller, body }: Release, told: object): Promise<object> {
+  const { receipt } = told as { readonly receipt?: Receipt };
+  if (caller.role !== 'analyst' || !receipt?.ledger.replayed) return told;
+  const entry = await entryNumbered(served.session(caller.name), receipt.ledger.entry);
+  return entry?.analyst === caller.name ? told : { ...told, receipt: { ...receipt, label: body.label ?? 'recorded answer' } };
+}
+
+async function answerOf({ served, caller, body, once, order }: Release): Promise<object> {
   const told = order && { decide: order.decide, outcomes: order.outcomes };
   const stream = streamOf(body);
-  if (stream) return allSteps(served, caller, stream, order);
   // Asked anew under a name: the first time it is on no record, so it pays; the second time it is.
   const { fresh, ...options } = optionsOf(body);
+  const anew = stream ? stream.fresh === true : fresh;
+  const named = anew && once !== undefined ? { once: `${caller.id} ${once}` } : undefined;
+  if (stream) return allSteps(served.session(caller.name, { ...told, ...named }), named ? unfresh(stream) : stream, order);
   const question =
     order && tellsProgress(body.question)
       ? { ...body.question, progress: (done: number, of: number) => order.progress(done, of, 'working') }
       : body.question;
-  return fresh && once !== undefined
-    ? served.of(caller.name, { ...told, once: `${caller.id} ${once}` }).release(question as Question, options)
+  return named
+    ? served.of(caller.name, { ...told, ...named }).release(question as Question, options)
     : served.of(caller.name, told).release(question as Question, { ...options, ...(fresh && { fresh }) });
 }
 
-async function allSteps(served: Served, caller: Caller, asked: object, order?: Order): Promise<object> {
-  const told = order && { decide: order.decide, outcomes: order.outcomes };
+const unfresh = ({ fresh: _fresh, ...stream }: { readonly fresh?: unknown }): object => stream;
+
+async function allSteps(session: Session, asked: object, order?: Order): Promise<object> {
   const steps: StreamedStep[] = [];
-  for await (const step of streamIn(served.session(caller.name, told), asked)) {
+  for await (const step of streamIn(session, asked)) {
     steps.push(step);
     order?.progress(step.step, step.step, 'steps told');
     if (order?.isCancelled()) break;

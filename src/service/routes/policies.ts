@@ -38,6 +38,10 @@ function columnOf(declared: Column) {
   };
 }
 
+/** What the policy promises. Where its files and its ledger lie is no business of whoever asks. */
+const sentencesOf = (policy: Policy) =>
+  explain({ ...policy, ledger: 'the ledger of this service', population: publicName(policy) });
+
 function detailsOf(name: string, policy: Policy) {
   const { protect, budget, columns, relations, tables, dependence } = policy;
   const steps = dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
@@ -74,7 +78,7 @@ function detailsOf(name: string, policy: Policy) {
         })),
       }),
     ...(steps !== undefined && { steps: { column: steps } }),
-    sentences: explain(policy).map(({ topic, text }) => ({ topic, text })),
+    sentences: sentencesOf(policy),
   };
 }
 
@@ -139,10 +143,16 @@ export const routes = [
       explanation: z.array(sentence),
       warnings: z.array(z.string()),
     }),
-    handle: async ({ served: { name, file, policy } }) => {
-      // Where files lie is no business of whoever asks.
-      const { policy: _file, ledger: _ledger, population: _population, ...told } = await checkPolicy(file);
-      return { policy: name, population: publicName(policy), ...told };
+    handle: async ({ served: { name, file, policy }, caller: { role } }) => {
+      const { policy: _file, ledger: _ledger, population: _population, warnings, ...told } = await checkPolicy(file);
+      return {
+        policy: name,
+        population: publicName(policy),
+        ...told,
+        explanation: sentencesOf(policy),
+        // How the same people could come by a second budget: by names of files, for whoever looks after them.
+        warnings: role === 'steward' ? warnings : [],
+      };
     },
   }),
 ];

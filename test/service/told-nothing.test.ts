@@ -1,0 +1,130 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Fault } from '../../src/errors.js';
+import { problemOf } from '../../src/service/problem.js';
+import { openTown, type Town } from './served.js';
+
+let opened: Town[] = [];
+let town: Town;
+const open = async () => {
+  town = await openTown();
+  opened.push(town);
+};
+afterEach(async () => {
+  for (const one of opened) await one.close();
+  opened = [];
+});
+
+/** A policy that names neither a population nor a ledger, so that both follow from where its files lie. */
+async function addUnnamed(): Promise<void> {
+  const rows = Array.from({ length: 40 }, (_, k) => `${k},${['left', 'right'][k % 2]},${1 + (k % 5)}`);
+  mkdirSync(join(town.folder, 'rows'));
+  writeFileSync(join(town.folder, 'rows', 'people.csv'), `id,party,week\n${rows.join('\n')}\n`);
+  writeFileSync(join(town.folder, 'rows', 'friends.csv'), 'a,b\n1,2\n3,4\n');
+  writeFileSync(
+    join(town.folder, 'unnamed.yaml'),
+    `data: { source: rows/people.csv }
+protect: { secret: row, unit: id }
+budget: { epsilon: 4, analysts: { ann: 2, bob: 2 } }
+relations: { friend: { table: rows/friends.csv, columns: [a, b], domain: 40, symmetric: true, private: false } }
+columns:
+  party: { type: category, values: [left, right] }
+  week: { type: integer, bounds: [1, 5], public: true }
+dependence: [{ kind: ties, relation: friend, column: party, oddsRatio: 4 }]
+`,
+  );
+  await town.service.serve(join(town.folder, 'unnamed.yaml'));
+}
+
+describe('an analyst is told nothing', () => {
+  it('of where files lie, whatever is asked', async () => {
+    await open();
+    await addUnnamed();
+    for (const name of ['unnamed', 'village']) {
+      const at = `/v1/policies/${name}`;
+      for (const role of ['analyst', 'auditor'] as const) {
+        const token = town.token('ann', role);
+        const asked = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
+        const { body } = await town.ask(town.token('ann', 'analyst'), `${at}/release`, asked);
+        const entry = body.receipt.ledger.entry;
+        const paths = ['', '/check', '/belief', '/budget', '/ledger', '/time', '/leakage', '/ties', '/ledger/verify'];
+        const own = ['receipts', 'answers', 'reports'].map((what) => `/${what}/${entry}`);
+        const posted = ['/plan', '/release', '/jobs', '/what-if', '/attack'];
+        const told = [
+          body,
+          ...(await Promise.all([...paths, ...own].map(async (path) => (await town.ask(token, `${at}${path}`)).body))),
+          ...(await Promise.all(posted.map(async (path) => (await town.ask(token, `${at}${path}`, asked)).body))),
+          ...(await Promise.all(posted.map(async (path) => (await town.ask(token, `${at}${path}`, { question: {} })).body))),
+        ];
+        for (const answer of told) expect(JSON.stringify(answer)).not.toContain(town.folder);
+      }
+    }
+    expect(JSON.stringify((await town.ask(town.token('ann', 'analyst'), '/v1/policies/unnamed/check')).body)).toContain(
+      'spending is recorded for people in the ledger of this service',
+    );
+  });
+
+  it('of folders in a fault, which is written for whoever sits at the machine', () => {
+    const texts = (message: string, hint: string, file?: string) => {
+      const {
+        title,
+        hint: told,
+        path,
+      } = problemOf(
+        new Fault('DISK_FULL', message, hint, {
+          details: { path: '/srv/fugu/a.csv' },
+          ...(file !== undefined && { place: { file } }),
+        }),
+        'x',
+      );
+      return [title, told, path];
+    };
+    expect(texts('The file /srv/fugu/log/1.jsonl could not be written: full.', 'Use "fugu confirm /srv/p.yaml --all".')).toEqual([
+      'The file 1.jsonl could not be written: full.',
+      'Use "fugu confirm p.yaml --all".',
+      'a.csv',
+    ]);
+    expect(texts('See /srv/my data/x.csv.', 'GET /v1/policies/{policy}/ledger lists 1/2 and a/b.', '/srv/my data/x.csv')).toEqual(
+      ['See x.csv.', 'GET /v1/policies/{policy}/ledger lists 1/2 and a/b.', 'a.csv'],
+    );
+  });
+
+  it('of what others call what they ask, also where the answer is one that others paid for', async () => {
+    await open();
+    const [ann, bob] = [town.token('ann', 'analyst'), town.token('bob', 'analyst')];
+    const asked = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
+    const first = await town.ask(ann, '/v1/policies/town/release', { ...asked, label: 'about my thesis' });
+    expect(first.body.receipt.label).toBe('about my thesis');
+    const second = await town.ask(bob, '/v1/policies/town/release', asked);
+    expect(second.body.tables).toEqual(first.body.tables);
+    expect(JSON.stringify(second.body)).not.toMatch(/thesis|"ann"/);
+    expect((await town.ask(bob, '/v1/policies/town/release', { ...asked, label: 'mine' })).body.receipt.label).toBe('mine');
+    expect((await town.ask(ann, '/v1/policies/town/release', asked)).body.receipt.label).toBe('about my thesis');
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('pays for new totals of a stream once, wherever it is said that they are new', async () => {
+    await open();
+    await addUnnamed();
+    const ann = town.token('ann', 'analyst');
+    const spent = async () => (await town.ask(ann, '/v1/policies/unnamed/budget')).body.budget.spent;
+    const stream = { query: { kind: 'count', by: ['party'] }, order: 'week', totals: true, through: 3 };
+    for (const [k, body] of [
+      { question: { stream }, epsilon: '1/4', fresh: true },
+      { question: { stream: { ...stream, fresh: true } }, epsilon: '1/4' },
+    ].entries()) {
+      const once = () => town.ask(ann, '/v1/policies/unnamed/release', body, { 'idempotency-key': `k${k}` });
+      const before = await spent();
+      const first = await once();
+      expect(first.status).toBe(200);
+      const after = await spent();
+      expect(after).toBeGreaterThan(before);
+      expect((await once()).body.steps.map((s: { totals: unknown }) => s.totals)).toEqual(
+        first.body.steps.map((s: { totals: unknown }) => s.totals),
+      );
+      expect(await spent()).toBe(after);
+    }
+  });
+});
