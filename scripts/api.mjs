@@ -192,7 +192,7 @@ const inSql = {
   distinct: 'SELECT COUNT(DISTINCT trust) FROM survey',
   formula: 'SELECT SUM(age) / COUNT(age) AS mean FROM survey',
 };
-const weightless = ['cdf', 'ranges', 'quantile', 'distinct'];
+const weightless = ['cdf', 'ranges', 'quantile', 'distinct', 'compare', 'independence'];
 
 /** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts asks. */
 function reference() {

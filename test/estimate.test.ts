@@ -192,6 +192,28 @@ describe('an estimate from all that was paid for', () => {
     await tied.close();
   });
 
+  it('does not put together some rows of every person and all rows of some: pairs leave out whoever has more', async () => {
+    const person = (more: string) => policyOf({ protect: `{ secret: person, unit: home, maxRows: 1${more} }` });
+    const shop = open(300, person(''));
+    const first = await shop.session();
+    await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '5' });
+    await first.close();
+    const asked = { workload: { tables: [{ by: ['town'] }] } };
+    shop.write('policy.yaml', person(', pairs: { age: { within: 5 } }'));
+    const paired = await shop.session();
+    await expect(estimated(paired, asked)).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    await paired.close();
+    // Of rows all are used, whatever pairs there are.
+    const rows = open(300);
+    const plain = await rows.session();
+    await plain.release({ kind: 'histogram', column: 'town' }, { epsilon: '5' });
+    await plain.close();
+    rows.write('policy.yaml', policyOf({ protect: '{ secret: row, pairs: { age: { within: 5 } } }' }));
+    const near = await rows.session();
+    expect((await estimated(near, asked)).used).toHaveLength(1);
+    await near.close();
+  });
+
   it.each([
     ['no table that tells it', {}, 'Nothing was paid for'],
     ['a table that nothing says', { workload: { tables: [{ by: ['town', 'age'] }] } }, 'Nothing that was paid for says'],
@@ -222,6 +244,37 @@ describe('an estimate from all that was paid for', () => {
       }
       await session.close();
     }
+  });
+
+  it('leaves out what counted other rows of persons: cut to one each, or none of those who have more', async () => {
+    const text = policyOf({ protect: '{ secret: person, unit: home, maxRows: 1 }', budget: '{ epsilon: 100 }' });
+    const shop = open(400, text);
+    const first = await shop.session();
+    await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '2' });
+    expect((await estimated(first, {})).used.length).toBe(1);
+    await first.close();
+    for (const other of [
+      text.replace('maxRows: 1', 'maxRows: 1, pairs: { age: { within: 5 } }'),
+      text.replace('people.csv', 'people.csv, links: [party]'),
+      text.replace('maxRows: 1', 'maxRows: 2'),
+    ]) {
+      shop.write('policy.yaml', other);
+      const session = await shop.session();
+      await expect(estimated(session, {})).rejects.toMatchObject({ message: expect.stringContaining('Nothing was paid for') });
+      await session.close();
+    }
+  });
+
+  it('looks at no row: the same is told when the data is another', async () => {
+    const shop = open(400);
+    const first = await shop.session();
+    await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '50' });
+    const before = await estimated(first, { tidy: true });
+    await first.close();
+    shop.write('people.csv', csvOf(1));
+    const later = await shop.session();
+    expect(await estimated(later, { tidy: true })).toEqual(before);
+    await later.close();
   });
 
   it('is a command that writes its tables and what they are made of', async () => {

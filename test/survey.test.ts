@@ -118,6 +118,18 @@ describe('a survey from file to table', () => {
     },
   );
 
+  it('counts by weights, and says how far the tables err together in what they count', async () => {
+    put('survey.csv', `x,y,w\n${Array.from({ length: 200 }, (_, i) => `${i % 3},${i % 2},${(i % 4) / 4}`).join('\n')}\n`);
+    put('codebook.csv', 'name,value,label\nx,0,\nx,1,\nx,2,\ny,0,\ny,1,\n');
+    const policy = yaml({ columns: 'columns: { w: { type: weight, bounds: [0, 0.75], step: 0.25 } }' });
+    const words = ['--survey', '--weight', 'w', '--epsilon', '0.5'];
+    const plan = await json(registerPlan, 'plan', policy, ...words);
+    const release = await json(registerRelease, 'release', policy, ...words);
+    expect(release.tables.map(({ query }: { query: { weight?: string } }) => query.weight)).toEqual(['w', 'w']);
+    for (const figure of ['l1', 'l2', 'maximum'])
+      expect(release.together[figure] / plan.survey.chosen.error[figure]).toBeCloseTo(1, 2);
+  });
+
   it.each([
     ['people of up to five rows', '{ secret: person, unit: who, maxRows: 5 }', '', 10],
     ['a multi-select column', '{ secret: row }', 'columns: { m: { type: multi, values: [a, b, c, d, e, f, g, h] } }', undefined],

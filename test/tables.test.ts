@@ -103,6 +103,8 @@ describe('SQL over several tables', () => {
     ],
     ['WITH v AS (SELECT person, MAX(cost) AS m FROM visits GROUP BY person) SELECT SUM(m) FROM v', [[260n]]],
     ['SELECT COUNT(*) FROM visits a JOIN visits b USING (person)', [[14n]]],
+    // In its own sub-select a name is the table's.
+    ["WITH visits AS (SELECT * FROM visits WHERE kind = 'gp') SELECT COUNT(*) FROM visits JOIN people USING (person)", [[3n]]],
   ])('%s', async (sql, counts) => expect(await exact(sql)).toEqual(counts));
 
   it('says how far one person moves it: by so many rows as the tables let one person have', () => {
@@ -121,6 +123,12 @@ describe('SQL over several tables', () => {
     ['SELECT COUNT(*) FROM visits JOIN doctors USING (person)', 'no table "doctors"'],
     ['SELECT COUNT(*) FROM visits JOIN people USING (ward)', 'does not say that there is such a column'],
     ['SELECT AVG(n) FROM (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind) v', 'grouped by something else than the person'],
+    ['WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT COUNT(*) FROM a', 'no table "b"'],
+    ['SELECT AVG(sum) FROM (SELECT person, SUM(cost), SUM(day) FROM visits GROUP BY person) v', 'two columns "sum"'],
+    [
+      'SELECT COUNT(*) FROM visits v JOIN visits w ON v.person = w.person AND v.clinic = w.clinic AND v.clinic = w.kind',
+      'compared with two columns',
+    ],
     ['SELECT COUNT(*) FROM visits a JOIN visits b USING (person) WHERE cost > 3', 'Several tables have a column "cost"'],
   ])('%s is refused: %s', (sql, why) => expect(fault(sql)).toContain(why));
 });

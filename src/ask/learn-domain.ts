@@ -206,8 +206,9 @@ const learned = <R>(made: Promise<Learning<R>>): Promise<LearnedDomain<R>> =>
  * @example
  * const { result, entered } = await learnKeys('town.yaml', { column: 'city', longest: 4, epsilon: 0.2 });
  */
-export const learnKeys = (policy: FileName, given: KeysOptions): Promise<LearnedDomain<LearnedKeys>> =>
-  learned(keysLearning(policy, given));
+export function learnKeys(policy: FileName, given: KeysOptions): Promise<LearnedDomain<LearnedKeys>> {
+  return learned(keysLearning(policy, given));
+}
 
 /**
  * Bounds and step of a number that nobody has declared: round numbers between which nearly all rows lie, paid for and entered into the policy.
@@ -215,8 +216,9 @@ export const learnKeys = (policy: FileName, given: KeysOptions): Promise<Learned
  * @example
  * const { result } = await learnBounds('town.yaml', { column: 'income', within: 1e6, epsilon: 0.2 });
  */
-export const learnBounds = (policy: FileName, given: BoundsOptions): Promise<LearnedDomain<LearnedBounds>> =>
-  learned(boundsLearning(policy, given));
+export function learnBounds(policy: FileName, given: BoundsOptions): Promise<LearnedDomain<LearnedBounds>> {
+  return learned(boundsLearning(policy, given));
+}
 
 /**
  * How many rows of one person are used in a table: as many as nearly everybody has, paid for and entered into the policy.
@@ -224,5 +226,6 @@ export const learnBounds = (policy: FileName, given: BoundsOptions): Promise<Lea
  * @example
  * const { result } = await learnRows('town.yaml', { table: 'stays', share: 0.95, epsilon: 0.1 });
  */
-export const learnRows = (policy: FileName, given: RowsOptions): Promise<LearnedDomain<LearnedRows>> =>
-  learned(rowsLearning(policy, given));
+export function learnRows(policy: FileName, given: RowsOptions): Promise<LearnedDomain<LearnedRows>> {
+  return learned(rowsLearning(policy, given));
+}

@@ -14,7 +14,7 @@ const isOnPath = (script: string, { PATH = '' }: NodeJS.ProcessEnv): boolean =>
   PATH.split(delimiter).includes(dirname(script)) && basename(script) === 'fugu';
 
 const commands =
-  'demo|init|confirm|check|plan|release|synth|stream|ledger|serve|token|epsilon|learn|posterior|temporal|leak|audit|compare|pattern|attack|location';
+  'demo|init|confirm|check|plan|release|estimate|synth|stream|ledger|serve|token|epsilon|learn|posterior|temporal|leak|audit|compare|pattern|attack|location';
 const said = new RegExp(`(?<![\\w./-])fugu (?=(?:${commands}|--help)\\b|--help)`, 'g');
 
 /** A sentence of ours with its commands as they were typed. */

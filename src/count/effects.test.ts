@@ -163,6 +163,24 @@ describe('the stated effect of replacing an answer', () => {
     },
   );
 
+  it.each([
+    { kind: 'share', column: 'media', values: ['p'], by: ['media'] },
+    {
+      kind: 'count',
+      by: ['media', 'has'],
+      derive: { has: { cases: [{ when: { column: 'media', op: '=', value: 'p' }, value: 1 }], otherwise: 0 } },
+    },
+  ])('is the exact one or above where options are asked about in two ways: %j', (query) => {
+    const three = [multi('media', ['p', 'q', 'r'])];
+    const own = under(three, { secret: 'answer' });
+    for (const measure of bindBatch(parseBatch(query), own).measures) {
+      const stated = measure.effects.get(answersTo('media'))!;
+      const exact = exactEffect(own, measure, allRows(three), () => true, false);
+      expect(exact.l1).toBe(5n);
+      expect([exact, within(exact, stated)]).toEqual([exact, true]);
+    }
+  });
+
   it('names no class for a number of rows, nor for a public column', () => {
     const [measure] = bindBatch(parseBatch({ kind: 'count' }), policy).measures;
     expect([...measure!.effects]).toEqual([]);

@@ -129,7 +129,8 @@ function answerEffect(column: string, { counting, cells, row, within }: Shape): 
   const whole = apart(touched, cells, row);
   if (keys.length > 0 && valued) return whole;
   const moved = (cellsMoved: bigint, by: Effect): Effect => ({ l1: cellsMoved * by.l1, l2squared: cellsMoved * by.l2squared });
-  const options = keys.find((key) => key.kind === 'options');
+  // Where another key is made of the same answer, options that both answers name stand in other cells, too.
+  const options = keys.length === 1 ? keys.find((key) => key.kind === 'options') : undefined;
   const effect = options
     ? moved(optionCount(counting, column) * BigInt(options.size), row.most)
     : keys.length > 0

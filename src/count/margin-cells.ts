@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.js';
 import { placing, tells, testFor } from './known-effects.js';
 import { type CountedMeasure, type Counting, columnsOfKey, type Measure, type RowKey, type RowValue } from './measure.js';
 import { dropped, passer, placer } from './pair-effects.js';
-import { leavesOf, passesWhere } from './row-test.js';
+import { columnsTested, leavesOf, passesWhere } from './row-test.js';
 
 /** A code, a position of a number, or no answer. */
 type Value = string | number | null;
@@ -141,6 +141,8 @@ export function agreeingWith(policy: Policy, cuts: readonly Cut[], m: Measure): 
   const isOwn = (key: RowKey) => key.kind !== 'joint' && key.kind !== 'options' && names.has(key.column);
   const keepsAll = (key: RowKey) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell');
   if (!keys.every((key) => isOwn(key) || (keepsAll(key) && !columnsOfKey(key).some((name) => names.has(name))))) return undefined;
+  // What is worked out from other columns may be anything in rows of one cell of the margin.
+  if (columnsTested(filter).some((name) => m.counting.derived?.some((derived) => derived.name === name))) return undefined;
   const own: Simple = { filter, keys: keys.filter(isOwn) };
   if (!tells(policy, { kind: 'margin', by: cuts }, { counting: own, value: { kind: 'one' } })) return undefined;
   let groupOf: readonly number[] = [0];

@@ -57,3 +57,7 @@ export function refuseToHold(rows: number, bytesPerRow: number, room: number): v
 
 /** Most rows that change when one record is replaced. */
 export const rowsPerRecord = (policy: Policy): number => (policy.protect.secret === 'person' ? policy.protect.maxRows : 1);
+
+/** Whether every record is one row that counts. Under pairs of values a person who has more rows than `maxRows` is left out: how many are left is not public. */
+export const oneRowEach = (policy: Policy): boolean =>
+  rowsPerRecord(policy) === 1 && !(policy.protect.secret === 'person' && policy.protect.pairs);

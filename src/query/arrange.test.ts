@@ -73,5 +73,20 @@ describe('tables that are shown as asked', () => {
     expect(fault({ tables: [0, 1], limit: 1 })).toContain('not the same groups');
     expect(fault({ tables: [0], order: [{ key: 'x' }] })).toContain('no key "x"');
     expect(fault({ tables: [7], limit: 1 })).toContain('not the same groups');
+    const several = [
+      { kind: 'regression', outcome: 'x', on: ['q'], by: ['p'] },
+      { kind: 'compare', column: 'x', between: 'q', by: ['p'] },
+      { kind: 'estimate', column: 'x', by: ['p'] },
+      { kind: 'correlation', columns: ['x', 'y'], by: ['p'] },
+      { kind: 'independence', columns: ['q', 'r'], by: ['p'] },
+    ];
+    const wide = samplePolicy([
+      ...['p', 'q', 'r'].map((name) => category(name, ['a', 'b'])),
+      ...['x', 'y'].map((name) => number(name, '0', '3')),
+    ]);
+    for (const query of several) {
+      const batch = parseBatch({ queries: [{ kind: 'count', by: ['p'] }, query], arrange: [{ tables: [0, 1], limit: 1 }] });
+      expect(() => bindBatch(batch, wide)).toThrow('not the same groups');
+    }
   });
 });

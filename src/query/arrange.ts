@@ -63,13 +63,20 @@ export function checkArranged(arrange: readonly Arrangement[], queries: readonly
     );
   }
 }
+/** What has one row for each group, or may have: a table with more is out of step with the others, row by row. */
+const oneEach: ReadonlySet<Query['kind']> = new Set([
+  'count',
+  'sum',
+  'mean',
+  'variance',
+  'share',
+  'distinct',
+  'formula',
+  'quantile',
+]);
 /** The keys of a table that has one row for each group. */
 const keysOf = (query: Query | undefined): readonly string[] | undefined =>
-  query === undefined ||
-  ['histogram', 'crosstab', 'cdf', 'ranges'].includes(query.kind) ||
-  ('at' in query && query.at!.length > 1)
-    ? undefined
-    : (query.by ?? []);
+  query === undefined || !oneEach.has(query.kind) || ('at' in query && query.at!.length > 1) ? undefined : (query.by ?? []);
 const partsOf = (of: Choice): readonly Choice[] => ('any' in of ? of.any : 'all' in of ? of.all : 'not' in of ? [of.not] : []);
 const tablesIn = (of: Choice | undefined): readonly number[] =>
   of === undefined ? [] : 'table' in of ? [of.table] : partsOf(of).flatMap(tablesIn);

@@ -54,6 +54,10 @@ const ordered = (...ends: bigint[]): { low: bigint; high: bigint } => {
   return { low, high };
 };
 
+/** The ends of so many times a whole number: a step on the way, which fits by itself, whatever it is added to. */
+const scaled = ({ low, high }: Pick<Quantity, 'low' | 'high'>, by: bigint): readonly bigint[] =>
+  [low, high].map((n) => BigInt(small(n * by)));
+
 const fixed = (value: bigint): Whole => ({ kind: 'constant', value: small(value) });
 /** a + b n. */
 function affine(a: bigint, b: bigint, of: Whole): Whole {
@@ -75,7 +79,8 @@ export const times = (a: Quantity, by: Rational): Quantity =>
 export function plus(a: Quantity, b: Quantity): Quantity {
   const scale = shared(a.scale, b.scale);
   const [x, y] = [whole(a.scale, scale), whole(b.scale, scale)];
-  const ends = [a.low, a.high].map((n) => n * x).flatMap((p) => [b.low, b.high].map((n) => p + n * y));
+  const [own, other] = [scaled(a, x), scaled(b, y)];
+  const ends = own.flatMap((p) => other.map((q) => p + q));
   const parts = [affine(0n, x, a.of), affine(0n, y, b.of)].filter((part) => part.kind !== 'constant' || part.value !== 0);
   const of: Whole = parts.length === 0 ? fixed(0n) : parts.length === 1 ? parts[0]! : { kind: 'sum', of: parts };
   return checked({ of, offset: add(a.offset, b.offset), scale, ...ordered(...ends) });
@@ -85,7 +90,8 @@ export function plus(a: Quantity, b: Quantity): Quantity {
 function inUnits({ of, offset, scale, low, high }: Quantity): Quantity {
   const unit = shared(offset, scale);
   const [a, b] = [whole(offset, unit), whole(scale, unit)];
-  return checked({ of: affine(a, b, of), offset: zero, scale: unit, ...ordered(a + b * low, a + b * high) });
+  const ends = scaled({ low, high }, b).map((n) => a + n);
+  return checked({ of: affine(a, b, of), offset: zero, scale: unit, ...ordered(...ends) });
 }
 
 export function product(a: Quantity, b: Quantity): Quantity {
@@ -105,8 +111,7 @@ export function product(a: Quantity, b: Quantity): Quantity {
 export function floor(a: Quantity): Quantity {
   const { of, scale, low, high } = inUnits(a);
   if (scale.den === 1n) return a;
-  const [from, to] = [low * scale.num, high * scale.num];
-  small(to);
+  const [from, to] = scaled({ low, high }, scale.num) as [bigint, bigint];
   const start = floorOf(rational(from, scale.den));
   const above = affine(-start * scale.den, scale.num, of);
   return checked({
@@ -160,7 +165,7 @@ export function together(list: readonly Quantity[]): {
   const unit = list.reduce((u, q) => shared(shared(u, q.scale), subtract(q.offset, offset)), zero);
   const scale = unit.num === 0n ? rational(1) : unit;
   const moved = list.map((q) => [whole(subtract(q.offset, offset), scale), whole(q.scale, scale)] as const);
-  const all = list.flatMap((q, i) => [moved[i]![0] + moved[i]![1] * q.low, moved[i]![0] + moved[i]![1] * q.high]);
+  const all = list.flatMap((q, i) => scaled(q, moved[i]![1]).map((n) => moved[i]![0] + n));
   const span = ordered(...all);
   small(span.low);
   small(span.high);

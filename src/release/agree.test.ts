@@ -44,6 +44,33 @@ describe('answers beside known totals', () => {
     expect(some.measures).toHaveLength(1);
     expect(some.agree([[1n, 2n, 3n]])).toEqual([[1n, 2n, 3n]]);
   });
+
+  it('are left alone where what is worked out from other columns decides, and agree where it only says the cell', () => {
+    const derive = { first: { cases: [{ when: { column: 'party', op: '=', value: 'a' }, value: 1 }], otherwise: 0 } };
+    for (const where of [
+      [{ column: 'first', op: '=', value: 1 }],
+      [
+        {
+          any: [
+            { column: 'first', op: '=', value: 1 },
+            { column: 'region', op: '=', value: 'n' },
+          ],
+        },
+      ],
+    ]) {
+      const some = boundTo({ kind: 'count', by: ['region'], where, derive });
+      expect(some.measures).toHaveLength(1);
+      expect(some.agree([[1n, 2n, 3n]])).toEqual([[1n, 2n, 3n]]);
+    }
+    const cells = boundTo({ kind: 'crosstab', columns: ['region', 'first'], derive });
+    expect(cells.measures).toHaveLength(2);
+    expect(
+      cells.agree([
+        [1n, 2n, 3n, 1n, 2n, 3n, 0n, 0n, 0n],
+        [12n, 6n, 0n],
+      ])[0],
+    ).toEqual([3n, 4n, 5n, 1n, 2n, 3n, 0n, 0n, 0n]);
+  });
 });
 
 /** The law of discrete Laplace noise on -far .. far. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Axis, type Counting, columnsOfKey, countedText, type Measure, textOf } from '../count/measure.js';
 import type { Policy } from '../policy/policy.js';
 import { canonicalPath } from '../policy/population.js';
-import { readingOf } from './request-key.js';
+import { placeOf, readingOf } from './request-key.js';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -19,11 +19,13 @@ export function groundOf(policy: Policy): string {
       data.encoding ?? null,
       protect.secret,
       protect.unit ?? null,
-      // Which rows of a person are kept hangs on all that is declared of them.
-      protect.secret === 'person' ? [population, protect.maxRows ?? null, readingOf(policy)] : null,
+      // Which rows of a person are kept hangs on all that is declared of them, and under pairs on how many there are.
+      protect.secret === 'person'
+        ? [population, protect.maxRows ?? null, protect.pairs !== undefined, data.links ?? null, readingOf(policy)]
+        : null,
       // Ties may leave records out.
       dependence,
-      [...relations.keys()],
+      [...relations.values()].map((relation) => [relation.name, placeOf(relation.table)]),
     ]),
   );
 }

@@ -24,7 +24,7 @@ export function requestKey(policy: Policy, canonical: string): string {
 }
 
 /** A table of the data's own database has no path. */
-const placeOf = (table: string): string => (isAbsolute(table) ? canonicalPath(table) : table);
+export const placeOf = (table: string): string => (isAbsolute(table) ? canonicalPath(table) : table);
 
 /** How cells and tuples are read (domains, bounds, bins): not part of the terms, but the same words about another domain are another request. */
 export const readingOf = ({ columns, relations, tables }: Policy): string =>

@@ -1,5 +1,5 @@
 import { type AdditiveLaw, inDoubles, lawFromText } from '../mechanism/law.js';
-import { deviation, widthOf } from '../mechanism/law-width.js';
+import { deviation, scaled, widthOf } from '../mechanism/law-width.js';
 import type { PlannedMeasure } from '../release/plan.js';
 
 /** Noise on `cells` cells with one law, in counts. */
@@ -113,12 +113,12 @@ function normalCdf(z: number): number {
   return z >= 0 ? 1 - upper : upper;
 }
 
-/** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. */
-export function toldError(measures: readonly PlannedMeasure[]): ReleaseError {
+/** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. `unit`: what one of its whole numbers is worth. */
+export function toldError(measures: readonly PlannedMeasure[], unit = 1): ReleaseError {
   return releaseError(
     measures.flatMap(({ noise, cells, tables = 1 }): NoisyCells[] => {
       const law = inDoubles(lawFromText(noise));
-      return law.kind === 'laplace' || law.kind === 'gaussian' ? [{ law, cells, tables }] : [];
+      return law.kind === 'laplace' || law.kind === 'gaussian' ? [{ law: scaled(law, unit), cells, tables }] : [];
     }),
   );
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { penaltyOf, reachOf, wholeWeights } from './distance.js';
+import { totalOf } from './method.js';
 
 const counts = (rows: readonly number[]): Float64Array => {
   const out = new Float64Array(4);
@@ -47,5 +48,23 @@ describe('the penalty of a table', () => {
 
   it('has weights from one to the largest', () => {
     expect(wholeWeights([1, 2, 4, 0.001])).toEqual([8, 16, 32, 1]);
+  });
+
+  it('moves by no more where noise says that there are more rows than anything can have', () => {
+    const cells = 7;
+    for (const [setting, said] of [
+      [{ each: 1 }, 3e16],
+      [{ each: 1_000_000, records: 30_000_000 }, 2.5e13],
+      [{ each: 3 }, 1e300],
+    ] as const) {
+      const measured = [{ columns: [0], counts: new Float64Array(cells).fill(said / cells), sd: 1 }];
+      const total = totalOf(setting, measured);
+      const model = Float64Array.from({ length: cells }, (_, k) => (total * (k + 1 / 3)) / 24);
+      const [here, there] = [Float64Array.of(3, 1, 4, 1, 5, 9, 2), Float64Array.of(2, 1, 4, 1, 5, 9, 3)];
+      const moved = penaltyOf(here, model, 31, 0) - penaltyOf(there, model, 31, 0);
+      // A row less in the first cell, one more in the last, both below what the model says.
+      expect(moved).toBe(0n);
+      expect(penaltyOf(here, model, 31, 0) - penaltyOf(Float64Array.of(3, 1, 4, 1, 5, 9, 1), model, 31, 0)).toBe(31n * 32n);
+    }
   });
 });

@@ -3,8 +3,8 @@ const unitsPerRow = 32;
 /** The largest weight of a table. */
 const largestWeight = 32;
 
-/** Beyond it a table says nothing; all sums stay whole in doubles. */
-const mostNoise = 2 ** 40;
+/** More rows than any data has, and more noise than says anything: below it all sums stay whole in doubles. */
+export const mostRows = 2 ** 40;
 
 /** How far one record of `each` rows moves any penalty: replaced, its rows leave cells and enter others; removed, they leave. */
 export const reachOf = (each: number, change: 'replaced' | 'removed' = 'replaced'): bigint =>
@@ -24,5 +24,5 @@ export function penaltyOf(counts: Float64Array, model: Float64Array, weight: num
   let distance = 0;
   for (let cell = 0; cell < counts.length; cell++)
     distance += Math.abs(unitsPerRow * counts[cell]! - Math.round(unitsPerRow * model[cell]!));
-  return BigInt(-weight * (distance - Math.min(mostNoise, Math.round(unitsPerRow * noise))));
+  return BigInt(-weight * (distance - Math.min(mostRows, Math.round(unitsPerRow * noise))));
 }

@@ -6,7 +6,7 @@ import type { Effects } from '../mechanism/effect.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
 import { cellsOf, countsOf } from './counts.js';
-import { reachOf } from './distance.js';
+import { mostRows, reachOf } from './distance.js';
 
 /** What is known before the data is read; every method makes its noise from this alone. */
 export interface Setting {
@@ -62,7 +62,7 @@ export function totalOf({ records, each }: Pick<Setting, 'records' | 'each'>, me
     sum += own * counts.reduce((a, b) => a + b, 0);
     precision += own;
   }
-  const said = Math.max(1, sum / precision);
+  const said = Math.min(mostRows, Math.max(1, sum / precision));
   return records === undefined ? said : Math.min(each * records, Math.max(records, said));
 }
 

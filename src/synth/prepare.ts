@@ -1,15 +1,16 @@
 import { nothingLeft } from '../accounting/share.js';
 import type { HowCounted } from '../count/count.js';
+import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { rational } from '../exact/rational.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import { treeOf } from '../graphical/tree.js';
-import { recordsHeld, rowsPerRecord } from '../learn/public-size.js';
+import { oneRowEach, recordsHeld, rowsPerRecord } from '../learn/public-size.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { Plan } from '../release/plan.js';
-import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
+import { type Allowance, type AskOptions, deskOf, type Session, toldOf } from '../release/session.js';
 import { candidatesFor } from './candidates.js';
 import { chosenColumns, codedColumns, type ModelColumn } from './columns.js';
 import { cellsOf } from './counts.js';
@@ -17,6 +18,7 @@ import { type Mode, readForm } from './form.js';
 import { asGrownTree } from './grown.js';
 import { householdOf, membersColumn } from './households/declared.js';
 import { type PairMethod, pairMethod } from './households/measure-pairs.js';
+import { refuseSeveralHomes } from './households/one-home.js';
 import { impossibleIn } from './impossible.js';
 import type { Ground } from './made.js';
 import { refuseBeyond } from './memory.js';
@@ -67,6 +69,10 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
       `At most ${mostGrouped.toLocaleString('en')} rows are grouped into households.`,
       'Ask for fewer rows.',
     );
+  if (form.households) {
+    const { by } = form.households;
+    await pinned(deskOf(session).engine, (data) => refuseSeveralHomes(data, policy, by));
+  }
   const modelled: readonly ModelColumn[] = form.households ? [...coded, membersColumn(form.households)] : coded;
   const sizes = modelled.map(({ size }) => size);
   const impossible = [
@@ -87,9 +93,13 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const allotment = allotmentOf(allowance);
   const names = columns.map(({ name }) => name);
   const perRow = bytesPerRow(modelled.length, household !== undefined);
-  const { records, counting } = addsRemoves(policy) ? anyHeld(session, names, perRow) : await recordsHeld(session, names, perRow);
+  const { records: held, counting } = addsRemoves(policy)
+    ? anyHeld(session, names, perRow)
+    : await recordsHeld(session, names, perRow);
   const each = rowsPerRecord(policy);
-  const change = records === undefined ? 'removed' : 'replaced';
+  const change = addsRemoves(policy) ? 'removed' : 'replaced';
+  // Where somebody may be left out it is read off the noisy tables.
+  const records = each > 1 || oneRowEach(policy) ? held : undefined;
   const setting: Setting = { sizes, change, ...(records !== undefined && { records }), each, impossible, mostCells };
   const candidates = mode === 'aim' ? candidatesFor(modelled, form, mostCells) : [];
   const method = methodOf(policy, mode, setting, household ? partOf(allotment, forPeople) : allotment, candidates);
@@ -113,11 +123,11 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const counted = candidates.reduce((n, own) => n + cellsOf(sizes, own.columns), 0) + (partnered?.cells ?? 0);
   const memory = refuseBeyond(
     {
-      rows: (records ?? 0) * each,
+      rows: (held ?? 0) * each,
       perRow,
       counted,
       cells: cells * (partnered ? 2 : 1),
-      drawn: form.rows ?? (records ?? 0) * each,
+      drawn: form.rows ?? (held ?? 0) * each,
       columns: modelled.length,
     },
     session.room,

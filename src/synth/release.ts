@@ -7,6 +7,7 @@ import type { Receipt } from '../release/receipt.js';
 import type { AskOptions, Session } from '../release/session.js';
 import type { CodedColumn } from './columns.js';
 import type { Mode, SynthForm } from './form.js';
+import { refuseSeveralHomes } from './households/one-home.js';
 import { type Homes, membersOf, pairRows, partners } from './households/pairs.js';
 import { made, type SynthResult, type Told } from './made.js';
 import { totalOf } from './method.js';
@@ -45,6 +46,7 @@ export async function releaseSynth(
     plan,
     mechanisms: [...method.mechanisms, ...(partnered?.mechanisms ?? [])],
     execute: async (engine, paid) => {
+      if (form.households) await refuseSeveralHomes(engine, session.policy, form.households.by);
       const rows = (await readCoded(engine, session.policy, coded, form.households?.by)).open();
       if (setting.each === 1 && setting.records !== undefined && rows.rows !== setting.records)
         throw new RangeError('the number of records has changed');

@@ -113,6 +113,13 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
 };
 
 /** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
+/** The tie that joins all who agree in one column, whatever else is declared. */
+export const groupsBy = (dependence: readonly { readonly kind: string }[], column: string): GroupsDependence | undefined =>
+  dependence.find((d): d is GroupsDependence => {
+    const own = d as GroupsDependence;
+    return d.kind === groups.kind && own.by.includes(column) && !own.all;
+  });
+
 export function groupsGraph(dependence: GroupsDependence, records: RecordTable, room: Room = boundless): FactorGraph {
   if (dependence.maxSize !== undefined) return boundedGroups(dependence, records, dependence.maxSize);
   const beside: Room = { need: (bytes) => room.need(records.bytes + bytes) };

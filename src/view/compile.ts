@@ -8,7 +8,7 @@ import { quoteName, tableView } from '../engine/structure.js';
 import { toNumber } from '../exact/rational.js';
 import { isNumber } from '../policy/domain.js';
 import type { Policy, Table } from '../policy/policy.js';
-import { columnsOfView, namesPersons, policyOfView } from './declared.js';
+import { columnsOfView, namesPersons, placeName, policyOfView } from './declared.js';
 import { tableOf } from './rows-per-person.js';
 import type { Feature, Part, PersonRows, View } from './view.js';
 
@@ -96,8 +96,8 @@ export function compileView(
     const { source, alias, beside: places } = read[at(as)]!.cells.get(own)!;
     beside.push(`t${at(as)}.${alias} AS ${quoteName(name)}`);
     if (places === undefined) return { name, type: source.type };
-    beside.push(`t${at(as)}.${places} AS fugu_place_${i}`);
-    return { name, type: source.type, places: { column: `fugu_place_${i}`, grid: source.places!.grid } };
+    beside.push(`t${at(as)}.${places} AS ${placeName}${i}`);
+    return { name, type: source.type, places: { column: `${placeName}${i}`, grid: source.places!.grid } };
   });
   // Rows of persons that the data does not name are nobody's.
   const named = namesPersons(view) ? '' : ` WHERE t0.owner IN (SELECT ${personIn(tables)} FROM ${data} AS persons)`;

@@ -24,14 +24,36 @@ export function columnsOfView(policy: Policy, { parts }: View): readonly ViewCol
       .map(([name, column]) => ({ as: part.as, name, column }));
   });
   // The unit says whose a row is.
-  const times = new Map<string, number>([[policy.protect.unit!, 1]]);
-  for (const { name } of all) times.set(name, (times.get(name) ?? 0) + 1);
-  return all.map(({ as, name, column }) => {
-    const own = times.get(name) === 1 ? name : `${as}.${name}`;
+  const times = new Map<string, number>([[folded(policy.protect.unit!), 1]]);
+  for (const { name } of all) times.set(folded(name), (times.get(folded(name)) ?? 0) + 1);
+  const named = all.map(({ as, name, column }) => {
+    const own = times.get(folded(name)) === 1 ? name : `${as}.${name}`;
     const { public: _, ...declared } = column;
     return { as, own: name, name: own, column: { ...declared, name: own } as Column };
   });
+  refuseOneName([policy.protect.unit!, ...named.map(({ name }) => name)]);
+  return named;
 }
+
+/** Databases that take large letters for small ones would read one column for another, and what is proven of it would be said of the other. */
+const folded = (name: string): string => name.toLowerCase();
+function refuseOneName(names: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    const small = folded(name);
+    if (seen.has(small) || small.startsWith(placeName))
+      throw new Fault(
+        'QUERY_UNSUPPORTED',
+        seen.has(small)
+          ? `Two columns of what is joined have one name: "${name}", large and small letters alike.`
+          : `The name "${name}" is kept for what stands beside a column.`,
+        'Give the table, or what is told of each person, another name: AS.',
+      );
+    seen.add(small);
+  }
+}
+/** What names begin with that stand beside a column of a view. */
+export const placeName = 'fugu_place_';
 
 export function columnsOfPart(policy: Policy, part: Part): ReadonlyMap<string, Column> {
   if (part.rows.form === 'table') return tableOf(policy, part)?.columns ?? policy.columns;

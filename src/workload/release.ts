@@ -171,7 +171,7 @@ export function better(
 }
 
 /** Where records are replaced there are as many afterwards, and every row is one (count/kept-rows.ts). */
-export const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
+const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
 
 async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
   const { policy } = session;

@@ -10,7 +10,7 @@ import { maximalOf, subsets } from './closure.js';
 import { type Apart, readTogether } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { type Heard, heardIn, isLaidOut, type Kept, type Past } from './past.js';
-import { better, type Recorded, rowsArePublic } from './release.js';
+import { better, type Recorded } from './release.js';
 
 export interface EstimateOptions {
   /** No negative counts: the tables of one distribution, or the nearest. */
@@ -70,9 +70,8 @@ export async function estimateTables(
   const shown = { ...workload, tables: told };
   const wide = widths(heard);
   const tables = answerTables(shown, estimate, (axes) => halfWidths(wide(axes) ? 'laplace' : 'gaussian'));
-  const known = rowsArePublic(policy) ? (rows.at(-1) ?? (await session.records())) : undefined;
   return {
-    tables: options.tidy ? tidied(shown, tables, better(estimate, shown, known)) : tables,
+    tables: options.tidy ? tidied(shown, tables, better(estimate, shown, rows.at(-1))) : tables,
     population: publicName(policy),
     used: kept.flatMap(({ entry: { sequence, hash, at, label } }) => {
       const own = heard.filter(({ entry }) => entry === sequence).length;

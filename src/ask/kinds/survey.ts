@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { chooseNoise } from '../../accounting/choose.js';
 import type { AttackFigure } from '../../dependence/pairwise/spread-file.js';
+import { toNumber } from '../../exact/rational.js';
+import { weightNamed } from '../../policy/domain.js';
+import { gridOf } from '../../policy/grid.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Batch } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
@@ -51,7 +54,10 @@ export const survey = defineKind({
   },
   async release(session, question, options): Promise<SurveyRelease> {
     const release = await session.release(...asked(session, question, options));
-    return { ...release, together: toldError(release.receipt.measures) };
+    const { weight } = question;
+    // What is noised is whole numbers: with weights, of their units.
+    const unit = weight === undefined ? 1 : toNumber(gridOf(weightNamed(session.policy, weight)).unit);
+    return { ...release, together: toldError(release.receipt.measures, unit) };
   },
 });
 

@@ -92,7 +92,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const each = rowsPerRecord(policy);
   const { allotment, makeTrainer } = choose(ask, { map, loss: lossOf(ask), records, each }, within);
   const share = fromNumber(ask.select?.share ?? 0);
-  const choice = ask.select && choiceOfFeatures(policy, map, partOf(allotment, share), { keep: ask.select.keep, records, each });
+  const choice = ask.select && choiceOfFeatures(policy, map, partOf(allotment, share), { keep: ask.select.keep, records });
   const trainerFor = (kept: FeatureMap) => makeTrainer(kept, partOf(allotment, subtract(one, share)));
   const trainer = trainerFor(map);
   const mechanisms = [...(choice?.mechanisms ?? []), ...trainer.mechanisms];

@@ -8,6 +8,7 @@ import { type Selection, selection } from '../../mechanism/select.js';
 import type { Policy } from '../../policy/policy.js';
 import { ofRecord } from '../effects.js';
 import { scoreGrid } from '../network/score-grid.js';
+import { oneRowEach } from '../public-size.js';
 import type { Feature, FeatureMap } from './features.js';
 
 /** A paid step before learning: which features to keep. */
@@ -19,7 +20,6 @@ export interface FeatureChoice {
 export interface ChoiceTerms {
   readonly keep: number;
   readonly records: number;
-  readonly each: number;
 }
 
 /**
@@ -34,11 +34,11 @@ export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: All
       'More features are to be kept than there are.',
       'Keep fewer, or list more features to choose from.',
     );
-  if (terms.each !== 1)
+  if (!oneRowEach(policy))
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'Features can be selected only when a record is one row.',
-      'Leave out "select", or declare maxRows: 1.',
+      'Leave out "select", or declare maxRows: 1, without pairs.',
     );
   const steps = choices(keep, records, allotment);
   return {

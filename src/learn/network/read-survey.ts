@@ -12,7 +12,7 @@ import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../../query/bind.js';
 import { levelsOfKey } from '../../query/key-levels.js';
 import { keyOf } from '../../query/keys.js';
-import { refuseToHold } from '../public-size.js';
+import { oneRowEach, refuseToHold } from '../public-size.js';
 import type { CodedTable } from './coded.js';
 
 /** Columns a network can speak about: declared, with one answer per row. */
@@ -31,11 +31,11 @@ export function surveyColumns(policy: Policy): readonly string[] {
 
 /** Paid learning counts one row per person. */
 export function refuseRepeatedRows(policy: Policy): void {
-  if (policy.protect.secret === 'edge' || policy.protect.maxRows > 1)
+  if (policy.protect.secret === 'edge' || !oneRowEach(policy))
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'A model of the answers can be learned privately only when one row is one person.',
-      'Protect rows or answers, or declare maxRows: 1.',
+      'Protect rows or answers, or declare maxRows: 1, without pairs.',
     );
 }
 

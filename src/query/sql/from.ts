@@ -12,11 +12,13 @@ export type Asked = Pick<Policy, 'data' | 'columns'> & Partial<Policy>;
 /** Conditions of a sub-select, read where its names mean what they mean there. */
 export type ReadConditions = (expr: Expr) => readonly Condition[];
 
+/** What WITH named, each with what was named before it: in its own sub-select a name means the table. */
+export type Named = ReadonlyMap<string, { readonly select: SelectFromStatement; readonly before: Named }>;
+
 interface Reading {
   readonly sql: SqlText;
   readonly policy: Asked;
-  /** What WITH named before. */
-  readonly named: ReadonlyMap<string, SelectFromStatement>;
+  readonly named: Named;
   readonly conditions: ReadConditions;
 }
 
@@ -27,15 +29,12 @@ export interface ReadFrom {
 }
 
 /** The SELECT of a statement, with what WITH names before it. */
-export function withNames(
-  sql: SqlText,
-  statement: Statement,
-): { readonly select: Statement; readonly named: ReadonlyMap<string, SelectFromStatement> } {
+export function withNames(sql: SqlText, statement: Statement): { readonly select: Statement; readonly named: Named } {
   if (statement.type !== 'with') return { select: statement, named: new Map() };
-  const named = new Map<string, SelectFromStatement>();
+  let named: Named = new Map();
   for (const { alias, statement: own } of statement.bind) {
     if (own.type !== 'select') throw refuse(sql, `${own.type.toUpperCase()} in WITH`, own);
-    named.set(alias.name.toLowerCase(), own);
+    named = new Map([...named, [alias.name.toLowerCase(), { select: own, before: named }]]);
   }
   return { select: statement.in, named };
 }
@@ -52,7 +51,7 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
   // A sub-select that changes nothing but which rows there are is its own FROM with one condition more.
   if (only && !only.select.groupBy) {
     refuseOwn(sql, only.select);
-    const inner = readFrom(reading, only.select);
+    const inner = readFrom(only.reading, only.select);
     const where = only.select.where ? reading.conditions(only.select.where) : [];
     return { ...inner, where: [...inner.where, ...where] };
   }
@@ -81,15 +80,19 @@ interface ReadPart {
   readonly where: readonly Expr[];
 }
 
-/** The sub-select of an item, written there or under a name. */
-function sub({ sql, named }: Reading, item: From): { readonly select: SelectFromStatement; readonly as: string } | undefined {
+/** The sub-select of an item, written there or under a name, and what names mean in it. */
+function sub(
+  reading: Reading,
+  item: From,
+): { readonly select: SelectFromStatement; readonly as: string; readonly reading: Reading } | undefined {
+  const { sql, named } = reading;
   if (item.type === 'statement') {
     if (item.statement.type !== 'select') throw refuse(sql, `${item.statement.type.toUpperCase()} in FROM`, item);
-    return { select: item.statement, as: item.alias };
+    return { select: item.statement, as: item.alias, reading };
   }
   if (item.type !== 'table') return undefined;
-  const select = item.name.schema === undefined ? named.get(item.name.name.toLowerCase()) : undefined;
-  return select && { select, as: item.name.alias ?? item.name.name };
+  const known = item.name.schema === undefined ? named.get(item.name.name.toLowerCase()) : undefined;
+  return known && { select: known.select, as: item.name.alias ?? item.name.name, reading: { ...reading, named: known.before } };
 }
 
 function partOf(reading: Reading, item: From): ReadPart {
@@ -97,7 +100,7 @@ function partOf(reading: Reading, item: From): ReadPart {
   if (item.type === 'call') throw refuse(sql, 'function in FROM', item);
   if (item.lateral) throw refuse(sql, 'LATERAL', item);
   const inner = sub(reading, item);
-  if (inner?.select.groupBy) return { form: { perPerson: personRows(reading, inner.select), as: inner.as }, where: [] };
+  if (inner?.select.groupBy) return { form: { perPerson: personRows(inner.reading, inner.select), as: inner.as }, where: [] };
   if (inner) {
     refuseOwn(sql, inner.select);
     const [only, other] = inner.select.from ?? [];
@@ -108,7 +111,7 @@ function partOf(reading: Reading, item: From): ReadPart {
         item,
         'Join its tables in the outer FROM, or group it by the person.',
       );
-    const part = partOf(reading, only);
+    const part = partOf(inner.reading, only);
     return { form: { ...part.form, as: inner.as }, where: [...part.where, ...(inner.select.where ? [inner.select.where] : [])] };
   }
   if (item.type !== 'table') throw refuse(sql, 'function in FROM', item);
@@ -183,6 +186,8 @@ function conditionsOfJoin(
     const column = unfolded(names, left.name);
     return [as === undefined ? column : `${as}.${column}`, unfolded(names, right.name)] as const;
   });
+  const twice = pairs.find(([text], i) => pairs.findIndex(([other]) => other === text) !== i);
+  if (twice) throw refuse(sql, `"${twice[0]}" compared with two columns in ON`, on, 'Compare every column with one other.');
   return Object.fromEntries(pairs);
 }
 type Ref = Extract<Expr, { type: 'ref' }>;
@@ -238,6 +243,9 @@ function personRows(reading: Reading, select: SelectFromStatement): NonNullable<
     if (expr.type !== 'call') throw refuse(sql, 'this column of a sub-select per person', expr, featureHint);
     return [[alias?.name ?? expr.function.name.toLowerCase(), featureOf(sql, expr)]];
   });
+  const twice = features.find(([name], i) => features.findIndex(([other]) => other === name) !== i);
+  if (twice)
+    throw refuse(sql, `two columns "${twice[0]}" in a sub-select`, select, 'Give each a name of its own: SUM(cost) AS paid.');
   sql.scope = outer;
   sql.joined = joined;
   const from = inner.from ?? dataTable;

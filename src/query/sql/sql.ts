@@ -7,7 +7,7 @@ import { holdsAggregate, queryOf } from './aggregate.js';
 import { arrangementOf } from './arrangement.js';
 import { dateWords } from './dates.js';
 import { Derived, textOf } from './expression.js';
-import { type Asked, readFrom, withNames } from './from.js';
+import { type Asked, type Named, readFrom, withNames } from './from.js';
 import { refuse, refuseAll, SqlText } from './refuse.js';
 import { sqlStatements } from './statements.js';
 import { conditionsOf, literalOf } from './where.js';
@@ -67,7 +67,7 @@ const clauses = {
 function selectQueries(
   sql: SqlText,
   select: SelectFromStatement,
-  among: { readonly policy: Asked; readonly named: ReadonlyMap<string, SelectFromStatement> },
+  among: { readonly policy: Asked; readonly named: Named },
   first: number,
 ): Selected {
   for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, '', hint);

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
-import type { GroupsDependence } from '../../ties/groups.js';
+import { groupsBy } from '../../ties/groups.js';
 import { placesNamed } from '../candidates.js';
 import type { CodedColumn, ModelColumn } from '../columns.js';
 import type { SynthForm } from '../form.js';
@@ -24,10 +24,7 @@ export function householdOf(
   asked: NonNullable<SynthForm['households']>,
 ): Household {
   const { by } = asked;
-  const tie = policy.dependence.find((d): d is GroupsDependence => {
-    const own = d as GroupsDependence;
-    return own.kind === 'groups' && own.by.includes(by) && !own.all;
-  });
+  const tie = groupsBy(policy.dependence, by);
   if (!tie)
     throw new Fault(
       'QUERY_UNSUPPORTED',

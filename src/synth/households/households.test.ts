@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
 import { compare, rational } from '../../exact/rational.js';
 import { fit as modelOf } from '../../graphical/fit.js';
@@ -17,6 +17,11 @@ import { type Apart, apartOf } from './apart.js';
 import { type Household, pairMethod } from './measure-pairs.js';
 import { alone, membersOf, pairRows, partners } from './pairs.js';
 import { together } from './together.js';
+
+// What is drawn here is the same in every run.
+vi.mock('../../noise/bits.js', async (original) =>
+  (await import('../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../noise/bits.js')>(), 57),
+);
 
 const apart: Apart = { of: 0, width: 4, places: 2 };
 const household: Household = { members: 2, shared: [], own: [0, 1], apart: [apart] };
@@ -251,5 +256,31 @@ columns:
     });
     expect((await session.entries()).length).toBe(0);
     await session.close();
+  });
+
+  it.each([
+    ['in several households', 'h1', 'h2'],
+    ['in one and in none', 'h1', ''],
+    ['in none and in one', '', 'h1'],
+  ])('are refused for a person whose rows are %s: which row is used would decide where they live', async (_, one, another) => {
+    const shop = openWorkshop(policy('[{ kind: groups, by: home }]', '{ secret: person, unit: id, maxRows: 1 }'));
+    shops.push(shop);
+    const others = [1, 2, 3, 4].map((k) => `b${k},h${1 + (k % 2)},south,rep,30`).join('\n');
+    const write = (home: string) =>
+      shop.write(
+        'people.csv',
+        `id,home,town,party,age\na,${one},north,dem,20\na,${home},south,rep,50\n${others}\n,h1,south,rep,40\n,h2,south,rep,40\n`,
+      );
+    write(another);
+    const session = await shop.session();
+    await expect(planSynth(session, { households: { by: 'home' } }, { epsilon: '1' })).rejects.toMatchObject({
+      code: 'QUERY_UNSUPPORTED',
+      message: expect.stringContaining('several households'),
+    });
+    await session.close();
+    write(one);
+    const same = await shop.session();
+    expect((await planSynth(same, { households: { by: 'home' } }, { epsilon: '1' })).fits).toBe(true);
+    await same.close();
   });
 });
