@@ -519,10 +519,18 @@ const admission = [
   mutant(
     'survey-tables-once',
     'src/survey/error.ts',
-    '[{ law, cells, tables }]',
-    '[{ law, cells }]',
+    '[{ law: scaled(law, unit), cells, tables }]',
+    '[{ law: scaled(law, unit), cells }]',
     'test/merged-survey.test.ts',
   ),
+  mutant(
+    'options-twice',
+    'src/count/effects.ts',
+    'keys.length === 1 ? keys.find',
+    'keys.length > 0 ? keys.find',
+    'src/count/effects.test.ts',
+  ),
+  mutant('view-letters', 'src/view/declared.ts', 'name.toLowerCase()', 'name', 'src/view/declared.test.ts'),
 ];
 
 const routing = [

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { combine, type FactorGraph, untied } from '../dependence/graph/factor-graph.js';
 import { ties as tiesOf } from '../dependence/leakage.js';
 import { Fault } from '../errors.js';
+import { addsRemoves } from '../policy/neighbours.js';
 import type { Dependence, Policy } from '../policy/policy.js';
 import type { Session } from '../release/session.js';
 import { kindOf } from '../ties/kinds.js';
@@ -33,6 +35,15 @@ async function graphsOf(session: Session): Promise<{ readonly records: number; r
       declared.push({ index, kind: d.kind, graph: await between.graph(actual, { policy, records, engine }) });
     }
     return { records: records.count, declared };
+  });
+}
+
+/** Whether how many records there are, or who is tied to whom, is for nobody but the steward: exact figures about it are as private as the rows. */
+export function hidesTies(policy: Policy): boolean {
+  if (addsRemoves(policy) || [...policy.relations.values()].some((relation) => relation.private)) return true;
+  return policy.dependence.some((d) => {
+    const actual = kindOf(d).records?.actual;
+    return actual !== undefined && !isDeepStrictEqual(actual(d), d);
   });
 }
 

@@ -117,6 +117,14 @@ describe('fugu learn keys, bounds and rows', () => {
     await session.close();
   });
 
+  it('does not take the persons of the data for a column of a table that has their name', async () => {
+    shop.write('visits.csv', 'who,person,cost\np1,a,3\np2,b,4\n');
+    shop.write('policy.yaml', text().replace('unit: person\n', 'unit: who\n'));
+    const file = shop.policyFile.replace(/[^/]*$/, 'policy.yaml');
+    const words = ['learn', 'keys', file, '--epsilon', '5', '--column', 'person', '--table', 'visits'];
+    await expect(runCommand(register, ...words)).rejects.toThrow('"person" names the persons');
+  });
+
   it('tells what was recorded for nothing, and nothing where nothing is seen', async () => {
     expect(await run('keys', '--column', 'income', '--longest', '4')).toMatch(/No value was seen above the noise|Entered into/);
     const first = await json('rows', '--table', 'visits', '--most', '50');

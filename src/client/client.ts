@@ -648,7 +648,7 @@ export class FuguClient {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/belief` }) as Promise<BeliefAnswer>;
   }
 
-  /** What an attacker who knows the ties gains about records with few and with many of them. */
+  /** What an attacker who knows the ties gains about records with few and with many of them. Where the policy hides ties, or how many records there are: for stewards only. */
   leakage(policy: string | number): Promise<LeakageAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/leakage` }) as Promise<LeakageAnswer>;
   }

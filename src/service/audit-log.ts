@@ -5,6 +5,7 @@ import { Fault } from '../errors.js';
 import { appendLines, type Lines } from '../files/append-lines.js';
 import { makeFolder } from '../files/folder.js';
 import { readNamedText } from '../input/named-file.js';
+import { OneWriter } from './one-writer.js';
 
 /** What is remembered of one request: who, what, how it ended. Never an answer or a value of the data; of what was asked only a digest. */
 export interface Event {
@@ -43,6 +44,7 @@ const filesIn = (folder: string): readonly string[] =>
  */
 export class AuditLog {
   readonly #folder: string;
+  readonly #writer: OneWriter;
   #lines: Lines;
   #size = 0;
   #number: number;
@@ -51,6 +53,7 @@ export class AuditLog {
   constructor(folder: string) {
     this.#folder = folder;
     makeFolder(folder, 0o700);
+    this.#writer = new OneWriter(folder);
     this.#previous = verifyLog(folder).head;
     this.#number = Number(filesIn(folder).at(-1)?.slice(0, 8) ?? '0') + 1;
     this.#lines = this.#begin();
@@ -58,7 +61,7 @@ export class AuditLog {
 
   add(event: Event): void {
     if (this.#size > fullAt) {
-      this.close();
+      this.#end();
       this.#number++;
       this.#lines = this.#begin();
     }
@@ -71,10 +74,16 @@ export class AuditLog {
   }
 
   sync(): void {
+    this.#writer.beat();
     this.#lines.sync();
   }
 
   close(): void {
+    this.#end();
+    this.#writer.close();
+  }
+
+  #end(): void {
     this.#lines.sync();
     this.#lines.close();
   }

@@ -15,6 +15,8 @@ export interface Setting {
   readonly change: 'replaced' | 'removed';
   /** The public number of records; absent where it is a secret. */
   readonly records?: number;
+  /** Records may be left out as a whole: there may be fewer rows than records. */
+  readonly leftOut?: boolean;
   /** Most rows of one record. */
   readonly each: number;
   readonly impossible: readonly Impossible[];
@@ -53,9 +55,10 @@ export function measure(rows: CodedTable, columns: readonly number[], noise: Add
   return { columns, counts, sd: Math.sqrt(noise.variance) };
 }
 
-/** How many rows there are: public where a record is one row and is replaced, else what the tables say together; between one row each and as many as anybody may have, where the number of records is public. */
-export function totalOf({ records, each }: Pick<Setting, 'records' | 'each'>, measured: readonly Measured[]): number {
-  if (each === 1 && records !== undefined) return records;
+/** How many rows there are: public where a record is one row and is replaced, else what the tables say together; as many as everybody may have at most where the number of records is public, and one row each at least where nobody is left out. */
+export function totalOf(setting: Pick<Setting, 'records' | 'each' | 'leftOut'>, measured: readonly Measured[]): number {
+  if (isOneRowEach(setting)) return setting.records;
+  const { records, each, leftOut } = setting;
   let [sum, precision] = [0, 0];
   for (const { counts, sd } of measured) {
     const own = 1 / (counts.length * sd * sd);
@@ -63,8 +66,13 @@ export function totalOf({ records, each }: Pick<Setting, 'records' | 'each'>, me
     precision += own;
   }
   const said = Math.min(mostRows, Math.max(1, sum / precision));
-  return records === undefined ? said : Math.min(each * records, Math.max(records, said));
+  return records === undefined ? said : Math.min(each * records, leftOut ? said : Math.max(records, said));
 }
+
+/** Whether there are as many rows as records, and everybody knows how many. */
+export const isOneRowEach = <S extends Pick<Setting, 'records' | 'each' | 'leftOut'>>(
+  setting: S,
+): setting is S & { readonly records: number } => setting.each === 1 && setting.records !== undefined && setting.leftOut !== true;
 
 /** Mean absolute noise of one cell. */
 export const meanNoise = ({ law, variance }: Additive): number =>

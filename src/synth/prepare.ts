@@ -8,7 +8,6 @@ import { treeOf } from '../graphical/tree.js';
 import { inSeveralGroups, recordsHeld, rowsPerRecord } from '../learn/public-size.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
 import { addsRemoves } from '../policy/neighbours.js';
-import type { Policy } from '../policy/policy.js';
 import type { Plan } from '../release/plan.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
 import { candidatesFor } from './candidates.js';
@@ -22,7 +21,7 @@ import { refuseSeveralHomes } from './households/one-home.js';
 import { impossibleIn } from './impossible.js';
 import type { Ground } from './made.js';
 import { refuseBeyond } from './memory.js';
-import type { Method, Setting } from './method.js';
+import { isOneRowEach, type Method, type Setting } from './method.js';
 import { bytesPerRow } from './read-coded.js';
 import { inRounds } from './rounds.js';
 import { asTree } from './tree.js';
@@ -90,16 +89,14 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const allotment = allotmentOf(allowance);
   const names = columns.map(({ name }) => name);
   const perRow = bytesPerRow(modelled.length, household !== undefined);
-  const { records: held, counting } = addsRemoves(policy)
-    ? anyHeld(session, names, perRow)
-    : await recordsHeld(session, names, perRow);
+  const { records, counting } = addsRemoves(policy) ? anyHeld(session, names, perRow) : await recordsHeld(session, names, perRow);
   const each = rowsPerRecord(policy);
   const change = addsRemoves(policy) ? 'removed' : 'replaced';
   // Where somebody may be left out it is read off the noisy tables.
-  const records = leavesOut(policy) ? undefined : held;
-  const setting: Setting = { sizes, change, ...(records !== undefined && { records }), each, impossible, mostCells };
+  const leftOut = leavesOut(policy);
+  const setting: Setting = { sizes, change, ...(records !== undefined && { records }), leftOut, each, impossible, mostCells };
   const candidates = mode === 'aim' ? candidatesFor(modelled, form, mostCells) : [];
-  const method = methodOf(policy, mode, setting, household ? partOf(allotment, forPeople) : allotment, candidates);
+  const method = methodOf(mode, setting, household ? partOf(allotment, forPeople) : allotment, candidates);
   const partnered = household && pairMethod(setting, household, partOf(allotment, forPairs));
   const framed = session.frame({
     label:
@@ -126,11 +123,11 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const counted = candidates.reduce((n, own) => n + cellsOf(sizes, own.columns), 0) + (partnered?.cells ?? 0);
   const memory = refuseBeyond(
     {
-      rows: (held ?? 0) * each,
+      rows: (records ?? 0) * each,
       perRow,
       counted,
       cells: cells * (partnered ? 2 : 1),
-      drawn: form.rows ?? (held ?? 0) * each,
+      drawn: form.rows ?? (records ?? 0) * each,
       columns: modelled.length,
     },
     session.room,
@@ -158,23 +155,16 @@ const anyHeld = (
 ): { readonly records?: number; readonly counting: HowCounted } => ({
   counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(session.room / perRow) } },
 });
-function methodOf(
-  policy: Policy,
-  mode: Mode,
-  setting: Setting,
-  allotment: Allotment,
-  candidates: ReturnType<typeof candidatesFor>,
-): Method {
+function methodOf(mode: Mode, setting: Setting, allotment: Allotment, candidates: ReturnType<typeof candidatesFor>): Method {
   if (mode === 'aim') return inRounds(setting, allotment, candidates);
   if (mode === 'mst') return asTree(setting, allotment);
-  const { records } = setting;
-  if (policy.protect.maxRows > 1 || records === undefined)
+  if (!isOneRowEach(setting))
     throw new Fault(
       'QUERY_UNSUPPORTED',
-      'The mode privbayes counts one row per person, and a public number of them.',
+      'The mode privbayes counts one row of every person, and a public number of them.',
       'Use the mode aim or mst.',
     );
-  return asGrownTree({ sizes: setting.sizes, records }, allotment);
+  return asGrownTree(setting, allotment);
 }
 
 /** Gaussian noise where the budget has a delta. */

@@ -11,7 +11,7 @@ import type { Mode, SynthForm } from './form.js';
 import { refuseSeveralHomes } from './households/one-home.js';
 import { type Homes, membersOf, pairRows, partners } from './households/pairs.js';
 import { made, type SynthResult, type Told } from './made.js';
-import { totalOf } from './method.js';
+import { isOneRowEach, totalOf } from './method.js';
 import { type Prepared, prepare, type SynthPlan } from './prepare.js';
 import { readCoded } from './read-coded.js';
 
@@ -52,8 +52,7 @@ export async function releaseSynth(
         refuseSeveralHomes(await countInSeveral(engine, session.policy, by), by);
       }
       const rows = (await readCoded(engine, session.policy, coded, form.households?.by)).open();
-      if (setting.each === 1 && setting.records !== undefined && rows.rows !== setting.records)
-        throw new RangeError('the number of records has changed');
+      if (isOneRowEach(setting) && rows.rows !== setting.records) throw new RangeError('the number of records has changed');
       const { measured, pairs } = measuredOf(prepared, rows, paid, progress);
       return { measured: measured.map(kept), ...(pairs.length > 0 && { pairs: pairs.map(kept) }) };
     },

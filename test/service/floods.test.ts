@@ -8,12 +8,14 @@ let town: Town;
 afterEach(() => town?.close());
 
 const linesIn = (folder: string) =>
-  readdirSync(folder).flatMap((file) =>
-    readFileSync(join(folder, file), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  );
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.jsonl'))
+    .flatMap((file) =>
+      readFileSync(join(folder, file), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    );
 
 describe('a flood', () => {
   it('of refusals fills no disk, and how many were left out is written down', async () => {

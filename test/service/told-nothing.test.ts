@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Fault } from '../../src/errors.js';
@@ -101,6 +101,25 @@ describe('an analyst is told nothing', () => {
     expect(JSON.stringify(second.body)).not.toMatch(/thesis|"ann"/);
     expect((await town.ask(bob, '/v1/policies/town/release', { ...asked, label: 'mine' })).body.receipt.label).toBe('mine');
     expect((await town.ask(ann, '/v1/policies/town/release', asked)).body.receipt.label).toBe('about my thesis');
+  });
+});
+
+describe('an auditor', () => {
+  it('is told exact figures about ties only where everybody may know them', async () => {
+    await open();
+    const [otto, root] = [town.token('otto', 'auditor'), town.token('root', 'steward')];
+    const textOf = (name: string) => readFileSync(join(town.folder, `${name}.yaml`), 'utf8').replace(/population: .*/, '');
+    const hidden = {
+      sizes: textOf('village').replace('oddsRatio: 4', 'oddsRatio: 4, maxSize: 5'),
+      counts: textOf('town').replace('unit: id', 'unit: id, neighbours: add-remove'),
+    };
+    expect((await town.ask(otto, '/v1/policies/village/leakage')).status).toBe(200);
+    for (const [name, text] of Object.entries(hidden)) {
+      writeFileSync(join(town.folder, `${name}.yaml`), `${text}population: ${name}\n`);
+      await town.service.serve(join(town.folder, `${name}.yaml`));
+      expect([name, (await town.ask(otto, `/v1/policies/${name}/leakage`)).status]).toEqual([name, 403]);
+      expect([name, (await town.ask(root, `/v1/policies/${name}/leakage`)).status]).toEqual([name, 200]);
+    }
   });
 });
 

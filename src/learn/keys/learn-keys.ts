@@ -92,9 +92,12 @@ function refuseDeclared(policy: Policy, { column, table }: KeyColumn): void {
       own ? `The table "${table}" is public: its values are known to everybody.` : `The policy has no table "${table}".`,
       own ? 'List them in the policy.' : didYouMean(table, [...(policy.tables?.keys() ?? [])], 'Tables'),
     );
-  if ((own?.columns ?? policy.columns).has(column))
+  // A database may take large letters for small ones.
+  const folded = (name: string | undefined) => name?.toLowerCase();
+  if ([...(own?.columns ?? policy.columns).keys()].some((name) => folded(name) === folded(column)))
     throw new Fault('QUERY_INVALID', `The policy declares "${column}" already.`, 'Take it out of columns to learn its values.');
-  if (column === (own ? own.unit : policy.protect.unit))
+  // Rows of a table are read with the person under the data's name.
+  if ([own?.unit, policy.protect.unit].some((name) => folded(name) === folded(column)))
     throw new Fault('QUERY_INVALID', `"${column}" names the persons.`, 'Name a column whose values many have.');
 }
 function refuseUnknown(name: string, known: readonly string[]): void {

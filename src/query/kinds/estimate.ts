@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { CodeKey } from '../../count/measure.js';
+import { Fault } from '../../errors.js';
 import { codesOf } from '../../policy/code.js';
 import { categoryNamed } from '../../policy/domain.js';
 import type { Design } from '../../policy/policy.js';
@@ -38,7 +39,7 @@ function bind(query: EstimateQuery, scope: Scope): BoundQuery {
   const factorFor = testFactor(scope.policy, {});
   const several = strata?.codes.length ?? 1;
   const population = design?.population ?? strata?.all;
-  const grouped = (query.by?.length ?? 0) > 0 || (query.where?.length ?? 0) > 0;
+  const grouped = (query.by?.length ?? 0) > 0 || (query.where?.length ?? 0) > 0 || scope.policy.view !== undefined;
   // Of a part of the population nobody has said how large it is.
   const told = [what(query), ...(population !== undefined && !grouped ? ['total'] : []), 'worth people'];
   const layout = {
@@ -77,10 +78,10 @@ const strataKey = (column: string, codes: readonly string[]): CodeKey => ({
 });
 
 /** The strata of the design, unless rows have weights, which say what strata would. */
-function strataOf({ policy }: Scope, { weight, by = [], column }: EstimateQuery) {
+function strataOf({ policy }: Scope, { weight, by = [], where = [], column }: EstimateQuery) {
   const declared = policy.design?.strata;
-  if (!declared || weight !== undefined) return undefined;
-  if (by.includes(declared.column) || column === declared.column) return undefined;
+  if (!declared || weight !== undefined || by.includes(declared.column)) return undefined;
+  refuseParts(declared.column, column, by.length + where.length > 0 || policy.view !== undefined);
   const codes = codesOf(categoryNamed(policy, declared.column));
   const sizes = codes.map((c) => declared.sizes.get(c)!);
   const all = sizes.reduce((sum, size) => sum + size, 0);
@@ -92,6 +93,18 @@ function strataOf({ policy }: Scope, { weight, by = [], column }: EstimateQuery)
     parts: sizes.map((size) => size / all),
     factor: (h: number) => (people: number) => effect * Math.max(0, 1 - people / sizes[h]!),
   };
+}
+
+/** Strata are as large as declared; what part of each is asked about is not, and their means would be weighed as if it were the same in all. */
+function refuseParts(strata: string, column: string, some: boolean): void {
+  if (column === strata)
+    throw new Fault('QUERY_INVALID', `How large the strata by "${strata}" are is declared.`, 'Read it off design.strata.');
+  if (some)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `Of a part of the population it is not declared how large it is in each of the strata by "${strata}".`,
+      `Ask it within strata, "by": ["${strata}"], or by weights that make up for how people were drawn: "weight".`,
+    );
 }
 
 function times(row: Row, by: number): Row {

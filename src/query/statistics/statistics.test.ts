@@ -150,6 +150,17 @@ describe('estimates for the population', () => {
     expect(at(weighted, 'worth people')).toBeCloseTo(sum ** 2 / squares, 6);
   });
 
+  it('of a part of the strata are refused: nobody said how large it is in each', () => {
+    const sizes = new Map(['north', 'south', 'west'].map((region, k) => [region, 1000 * (k + 1)]));
+    const design = { effect: 1, strata: { column: 'region', sizes } };
+    const ask = (more: object) => exact({ kind: 'estimate', column: 'income', ...more }, people, { ...policy, design });
+    const rich = { where: [{ column: 'income', op: '>', value: 30 }] };
+    expect(() => ask(rich)).toThrow('Of a part of the population');
+    expect(() => ask({ column: 'region', values: ['north'] })).toThrow('is declared');
+    expect(ask({ ...rich, by: ['region'] }).rows.length).toBeGreaterThan(0);
+    expect(ask({ ...rich, weight: 'w' }).rows.length).toBeGreaterThan(0);
+  });
+
   it('have no error of sampling left where everybody was asked, and more where people came in clusters', () => {
     const error = (design: object) =>
       exact({ kind: 'estimate', column: 'income' }, people, { ...policy, design: { effect: 1, ...design } }).rows[0]!

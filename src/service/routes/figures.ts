@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { withData } from '../../ask/opened.js';
 import { beliefPoints, whatIfFigures } from '../../ask/policy-figures.js';
 import { recordedAnswer } from '../../ask/recorded.js';
-import { leakageByKind, tieSample } from '../../ask/tie-figures.js';
+import { hidesTies, leakageByKind, tieSample } from '../../ask/tie-figures.js';
 import { attackPolicy } from '../../attack/policy/attack.js';
 import { releasedTable } from '../../attack/policy/table.js';
 import { Fault } from '../../errors.js';
@@ -10,6 +10,7 @@ import { partsSpent, steadyWords } from '../../release/parts.js';
 import { tableCsv } from '../../report/csv.js';
 import { publishedTable } from '../../report/published-table.js';
 import { tieColumns } from '../../ties/kinds.js';
+import { Refused } from '../problem.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
 import { seenEntry } from './entry.js';
@@ -40,14 +41,19 @@ export const routes = [
     name: 'leakage',
     method: 'get',
     path: '/v1/policies/{policy}/leakage',
-    summary: 'What an attacker who knows the ties gains about records with few and with many of them.',
+    summary:
+      'What an attacker who knows the ties gains about records with few and with many of them. Where the policy hides ties, or how many records there are: for stewards only.',
     roles: ['steward', 'auditor'],
     works: true,
     answer: z.looseObject({
       kinds: z.array(z.looseObject({ name: z.string(), records: z.number().int(), leakage: leaks })),
       group: leaks.describe('What group privacy would charge.'),
     }),
-    handle: ({ served, caller }) => leakageByKind(served.session(caller.name)),
+    handle: async ({ served, caller }) => {
+      if (caller.role !== 'steward' && hidesTies(served.policy))
+        throw new Refused(403, 'ACCESS_DENIED', 'Who is tied to whom is hidden in this policy.', 'Ask a steward.');
+      return leakageByKind(served.session(caller.name));
+    },
   }),
   defineRoute({
     name: 'whatIf',

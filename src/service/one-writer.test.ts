@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { AuditLog, verifyLog } from './audit-log.js';
+
+it('a log is written by one process: a second one is told so, and a killed one is in nobody’s way', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fugu-log-'));
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
+  const ended = new Promise((done) => other.on('exit', done));
+  const says = () => {
+    writeFileSync(join(folder, 'writer.json'), JSON.stringify({ pid: other.pid, host: hostname() }));
+  };
+  says();
+  expect(() => new AuditLog(folder)).toThrow('Another process writes to this log');
+  utimesSync(join(folder, 'writer.json'), new Date(0), new Date(0));
+  new AuditLog(folder).close();
+  says();
+  other.kill('SIGKILL');
+  await ended;
+  new AuditLog(folder).close();
+  expect(verifyLog(folder)).toMatchObject({ events: 0, torn: [] });
+  rmSync(folder, { recursive: true });
+});
