@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { now } from '../../test/now.js';
 import type { Engine } from '../engine/engine.js';
 import { rational } from '../exact/rational.js';
@@ -18,6 +18,11 @@ import { exactAnswer } from './exact-answer.js';
 import { type PatternOptions, preparePattern } from './prepare.js';
 import { analysePattern } from './query/analyse.js';
 import { answerPattern, planPattern, releasePattern } from './release.js';
+
+// The race strays far above the truth in a few of a hundred runs, as it says: the same noise is drawn in every run of these tests.
+vi.mock('../noise/bits.js', async (original) =>
+  (await import('../../test/seeded-source.js')).seededNoise(await original<typeof import('../noise/bits.js')>(), 21),
+);
 
 let folder: string;
 const people = 60;
