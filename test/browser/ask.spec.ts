@@ -18,7 +18,7 @@ scene('asking', (scene) => {
     const before = page.getByRole('region', { name: 'Before you spend' });
     await before.getByText('Imagined data, real error bars.').waitFor();
     expect(await before.locator('svg[role=img]').getAttribute('aria-label')).toMatch(/error bar of the real width, ± \d+/);
-    expect(await page.getByRole('banner').innerText()).toContain('0 of 2 spent');
+    await expect.poll(() => page.getByRole('banner').innerText()).toContain('0 of 2 spent');
     await page.getByRole('button', { name: 'Release …' }).click();
     await page.getByRole('dialog').getByText('What is spent cannot be had back.').waitFor();
     await page.getByRole('button', { name: /^Spend epsilon 0.2/ }).click();
@@ -93,10 +93,9 @@ scene('asking', (scene) => {
     for (const kind of ['crosstab', 'count', 'mean', 'sum', 'quantile', 'cdf', 'share', 'survey', 'histogram']) {
       await page.getByLabel('What to ask').selectOption(kind);
       await settled(page);
-      expect(await page.getByRole('region', { name: 'Before you spend' }).getByText('Cost', { exact: true }).count(), kind).toBe(
-        1,
-      );
-      expect(await page.getByRole('alert').count(), kind).toBe(0);
+      const cost = page.getByRole('region', { name: 'Before you spend' }).getByText('Cost', { exact: true });
+      await expect.poll(() => cost.count(), { message: kind }).toBe(1);
+      await expect.poll(() => page.getByRole('alert').count(), { message: kind }).toBe(0);
     }
     await page.getByRole('button', { name: 'SQL' }).click();
     await page.getByLabel('Query').fill('SELECT AVG(age) FROM data WHERE vote = 1');
@@ -104,7 +103,7 @@ scene('asking', (scene) => {
     await page.getByText('Error of one number').waitFor();
     await page.getByLabel('Query').fill('SELECT secret FROM elsewhere');
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('button', { name: 'Release …' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Release …' }).isDisabled()).toBe(true);
     expect(wrongs).toEqual([]);
     await context.close();
   });
@@ -124,8 +123,8 @@ scene('asking', (scene) => {
     await page.getByLabel('About').selectOption('trust');
     await settled(page);
     await page.getByText('The budget does not hold this.').waitFor();
-    expect(await page.getByRole('button', { name: 'Release …' }).isDisabled()).toBe(true);
-    expect(await page.getByRole('banner').innerText()).toContain('0.5 of 0.5 spent');
+    await expect.poll(() => page.getByRole('button', { name: 'Release …' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('banner').innerText()).toContain('0.5 of 0.5 spent');
     // What the page would not send, the service refuses.
     const csrf = await page.evaluate("fetch('/v1/session').then((r) => r.json()).then((s) => s.csrf)");
     const body = JSON.stringify({ question: { kind: 'histogram', column: 'trust' }, epsilon: '0.5' });
@@ -179,7 +178,7 @@ scene('asking', (scene) => {
     const was = await epsilon();
     await page.getByLabel('Budget', { exact: true }).focus();
     await page.keyboard.press('ArrowLeft');
-    expect(Number(await epsilon())).toBeLessThan(Number(was));
+    await expect.poll(async () => Number(await epsilon())).toBeLessThan(Number(was));
     await context.close();
   });
 });

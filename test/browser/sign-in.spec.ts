@@ -60,8 +60,8 @@ scene('signing in', (scene) => {
     const { token } = await world.token('analyst', 'ann');
     const { page, context, wrongs } = await visitor(browser);
     await signIn(page, world.url, token);
-    const shown = await page.getByRole('navigation').getByRole('link').allInnerTexts();
-    expect(shown).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts']);
+    const shown = () => page.getByRole('navigation').getByRole('link').allInnerTexts();
+    await expect.poll(shown, { timeout: 30_000 }).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts']);
     for (const place of ['town/ties', 'town/attack', 'start']) {
       await page.goto(`${world.url}/#/${place}`);
       await page.getByRole('heading', { name: 'Not for you' }).waitFor();
@@ -93,12 +93,9 @@ scene('signing in', (scene) => {
     const { page, context, wrongs } = await visitor(browser);
     await signIn(page, world.url, token);
     await page.getByRole('heading', { name: 'Budget', exact: true }).waitFor();
-    expect(await page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual([
-      'Budget',
-      'Ties',
-      'Ledger',
-      'Receipts',
-    ]);
+    await expect
+      .poll(() => page.getByRole('navigation').getByRole('link').allInnerTexts())
+      .toEqual(['Budget', 'Ties', 'Ledger', 'Receipts']);
     await openPage(page, world.url, 'town/ask');
     await page.getByRole('heading', { name: 'Not for you' }).waitFor();
     await openPage(page, world.url, 'town/ties');
