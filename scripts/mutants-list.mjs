@@ -100,7 +100,7 @@ const synthetic = [
     'src/synth/method.ts',
     'l2squared: m * m });',
     'l2squared: m });',
-    every,
+    'src/synth/distance.test.ts',
   ),
   mutant(
     'pairs-of-three',

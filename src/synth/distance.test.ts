@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { everyRecord } from '../mechanism/record-class.js';
 import { penaltyOf, reachOf, wholeWeights } from './distance.js';
-import { totalOf } from './method.js';
+import { countsMoved, totalOf } from './method.js';
 
 const counts = (rows: readonly number[]): Float64Array => {
   const out = new Float64Array(4);
@@ -9,6 +10,35 @@ const counts = (rows: readonly number[]): Float64Array => {
   return out;
 };
 const moved = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
+
+describe('a table of counts', () => {
+  it.each([
+    ['replaced', 1],
+    ['replaced', 3],
+    ['removed', 1],
+    ['removed', 3],
+  ] as const)('moves by no more than is stated when a record is %s that has %i rows, and by all of it', (change, each) => {
+    const { l1, l2squared } = countsMoved({ each, change }).get(everyRecord)!;
+    /** All ways in which up to so many rows fall into the cells. */
+    const ways = (rows: number): readonly (readonly number[])[] =>
+      rows === 0 ? [[]] : [...ways(rows - 1), ...ways(rows - 1).flatMap((own) => [0, 1, 2, 3].map((cell) => [...own, cell]))];
+    let [sum, squares] = [0, 0];
+    const before = ways(each).map(counts);
+    for (const a of before)
+      for (const b of change === 'removed' ? [counts([])] : before) {
+        const apart = Array.from(a, (x, cell) => Math.abs(x - b[cell]!));
+        sum = Math.max(
+          sum,
+          apart.reduce((s, d) => s + d, 0),
+        );
+        squares = Math.max(
+          squares,
+          apart.reduce((s, d) => s + d * d, 0),
+        );
+      }
+    expect([l1, l2squared]).toEqual([BigInt(sum), BigInt(squares)]);
+  });
+});
 
 describe('the penalty of a table', () => {
   it('moves by no more than its reach when the rows of a record are replaced or not there, whatever the model says', () => {
