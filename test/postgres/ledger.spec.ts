@@ -228,6 +228,45 @@ describe.skipIf(!server)('a server', () => {
       await before.spent('town');
     });
 
+    it('is noticed also by whoever has seen a recovery that is gone with the rest', async () => {
+      const bring = () => program('pg_restore', dump());
+      const take = () => program('pg_dump', '-n', 'fugu_ledger', '-Fc', '-f', dump());
+      const refused = async (ledger: Ledger | Promise<Ledger>) =>
+        expect((await faultOf(Promise.resolve(ledger).then((l) => l.reserve(asking({ key: 'k9' }))))).message).toMatch(
+          /this machine has seen/,
+        );
+      await filled();
+      take();
+      // Into a state before the only recovery there was.
+      await recoverLedger(town.address(), 'to be sure');
+      const first = await ledgerAt();
+      await first.amend('town', terms, 'open again');
+      await first.reserve(asking({ key: 'after' }));
+      await takeAway();
+      bring();
+      for (const ledger of [first, ledgerAt()]) await refused(ledger);
+      // Somebody takes responsibility for that; both hear of it, and go on.
+      await recoverLedger(town.address(), 'the disk failed');
+      take();
+      const second = await ledgerAt();
+      await second.amend('town', terms, 'open again');
+      for (const [i, ledger] of [first, second, await ledgerAt()].entries()) await ledger.reserve(asking({ key: `on ${i}` }));
+      await recoverLedger(town.address(), 'again');
+      await second.spent('town');
+      // Into a state before the last one, though after another.
+      await takeAway();
+      bring();
+      for (const ledger of [second, ledgerAt()]) await refused(ledger);
+      await recoverLedger(town.address(), 'once more');
+      take();
+      for (const ledger of [first, second, await ledgerAt()]) await ledger.spent('town');
+      // What was seen since is remembered as before.
+      await (await ledgerAt()).amend('town', terms, 'open again');
+      await takeAway();
+      bring();
+      await refused(ledgerAt());
+    });
+
     it('is noticed by a witness where nobody remembers', async () => {
       const script = join(folder, 'witness.sh');
       writeFileSync(

@@ -59,7 +59,8 @@ export async function recoverLedger(place: string, reason: string, witness?: Wit
     const answers = await putTexts(connection, all, texts);
     const { state, error } = await server.commit(connection, head);
     if (state !== 'committed') throw serverFault(error, place);
-    memoryOf(place).forget({ sequence: link.sequence, hash: head.hash, recovered: head.hash });
+    const recovered = all.filter(({ body }) => (JSON.parse(body) as Link).kind === 'recover').map(({ hash }) => hash);
+    memoryOf(place).see({ sequence: link.sequence, hash: head.hash, recovered });
     witness?.tell(head.sequence, head.hash);
     return {
       links: all.length,

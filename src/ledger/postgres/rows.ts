@@ -22,7 +22,7 @@ const questions = {
   link: `SELECT ${link} FROM fugu_ledger.link AS l WHERE l.sequence = $1`,
   before: 'SELECT l.hash FROM fugu_ledger.link AS l WHERE l.sequence = $1',
   lastBefore: 'SELECT l.hash FROM fugu_ledger.link AS l ORDER BY l.sequence DESC OFFSET 1 LIMIT 1',
-  recovered: 'SELECT l.hash FROM fugu_ledger.link AS l WHERE l.population IS NULL ORDER BY l.sequence DESC LIMIT 1',
+  recovered: 'SELECT l.hash FROM fugu_ledger.link AS l WHERE l.population IS NULL ORDER BY l.sequence',
   accounts: 'SELECT population, state FROM fugu_ledger.account',
   mark: 'SELECT incomplete FROM fugu_ledger.mark',
   account: 'SELECT digest, summary, totals, entries, closed, pending FROM fugu_ledger.account WHERE population = $1',
@@ -115,8 +115,8 @@ export class FetchedRows {
   readonly before = (sequence: number): Row | undefined => this.#one('before', sequence - 1);
   /** The hash of the link before the last. */
   readonly lastBefore = (): Row | undefined => this.#one('lastBefore');
-  /** The hash of the last link that belongs to no account: the last recovery. */
-  readonly recovered = (): Row | undefined => this.#one('recovered');
+  /** The hashes of links that belong to no account: the recoveries. */
+  readonly recovered = (): readonly Row[] => this.#all('recovered');
 
   readonly rows: Rows = {
     last: () => this.#one('last'),

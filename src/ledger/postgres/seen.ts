@@ -8,16 +8,30 @@ import { canonicalAddress } from '../../policy/address.js';
 export interface Seen {
   readonly sequence: number;
   readonly hash: string;
-  /** Hash of the last link by which somebody took responsibility for what may be lost. */
-  readonly recovered: string | null;
+  /** Hashes of the links by which somebody took responsibility for what may be lost. */
+  readonly recovered: readonly string[];
+  /** Those that were seen once and are lost themselves. */
+  readonly former?: readonly string[];
 }
 
 /** What a machine remembers of a ledger that it does not hold itself. */
 export interface Memory {
   readonly seen: () => Seen | undefined;
   readonly see: (now: Seen) => void;
-  /** Somebody took responsibility for what is lost. */
-  readonly forget: (now: Seen) => void;
+}
+
+/** Whether somebody took responsibility that is not remembered: then the rest need not be there. A chain that was only taken back has none such. */
+export const isRecovered = ({ recovered, former = [] }: Seen, now: Seen): boolean =>
+  now.recovered.some((hash) => !recovered.includes(hash) && !former.includes(hash));
+
+/** What was seen last, with every recovery that was ever seen. */
+function further(before: Seen | undefined, now: Seen | undefined): Seen | undefined {
+  if (!before || !now) return before ?? now;
+  const goesOn = now.sequence > before.sequence && before.recovered.every((hash) => now.recovered.includes(hash));
+  const last = isRecovered(before, now) || goesOn ? now : before;
+  const all = [before, now].flatMap(({ recovered, former = [] }) => [...recovered, ...former]);
+  const former = [...new Set(all)].filter((hash) => !last.recovered.includes(hash));
+  return { sequence: last.sequence, hash: last.hash, recovered: last.recovered, ...(former.length > 0 && { former }) };
 }
 
 /**
@@ -34,14 +48,14 @@ export function memoryOf(place: string): Memory {
   let own: Seen | undefined;
   const kept = (): Seen | undefined => {
     try {
-      const { sequence, hash, recovered } = JSON.parse(readFileSync(file, 'utf8')) as Seen;
-      return Number.isSafeInteger(sequence) && typeof hash === 'string' ? { sequence, hash, recovered } : undefined;
+      const { sequence, hash, recovered, former } = JSON.parse(readFileSync(file, 'utf8')) as Noted;
+      if (!Number.isSafeInteger(sequence) || typeof hash !== 'string') return undefined;
+      return { sequence, hash, recovered: [recovered ?? []].flat(), ...(former && { former: [former].flat() }) };
     } catch {
       return undefined;
     }
   };
   const keep = (now: Seen): void => {
-    own = now;
     const draft = `${file}.${process.pid}.tmp`;
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -51,15 +65,16 @@ export function memoryOf(place: string): Memory {
       rmSync(draft, { force: true });
     }
   };
-  const further = (a: Seen | undefined, b: Seen | undefined): Seen | undefined =>
-    a && b ? (b.sequence > a.sequence || b.recovered !== a.recovered ? b : a) : (a ?? b);
   return {
     seen: () => further(own, kept()),
     see: (now) => {
       const before = kept();
-      if (!before || before.recovered !== now.recovered || before.sequence < now.sequence) keep(now);
-      else own = now;
+      const after = further(before, now)!;
+      if (JSON.stringify(after) !== JSON.stringify(before)) keep(after);
+      own = further(own, now);
     },
-    forget: keep,
   };
 }
+
+/** Notes of earlier versions hold the last recovery alone, or null. */
+type Noted = Omit<Seen, 'recovered'> & { readonly recovered?: string | readonly string[] | null };

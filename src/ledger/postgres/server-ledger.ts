@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger.js';
 import { serverFault } from './fault.js';
 import { FetchedRows, firstQuestions, Wanted } from './rows.js';
 import { prepareTables } from './schema.js';
-import { type Memory, memoryOf, type Seen } from './seen.js';
+import { isRecovered, type Memory, memoryOf, type Seen } from './seen.js';
 import { LedgerServer, lock } from './server.js';
 import { verifyServer } from './verify.js';
 
@@ -50,10 +50,11 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
     remembered = undefined;
     return { ...found, books: index.books(link) };
   };
-  const seenNow = ({ sequence, hash }: End): Seen => {
-    const row = fetched.recovered();
-    return { sequence, hash, recovered: row ? text(row[0]) : null };
-  };
+  const seenNow = ({ sequence, hash }: End): Seen => ({
+    sequence,
+    hash,
+    recovered: fetched.recovered().map(([recovery]) => text(recovery)),
+  });
 
   /** Work that cannot wait, run again whenever something it asks for had to be fetched. */
   const work = async <T>(connection: Connection, run: () => T): Promise<T> => {
@@ -152,7 +153,7 @@ const fits = ({ sequence, hash, body }: Stored, before: Row | undefined): boolea
 
 /** What this machine has seen must still be there, unless somebody has taken responsibility since for what is not. */
 function refuseOlder(index: Index, end: End, seen: Seen | undefined, now: Seen, place: string): void {
-  if (!seen || seen.sequence === 0 || seen.hash === end.hash || seen.recovered !== now.recovered) return;
+  if (!seen || seen.sequence === 0 || seen.hash === end.hash || isRecovered(seen, now)) return;
   if (index.link(seen.sequence)?.hash === seen.hash) return;
   throw corrupt(
     place,
