@@ -221,11 +221,93 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     }
   });
 
+  it('a table, a view, a column or a policy that is exchanged under a release is a fault, never taken for what it was', async () => {
+    const fresh = (name: string) =>
+      `CREATE TABLE ${name} AS SELECT 'x' AS id, 'y' AS other FROM generate_series(1, 50); GRANT SELECT ON ${name} TO reader`;
+    const swap =
+      'ALTER TABLE blue RENAME TO gone; ALTER TABLE green RENAME TO blue; ALTER TABLE gone RENAME TO green; TRUNCATE green';
+    for (const [seen, change] of [
+      ['blue', `BEGIN; DROP TABLE IF EXISTS green; ${fresh('green')}; ${swap}; COMMIT`],
+      ['over_blue', `CREATE OR REPLACE VIEW over_blue AS SELECT id, other FROM blue WHERE id <> 'x'`],
+      ['over_blue', `CREATE OR REPLACE VIEW over_blue AS SELECT other AS id, id AS other FROM blue`],
+      [
+        'blue',
+        'ALTER TABLE blue RENAME id TO third; ALTER TABLE blue RENAME other TO id; ALTER TABLE blue RENAME third TO other',
+      ],
+      ['blue', `ALTER TABLE blue ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON blue USING (id <> 'x')`],
+      ['over_blue', 'CREATE TABLE child () INHERITS (blue); INSERT INTO child SELECT * FROM green'],
+    ] as const) {
+      await town.run(
+        `DROP VIEW IF EXISTS over_blue; DROP TABLE IF EXISTS blue, green CASCADE; ${fresh('blue')}; ${fresh('green')}`,
+      );
+      await town.run('CREATE VIEW over_blue AS SELECT id, other FROM blue; GRANT SELECT ON over_blue TO reader');
+      const engine = await open({ table: seen });
+      const read = (data: Pinned) => data.rows({ sql: 'SELECT id, count(*) FROM fugu_data GROUP BY id', values: [] });
+      await pinned(engine, async (data) => expect((await read(data)).open()).toEqual([['x', 50n]]));
+      const data = await engine.pin();
+      await town.run(change);
+      for (let k = 0; k < 2; k++)
+        expect([change, (await fault(read(data))).message]).toEqual([change, expect.stringMatching(/changed while/)]);
+      await data.close();
+      // Those who come later find what is there.
+      await pinned(engine, read);
+      await engine.close();
+    }
+  });
+
+  it('what asks the clock or chance is refused behind views and row security; what hangs on the settings of a connection is not', async () => {
+    await town.run(
+      `CREATE TABLE dated AS SELECT 'x' AS id, CAST('2020-01-02 03:04Z' AS TIMESTAMPTZ) AS at, CAST('2000-02-03' AS DATE) AS born`,
+    );
+    await town.run('GRANT SELECT ON dated TO reader; CREATE VIEW sampled AS SELECT id FROM dated WHERE random() < 0.5');
+    const asking = [
+      'random() < 0.5', 'at < now()', 'born < current_date', 'at < localtimestamp', `extract(year FROM age(born)) > 3`,
+      'at < clock_timestamp()', `current_setting('application_name') <> ''`, 'gen_random_uuid() IS NOT NULL',
+      'id IN (SELECT id FROM sampled)',
+    ]; // biome-ignore format: one line
+    for (const test of asking) {
+      await town.run(
+        `CREATE OR REPLACE VIEW fickle_view AS SELECT id FROM dated WHERE ${test}; GRANT SELECT ON fickle_view TO reader`,
+      );
+      expect([test, (await fault(open({ table: 'fickle_view' }))).message]).toEqual([
+        test,
+        expect.stringMatching(/clock or chance/),
+      ]);
+      await town.run(`CREATE POLICY now_and_then ON dated USING (${test}); ALTER TABLE dated ENABLE ROW LEVEL SECURITY`);
+      expect([test, (await fault(open({ table: 'dated' }))).code]).toEqual([test, 'DATA_NOT_FOUND']);
+      await town.run('DROP POLICY now_and_then ON dated; ALTER TABLE dated DISABLE ROW LEVEL SECURITY');
+    }
+    await town.run(
+      'CREATE VIEW tested AS SELECT id FROM dated TABLESAMPLE BERNOULLI (50) REPEATABLE (1); GRANT SELECT ON tested TO reader',
+    );
+    expect((await fault(open({ table: 'tested' }))).message).toMatch(/clock or chance/);
+    await town.run(
+      `CREATE VIEW steady AS SELECT concat(id, '-', to_char(at, 'YYYY')) AS id, date_trunc('year', at) AS year, CAST(at AS DATE) AS day, age(at, born) AS old FROM dated WHERE at > born AND born > DATE '1900-01-01'`,
+    );
+    await town.run(
+      `GRANT SELECT ON steady TO reader; CREATE POLICY mine ON dated USING (id = 'x' AND current_user = 'reader'); ALTER TABLE dated ENABLE ROW LEVEL SECURITY`,
+    );
+    for (const [table, id] of [
+      ['steady', 'x-2020'],
+      ['dated', 'x'],
+    ] as const) {
+      const engine = await open({ table });
+      expect(
+        await pinned(engine, async (data) => (await data.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open()),
+      ).toEqual([[id]]);
+      await engine.close();
+    }
+  });
+
   it('a view that fails on a row does so when it is opened', async () => {
     await town.run(
       `CREATE TABLE odd AS SELECT 1 AS id; INSERT INTO odd VALUES (0); CREATE VIEW breaking AS SELECT id, 1 / id AS part FROM odd`,
     );
     expect((await fault(open({ table: 'breaking' }))).code).toBe('ENGINE_FAILED');
+    await town.run(
+      'GRANT SELECT ON odd TO reader; ALTER TABLE odd ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON odd USING (1 / id > 0)',
+    );
+    expect((await fault(open({ table: 'odd' }))).code).toBe('ENGINE_FAILED');
   });
 
   it('a password in an address is refused wherever one is read', () => {

@@ -32,7 +32,7 @@ const cellsAtOnce = 1 << 16;
 const atOnce = (fields: number): number => Math.max(16, Math.min(8192, Math.floor(cellsAtOnce / Math.max(1, fields))));
 
 /**
- * One snapshot of the database. A connection that does nothing else holds it open; those that are asked import it, so all of them see the same rows. Nothing
+ * One snapshot of the database. A connection that reads no rows holds it open; those that are asked import it, so all of them see the same rows. Nothing
  * is created in the database: `fugu_data` is written before every statement that reads it.
  */
 export class PostgresPin implements Pinned {
@@ -48,6 +48,7 @@ export class PostgresPin implements Pinned {
   readonly #turns = new Turnstile();
   readonly #idle: Connection[] = [];
   readonly #names = new Set<string>();
+  #looks: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(given: {
@@ -94,7 +95,7 @@ export class PostgresPin implements Pinned {
   async #digest(): Promise<string> {
     const sums: Cell[] = [];
     for (const view of ['fugu_data', ...this.#reading.beside]) {
-      const hash = (seed: number) => `coalesce(sum(CAST(hash_record_extended(fugu_row, ${seed}) AS NUMERIC)), 0)`;
+      const hash = (seed: number) => `coalesce(sum(CAST(hash_record_extended(fugu_row.*, ${seed}) AS NUMERIC)), 0)`;
       const sql = `SELECT count(*), ${hash(0)}, ${hash(0x5eed)} FROM (SELECT * FROM ${view}) AS fugu_row`;
       sums.push(...(await this.rows({ sql, values: [] })).open()[0]!);
     }
@@ -137,7 +138,7 @@ export class PostgresPin implements Pinned {
       const numbers = statement.numbered && new Numbers();
       for await (const block of connection.blocks(this.#reading.show(statement), atOnce))
         yield new Exact(chunkOf(block, numbers || undefined));
-      await this.#refuseChanged(connection);
+      await this.#refuseChanged();
       whole = true;
     } catch (error) {
       throw passed ? late() : this.#fault(error);
@@ -156,7 +157,7 @@ export class PostgresPin implements Pinned {
         () => connection.destroy(),
         async () => {
           const written = await work(connection);
-          await this.#refuseChanged(connection);
+          await this.#refuseChanged();
           return written;
         },
       );
@@ -169,8 +170,11 @@ export class PostgresPin implements Pinned {
     }
   }
 
-  #refuseChanged(connection: Connection): Promise<void> {
-    return refuseChanged(connection, this.#reading.oids, this.#marks);
+  /** One after the other: a connection is for one statement at a time. */
+  #refuseChanged(): Promise<void> {
+    const look = this.#looks.then(() => refuseChanged(this.#holder, this.#reading.oids, this.#marks));
+    this.#looks = look.catch(() => undefined);
+    return look;
   }
 
   #fault(error: unknown): Error {

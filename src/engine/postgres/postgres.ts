@@ -84,14 +84,17 @@ class PostgresEngine implements Engine {
     }
   }
 
-  /** Which tables there are is known before the snapshot is taken, so that it shows when one of them is made anew. */
+  /**
+   * Which tables there are is known before the snapshot is taken, so that it shows when one of them is made anew. Whoever holds the snapshot for others does not
+   * see through it: by that connection it is looked at what is there now.
+   */
   async #pinned(holder: Connection): Promise<PostgresPin> {
     const { source, room } = this;
     for (let k = 0; k < 3; k++) {
       const before = this.#known;
       const marks = before && (await readMarks(holder, before.reading.oids));
       const { rows } = await holder.run(
-        'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
+        'BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
       );
       const [snapshot, state] = rows[0] as readonly [string, string];
       const reading = before?.state === state ? before.reading : await this.#looked(holder);

@@ -11,7 +11,7 @@ import { byLetters, dayInText, numberInText } from './dialect.js';
 export interface Table {
   readonly from: string;
   readonly columns: readonly (SourceColumn & { readonly expression: string; readonly costly?: boolean })[];
-  /** What it shows is worked out from other tables, by expressions of somebody else. */
+  /** What it shows is worked out by expressions of somebody else: a view, row security, columns that are not stored. */
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
@@ -48,43 +48,63 @@ export async function findTable(connection: Connection, named: string): Promise<
       `The database does not let this user read "${named}".`,
       'GRANT SELECT on the table, and USAGE on its schema.',
     );
-  const oids = await reachedFrom(connection, first.oid, named);
-  return { from: `${quoteName(first.schema)}.${quoteName(first.own)}`, view: first.kind === 'v', oids };
+  return { from: `${quoteName(first.schema)}.${quoteName(first.own)}`, ...(await reachedFrom(connection, first.oid, named)) };
 }
 
-/** Foreign tables are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views and partitions. */
-async function reachedFrom(connection: Connection, oid: string, named: string): Promise<readonly number[]> {
+/** Functions of the server that hang on nothing but settings which every connection has (connection.ts), though they are not called immutable. */
+const steady =
+  '^(date|time|timetz|timestamp|timestamptz|timezone|extract|overlaps|in_range|generate_series|make_timestamptz|interval_pl_timestamptz|date_(part|trunc|bin|add|subtract)|(date|timestamp|timestamptz)_[a-z_]+|to_(char|date|timestamp|number|json|jsonb)|concat|concat_ws|format|convert|convert_from|convert_to|length|quote_[a-z]+|anytextcat|textanycat|numeric|money|array_[a-z_]+|enum_[a-z_]+|(multi)?range_[a-z_]+|jsonb?_[a-z_]+|row_to_json|xml)$';
+
+/**
+ * Foreign tables are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views, row security and partitions.
+ * Functions that come with the server are told by what is stored of an expression, others also by what depends on them. A sample hangs on where other rows lie.
+ */
+async function reachedFrom(connection: Connection, oid: string, named: string): Promise<Pick<Table, 'view' | 'oids'>> {
+  const from = (kind: 'pg_rewrite' | 'pg_policy', to: 'pg_class' | 'pg_proc', own: string) =>
+    `pg_depend AS d ON d.classid = CAST('${kind}' AS REGCLASS) AND d.objid = ${own} AND d.refclassid = CAST('${to}' AS REGCLASS)`;
   const { rows } = await connection.run(
     `WITH RECURSIVE reached(oid) AS (
        SELECT CAST(${Number(oid)} AS OID)
        UNION
        SELECT further.oid FROM reached AS r CROSS JOIN LATERAL (
-         SELECT d.refobjid FROM pg_rewrite AS w JOIN pg_depend AS d ON d.classid = CAST('pg_rewrite' AS REGCLASS) AND d.objid = w.oid
-           AND d.refclassid = CAST('pg_class' AS REGCLASS) WHERE w.ev_class = r.oid
+         SELECT d.refobjid FROM pg_rewrite AS w JOIN ${from('pg_rewrite', 'pg_class', 'w.oid')} WHERE w.ev_class = r.oid
+         UNION SELECT d.refobjid FROM pg_policy AS p JOIN ${from('pg_policy', 'pg_class', 'p.oid')} WHERE p.polrelid = r.oid
          UNION SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = r.oid
        ) AS further(oid)
+     ), written(expression) AS (
+       SELECT CAST(w.ev_action AS TEXT) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid AND c.relkind = 'v' JOIN pg_rewrite AS w ON w.ev_class = r.oid
+       UNION ALL
+       SELECT CAST(p.polqual AS TEXT) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid AND c.relrowsecurity JOIN pg_policy AS p ON p.polrelid = r.oid
+     ), called(oid) AS (
+       SELECT CAST(found[1] AS OID) FROM written, regexp_matches(expression, ':(?:funcid|opfuncid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS found
+       UNION
+       SELECT d.refobjid FROM reached AS r JOIN pg_rewrite AS w ON w.ev_class = r.oid JOIN ${from('pg_rewrite', 'pg_proc', 'w.oid')}
+       UNION
+       SELECT d.refobjid FROM reached AS r JOIN pg_policy AS p ON p.polrelid = r.oid JOIN ${from('pg_policy', 'pg_proc', 'p.oid')}
      )
      SELECT
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'f'),
-       (SELECT count(*) FROM reached AS r JOIN pg_rewrite AS w ON w.ev_class = r.oid
-          JOIN pg_depend AS d ON d.classid = CAST('pg_rewrite' AS REGCLASS) AND d.objid = w.oid AND d.refclassid = CAST('pg_proc' AS REGCLASS)
-          JOIN pg_proc AS p ON p.oid = d.refobjid WHERE p.provolatile <> 'i'),
+       (SELECT count(*) FROM called AS f JOIN pg_proc AS p ON p.oid = f.oid
+          WHERE p.provolatile <> 'i' AND NOT (p.provolatile = 's' AND p.oid < 16384 AND p.proname ~ '${steady}')),
+       (SELECT count(*) FROM written WHERE expression ~ '[{](SQLVALUEFUNCTION :op [0-8] |TABLESAMPLECLAUSE )'),
+       (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'v' OR c.relrowsecurity
+          OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')),
        (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
   );
-  const [foreign, functions] = rows[0]!.slice(0, 2).map(Number);
+  const [foreign, functions, chance, workedOut] = rows[0]!.slice(0, 4).map(Number);
   if (foreign! > 0)
     throw new Fault(
       'DATA_NOT_FOUND',
       `"${named}" is read from another server, or a part of it is.`,
       'Such a table may change while it is being read. Copy it into this database.',
     );
-  if (functions! > 0)
+  if (functions! + chance! > 0)
     throw new Fault(
       'DATA_NOT_FOUND',
-      `"${named}" is a view that calls functions which may change their answers.`,
-      'Declare them IMMUTABLE if they are, or copy what the view shows into a table.',
+      `"${named}" is a view, or has row security, that asks the clock or chance, or calls functions which may change their answers.`,
+      'Declare functions IMMUTABLE if they are, write the day itself instead of the clock, or copy what is shown into a table.',
     );
-  return rows[0]![2]!.split(',').map(Number);
+  return { view: workedOut! > 0, oids: rows[0]![4]!.split(',').map(Number) };
 }
 
 /** Column types are asked of the server itself: it names what a domain is made of. */
