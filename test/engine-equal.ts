@@ -7,6 +7,7 @@ import { countTables } from '../src/count/tables.js';
 import type { Pinned, Statement } from '../src/engine/engine.js';
 import { nameText } from '../src/engine/name.js';
 import type { EngineSource } from '../src/engine/source.js';
+import { relationView } from '../src/engine/structure.js';
 import { countPairs, howPairsCounted } from '../src/learn/network/pair-counts.js';
 import { countSteps } from '../src/learn/transitions/learn-transitions.js';
 import { exactAnswer } from '../src/pattern/exact-answer.js';
@@ -376,7 +377,8 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
 
     it('shows the same ties with the same strengths', async () => {
       const { file } = await twins.make(
-        'CREATE TABLE people AS SELECT 1 AS id',
+        'CREATE TABLE people (id VARCHAR, boss VARCHAR, much VARCHAR)',
+        `INSERT INTO people VALUES ('007', '008', '2,5'), ('008', '7', '1.5'), ('7', '7.0', '2'), ('9', ' 007', 'x'), ('10', NULL, '1')`,
         'CREATE TABLE friends (a VARCHAR, b VARCHAR, how VARCHAR)',
         `INSERT INTO friends VALUES ('1','2','3'), ('2','1','4'), ('2.0',' 1','x'), ('4','4','2'), ('Å','A\u030a','2'), ('a','B','1.5'), ('B','c','1.0000000000000001'), ('c','B','inf'), ('5',NULL,'2'), ('6','7','1e400'), ('7','8','2.0'), ('8','9','9007199254740993')`,
         'CREATE TABLE calls (a BIGINT, b DOUBLE, how DOUBLE)',
@@ -386,13 +388,18 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
         { name: 'friend', table: 'friends', columns: ['a', 'b'], symmetric: true, odds: 'how' },
         { name: 'Call', table: 'calls', columns: ['a', 'b'], symmetric: false, odds: 'how' },
         { name: 'plain', table: 'calls', columns: ['a', 'b'], symmetric: true },
+        // Of the data itself: who is meant is told by the text, also where nothing but its number is asked else.
+        { name: 'boss', table: 'people', columns: ['id', 'boss'], symmetric: false, odds: 'much' },
       ];
-      const { duckdb, other } = await twins.open(file, 'people', { relations });
-      const { relationView } = await import('../src/engine/structure.js');
+      const numbers = { numbers: new Set(['boss', 'much']), commas: new Set(['much']) };
+      const { duckdb, other } = await twins.open(file, 'people', { relations, ...numbers });
+      const bosses = await other.rows({ sql: `SELECT c0, c1 FROM ${relationView('boss')}`, values: [] });
+      expect(bosses.open().map((row) => row.join(' of ')).sort()).toEqual(['007 of 008', '008 of 7', '7 of 7', '9 of 007']); // biome-ignore format: one line
       for (const [name, odds] of [
         ['friend', ', odds'],
         ['Call', ', odds'],
         ['plain', ''],
+        ['boss', ', odds'],
       ] as const) {
         // biome-ignore format: one line
         const sql = `SELECT c0, c1${odds} FROM ${relationView(name)}`;

@@ -175,6 +175,22 @@ describe.skipIf(!server)('a server', () => {
         expect(await spentBy(ledger)).toBe('1/5');
       }));
 
+    it('keeps nobody waiting, when then the witness fails, too', async () => {
+      const script = join(folder, 'deaf.sh');
+      writeFileSync(script, `#!/bin/sh\n[ "$1" = get ] && exit 0\n[ -e ${folder}/deaf ] && exit 1\nexit 0\n`, { mode: 0o755 });
+      const proxy = await cuttingProxy(town.server.port);
+      const through = town.address().replace(`:${town.server.port}/`, `:${proxy.port}/`);
+      const ledger = await ledgerAt(through, script);
+      await ledger.reserve(asking({ key: 'k0' }));
+      writeFileSync(join(folder, 'deaf'), '');
+      proxy.cutAt('COMMIT\0', 'unanswered');
+      expect(await faultOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({ outcome: { state: 'spent' } });
+      // A lock that is left behind is given up after a minute.
+      await town.as('keeper', 'SET lock_timeout = 20000; SELECT 1 FROM fugu_ledger.mark FOR UPDATE');
+      await ledger.close();
+      proxy.close();
+    });
+
     it('told as spent, when nobody can look, and the same words take it up', () =>
       through(async (proxy, ledger) => {
         let now = performance.now();

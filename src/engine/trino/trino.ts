@@ -21,7 +21,8 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
     throw new Fault('DATA_NOT_FOUND', 'A schema has many tables.', 'Choose one with data: {table: people}.');
   const client = new Client(address, limits.deadline);
   try {
-    const relations = [...new Set(source.relations.map(({ table }) => table))].filter((own) => own !== named);
+    // Also where the data itself says who is tied to whom: of ties the text matters, whatever else is read of those columns.
+    const relations = [...new Set(source.relations.map(({ table }) => table))];
     const all: readonly Omit<Kept, 'place' | 'keeping'>[] = [
       { named, read: source },
       ...relations.map((own) => ({ named: own, read: {} })),
@@ -102,10 +103,11 @@ class TrinoEngine implements Engine {
   }
 
   #read(found: ReadonlyMap<Kept, Table>, content: unknown): Reading {
-    const tables = new Map([...found].flatMap(([{ named, beside }, table]) => (beside === undefined ? [[named, table]] : [])));
+    const [data, ...rest] = this.#tables.map((kept) => found.get(kept)!);
+    const named = this.#tables.slice(1).map((kept, i) => [kept, rest[i]!] as const);
+    const tables = new Map(named.flatMap(([{ named, beside }, table]) => (beside === undefined ? [[named, table]] : [])));
     const beside = new Map([...found].flatMap(([kept, table]) => (kept.beside === undefined ? [] : [[kept.beside, table]])));
     const typed = ({ columns }: Table) => columns.map(({ name, type }) => ({ name, type }));
-    const data = tables.get(this.#tables[0]!.named)!;
     const relations = new Map(
       this.source.relations.map((relation) => [
         relationView(relation.name),
@@ -113,9 +115,9 @@ class TrinoEngine implements Engine {
       ]),
     );
     return {
-      columns: typed(data),
+      columns: typed(data!),
       tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
-      show: shower(data, relations, beside),
+      show: shower(data!, relations, beside),
       content,
     };
   }

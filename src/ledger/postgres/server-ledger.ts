@@ -121,16 +121,19 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
 
   /** Under the lock again, of the end as it is then: whoever is told of a link is never told of an earlier one after it. */
   const tellWitness = async (used: Connection, witness: Witness, ends: Late | Unpaid): Promise<void> => {
+    let connection: Connection | undefined;
     try {
-      const connection = used.usable ? used : await server.connect();
+      connection = used.usable ? used : await server.connect();
       const answers = await connection.runAll(adding);
       const [sequence, , hash] = answers[2]!.rows[0]!;
       witness.tell(Number(sequence), hash!);
       await connection.run('COMMIT');
-      if (connection !== used) await connection.end();
     } catch (error) {
       const fault = serverFault(error, place);
       throw saying(fault, isUnpaid(ends) ? ends.unheard : ends.unwitnessed);
+    } finally {
+      // Nobody waits for a lock that is held for a witness which failed.
+      if (connection !== used) connection?.destroy();
     }
   };
 
