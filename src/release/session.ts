@@ -254,9 +254,9 @@ export class Session {
   rowsOfSteps(steps: Steps): Promise<Float64Array> {
     return pinned(this.#desk.engine, (data) => rowsOfSteps(data, this.policy, steps));
   }
-  /** The same for as long as the data is; undefined where nothing tells. */
-  moment(): Promise<object | undefined> {
-    return pinned(this.#desk.engine, async ({ moment }) => moment);
+  /** The same for as long as the data is: where nothing else tells, by its content. */
+  moment(): Promise<object | string> {
+    return pinned(this.#desk.engine, async (data) => data.moment ?? data.id());
   }
   rowsWithoutStep(steps: Steps): Promise<number> {
     return pinned(this.#desk.engine, (data) => rowsWithoutStep(data, this.policy, steps));
