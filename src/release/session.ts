@@ -365,6 +365,7 @@ export class Session {
       reading,
       ...(request.relied && { relied: request.relied }),
       ...(fresh && { fresh: true }),
+      ...(request.still && { still: request.still }),
       execute: async (engine, paid) => ({
         plan: request.plan,
         profile: toStored(costTogether(request.mechanisms)),
@@ -430,5 +431,7 @@ export interface Analysis<T> {
   readonly plan: Plan;
   readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
+  /** Of the data that will be read, before anything is booked (charge.ts). */
+  readonly still?: (data: Pinned) => Promise<void>;
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }
