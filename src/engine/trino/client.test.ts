@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readCluster } from '../../policy/address.js';
 import { Client } from './client.js';
 import { trinoFault } from './fault.js';
-import { cellsOf, chunkOf } from './page.js';
+import { cellsOf, chunkOf, readPage } from './page.js';
 import { spelt } from './spelling.js';
 
 /** A coordinator that says what a test wants it to say. */
@@ -44,6 +44,34 @@ const fault = async (work: Promise<unknown>) => {
 const rowsOf = async (client: Client) => (await client.all('SELECT 1')).rows;
 
 describe('what a coordinator says', () => {
+  it('is read however long a cell is, and whatever stands in it', () => {
+    const cells = [
+      'x'.repeat(2 ** 24),
+      '\\'.repeat(2 ** 21),
+      '"'.repeat(2 ** 21),
+      '"12345678901234567',
+      '\\"',
+      '\\\\',
+      '1234567890123456789',
+      '',
+    ];
+    const long = ['12345678901234567', '-9223372036854775808', '9223372036854775807'];
+    const data = cells.map(
+      (cell, i) => `[${JSON.stringify(cell)}, ${long[i % 3]}, 0.0123456789012345, 1.0123456789012345E22, 7]`,
+    );
+    const text = page({ data: [] }).replace('[]', `[${data.join()}]`);
+    const { rows } = readPage(text);
+    for (const [i, row] of rows.entries())
+      expect([row[0] === cells[i], ...row.slice(1)]).toEqual([
+        true,
+        long[i % 3],
+        0.0123456789012345,
+        Number('1.0123456789012345E22'),
+        7,
+      ]);
+    expect(rows).toHaveLength(cells.length);
+  });
+
   it('is read page by page, from the address that was written down and no other', async () => {
     const client = await coordinator((_, answer, turn) =>
       answer.end(turn < 2 ? page({ columns, data: [[turn]], nextUri: next(turn) }) : last({ data: [[2]] })),

@@ -17,16 +17,39 @@ export interface Field {
   readonly type: string;
 }
 
-/** Whole numbers that a double may not hold, outside of text; digits behind a point or before a power of ten belong to a double. */
-const longWhole = /"(?:[^"\\]|\\.)*"|(?<![\d.])-?\d{16,}(?![\d.eE])/g;
+/** The beginning of a text, or a whole number that a double may not hold; digits behind a point or before a power of ten belong to a double. */
+const textOrLong = /"|(?<![\d.])-?\d{16,}(?![\d.eE])/g;
 const perhapsLong = /\d{16}/;
+
+/** Long whole numbers as text. Texts are skipped letter by letter: a pattern that matches a whole one runs out of room where a cell is long. */
+function longAsText(text: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  textOrLong.lastIndex = 0;
+  for (let found = textOrLong.exec(text); found; found = textOrLong.exec(text)) {
+    if (found[0] === '"') {
+      textOrLong.lastIndex = endOfText(text, found.index + 1);
+      continue;
+    }
+    parts.push(text.slice(from, found.index), '"', found[0], '"');
+    from = textOrLong.lastIndex;
+  }
+  return parts.length === 0 ? text : `${parts.join('')}${text.slice(from)}`;
+}
+/** Behind the first quote that no backslash stands for. */
+function endOfText(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    let before = at;
+    while (before > from && text[before - 1] === '\\') before--;
+    if ((at - before) % 2 === 0) return at + 1;
+  }
+  return text.length;
+}
 
 export function readPage(text: string): Page {
   let told: unknown;
   try {
-    told = JSON.parse(
-      perhapsLong.test(text) ? text.replace(longWhole, (found) => (found[0] === '"' ? found : `"${found}"`)) : text,
-    );
+    told = JSON.parse(perhapsLong.test(text) ? longAsText(text) : text);
   } catch {
     throw broken();
   }
