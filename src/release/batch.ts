@@ -121,13 +121,25 @@ interface Prepared {
   readonly records?: number;
 }
 
-async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
-  const { policy, account } = session;
-  const asked = askedText(options);
+/** What is asked, and the key that it is recorded under. */
+function bindFor(session: Session, query: unknown, options: AskOptions) {
+  const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
   const { measures, agree } = agreementOf(policy, own.measures);
   const bound = { ...own, measures, agree };
-  const text = JSON.stringify(['batch', asked, ...identityOf(bound, policy)]);
+  const text = JSON.stringify(['batch', askedText(options), ...identityOf(bound, policy)]);
+  return { bound, key: session.keyOf(text) };
+}
+
+/** Whether a release of this would be told from the record. */
+export async function isBatchRecorded(session: Session, { ledger }: Desk, query: unknown, options: AskOptions): Promise<boolean> {
+  const { key } = bindFor(session, query, options);
+  return !options.fresh && (await ledger.replay(session.policy.population, key)) !== undefined;
+}
+
+async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
+  const { policy, account } = session;
+  const { bound, key } = bindFor(session, query, options);
   const label =
     options.label ??
     bound.queries
@@ -136,7 +148,6 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
       .slice(0, 120);
   const standing = await session.standing();
   const records = policy.protect.secret === 'edge' || addsRemoves(policy) ? undefined : await session.records();
-  const key = session.keyOf(text);
   const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(desk, key, options.fresh === true);
   const about = aboutOf(bound.measures);

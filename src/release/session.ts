@@ -26,7 +26,7 @@ import { declaredAmplifiers } from '../ties/declared.js';
 import { tieKinds } from '../ties/kinds.js';
 import { withWayOut } from './amend.js';
 import { systemAnalyst } from './analyst.js';
-import { planBatch, releaseBatch } from './batch.js';
+import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
 import { type Entering, enterSpent } from './enter.js';
 import { note, noted } from './note.js';
@@ -220,6 +220,11 @@ export class Session {
 
   release(query: unknown, options: AskOptions = {}): Promise<Release> {
     return releaseBatch(this, this.#desk, query, options);
+  }
+
+  /** Whether it is on record, so that a release reads no data. */
+  isRecorded(query: unknown, options: AskOptions = {}): Promise<boolean> {
+    return isBatchRecorded(this, this.#desk, query, options);
   }
 
   /** The share of the whole budget that a request may use. */
