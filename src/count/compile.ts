@@ -184,7 +184,8 @@ export class Compiler {
       });
     const cell = terms.length > 0 ? terms.join(' + ') : '0';
     const totals = countings.map(({ value }, j) => (value.kind === 'distinct' ? 'count(DISTINCT a0)' : this.#total(`a${j}`)));
-    const sql = `SELECT ${this.#dialect.whole('cell')} AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) AS cells WHERE cell IS NOT NULL GROUP BY 1`;
+    // Said of groups, because a test of cells would be made of every row, by a database that thinks it gains by that.
+    const sql = `SELECT ${this.#dialect.whole('cell')} AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) AS cells GROUP BY 1 HAVING count(cell) > 0`;
     return { sql, values: this.#binder.values };
   }
 
