@@ -28,7 +28,7 @@ export function register(program: Command): void {
       if (!isTalking(words.json) || !(await talking(wantsConsole))) return;
       const { serveUntilStopped } = await import('./serving.js');
       leaveSignals();
-      await serveUntilStopped(served(story.home), { host: '127.0.0.1', port: 0, link: true, open: true });
+      await serveUntilStopped(served(story.home), { host: '127.0.0.1', port: 0, link: true, browser: true });
     });
 }
 

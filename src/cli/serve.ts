@@ -37,11 +37,12 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document on stdout when it listens')
     .action(async (files: readonly string[], words: Words) => {
       refuseOpenAir(words);
-      if (words.open && !words.link)
+      const { cert: _cert, key: _key, port, bucket, open: browser, ...rest } = words;
+      if (browser && !words.link)
         throw new Fault('USAGE', 'Without a link there is nothing to open.', 'Leave out --no-link or --open.');
-      const { cert: _cert, key: _key, port, bucket, ...rest } = words;
       await serveUntilStopped(files, {
         ...rest,
+        ...(browser && { browser }),
         port: portOf(port),
         ...tlsOf(words),
         ...(bucket !== undefined && { bucket: bucketOf(bucket) }),

@@ -18,7 +18,7 @@ export interface ServeWords {
   readonly bucket?: number;
   readonly link: boolean;
   /** Opens the link in a browser. */
-  readonly open?: boolean;
+  readonly browser?: boolean;
   readonly json?: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function serveUntilStopped(files: readonly string[], words: ServeWo
         dim('Stop it with Ctrl-C: what was begun is finished first.'),
       ].join('\n'),
     );
-  const page = words.open && link !== undefined ? await shownTo(link, places.tokens) : undefined;
+  const page = words.browser && link !== undefined ? await shownTo(link, places.tokens) : undefined;
   await stopped;
   if (page !== undefined) rmSync(page, { force: true });
 }
