@@ -14,11 +14,11 @@ interface Words {
   readonly behindProxy?: boolean;
   readonly bucket?: string;
   readonly link: boolean;
-  readonly open?: boolean;
   readonly json?: boolean;
 }
 
 export function register(program: Command): void {
+  let browser = false;
   program
     .command('serve')
     .description('answer over HTTP: plan, release and ledger for stewards, analysts and auditors with tokens')
@@ -35,9 +35,12 @@ export function register(program: Command): void {
     .option('--no-link', 'print no link that signs the steward in')
     .option('--open', 'open that link in your browser')
     .option('--json', 'one JSON document on stdout when it listens')
+    .on('option:open', () => {
+      browser = true;
+    })
     .action(async (files: readonly string[], words: Words) => {
       refuseOpenAir(words);
-      const { cert: _cert, key: _key, port, bucket, open: browser, ...rest } = words;
+      const { cert: _cert, key: _key, port, bucket, ...rest } = words;
       if (browser && !words.link)
         throw new Fault('USAGE', 'Without a link there is nothing to open.', 'Leave out --no-link or --open.');
       await serveUntilStopped(files, {
