@@ -4,7 +4,6 @@ import { ties as tiesOf } from '../dependence/leakage.js';
 import { Fault } from '../errors.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Dependence, Policy } from '../policy/policy.js';
-import type { Session } from '../release/session.js';
 import { kindOf } from '../ties/kinds.js';
 import { structureColumns } from '../ties/record-ties.js';
 import { readRecords } from '../ties/records.js';
@@ -20,8 +19,7 @@ interface Declared {
 }
 
 /** Who is tied to whom, by each declared tie between records. The declaration says that an attacker knows it; for the steward all the same. */
-async function graphsOf(session: Session): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
-  const { policy } = session;
+async function graphsOf(policy: Policy): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
   if (policy.protect.secret === 'edge') throw unsupported('The secret of this policy is a tie itself.');
   return withData(policy.file, async (engine) => {
     const { names } = structureColumns(policy.dependence);
@@ -75,9 +73,9 @@ const classes: readonly (readonly [most: number, name: string])[] = [
 ];
 
 /** What an attacker gains about records of each kind. Spends nothing. */
-export async function leakageByKind(session: Session): Promise<LeakageByKind> {
-  const { adversary } = session.policy.protect;
-  const { records, declared } = await graphsOf(session);
+export async function leakageByKind(policy: Policy): Promise<LeakageByKind> {
+  const { adversary } = policy.protect;
+  const { records, declared } = await graphsOf(policy);
   const graph = declared.length > 0 ? combine(declared.map((d) => d.graph)) : untied(records);
   const subject = tiesOf(graph, adversary);
   const degree = degreesOf(graph);
@@ -128,8 +126,8 @@ export interface TieSample {
 const mostOfGroup = 8;
 
 /** A part of the network to be drawn: whoever has most ties with those around them, then others from everywhere. Nothing in it names anybody. */
-export async function tieSample(session: Session, most: number): Promise<TieSample> {
-  const { records, declared } = await graphsOf(session);
+export async function tieSample(policy: Policy, most: number): Promise<TieSample> {
+  const { records, declared } = await graphsOf(policy);
   const all = declared.length > 0 ? combine(declared.map((d) => d.graph)) : untied(records);
   const degree = degreesOf(all);
   const chosen = sampled(all, degree, Math.min(most, records));

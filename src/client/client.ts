@@ -256,18 +256,28 @@ export type BudgetAnswer = {
 };
 /** What `entries` answers. */
 export type EntriesAnswer = {
+  /** Oldest first. */
   readonly entries: readonly {
     readonly sequence: number;
     readonly at: string;
     readonly analyst: string;
     readonly label: string;
+    /** What it uses of the budget by itself, ties included; absent where it pays for nothing. */
+    readonly epsilon?: number | undefined;
     readonly settled: boolean;
     readonly hash: string;
     readonly [more: string]: unknown;
   }[];
+  /** There are others in that direction, also where few or none are told here. */
   readonly more: boolean;
+  /** Where to go on, as after or before. */
+  readonly next?: number | undefined;
 };
-export type EntriesQuery = { readonly after?: number | undefined; readonly most?: number | undefined };
+export type EntriesQuery = {
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly most?: number | undefined;
+};
 /** What `verify` answers. */
 export type VerifyAnswer = { readonly ok: boolean; readonly entries: number; readonly [more: string]: unknown };
 /** What `receipt` answers. */
