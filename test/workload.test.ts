@@ -6,6 +6,7 @@ import { workload as kind } from '../src/ask/kinds/workload.js';
 import { register as registerPlan } from '../src/cli/plan.js';
 import { register as registerRelease } from '../src/cli/release.js';
 import { runCommand } from './command.js';
+import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 // What is drawn here is the same in every run.
@@ -232,7 +233,7 @@ describe('a workload', () => {
   });
 
   it.each([300, 3_000, 100_000])('has levels of levels and ranges whose intervals hold the truth, of %i rows', async (rows) => {
-    const session = await open(policy(), rows).session();
+    const session = await open(policy({ budget: '{ epsilon: 10000, delta: 1e-6 }' }), rows).session();
     const exact = exactCounts(rows);
     const asked = {
       workload: {
@@ -257,6 +258,7 @@ describe('a workload', () => {
       return key !== '(missing)' && v >= from! && v <= (to ?? from)!;
     };
     let [held, tidy, answers, squares] = [0, 0, 0, 0];
+    const kinds = heldByKind();
     const turns = Number(process.env.FUGU_COVERAGE ?? 12);
     for (let turn = 0; turn < turns; turn++) {
       const ask = { epsilon: '0.5', label: `turn ${turn}` };
@@ -277,12 +279,14 @@ describe('a workload', () => {
           const other = tidied.tables[t]!.rows[r]!;
           held += Number(x >= low! && x <= high!);
           tidy += Number(x >= other.low! && x <= other.high!);
+          kinds.count(own.join(' x '), 'as noised', x >= low! && x <= high!);
+          kinds.count(own.join(' x '), 'tidied', x >= other.low! && x <= other.high!);
           squares += ((value! - x) / standardError!) ** 2;
           answers++;
         }
       }
     }
-    if (process.env.FUGU_COVERAGE) console.log(rows, `held ${held / answers}, tidied ${tidy / answers} of ${answers}`);
+    if (process.env.FUGU_COVERAGE) kinds.tell(rows);
     const stray = process.env.FUGU_COVERAGE ? 0 : 0.015;
     for (const count of [held, tidy]) {
       expect(count / answers).toBeGreaterThan(0.93 - stray);
