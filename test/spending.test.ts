@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { withFugu } from '../src/ask/fugu.js';
 import { type AnyKind, kinds as loaders } from '../src/ask/kinds.js';
@@ -95,6 +96,32 @@ describe('spending is a decision', () => {
     expect(shown[0]!.errors[0]!.halfWidth).toBeGreaterThan(1);
     await using fugu = await open(shop.policyFile);
     expect(await fugu.entries()).toEqual([]);
+  });
+
+  it('is no bad one for records that come in while somebody decides: nothing is paid for that cannot be answered', async () => {
+    const yaml = policyYaml({ budget: '{ epsilon: 4, delta: 1e-6 }', extra: friends(false) });
+    const refused: string[] = [];
+    for (const { name, example } of kinds) {
+      shop = openWorkshop(yaml.replace('people.csv }', 'people.csv, links: [home] }'), 120);
+      shop.write('friends.csv', pairs);
+      const question = example(await readPolicy(shop.policyFile)) as Question | undefined;
+      const data = join(dirname(shop.policyFile), 'people.csv');
+      const last = readFileSync(data, 'utf8').trimEnd().split('\n').at(-1)!;
+      const decide = async () => appendFileSync(data, `${last.replace('p119', 'p120')}\n`);
+      const work = (fugu: Fugu) => fugu.release(question!, { epsilon: 1 });
+      const done =
+        question &&
+        (await withFugu(shop.policyFile, { decide: decide as never }, work).catch((error: unknown) => error as Fault));
+      shop.remove();
+      if (!(done instanceof Error)) continue;
+      refused.push(name);
+      expect([name, (done as Fault).message, (done as Fault).outcome?.state]).toEqual([
+        name,
+        'The number of records has changed since this was planned.',
+        'not spent',
+      ]);
+    }
+    expect(refused).toEqual(expect.arrayContaining(['synth', 'classify']));
   });
 
   it('is not asked about what is recorded, refused, or was paid for before', async () => {

@@ -38,11 +38,11 @@ export function shower(
   const dataFor = columnsFor(shown, 'fugu_data');
   const beside = [...tables].map(([name, own]) => [tableView(name), columnsFor(own, tableView(name))] as const);
   return (statement) => {
-    const words = wordsIn(statement.sql);
-    const data = words.has(allRows) ? allRows : words.has('fugu_data') ? 'fugu_data' : undefined;
-    const views = [...relations].flatMap(([view, given]) => (words.has(view) ? given : []));
+    const { words, bare } = wordsIn(statement.sql);
+    const data = bare.has(allRows) ? allRows : bare.has('fugu_data') ? 'fugu_data' : undefined;
+    const views = [...relations].flatMap(([view, given]) => (bare.has(view) ? given : []));
     if (data !== undefined) views.push(seen(data, dataFor(statement, words)));
-    for (const [view, rowsFor] of beside) if (words.has(view)) views.push(seen(view, rowsFor(statement, words)));
+    for (const [view, rowsFor] of beside) if (bare.has(view)) views.push(seen(view, rowsFor(statement, words)));
     if (views.length === 0) return statement;
     const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
     return { ...statement, sql: `WITH ${views.join(', ')}${rest}` };
@@ -64,12 +64,14 @@ function columnsFor(shown: Shown, view: string): (statement: Statement, words: R
 }
 export const seen = (view: string, sql: string): string => `${view} AS NOT MATERIALIZED (${sql})`;
 
-/** Names and bare words, in lower case; text between single quotes names nothing. */
-function wordsIn(sql: string): ReadonlySet<string> {
+/** Names and bare words, in lower case; text between single quotes names nothing. Views are always bare: a column may have the name of one. */
+function wordsIn(sql: string): { readonly words: ReadonlySet<string>; readonly bare: ReadonlySet<string> } {
   const words = new Set<string>();
+  const unquoted = new Set<string>();
   for (const [, quoted, bare] of sql.matchAll(/'(?:[^']|'')*'|"((?:[^"]|"")*)"|([\p{L}_][\p{L}\p{N}_]*)/gu)) {
     const word = quoted?.replaceAll('""', '"') ?? bare;
     if (word !== undefined) words.add(word.toLowerCase());
+    if (bare !== undefined) unquoted.add(bare.toLowerCase());
   }
-  return words;
+  return { words, bare: unquoted };
 }

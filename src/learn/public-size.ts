@@ -1,6 +1,6 @@
 import type { HowCounted } from '../count/count.js';
 import { publicRecords as countRecords, leavesOut } from '../count/kept-rows.js';
-import { pinned } from '../engine/engine.js';
+import { type Pinned, pinned } from '../engine/engine.js';
 import { countStructure, relationView } from '../engine/structure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
@@ -12,6 +12,18 @@ export function publicRecords(session: Session): Promise<number> {
   const { policy, engine } = deskOf(session);
   return pinned(engine, (data) => countRecords(data, policy));
 }
+
+/** Of the data that will be read: noise that was planned for so many records fits no others. Records may have come while somebody thought about the price. */
+export const stillAsMany =
+  (policy: Policy, records: number) =>
+  async (data: Pinned): Promise<void> => {
+    if ((await countRecords(data, policy)) === records) return;
+    throw new Fault(
+      'ENGINE_FAILED',
+      'The number of records has changed since this was planned.',
+      'Ask again: the noise is fitted to it.',
+    );
+  };
 
 /**
  * The same for whoever holds the rows, and what is told of that: more than there is room for is refused before anything is booked, wherever the rows come from.

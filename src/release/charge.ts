@@ -74,6 +74,8 @@ export interface Request<T> {
    * is filled up to, as room on a disk depends on it.
    */
   readonly resumable?: { readonly length: number };
+  /** Refuses, before anything is booked, where what the plan was made by and everybody knows is not so of the data that will be read: it may have changed since. */
+  readonly still?: (data: Pinned) => Promise<void>;
   /** Reads the data and adds the noise; runs only after the cost is durably booked. */
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }
@@ -129,7 +131,14 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
   if (desk.recordedOnly) throw notOnRecord();
   // What will be refused, or was paid for already, is nobody's decision any more.
   if (request.plan?.fits && request.plan.completes === undefined) await desk.decide?.(request.plan);
-  return { present: await presentAccount(desk), key, ...(payer && { payer }) };
+  const present = await presentAccount(desk);
+  try {
+    await request.still?.(present.data);
+  } catch (error) {
+    await present.data.close();
+    throw error;
+  }
+  return { present, key, ...(payer && { payer }) };
 }
 
 function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account }, key, payer }: Ready): Reservation {

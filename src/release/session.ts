@@ -259,9 +259,9 @@ export class Session {
   rowsOfSteps(steps: Steps): Promise<Float64Array> {
     return pinned(this.#desk.engine, (data) => rowsOfSteps(data, this.policy, steps));
   }
-  /** The same for as long as the data is; undefined where nothing tells. */
-  moment(): Promise<object | undefined> {
-    return pinned(this.#desk.engine, async ({ moment }) => moment);
+  /** The same for as long as the data is: where nothing else tells, by its content. */
+  moment(): Promise<object | string> {
+    return pinned(this.#desk.engine, async (data) => data.moment ?? data.id());
   }
   rowsWithoutStep(steps: Steps): Promise<number> {
     return pinned(this.#desk.engine, (data) => rowsWithoutStep(data, this.policy, steps));
@@ -370,6 +370,7 @@ export class Session {
       reading,
       ...(request.relied && { relied: request.relied }),
       ...(fresh && { fresh: true }),
+      ...(request.still && { still: request.still }),
       execute: async (engine, paid) => ({
         plan: request.plan,
         profile: toStored(costTogether(request.mechanisms)),
@@ -435,5 +436,7 @@ export interface Analysis<T> {
   readonly plan: Plan;
   readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
+  /** Of the data that will be read, before anything is booked (charge.ts). */
+  readonly still?: (data: Pinned) => Promise<void>;
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }

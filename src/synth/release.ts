@@ -1,6 +1,7 @@
 import type { Measured } from '../graphical/fit.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
+import { stillAsMany } from '../learn/public-size.js';
 import { countInSeveral } from '../learn/several-groups.js';
 import type { Paid } from '../mechanism/paid.js';
 import { cryptoBits } from '../noise/bits.js';
@@ -46,11 +47,14 @@ export async function releaseSynth(
     canonical: canonicalOf(form, mode, coded),
     plan,
     mechanisms: [...method.mechanisms, ...(partnered?.mechanisms ?? [])],
-    execute: async (engine, paid) => {
+    still: async (data) => {
       if (form.households) {
         const { by } = form.households;
-        refuseSeveralHomes(await countInSeveral(engine, session.policy, by), by);
+        refuseSeveralHomes(await countInSeveral(data, session.policy, by), by);
       }
+      if (isOneRowEach(setting)) await stillAsMany(session.policy, setting.records)(data);
+    },
+    execute: async (engine, paid) => {
       const rows = (await readCoded(engine, session.policy, coded, form.households?.by)).open();
       if (isOneRowEach(setting) && rows.rows !== setting.records) throw new RangeError('the number of records has changed');
       const { measured, pairs } = measuredOf(prepared, rows, paid, progress);

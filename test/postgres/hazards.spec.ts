@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countByDatabase, countStreaming } from '../../src/count/count.js';
-import type { Pinned } from '../../src/engine/engine.js';
+import { type Pinned, pinned } from '../../src/engine/engine.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { parseBatch } from '../../src/query/parse.js';
+import { openEngine } from '../../src/terms/open.js';
 import { openNow } from '../now.js';
 import { category, number, samplePolicy } from '../sample-policy.js';
 import { server, Town } from './town.js';
@@ -122,6 +123,41 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     const found = await shown(data, 'SELECT c0, c1 FROM fugu_relation_friend WHERE c0 < c1');
     expect(found.map((row) => row.join()).sort()).toEqual(['B,a', 'Z,a', 'f,é']);
     await data.close();
+  });
+
+  it('columns with the names of our own views and aliases', async () => {
+    const own = [
+      'fugu_name',
+      'fugu_left_out',
+      'fugu_all_rows',
+      'fugu_data',
+      'fugu_row',
+      'fugu_rows',
+      'cell',
+      'person',
+      'content',
+      'copy',
+      'rank',
+      'c0',
+      'read',
+      'Age',
+      'it"s $1',
+    ];
+    for (const unit of own) {
+      const x = unit === 'Age' ? 'age' : 'x';
+      const rows = [[unit, x], ['a', '1'], ['b', '2'], ['b', '3'], ['c', '4'], [null, '5']]; // biome-ignore format: one line
+      const engine = await openEngine(town.source(await town.table(rows as string[][])));
+      const less = await engine.without(unit, ['b', 'z']);
+      const sql = `SELECT "${unit.replaceAll('"', '""')}", "${x}" FROM fugu_data`;
+      const left = await pinned(less, async (data) => [(await data.id()).length, await shown(data, sql)]);
+      expect([unit, left]).toEqual([unit, [64, [['a', '1'], ['c', '4'], [null, '5']]]]); // biome-ignore format: one line
+      const protect = { ...samplePolicy([category(x, ['1'])]).protect, secret: 'person' as const, unit, maxRows: 1 };
+      const policy = { ...samplePolicy([category(x, ['1', '2', '3', '4'])]), protect };
+      const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: x }), policy);
+      const counts = await pinned(engine, async (data) => (await countByDatabase(data, policy, measures))[0]!.open());
+      expect([unit, counts[0], counts[1]! + counts[2]!, counts[3]]).toEqual([unit, 1n, 1n, 1n]);
+      await engine.close();
+    }
   });
 
   it('every other type as text that is the same wherever the server stands', async () => {

@@ -1,11 +1,11 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamOptions, stream } from '../../src/ask/stream.js';
 import { openLedger } from '../../src/ledger/open.js';
 import { LedgerTown } from './ledger-server.js';
-import { server } from './town.js';
+import { server, Town } from './town.js';
 
 const people = 6;
 const rowsOf = (day: number): string =>
@@ -85,5 +85,37 @@ columns:
       hint: expect.stringMatching(/stands in the ledger/),
     });
     expect((await entries()).length).toBe(before);
+  });
+
+  it.each([
+    ['a row that is gone', 'DELETE FROM visits WHERE day = 1 AND person = 0', 'told already'],
+    ['a row that came in', `INSERT INTO visits VALUES (9, 1, 'ill')`, 'told already'],
+    ['rows of which none is left', 'DELETE FROM visits WHERE day > 3', undefined],
+  ])('tells no step of a table that has changed between two steps as if it had not: %s', async (_what, change, message) => {
+    const { policy } = await shop([1]);
+    const visits = await Town.open('visits');
+    try {
+      await visits.run(
+        `CREATE TABLE visits AS SELECT p AS person, d AS day, CAST('ill' AS TEXT) AS state FROM generate_series(0, 5) AS p(p), generate_series(1, 5) AS d(d)`,
+      );
+      await visits.run('GRANT SELECT ON visits TO reader');
+      writeFileSync(
+        policy,
+        readFileSync(policy, 'utf8').replace('source: visits.csv', `source: "${visits.address()}", table: visits`),
+      );
+      const steps: number[] = [];
+      const told = async () => {
+        for await (const { step } of await stream(policy, { order: 'day', query: { kind: 'count' }, epsilon: 0.1 })) {
+          steps.push(step);
+          if (step === 2) await visits.run(change);
+        }
+      };
+      if (message === undefined) await told();
+      else await expect(told()).rejects.toMatchObject({ code: 'DATA_MALFORMED', message: expect.stringContaining(message) });
+      expect(steps).toEqual([1, 2]);
+      expect((await entries()).filter(({ profile }) => profile.perRecord.size > 0)).toHaveLength(2);
+    } finally {
+      await visits.close();
+    }
   });
 });

@@ -172,7 +172,11 @@ export class PostgresPin implements Pinned {
 
   /** One after the other: a connection is for one statement at a time. */
   #refuseChanged(): Promise<void> {
-    const look = this.#looks.then(() => refuseChanged(this.#holder, this.#reading.oids, this.#marks));
+    const look = this.#looks.then(() => {
+      // By then the connection is somebody else's.
+      if (this.#closed) throw closed();
+      return refuseChanged(this.#holder, this.#reading.oids, this.#marks);
+    });
     this.#looks = look.catch(() => undefined);
     return look;
   }

@@ -151,11 +151,12 @@ class PostgresEngine implements Engine {
   }
 }
 
-/** The list is bound, as one text, to every statement: nothing of it stays in the database. Rows without a name are not in it. */
+/** The list is bound, as one text, to every statement: nothing of it stays in the database. No name is empty, so rows without one stay. */
 function notAmong(names: readonly string[]): Staying {
   const list = JSON.stringify(names);
   return (own, bound) => ({
-    test: `NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(CAST($${bound + 1} AS JSONB)) AS fugu_left_out(fugu_name) WHERE fugu_name = ${own})`,
+    // Whose row it is stands outside of the list, where nothing else can have the name of its column.
+    test: `coalesce(${own}, '') NOT IN (SELECT jsonb_array_elements_text(CAST($${bound + 1} AS JSONB)))`,
     values: [list],
   });
 }

@@ -10,7 +10,7 @@ import type { Query } from '../../query/query.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
-import { recordsHeld, rowsPerRecord } from '../public-size.js';
+import { recordsHeld, rowsPerRecord, stillAsMany } from '../public-size.js';
 import { descentTrainer } from './descent.js';
 import { readExamples } from './examples.js';
 import { type FeatureMap, joinFeatures, mapFeatures, unit } from './features.js';
@@ -32,13 +32,14 @@ export async function releaseClassify(
   input: unknown,
   options: AskOptions = {},
 ): Promise<{ result: ClassifyResult; receipt: Receipt }> {
-  const { ask, map, plan, mechanisms, allowance, trainer, features } = await prepare(session, input, options);
+  const { ask, map, plan, mechanisms, allowance, trainer, features, records } = await prepare(session, input, options);
   return session.analyse<ClassifyResult>({
     kind: 'classify',
     allowance,
     canonical: JSON.stringify(ask),
     plan,
     mechanisms,
+    still: stillAsMany(session.policy, records),
     execute: async (engine, paid) => {
       const kept = features && joinFeatures(await features.choice.choose(engine, paid), map.label);
       const used = kept ? features.trainerFor(kept) : trainer;
@@ -58,6 +59,7 @@ interface Prepared {
   readonly mechanisms: readonly Mechanism[];
   readonly allowance: Allowance;
   readonly trainer: Trainer;
+  readonly records: number;
   /** Where features are chosen first: the method is fixed, the noise follows the features that are kept. */
   readonly features?: { readonly choice: FeatureChoice; readonly trainerFor: (map: FeatureMap) => Trainer };
 }
@@ -113,6 +115,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
     mechanisms,
     allowance,
     trainer,
+    records,
     ...(choice && { features: { choice, trainerFor } }),
   };
 }

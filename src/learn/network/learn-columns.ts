@@ -8,7 +8,7 @@ import type { Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../../release/session.js';
-import { publicRecords } from '../public-size.js';
+import { publicRecords, stillAsMany } from '../public-size.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
 import { fitForest, fitNetwork } from './fit.js';
@@ -114,6 +114,7 @@ export async function learnPaid(session: Session, options: AskOptions = {}, prog
     canonical: JSON.stringify(names),
     plan,
     mechanisms,
+    still: stillAsMany(policy, rows),
     execute: async (engine, paid) => {
       const pairs = (await countPairs(engine, policy, names)).open()[0]!;
       // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
