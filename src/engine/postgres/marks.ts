@@ -14,6 +14,19 @@ function marksOf(oids: readonly number[]): string {
 export const readMarks = async (connection: Connection, oids: readonly number[]): Promise<string> =>
   String((await connection.run(marksOf(oids))).rows[0]![0]);
 
+/**
+ * Which tables inherit from which. Whoever reads a table reads those that inherit from it by now, whatever the snapshot is, and only a look from outside of it tells:
+ * no function of the server does.
+ */
+export const readHeirs = async (connection: Connection, oids: readonly number[]): Promise<string> =>
+  String(
+    (
+      await connection.run(
+        `SELECT string_agg(CAST(inhrelid AS TEXT) || ' of ' || CAST(inhparent AS TEXT), ',' ORDER BY inhrelid, inhparent) FROM pg_inherits WHERE inhparent IN (${oids.join()})`,
+      )
+    ).rows[0]![0],
+  );
+
 /** Asked in the transaction that has just read the tables: functions of the server look at what is there now, not at the snapshot. */
 export async function refuseChanged(connection: Connection, oids: readonly number[], marks: string): Promise<void> {
   if ((await readMarks(connection, oids)) !== marks) throw changedMeanwhile();

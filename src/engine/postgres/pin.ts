@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { changedMeanwhile } from '../data-file.js';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { once } from '../once.js';
@@ -9,7 +10,7 @@ import { chunkOf, Numbers, rowsOf } from './cells.js';
 import { type Connection, inTime, type Written } from './connection.js';
 import { postgres } from './dialect.js';
 import { closed, late, postgresFault } from './fault.js';
-import { refuseChanged } from './marks.js';
+import { readHeirs, refuseChanged } from './marks.js';
 import { type Pool, Turnstile } from './pool.js';
 
 /** What statements see, as long as nothing in the database has changed. */
@@ -23,6 +24,8 @@ export interface Reading {
   readonly viewed: boolean;
   /** By which the server knows the tables. */
   readonly oids: readonly number[];
+  /** Other tables may come to be read with them, unseen by the snapshot. */
+  readonly heirs: boolean;
   /** Worked out once: the digest of all that is shown, and the number of rows. */
   id?: Promise<string>;
   size?: Promise<number>;
@@ -46,6 +49,7 @@ export class PostgresPin implements Pinned {
   readonly #snapshot: string;
   readonly #reading: Reading;
   readonly #marks: string;
+  readonly #heirs: string | undefined;
   readonly #left: TimeLeft;
   readonly #turns = new Turnstile();
   readonly #idle: Connection[] = [];
@@ -60,6 +64,7 @@ export class PostgresPin implements Pinned {
     snapshot: string;
     reading: Reading;
     marks: string;
+    heirs?: string;
     left: TimeLeft;
   }) {
     this.source = given.source;
@@ -69,6 +74,7 @@ export class PostgresPin implements Pinned {
     this.#snapshot = given.snapshot;
     this.#reading = given.reading;
     this.#marks = given.marks;
+    this.#heirs = given.heirs;
     this.#left = given.left;
   }
 
@@ -173,8 +179,16 @@ export class PostgresPin implements Pinned {
     }
   }
 
-  #refuseChanged(connection: Connection): Promise<void> {
-    return refuseChanged(connection, this.#reading.oids, this.#marks);
+  async #refuseChanged(connection: Connection): Promise<void> {
+    const { oids } = this.#reading;
+    await refuseChanged(connection, oids, this.#marks);
+    if (this.#heirs === undefined) return;
+    const outside = await this.#pool.take();
+    try {
+      if ((await readHeirs(outside, oids)) !== this.#heirs) throw changedMeanwhile();
+    } finally {
+      await this.#pool.giveBack(outside);
+    }
   }
 
   #fault(error: unknown): Error {

@@ -9,7 +9,7 @@ import { columnNamed, type Staying, WithoutRows } from '../without.js';
 import { type Connection, inTime } from './connection.js';
 import { postgres } from './dialect.js';
 import { postgresFault } from './fault.js';
-import { readMarks } from './marks.js';
+import { readHeirs, readMarks } from './marks.js';
 import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
 import { relationViews } from './relation.js';
@@ -94,14 +94,15 @@ class PostgresEngine implements Engine {
     for (let k = 0; k < 3; k++) {
       const before = this.#known;
       const marks = before && (await readMarks(holder, before.reading.oids));
+      const heirs = before?.reading.heirs ? { heirs: await readHeirs(holder, before.reading.oids) } : {};
       const { rows } = await holder.run(
         'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
       );
       const [snapshot, state] = rows[0] as readonly [string, string];
       const reading = before?.state === state ? before.reading : await this.#looked(holder);
       this.#known = { state, reading };
-      if (marks !== undefined && String(before!.reading.oids) === String(reading.oids))
-        return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks, left });
+      if (marks !== undefined && sameTables(before!.reading, reading))
+        return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks, ...heirs, left });
       await holder.run('ROLLBACK');
     }
     throw new Fault('ENGINE_FAILED', 'The tables of the database are being made anew.', 'Try again later.');
@@ -138,6 +139,7 @@ class PostgresEngine implements Engine {
       show: shower({ from: data.from, columns: data.columns }, relations, beside),
       beside: [...relations.keys(), ...[...beside.keys()].map(tableView)],
       viewed: [...tables.values()].some(({ view }) => view),
+      heirs: [...tables.values()].some(({ heirs }) => heirs),
       oids: [...new Set([...tables.values()].flatMap(({ oids }) => oids))].sort((a, b) => a - b),
     };
   }
@@ -151,6 +153,8 @@ class PostgresEngine implements Engine {
     return this.#pool.close();
   }
 }
+
+const sameTables = (a: Reading, b: Reading): boolean => String([a.heirs, a.oids]) === String([b.heirs, b.oids]);
 
 /** The list is bound, as one text, to every statement: nothing of it stays in the database. Rows without a name are not in it. */
 function notAmong(names: readonly string[]): Staying {

@@ -15,8 +15,10 @@ export interface Table {
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
+  /** Rows of tables that inherit from one of these are read with it, also of one that comes to inherit meanwhile. */
+  readonly heirs: boolean;
 }
-type Found = Pick<Table, 'from' | 'view' | 'oids'>;
+type Found = Pick<Table, 'from' | 'view' | 'oids' | 'heirs'>;
 
 export async function findTable(connection: Connection, named: string): Promise<Found> {
   const { rows } = await connection.run(
@@ -48,12 +50,21 @@ export async function findTable(connection: Connection, named: string): Promise<
       `The database does not let this user read "${named}".`,
       'GRANT SELECT on the table, and USAGE on its schema.',
     );
-  const oids = await reachedFrom(connection, first.oid, named);
-  return { from: `${quoteName(first.schema)}.${quoteName(first.own)}`, view: first.kind === 'v', oids };
+  const { oids, parents } = await reachedFrom(connection, first.oid, named);
+  const from = `${quoteName(first.schema)}.${quoteName(first.own)}`;
+  // Of a plain table that nothing inherits from no other rows are read, whatever comes to inherit from it.
+  const alone = first.kind === 'r' && !parents;
+  return { from: alone ? `ONLY ${from}` : from, view: first.kind === 'v', oids, heirs: first.kind === 'v' || parents };
+}
+
+interface Reached {
+  readonly oids: readonly number[];
+  /** One of them is a plain table that others inherit from. */
+  readonly parents: boolean;
 }
 
 /** Foreign tables are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views and partitions. */
-async function reachedFrom(connection: Connection, oid: string, named: string): Promise<readonly number[]> {
+async function reachedFrom(connection: Connection, oid: string, named: string): Promise<Reached> {
   const { rows } = await connection.run(
     `WITH RECURSIVE reached(oid) AS (
        SELECT CAST(${Number(oid)} AS OID)
@@ -69,7 +80,8 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
        (SELECT count(*) FROM reached AS r JOIN pg_rewrite AS w ON w.ev_class = r.oid
           JOIN pg_depend AS d ON d.classid = CAST('pg_rewrite' AS REGCLASS) AND d.objid = w.oid AND d.refclassid = CAST('pg_proc' AS REGCLASS)
           JOIN pg_proc AS p ON p.oid = d.refobjid WHERE p.provolatile <> 'i'),
-       (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
+       (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached),
+       (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid JOIN pg_inherits AS i ON i.inhparent = c.oid WHERE c.relkind = 'r')`,
   );
   const [foreign, functions] = rows[0]!.slice(0, 2).map(Number);
   if (foreign! > 0)
@@ -84,7 +96,7 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
       `"${named}" is a view that calls functions which may change their answers.`,
       'Declare them IMMUTABLE if they are, or copy what the view shows into a table.',
     );
-  return rows[0]![2]!.split(',').map(Number);
+  return { oids: rows[0]![2]!.split(',').map(Number), parents: Number(rows[0]![3]) > 0 };
 }
 
 /** Column types are asked of the server itself: it names what a domain is made of. */
