@@ -68,7 +68,7 @@ export interface Engine {
   readonly room: number;
   /** As what the data was opened: which relations there are, and which text of categories may have been forgotten. */
   readonly source: EngineSource;
-  /** The data as it is now, and stays for whoever holds it; `close` lets go of it. */
+  /** The data as it is now, and stays for whoever holds it; `close` lets go of it. It can be asked for as long as a release may take (`EngineLimits.release`). */
   pin(): Promise<Pinned>;
   /**
    * The same data for one user of it: its `fugu_data` has no rows with one of these names in the column, also after the data changed. Nothing changes for
@@ -135,5 +135,7 @@ export interface EngineLimits {
   readonly spill: number;
   /** Milliseconds one statement may take. */
   readonly deadline: number;
+  /** Milliseconds that whoever pins the data may ask it, from then on: all statements of a release end by it. */
+  readonly release: number;
   readonly threads: number;
 }

@@ -4,6 +4,7 @@ import { type FileState, lookAt } from '../data-file.js';
 import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
+import { timeLeft } from '../time-left.js';
 import { columnNamed, WithoutRows } from '../without.js';
 import { Connections } from './connections.js';
 import { duckdb } from './dialect.js';
@@ -43,6 +44,7 @@ class DuckdbEngine implements Engine {
   readonly whole = this;
   readonly source: EngineSource;
   readonly room: number;
+  readonly #limits: EngineLimits;
   readonly #folder: string;
   readonly #connections: Connections;
   readonly #loader: Loader;
@@ -62,6 +64,7 @@ class DuckdbEngine implements Engine {
   ) {
     this.source = source;
     this.room = limits.room ?? limits.memory;
+    this.#limits = limits;
     this.#folder = folder;
     this.#connections = connections;
     this.#loader = loader;
@@ -79,11 +82,12 @@ class DuckdbEngine implements Engine {
   }
 
   async pin(): Promise<Pinned> {
+    const left = timeLeft(this.#limits);
     // One at a time, so that a change is taken in once.
     const turn = this.#loading.then(() => this.#present());
     this.#loading = turn.catch(() => undefined);
     const held = await turn;
-    return new DuckdbPin(held, this.#reading, () => this.#letGo(held));
+    return new DuckdbPin(held, this.#reading, left, () => this.#letGo(held));
   }
 
   async #present(): Promise<Held> {

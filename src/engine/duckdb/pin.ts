@@ -3,9 +3,10 @@ import { changedMeanwhile, contentDigest, lookAt } from '../data-file.js';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { digestOf, type EngineSource } from '../source.js';
+import type { TimeLeft } from '../time-left.js';
 import { allRows } from '../without.js';
 import { readChunk } from './cells.js';
-import type { Connections } from './connections.js';
+import type { Connections, Lease } from './connections.js';
 import { duckdb } from './dialect.js';
 import { countRows, type Loaded } from './loading.js';
 import { TextNumbers } from './text-numbers.js';
@@ -37,15 +38,17 @@ export class DuckdbPin implements Pinned {
   readonly #loaded: Loaded;
   readonly #connections: Connections;
   readonly #turn: Reading['inTurn'];
+  readonly #left: TimeLeft;
   readonly #letGo: () => Promise<void>;
 
-  constructor(held: Held, { source, room, connections, inTurn }: Reading, letGo: () => Promise<void>) {
+  constructor(held: Held, { source, room, connections, inTurn }: Reading, left: TimeLeft, letGo: () => Promise<void>) {
     this.source = source;
     this.room = room;
     this.#held = held;
     this.#loaded = held.loaded;
     this.#connections = connections;
     this.#turn = inTurn;
+    this.#left = left;
     this.#letGo = letGo;
   }
 
@@ -66,7 +69,7 @@ export class DuckdbPin implements Pinned {
   }
 
   async size(): Promise<Exact<number>> {
-    this.#held.size ??= await this.#connections.use(({ connection }) =>
+    this.#held.size ??= await this.#use(({ connection }) =>
       this.#count(connection, { sql: 'SELECT 1 FROM fugu_data', values: [] }),
     );
     return new Exact(this.#held.size);
@@ -82,7 +85,7 @@ export class DuckdbPin implements Pinned {
   }
 
   async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    return this.#connections.use(async (lease) => {
+    return this.#use(async (lease) => {
       const result = await (await lease.prepare(this.#loaded.show(statement))).run();
       const rows: Cell[][] = [];
       for (let c = 0; c < result.chunkCount; c++) {
@@ -99,7 +102,7 @@ export class DuckdbPin implements Pinned {
    * believed only when as many rows came as the statement has.
    */
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
-    const lease = await this.#connections.lease();
+    const lease = await this.#connections.lease(this.#left());
     let whole = false;
     try {
       const expected = await this.#count(lease.connection, statement);
@@ -121,7 +124,11 @@ export class DuckdbPin implements Pinned {
   }
 
   async count(statement: Statement): Promise<Exact<number>> {
-    return new Exact(await this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement))));
+    return new Exact(await this.#inTurn(() => this.#use(({ connection }) => this.#count(connection, statement))));
+  }
+
+  #use<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.#connections.use(work, undefined, this.#left());
   }
 
   async #count(connection: DuckDBConnection, statement: Statement): Promise<number> {
