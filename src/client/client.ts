@@ -20,7 +20,14 @@ export type SessionAnswer = SignInAnswer;
 /** What `signOut` answers. */
 export type SignOutAnswer = { readonly ended: boolean };
 /** What `policies` answers. */
-export type PoliciesAnswer = { readonly policies: readonly { readonly name: string; readonly population: string }[] };
+export type PoliciesAnswer = {
+  readonly policies: readonly {
+    readonly name: string;
+    readonly population: string;
+    /** Whether rows follow one another: then there is something to say about time. */
+    readonly steps: boolean;
+  }[];
+};
 /** What `policy` answers. */
 export type PolicyAnswer = {
   readonly name: string;
@@ -343,7 +350,13 @@ export type TiesAnswer = {
   readonly records: number;
   readonly ties: number;
   readonly shown: {
-    readonly nodes: readonly { readonly id: number; readonly degree: number; readonly [more: string]: unknown }[];
+    readonly nodes: readonly {
+      readonly id: number;
+      readonly degree: number;
+      /** No record: what several of them share and nobody sees. */
+      readonly kind?: 'shared' | undefined;
+      readonly [more: string]: unknown;
+    }[];
     readonly edges: readonly {
       readonly a: number;
       readonly b: number;
@@ -756,7 +769,8 @@ export class FuguClient {
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(file !== undefined && { body: file }),
+      // Bytes are bytes to every fetch, whatever its types call them.
+      ...(file !== undefined && { body: file as Blob }),
       ...(signal && { signal }),
     });
     if (answer.ok) return as === 'stream' ? answer : as === 'text' ? answer.text() : answer.json();
