@@ -453,6 +453,7 @@ export type AnswerDraftBody = {
   readonly oddsRatio?: string | undefined;
   readonly missing?: readonly string[] | undefined;
   readonly weights?: readonly string[] | undefined;
+  readonly budget?: string | undefined;
 };
 /** What `confirmDraft` answers. */
 export type ConfirmDraftAnswer = { readonly name: string; readonly population: string };
