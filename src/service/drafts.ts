@@ -23,6 +23,7 @@ export const answersForm = z.strictObject({
   oddsRatio: z.string().max(40).optional(),
   missing: words.optional(),
   weights: words.optional(),
+  budget: z.string().max(60).optional(),
 });
 const stored = z.strictObject({ id: z.string(), file: z.string(), made: z.string(), answers: answersForm });
 type Stored = z.output<typeof stored>;

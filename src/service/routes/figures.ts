@@ -102,7 +102,13 @@ export const routes = [
       records: z.number().int(),
       ties: z.number().int(),
       shown: z.looseObject({
-        nodes: z.array(z.looseObject({ id: z.number().int(), degree: z.number().int() })),
+        nodes: z.array(
+          z.looseObject({
+            id: z.number().int(),
+            degree: z.number().int(),
+            kind: z.literal('shared').optional().describe('No record: what several of them share and nobody sees.'),
+          }),
+        ),
         edges: z.array(z.looseObject({ a: z.number().int(), b: z.number().int(), kind: z.string(), oddsRatio: figure })),
       }),
       kinds: z.array(z.looseObject({ kind: z.string(), index: z.number().int() })),
