@@ -28,7 +28,7 @@ export function compileView(tables: Tables, binder: Binder, view: View, data: st
   if (!held) return compileFor('everybody', tables, binder, view, data);
   if (held.beyond === undefined) return compileFor('within', tables, binder, view, data);
   // The data says who there is, so leaving persons out there leaves them out everywhere; no other table is so short.
-  const others = `(SELECT * FROM ${data} AS everybody WHERE NOT EXISTS (SELECT 1 FROM ${held.beyond} WHERE ${beyondName} = ${personIn(tables)}))`;
+  const others = `(SELECT * FROM ${data} AS everybody WHERE ${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond}))`;
   const { sql, columns } = compileFor('within', tables, binder, view, others);
   return { sql: `${sql} UNION ALL ${compileFor('beyond', tables, binder, view, held.rows() ?? data).sql}`, columns };
 }
@@ -89,7 +89,8 @@ function readTable(whose: Whose, tables: Tables, binder: Binder, part: Part, dat
   }
   const listed = owned.map(([expression, alias]) => `${expression} AS ${alias}`).join(', ');
   const from = kept === undefined ? cut.from : `${kept} AS fugu_rows`;
-  return { sql: `SELECT ${listed} FROM ${from} WHERE ${person} IS NOT NULL`, cells };
+  // Rows of nobody find no partner, and the data does not name them.
+  return { sql: `SELECT ${listed} FROM ${from}${table ? '' : ` WHERE ${person} IS NOT NULL`}`, cells };
 }
 
 /** One row for each person, from that person's rows alone. */
