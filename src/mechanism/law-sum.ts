@@ -206,7 +206,7 @@ function smoothBeyond(law: SmoothLaw, alpha: number, h: number): number {
   return Math.log(alpha) - Math.log(Math.max(sum, Number.MIN_VALUE)) + rate;
 }
 /** Of a tail that is added up: in parts of the probability it is compared with. */
-const closeness = 1e-4;
+const closeness = 5e-4;
 
 function smoothHalf(law: SmoothLaw, alpha: number): number {
   if (law.laplaces.length === 0) return normalQuantile(1 - alpha / 2) * law.sigma;

@@ -1,7 +1,7 @@
 import { type CellNoise, departuresOf } from './departures.js';
 import { dot, rootOf, solved } from './matrix.js';
 
-/** So many tables at most, and none more once so many were as far off as the one at hand (Besag and Clifford). */
+/** So many tables at most, and none more once so many were as far off as the one at hand (Besag and Clifford 1991). */
 const [most, enough] = [999, 30];
 
 /**
