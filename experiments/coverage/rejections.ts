@@ -30,7 +30,14 @@ export function* rejections(people: Data, draws: number, sizes: readonly number[
   yield '|---|---|---:|---:|';
   for (const n of sizes) {
     const asks = tests.flatMap(([name, query], t) =>
-      budgets.map(([words, budget]) => ({ name, words, count: counts[t]!, ask: asked(policy, query, budget), rejected: 0, of: 0 })),
+      budgets.map(([words, budget]) => ({
+        name,
+        words,
+        count: counts[t]!,
+        ask: asked(policy, query, budget),
+        rejected: 0,
+        of: 0,
+      })),
     );
     for (let k = 0; k < draws; k++) {
       const all = samples.alike.draw(people, n, random);
@@ -46,6 +53,7 @@ export function* rejections(people: Data, draws: number, sizes: readonly number[
         if (chance < 0.05) one.rejected++;
       }
     }
-    for (const { name, words, rejected, of } of asks) yield `| ${name} | ${words} | ${n} | ${((100 * rejected) / of).toFixed(1)} |`;
+    for (const { name, words, rejected, of } of asks)
+      yield `| ${name} | ${words} | ${n} | ${((100 * rejected) / of).toFixed(1)} |`;
   }
 }

@@ -24,6 +24,7 @@ export async function run(out: string): Promise<void> {
   };
   say('| answer | noise | n | interval of the noise | with sampling | without end | number by number |');
   say('|---|---|---:|---:|---:|---:|---|');
+  const all: Found[] = [];
   const chosen = cases.filter(({ name }) => only === undefined || name.startsWith(only));
   for (const group of bySample(chosen)) {
     const counts = new Map<string, (times: Int32Array) => Exact>();
@@ -41,10 +42,44 @@ export async function run(out: string): Promise<void> {
         const times = draw(people, n, ofSample);
         for (const { trial } of trials) trial.observe(times, ofNoise);
       }
-      for (const { own, words, trial } of trials) say(lineOf(own.name, words, n, trial.found()));
+      for (const { own, words, trial } of trials) {
+        const held = trial.found();
+        all.push({ name: own.name, n, held });
+        say(lineOf(own.name, words, n, held));
+      }
     }
   }
+  for (const line of summary(all, sizes)) say(line);
   if (only === undefined || only === 'tests') for (const line of rejections(people, draws, sizes)) say(line);
+}
+
+interface Found {
+  readonly name: string;
+  readonly n: number;
+  readonly held: readonly Held[];
+}
+
+/** One line for each kind of answer: the least and the most over its numbers and both laws of noise. */
+function* summary(all: readonly Found[], sizes: readonly number[]): Generator<string> {
+  const heads = ['noise', 'with sampling'].flatMap((what) => sizes.map((n) => `${what}, ${n.toLocaleString('en')}`));
+  yield '';
+  yield `| answer | ${heads.join(' | ')} |`;
+  yield `|---|${heads.map(() => '---:|').join('')}`;
+  for (const name of new Set(all.map((found) => found.name))) {
+    const at = (n: number) => all.filter((found) => found.name === name && found.n === n).flatMap(({ held }) => held);
+    const cells = [
+      ...sizes.map((n) => span(at(n).map((row) => row.noise))),
+      ...sizes.map((n) => span(at(n).map((row) => row.both))),
+    ];
+    yield `| ${name} | ${cells.join(' | ')} |`;
+  }
+}
+
+function span(list: readonly (number | undefined)[]): string {
+  const there = list.filter((x) => x !== undefined);
+  if (there.length === 0) return '';
+  const [a, b] = [Math.min(...there).toFixed(1), Math.max(...there).toFixed(1)];
+  return a === b ? a : `${a} to ${b}`;
 }
 
 function bySample(chosen: readonly Case[]): readonly (readonly Case[])[] {
@@ -54,12 +89,6 @@ function bySample(chosen: readonly Case[]): readonly (readonly Case[])[] {
 }
 
 function lineOf(name: string, words: string, n: number, held: readonly Held[]): string {
-  const span = (list: readonly (number | undefined)[]) => {
-    const there = list.filter((x) => x !== undefined);
-    if (there.length === 0) return '';
-    const [a, b] = [Math.min(...there).toFixed(1), Math.max(...there).toFixed(1)];
-    return a === b ? a : `${a} to ${b}`;
-  };
   const open = Math.max(...held.map((row) => row.open));
   const each = held.map(({ keys, noise, both, below, above }) =>
     `${keys.join('/')} ${noise.toFixed(1)}${both === undefined ? '' : ` ${both.toFixed(1)} (${below.toFixed(1)}/${above.toFixed(1)})`}`.trim(),

@@ -46,9 +46,7 @@ export function asked(policy: Policy, queries: unknown, { noise, amount }: Budge
     const [l1, l2squared] = [Number(effect.l1), Number(effect.l2squared)];
     if (measure.mechanism === 'exponential')
       return { kind: 'selection', sharpness: noise === 'laplace' ? each / (2 * l1) : Math.sqrt((2 * each) / l2squared) };
-    return noise === 'laplace'
-      ? { kind: 'laplace', scale: l1 / each }
-      : { kind: 'gaussian', variance: l2squared / (2 * each) };
+    return noise === 'laplace' ? { kind: 'laplace', scale: l1 / each } : { kind: 'gaussian', variance: l2squared / (2 * each) };
   });
   return { bound, laws };
 }
@@ -80,7 +78,7 @@ export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, da
       return counted(policy, { bound }, Object.fromEntries(names.map((name) => [name, drawn.map((i) => data[name]![i]!)])));
     };
   const counter = rowCounter(bound.measures, names, policy);
-  let before: readonly (readonly number[])[] | undefined;
+  let before: readonly (readonly number[])[] = [];
   const adds = bound.measures.map(() => ({ row: [] as number[], cell: [] as number[], value: [] as number[] }));
   let sizes: readonly number[] = [];
   for (let i = 0; i < rows; i++) {
@@ -89,7 +87,7 @@ export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, da
     sizes = now.map(({ length }) => length);
     now.forEach((cells, m) => {
       cells.forEach((x, cell) => {
-        const value = x - (before?.[m]![cell] ?? 0);
+        const value = x - (before[m]?.[cell] ?? 0);
         if (value === 0) return;
         adds[m]!.row.push(i);
         adds[m]!.cell.push(cell);
