@@ -13,7 +13,10 @@ const load = fileURLToPath(new URL('./service-load.js', import.meta.url));
 const analysts = 50;
 const seconds = Number(process.env.FUGU_LOAD_SECONDS ?? 60);
 
-const rows = Array.from({ length: 3000 }, (_, i) => `${['dem', 'rep', 'other', 'green'][(i * 7) % 4]},${17 + (i % 74)}`);
+const rows = Array.from(
+  { length: 3000 },
+  (_, i) => `${['dem', 'rep', 'other', 'green'][(i * 7) % 4]},${17 + (i % 74)},${Math.floor(i / 3)}`,
+);
 const policy = `data: { source: people.csv }
 protect: { secret: row }
 budget: { epsilon: 16 }
@@ -25,6 +28,11 @@ columns:
   age: { type: integer, bounds: [17, 90] }
 `;
 
+/** The same people in households, for attacks. */
+const homes = policy
+  .replace('population: load', 'population: homes')
+  .replace('dependence: none', 'dependence: [{ kind: groups, by: household, oddsRatio: 4 }]');
+
 interface Place {
   readonly url: string;
   readonly tokens: readonly string[];
@@ -35,12 +43,13 @@ async function served<T>(work: (place: Place) => Promise<T>, people = analysts):
   const folder = await mkdtemp(join(tmpdir(), 'fugu-load-'));
   let child: ChildProcess | undefined;
   try {
-    await writeFile(join(folder, 'people.csv'), `party,age\n${rows.join('\n')}\n`);
+    await writeFile(join(folder, 'people.csv'), `party,age,household\n${rows.join('\n')}\n`);
     await writeFile(join(folder, 'policy.yaml'), policy);
+    await writeFile(join(folder, 'homes.yaml'), homes);
     const made = new Tokens(join(folder, 'fugu-tokens'));
     const tokens = Array.from({ length: people }, (_, k) => made.make({ name: `a${k}`, role: 'analyst', days: 1 }).text);
     const steward = made.make({ name: 'root', role: 'steward', days: 1 }).text;
-    child = spawn(process.execPath, [program, 'serve', 'policy.yaml', '--port', '0', '--json', '--no-link'], {
+    child = spawn(process.execPath, [program, 'serve', 'policy.yaml', 'homes.yaml', '--port', '0', '--json', '--no-link'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -115,6 +124,37 @@ async function entriesOf({ url, steward }: Place): Promise<readonly number[]> {
   return ((await page.json()) as { entries: { sequence: number }[] }).entries.map(({ sequence }) => sequence);
 }
 
+/** Attacks on a release, one after another, until they are told to end; how long each took, in milliseconds. */
+function attacking({ url, steward }: Place): { end(): Promise<readonly number[]> } {
+  const post = async (
+    path: string,
+    body: object,
+  ): Promise<{ readonly receipt: { readonly ledger: { readonly entry: number } } }> => {
+    const headers = { authorization: `Bearer ${steward}`, 'content-type': 'application/json' };
+    const said = await fetch(`${url}/v1/policies/homes/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (said.status !== 200) throw new Error(`${path}: ${said.status} ${await said.text()}`);
+    return (await said.json()) as never;
+  };
+  let ended = false;
+  const work = async () => {
+    const { receipt } = await post('release', { question: { kind: 'histogram', column: 'party' }, epsilon: '1/2' });
+    const took: number[] = [];
+    while (!ended) {
+      const began = performance.now();
+      await post('attack', { entry: receipt.ledger.entry });
+      took.push(performance.now() - began);
+    }
+    return took;
+  };
+  const working = work();
+  return {
+    end: () => {
+      ended = true;
+      return working;
+    },
+  };
+}
+
 const inSeconds = (ms: number): Measured => ({ ours: ms / 1000 });
 
 export const benches: readonly Bench[] = [
@@ -127,6 +167,23 @@ export const benches: readonly Bench[] = [
     name: 'service: p99 of a release of 3,000 rows, 50 analysts who think a second',
     goal: { seconds: 0.15 },
     run: async () => inSeconds((await whileTheyThink()).releases.p99),
+  },
+  {
+    name: 'service: p99 of a plan while attacks on 3,000 rows run, 50 analysts who think a second',
+    goal: { seconds: 0.05 },
+    run: () =>
+      served(async (place) => {
+        const { url, tokens } = place;
+        await loaded({ url, tokens: tokens.slice(0, 4), seconds: 5, thinks: 20, releaseEvery: 3 });
+        const attacks = attacking(place);
+        const asked = { url, tokens, seconds: Math.min(20, seconds), thinks: 1000, releaseEvery: 1e9, from: 50_000 };
+        const { plans, statuses } = await loaded(asked);
+        const took = await attacks.end();
+        process.stderr.write(
+          `${JSON.stringify({ plans, statuses, attacks: took.length, each: took.reduce((a, b) => a + b, 0) / took.length })}\n`,
+        );
+        return inSeconds(plans.p99);
+      }),
   },
   {
     name: 'service: a release while 50 analysts never think, nothing lost',

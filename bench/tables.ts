@@ -69,13 +69,26 @@ const joinBench = (name: string, sql: string, peer: string, goal?: number): Benc
 const raw = (select: string, where = ''): string =>
   `SELECT region, ${select} FROM fugu_table_visits AS visits JOIN fugu_data AS people ON visits.person = people.person ${where} GROUP BY region`;
 
+/** Who has too many rows is looked up by the first release after opening, which reads every cell once anyway. */
+const firstBench: Bench = {
+  name: 'join 10M visits to 1M people, opening the data and one release',
+  run: () =>
+    withTables(async (_, policy) => {
+      const { measures } = bindBatch(parseSql(byRegion, policy), policy);
+      const opened = async (work: (data: Pinned) => Promise<unknown>) => {
+        const engine = await openEngine(policy);
+        await pinned(engine, work).finally(() => engine.close());
+      };
+      const ours = () => opened((data) => countCells(data, policy, measures));
+      const peer = () => opened((data) => data.rows({ sql: raw('count(*)'), values: [] }));
+      return versus('raw DuckDB', await inTurns(ours, peer, { rounds: 3 }));
+    }),
+};
+const byRegion = 'SELECT region, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region';
+
 export const benches: readonly Bench[] = [
-  joinBench(
-    'join 10M visits to 1M people, counts by region',
-    'SELECT region, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region',
-    raw('count(*)'),
-    1.3,
-  ),
+  firstBench,
+  joinBench('join 10M visits to 1M people, counts by region', byRegion, raw('count(*)'), 1.3),
   joinBench(
     'join 10M visits to 1M people, mean cost by region of those above 30',
     'SELECT region, AVG(cost) FROM visits JOIN people USING (person) WHERE age > 30 GROUP BY region',

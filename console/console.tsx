@@ -4,7 +4,7 @@ import { onUnauthorized } from './api/client.ts';
 import { signOut } from './api/session.ts';
 import type { Policy, PolicyName, Session, Spending } from './api/shapes.ts';
 import { useAnswer } from './api/use-answer.ts';
-import { type PageName, pagesFor, pageWords } from './page-names.ts';
+import { type PageName, pagesFor, pagesOf, pageWords } from './page-names.ts';
 import { Ask } from './pages/ask.tsx';
 import { Attack } from './pages/attack.tsx';
 import { Budget } from './pages/budget.tsx';
@@ -29,7 +29,10 @@ export function Console({ session, onLeft }: { readonly session: Session; readon
   const [spending, spentAgain] = useAnswer<Spending>(path && `${path}/budget`);
   useEffect(() => onUnauthorized(() => onLeft(true)), [onLeft]);
   const leave = () => void signOut().finally(() => onLeft(false));
-  const pages = pagesFor(session.role, policy.state === 'done' ? policy.value : undefined);
+  const pages = pagesOf(
+    session.role,
+    policies.find((p) => p.name === name),
+  );
   const wanted = place.policy === 'start' && place.page === '' ? 'start' : place.page || pages[0]!;
   return (
     <>
@@ -42,7 +45,7 @@ export function Console({ session, onLeft }: { readonly session: Session; readon
           policies={policies}
           policy={name ?? ''}
           page={wanted}
-          pages={pages}
+          pages={listed.state === 'loading' ? [] : pages}
           budget={spending.state === 'done' ? spending.value.budget : undefined}
           onChoose={(chosen) => {
             location.hash = linkTo(chosen, wanted === 'start' ? 'ask' : wanted);

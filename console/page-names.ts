@@ -1,4 +1,4 @@
-import type { Policy, Role } from './api/shapes.ts';
+import type { PolicyName, Role } from './api/shapes.ts';
 
 export type PageName = 'ask' | 'budget' | 'ties' | 'time' | 'ledger' | 'receipts' | 'attack' | 'start';
 
@@ -19,6 +19,8 @@ const byRole: Readonly<Record<Role, readonly PageName[]>> = {
   auditor: ['budget', 'ties', 'time', 'ledger', 'receipts'],
 };
 
-/** What a role may see; without steps there is no page about time. */
-export const pagesFor = (role: Role, policy?: Policy): readonly PageName[] =>
-  byRole[role].filter((page) => page !== 'time' || policy === undefined || policy.steps !== undefined);
+/** Every page that is for a role. */
+export const pagesFor = (role: Role): readonly PageName[] => byRole[role];
+/** Those on the rail: without steps there is no page about time. */
+export const pagesOf = (role: Role, policy: PolicyName | undefined): readonly PageName[] =>
+  byRole[role].filter((page) => page !== 'time' || policy?.steps === true);

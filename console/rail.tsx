@@ -34,7 +34,7 @@ export function Rail({
   return (
     <header class={open ? 'rail' : 'rail closed'}>
       <div class="rail-top">
-        <a class="brand" href={linkTo(policy, pages[0]!)}>
+        <a class="brand" href={linkTo(policy, pages[0] ?? 'budget')}>
           {icons.fish}
           Fugu
         </a>

@@ -10,11 +10,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const built = (name) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
 const out = fileURLToPath(new URL('../dist/start', import.meta.url));
 
-/** What is started by its name beside the chunks keeps that name (learn/network/pool.ts, ledger/rescue/child.ts). */
+/** What is started by its name beside the chunks keeps that name (learn/network/pool.ts, ledger/rescue/child.ts, service/aside.ts). */
 const input = {
   main: built('cli/main'),
   'chunk-worker': built('learn/network/chunk-worker'),
   'child-main': built('ledger/rescue/child-main'),
+  'aside-worker': built('service/aside-worker'),
 };
 /** Packages that bring binaries, or one file without a licence beside it, or look for others that may be absent, are loaded from where they are installed. */
 const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/, /^pg$/, /^pg-cursor$/];

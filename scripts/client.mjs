@@ -176,7 +176,8 @@ ${methods.join('\n\n')}
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(file !== undefined && { body: file }),
+      // Bytes are bytes to every fetch, whatever its types call them.
+      ...(file !== undefined && { body: file as Blob }),
       ...(signal && { signal }),
     });
     if (answer.ok) return as === 'stream' ? answer : as === 'text' ? answer.text() : answer.json();

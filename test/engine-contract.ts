@@ -10,7 +10,7 @@ export interface EngineUnderTest {
   readonly open: (
     table: readonly (readonly (string | null)[])[],
     friend: readonly (readonly (string | null)[])[],
-    limits?: { readonly deadline?: number },
+    limits?: { readonly deadline?: number; readonly release?: number },
   ) => Promise<Engine>;
   /** Milliseconds in which the data can be opened here, and a statement that never ends is still waited for. */
   readonly deadline?: number;
@@ -279,6 +279,33 @@ export function describeEngine(
           const found = await pinned(fresh, (data) => data.rows(endless)).catch((e: unknown) => e);
           expect((found as Fault).code).toBe('ENGINE_DEADLINE');
           expect(Date.now() - started).toBeLessThan(given + 20_000);
+          expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
+        } finally {
+          await fresh.close();
+        }
+      });
+    }, 240_000);
+
+    it('ends a release at its time, however many statements it has, and lets the next one ask', async () => {
+      await inShortTime(deadline, async (given) => {
+        const fresh = await open(people, friends, { release: given });
+        try {
+          const data = await fresh.pin();
+          const asked = async () => {
+            for (;;) await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] });
+          };
+          const started = Date.now();
+          expect(((await asked().catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
+          expect(Date.now() - started).toBeLessThan(given + 20_000);
+          const read = async () => {
+            for await (const _ of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] }));
+          };
+          // What is left of it has no time at all.
+          expect(((await read().catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
+          await data.close();
+          const slow = await fresh.pin();
+          expect(((await slow.rows(endless).catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
+          await slow.close();
           expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
         } finally {
           await fresh.close();

@@ -57,6 +57,26 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
       expect(await again.verify()).toMatchObject({ ok: true, entries: 4 });
     });
 
+    it('tells some entries as it tells all, and who paid', async () => {
+      const ledger = await room.open();
+      for (let i = 0; i < 7; i++) {
+        const entry = await ledger.reserve(asking({ key: `${i % 2 ? 'odd' : 'even'}:${i}`, analyst: `a${i % 3}` }));
+        if (i % 2) await ledger.settle(entry, 'told');
+        await ledger.reserve(asking({ key: `k${i}`, population: 'village' }));
+      }
+      const all = await ledger.entries('town');
+      for (const { sequence } of [{ sequence: 0 }, ...all, { sequence: 1000 }])
+        for (const most of [1, 2, 100]) {
+          const later = all.filter((e) => e.sequence > sequence);
+          const earlier = all.filter((e) => e.sequence < sequence);
+          expect(await ledger.page('town', { after: sequence, most })).toEqual(later.slice(0, most));
+          expect(await ledger.page('town', { before: sequence, most })).toEqual(earlier.slice(-most));
+        }
+      expect(await ledger.keyed('town', 'odd:')).toEqual(all.filter((e) => e.key.startsWith('odd:')));
+      expect(await ledger.analysts('town')).toEqual(['a0', 'a1', 'a2']);
+      expect([await ledger.page('nowhere', { after: 0, most: 9 }), await ledger.analysts('nowhere')]).toEqual([[], []]);
+    });
+
     it('remembers whether every release so far was factored over columns', async () => {
       const ledger = await room.open();
       const factored = (key: string, yes: boolean) =>

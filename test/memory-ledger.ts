@@ -76,6 +76,17 @@ export function memoryLedger(): MemoryLedger {
       return known && { population, terms: known, spent: spentBy(of(population)) };
     },
     entries: async (population) => of(population).map(shown),
+    page: async (population, { most, ...from }) => {
+      const all = of(population).map(shown);
+      return 'after' in from
+        ? all.filter((e) => e.sequence > from.after).slice(0, most)
+        : all.filter((e) => e.sequence < from.before).slice(-most);
+    },
+    keyed: async (population, prefix) =>
+      of(population)
+        .filter((e) => e.key.startsWith(prefix))
+        .map(shown),
+    analysts: async (population) => [...new Set(of(population).map((e) => e.analyst))].sort(),
     entry: async (population, sequence) => {
       const found = of(population).find((e) => e.sequence === sequence);
       return found && { entry: shown(found), ...(found.answer !== undefined && { answer: found.answer }) };

@@ -5,7 +5,9 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { workload as kind } from '../src/ask/kinds/workload.js';
 import { register as registerPlan } from '../src/cli/plan.js';
 import { register as registerRelease } from '../src/cli/release.js';
+import { misplacedBy } from '../src/workload/as-rows.js';
 import { runCommand } from './command.js';
+import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 // What is drawn here is the same in every run.
@@ -232,7 +234,7 @@ describe('a workload', () => {
   });
 
   it.each([300, 3_000, 100_000])('has levels of levels and ranges whose intervals hold the truth, of %i rows', async (rows) => {
-    const session = await open(policy(), rows).session();
+    const session = await open(policy({ budget: '{ epsilon: 10000, delta: 1e-6 }' }), rows).session();
     const exact = exactCounts(rows);
     const asked = {
       workload: {
@@ -257,6 +259,7 @@ describe('a workload', () => {
       return key !== '(missing)' && v >= from! && v <= (to ?? from)!;
     };
     let [held, tidy, answers, squares] = [0, 0, 0, 0];
+    const kinds = heldByKind();
     const turns = Number(process.env.FUGU_COVERAGE ?? 12);
     for (let turn = 0; turn < turns; turn++) {
       const ask = { epsilon: '0.5', label: `turn ${turn}` };
@@ -277,12 +280,14 @@ describe('a workload', () => {
           const other = tidied.tables[t]!.rows[r]!;
           held += Number(x >= low! && x <= high!);
           tidy += Number(x >= other.low! && x <= other.high!);
+          kinds.count(own.join(' x '), 'as noised', x >= low! && x <= high!);
+          kinds.count(own.join(' x '), 'tidied', x >= other.low! && x <= other.high!);
           squares += ((value! - x) / standardError!) ** 2;
           answers++;
         }
       }
     }
-    if (process.env.FUGU_COVERAGE) console.log(rows, `held ${held / answers}, tidied ${tidy / answers} of ${answers}`);
+    if (process.env.FUGU_COVERAGE) kinds.tell(rows);
     const stray = process.env.FUGU_COVERAGE ? 0 : 0.015;
     for (const count of [held, tidy]) {
       expect(count / answers).toBeGreaterThan(0.93 - stray);
@@ -290,6 +295,39 @@ describe('a workload', () => {
     }
     expect(Math.abs(squares / answers - 1)).toBeLessThan(0.25);
     await session.close();
+  });
+
+  it('says before it starts where synthetic rows come nearer, and how far off the tables will be', async () => {
+    const said = async (text: string, workload: object, epsilon: string, rows = 300) => {
+      const session = await open(text, rows).session();
+      const { warnings = [], errors } = await kind.plan(session, { workload } as typeof pairs, { epsilon });
+      await session.close();
+      return { text: warnings.find((own) => own.includes('fugu synth')), errors };
+    };
+    const noisy = await said(policy(), pairs.workload, '1');
+    const part = Number(/about (\d+) of 100 rows/.exec(noisy.text!)![1]) / 100;
+    expect(noisy.text).toContain('--columns q0,q1,q2,q3,q4,q5,q6,q7 --out synth.csv');
+    expect(part).toBeCloseTo(misplacedBy(noisy.errors, 300), 2);
+    // What it foresees is what comes out.
+    const session = await open(policy()).session();
+    const exact = exactCounts(300);
+    let off = 0;
+    for (let turn = 0; turn < 8; turn++)
+      for (const { columns: names, rows } of (await kind.release(session, pairs, { epsilon: '1', fresh: true })).tables)
+        for (const { keys, value } of rows)
+          off += Math.abs(value! - (exact(names.slice(0, -1)).get(keys.join()) ?? 0)) / 2 / 300 / 28 / 8;
+    await session.close();
+    expect(Math.abs(off / part - 1)).toBeLessThan(0.1);
+    expect((await said(policy(), pairs.workload, '0.02')).text).toContain('more rows than there are');
+    // Little noise, few tables, another aim, answers as the secret, ranges: nothing of the kind.
+    for (const own of [
+      await said(policy(), pairs.workload, '8', 3000),
+      await said(policy(), { tables: [{ all: 2, of: ['q0', 'q1', 'q2'] }] }, '0.1'),
+      await said(policy(), { ...pairs.workload, aim: 'largest' }, '0.1'),
+      await said(policy({ protect: '{ secret: answer }' }), pairs.workload, '0.1'),
+      await said(policy(), { ...pairs.workload, ranges: { q0: { span: 'all' } }, tables: [{ all: 2 }, { by: ['span'] }] }, '0.1'),
+    ])
+      expect(own.text).toBeUndefined();
   });
 
   it('says before it starts what it takes', async () => {

@@ -2,7 +2,7 @@ import { call, proveBy } from './client.ts';
 import type { Session } from './shapes.ts';
 
 const kept = (session: Session): Session => {
-  proveBy(session.csrf);
+  proveBy(session.csrf ?? '');
   return session;
 };
 

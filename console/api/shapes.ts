@@ -1,11 +1,57 @@
-/** What the service tells, as far as the console reads it. Everything may carry more: fields are only ever added. */
-export type Role = 'steward' | 'analyst' | 'auditor';
-export interface Session {
-  readonly name: string;
-  readonly role: Role;
-  readonly csrf: string;
-  readonly expires: string;
+import type {
+  BudgetAnswer,
+  EntriesAnswer,
+  PlanAnswer,
+  PlanBody,
+  PoliciesAnswer,
+  PolicyAnswer,
+  ReceiptAnswer,
+  ReleaseAnswer,
+  SessionAnswer,
+  TiesAnswer,
+  VerifyAnswer,
+} from '../../src/client/client.ts';
+
+/**
+ * What the service tells, in the types that are made from its API document (types only: nothing of the client is in these files). Answers may carry more than
+ * the document lists; what of that the console reads is written here, and looked for before it is used.
+ */
+type Known<T> = T extends readonly (infer U)[]
+  ? readonly Known<U>[]
+  : T extends object
+    ? { readonly [K in keyof T as string extends K ? never : K]: Known<T[K]> }
+    : T;
+type Of<List extends readonly unknown[] | undefined> = NonNullable<List>[number];
+
+export type Session = Known<SessionAnswer>;
+export type Role = Session['role'];
+export type PolicyName = Of<PoliciesAnswer['policies']>;
+type PolicyKnown = Known<PolicyAnswer>;
+export type Column = Omit<Of<PolicyKnown['columns']>, 'bounds'> & { readonly bounds?: readonly [low: number, high: number] };
+export type Tie = Of<PolicyKnown['dependence']> & {
+  readonly by?: unknown;
+  readonly relation?: string;
+  readonly column?: string;
+  readonly oddsRatio?: Figure;
+};
+export interface Policy extends Omit<PolicyKnown, 'dependence' | 'columns'> {
+  readonly columns: readonly Column[];
+  readonly dependence: readonly Tie[];
+  /** How many rows, where everybody may know. */
+  readonly records?: number;
 }
+
+/** A number that may have no bound. */
+export type Figure = number | 'inf' | '-inf';
+type Spent = Known<BudgetAnswer>;
+export type Amounts = Spent['budget'];
+export interface Spending extends Omit<Spent, 'quotas'> {
+  readonly quotas?: readonly (Of<Spent['quotas']> & { readonly analyst: string })[];
+}
+export type Entries = Known<EntriesAnswer>;
+export type Entry = Of<Entries['entries']>;
+export type Verified = Known<VerifyAnswer>;
+export type Network = Known<TiesAnswer>;
 
 /** A fault over HTTP: what happened, what to do, and what became of the budget. */
 export interface Problem {
@@ -15,78 +61,6 @@ export interface Problem {
   readonly hint?: string;
   readonly outcome?: unknown;
   readonly request?: string;
-}
-
-export interface PolicyName {
-  readonly name: string;
-  readonly population: string;
-}
-export interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly label?: string;
-  readonly values?: readonly { readonly value: string; readonly label?: string }[];
-  readonly bounds?: readonly [number, number];
-  readonly bins?: readonly number[];
-  readonly public?: boolean;
-}
-export interface Policy extends PolicyName {
-  readonly title?: string;
-  readonly secret: string;
-  readonly adversary?: string;
-  readonly budget?: { readonly epsilon: number; readonly delta: number; readonly belief?: { prior: number; posterior: number } };
-  readonly columns: readonly Column[];
-  readonly relations?: readonly { readonly name: string }[];
-  readonly tables?: readonly { readonly name: string; readonly columns: readonly Column[] }[];
-  readonly steps?: { readonly column: string };
-  readonly sentences?: readonly { readonly topic: string; readonly text: string }[];
-  /** Declared ties, in order. */
-  readonly dependence?: readonly Tie[];
-  /** How many rows, where everybody may know. */
-  readonly records?: number;
-}
-
-export interface Tie {
-  readonly kind: string;
-  readonly by?: unknown;
-  readonly relation?: string;
-  readonly column?: string;
-  readonly oddsRatio?: Figure;
-}
-
-/** A number that may have no bound. */
-export type Figure = number | 'inf' | '-inf';
-
-export interface Amounts {
-  readonly total: number;
-  readonly spent: number;
-  readonly remaining: number;
-  readonly delta: number;
-}
-export interface Spending {
-  readonly population: string;
-  readonly budget: Amounts;
-  readonly gained: Figure;
-  /** Of analysts; an analyst sees their own. */
-  readonly quotas?: readonly {
-    readonly analyst: string;
-    readonly total?: Figure;
-    readonly spent: Figure;
-    readonly remaining: Figure;
-  }[];
-}
-export interface Entry {
-  readonly sequence: number;
-  readonly at: string;
-  readonly analyst: string;
-  readonly label: string;
-  readonly settled: boolean;
-  readonly hash: string;
-  readonly epsilon?: number;
-}
-export interface Verified {
-  readonly ok: boolean;
-  readonly entries: number;
 }
 
 export interface Foreseen {
@@ -103,25 +77,14 @@ export interface Foreseen {
   readonly perRow: boolean;
   readonly mostlyNoise?: string;
 }
-export interface Guarantee {
-  readonly certified: boolean;
-  readonly sentences: readonly string[];
-  readonly assumptions?: readonly string[];
-}
-export interface Plan {
-  readonly label: string;
-  readonly epsilon: number;
-  readonly budget: Amounts;
-  readonly fits: boolean;
-  readonly refusal?: string;
-  readonly warnings?: readonly string[];
-  readonly waysOut?: readonly { readonly change: string; readonly error: number }[];
-  readonly why: string;
-  readonly mechanism: string;
-  readonly errors: readonly Foreseen[];
-  readonly whatIf?: readonly { readonly change: string; readonly leakage: number }[];
+type PlanKnown = Known<PlanAnswer>;
+export type Guarantee = PlanKnown['guarantee'] & { readonly assumptions?: readonly string[] };
+export interface Plan extends Omit<PlanKnown, 'guarantee'> {
   readonly guarantee: Guarantee;
-  readonly completes?: number;
+  readonly errors: readonly Foreseen[];
+  /** Of kinds that foresee no table: what is measured, and how wrong each number is where that is a number. */
+  readonly measures?: readonly { readonly name: string; readonly cells: number; readonly error95?: number }[];
+  readonly waysOut?: readonly { readonly change: string; readonly error: number }[];
 }
 
 export interface AnswerRow {
@@ -138,24 +101,17 @@ export interface AnswerTable {
   readonly rows: readonly AnswerRow[];
   readonly mostlyNoise?: string;
 }
-export interface Receipt {
-  readonly label: string;
-  readonly population: string;
-  readonly at: string;
-  readonly epsilon: number;
+export interface Receipt extends Omit<Known<ReceiptAnswer>, 'guarantee'> {
+  readonly guarantee: Guarantee;
   readonly mechanism: string;
   readonly why: string;
-  readonly guarantee: Guarantee;
   readonly warnings?: readonly string[];
-  readonly ledger: { readonly entry: number; readonly hash: string; readonly replayed: boolean };
 }
-export interface Answer {
+export interface Answer extends Omit<Known<ReleaseAnswer>, 'receipt' | 'tables'> {
   readonly receipt: Receipt;
   readonly tables?: readonly AnswerTable[];
-  readonly result?: unknown;
 }
-export interface Asking {
+export interface Asking extends Pick<PlanBody, 'label'> {
   readonly question: unknown;
   readonly epsilon: string;
-  readonly label?: string;
 }

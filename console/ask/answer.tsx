@@ -5,6 +5,7 @@ import { figure, moment } from '../parts/figures.ts';
 import { Table } from '../parts/table.tsx';
 import { Note } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
+import { Result } from './result.tsx';
 
 /** A released answer: each table as a picture with its intervals, the same numbers beside it, and the receipt. */
 export const AnswerView = ({ policy, answer }: { readonly policy: Policy; readonly answer: Answer }) => (
@@ -21,7 +22,7 @@ export const AnswerView = ({ policy, answer }: { readonly policy: Policy; readon
     {answer.tables?.map((table) => (
       <TableView key={table.name} policy={policy} table={table} />
     ))}
-    {answer.tables === undefined && <Result value={answer.result} />}
+    {answer.tables === undefined && <Result value={answer.result} entry={answer.receipt.ledger.entry} />}
     {answer.receipt.warnings?.map((words) => (
       <Note key={words} kind="warn">
         {words}
@@ -92,17 +93,3 @@ function TableView({ policy, table }: { readonly policy: Policy; readonly table:
 /** What a code means, where the policy says it. */
 export const labelOfCode = ({ columns }: Policy, column: string | undefined, code: string): string =>
   columns.find((c) => c.name === column)?.values?.find((v) => v.value === code)?.label ?? code;
-
-/** Whatever is no table: its plain values by name. */
-function Result({ value }: { readonly value: unknown }) {
-  const rows = Object.entries(typeof value === 'object' && value !== null ? value : { value });
-  const text = (v: unknown) => (typeof v === 'number' ? figure(v) : typeof v === 'string' ? v : JSON.stringify(v));
-  return (
-    <Table
-      caption="Answer"
-      tall
-      columns={[{ name: 'name' }, { name: 'value' }]}
-      rows={rows.map(([name, v]) => [name, <code key={name}>{text(v)}</code>])}
-    />
-  );
-}

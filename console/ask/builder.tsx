@@ -1,6 +1,7 @@
 import type { Column, Policy } from '../api/shapes.ts';
 import { Choice, Text, Tick } from '../parts/field.tsx';
 import { columnsFor, type Draft, firstValue, isKey, type Kind, kinds, kindsFor, patterns, withKind } from './question.ts';
+import { isSeveral, type SeveralKind, severalFor, severalKinds, severalOf } from './several.ts';
 
 const named = ({ name, label }: Column) => ({ value: name, label: label && label !== name ? `${name}: ${label}` : name });
 
@@ -33,7 +34,13 @@ export function Builder({
             label={kind === 'crosstab' ? 'First question' : 'About'}
             value={column}
             options={able.map(named)}
-            onChoose={(name) => set({ column: name, ...(kind === 'share' && { values: firstValue(policy, name) }) })}
+            onChoose={(name) =>
+              set({
+                column: name,
+                ...((kind === 'share' || kind === 'classify') && { values: firstValue(policy, name) }),
+                ...(kind === 'classify' && severalFor(policy, kind, name)),
+              })
+            }
           />
         )}
         {kind === 'crosstab' && (
@@ -53,7 +60,7 @@ export function Builder({
           />
         )}
       </div>
-      {kind === 'share' && (
+      {(kind === 'share' || kind === 'classify') && (
         <Values
           label="Which answers"
           column={able.find((c) => c.name === column)}
@@ -77,8 +84,51 @@ export function Builder({
           />
         </div>
       )}
-      {kind !== 'survey' && kind !== 'pattern' && <Where policy={policy} draft={draft} set={set} />}
+      {isSeveral(kind) && <SeveralColumns policy={policy} kind={kind} draft={draft} set={set} />}
+      {kinds[kind].where !== false && <Where policy={policy} draft={draft} set={set} />}
     </div>
+  );
+}
+
+function SeveralColumns({
+  policy,
+  kind,
+  draft,
+  set,
+}: {
+  readonly policy: Policy;
+  readonly kind: SeveralKind;
+  readonly draft: Draft;
+  readonly set: (change: Partial<Draft>) => void;
+}) {
+  const { many } = severalKinds[kind];
+  const { several } = draft;
+  return (
+    <>
+      <fieldset class="tight">
+        <legend class="label">{kind === 'classify' ? 'Told apart by' : 'Columns'}</legend>
+        <div class="ticks">
+          {severalOf(policy, kind, draft.column).map((c) => (
+            <Tick
+              key={c.name}
+              label={named(c).label}
+              checked={several.includes(c.name)}
+              onTick={(on) => set({ several: on ? [...several, c.name] : several.filter((name) => name !== c.name) })}
+            />
+          ))}
+        </div>
+      </fieldset>
+      {many && (
+        <Text
+          label={many.label}
+          type="number"
+          min={many.least}
+          max={many.most}
+          value={draft.many}
+          onWrite={(text) => set({ many: text })}
+        />
+      )}
+    </>
   );
 }
 

@@ -7,11 +7,13 @@ export interface Code {
 
 const single = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
 
-/** The word that a question is asked by, the same in every language: sql, survey, pattern; anything else is a query. */
-function asked(question: unknown): { readonly word: 'sql' | 'pattern' | 'survey' | 'query'; readonly value: unknown } {
+const words = ['sql', 'pattern', 'survey', 'workload', 'synth', 'kmeans', 'classify', 'network', 'stream'] as const;
+type Word = (typeof words)[number] | 'query';
+
+/** The word that a question is asked by, the same in every language; what has none is a query. */
+function asked(question: unknown): { readonly word: Word; readonly value: unknown } {
   if (typeof question === 'object' && question !== null)
-    for (const word of ['sql', 'pattern', 'survey'] as const)
-      if (word in question) return { word, value: (question as Record<string, unknown>)[word] };
+    for (const word of words) if (word in question) return { word, value: (question as Record<string, unknown>)[word] };
   return { word: 'query', value: question };
 }
 

@@ -50,6 +50,17 @@ export function Foresight({ policy, plan }: { readonly policy: Policy; readonly 
       {first && first.query.kind !== 'quantile' && (
         <Imagined policy={policy} first={first} people={people} setPeople={setPeople} />
       )}
+      {plan.errors.length === 0 && plan.measures && plan.measures.length > 0 && (
+        <Table
+          caption="What is measured"
+          columns={[{ name: 'measured' }, { name: 'numbers', right: true }, { name: '95 % error', right: true }]}
+          rows={plan.measures.map((m) => [
+            m.name,
+            m.cells,
+            m.error95 === undefined ? 'not as a number' : `± ${figure(m.error95)}`,
+          ])}
+        />
+      )}
       {plan.errors.length > 1 && (
         <Table
           caption="Errors of every table"

@@ -7,6 +7,10 @@ const policy: Policy = {
   name: 'town',
   population: 'town',
   secret: 'row',
+  adversary: 'informed',
+  budget: { epsilon: 1, delta: 0 },
+  dependence: [],
+  sentences: [],
   columns: [
     { name: 'age', type: 'integer', bounds: [18, 90] },
     {
@@ -37,7 +41,28 @@ describe('a question that is put together', () => {
       question: { kind: 'share', column: 'vote', values: ['1'] },
     });
     expect(kindsFor({ ...policy, columns: [] })).toEqual([]);
-    expect(kindsFor({ ...policy, columns: [], relations: [{ name: 'friend' }] })).toEqual(['pattern']);
+    expect(kindsFor({ ...policy, columns: [], relations: [{ name: 'friend', columns: ['a', 'b'] }] })).toEqual(['pattern']);
+  });
+
+  it('about several columns at once is in the form that the service takes', () => {
+    const asked = (kind: Parameters<typeof withKind>[2], change = {}) =>
+      questionOf(policy, { ...withKind(policy, draft, kind), ...change });
+    expect(asked('workload')).toEqual({ question: { workload: { tables: [{ all: 2, of: ['age', 'vote', 'trust'] }] } } });
+    expect(asked('workload', { many: '4' })).toEqual({ missing: 'A table of 4 columns needs as many.' });
+    expect(asked('synth', { several: ['vote'], many: '50' })).toEqual({ question: { synth: { columns: ['vote'], rows: 50 } } });
+    expect(asked('synth', { several: [] })).toEqual({ missing: 'Choose at least one column.' });
+    expect(asked('kmeans')).toEqual({ question: { kmeans: { columns: ['age'], clusters: 3 } } });
+    expect(asked('kmeans', { many: '1' })).toEqual({ missing: 'Clusters: a whole number from 2 to 64.' });
+    expect(asked('classify')).toEqual({
+      question: { classify: { label: 'vote', positive: ['1'], features: ['age', 'trust'] } },
+    });
+  });
+
+  it('can be written by hand, whatever it is', () => {
+    const written = (json: string) => questionOf(policy, { ...draft, mode: 'json', json });
+    expect(written('{"network": true}')).toEqual({ question: { network: true } });
+    expect(written('{"net')).toEqual({ missing: 'This is no JSON yet.' });
+    expect(written('7')).toHaveProperty('missing');
   });
 
   it('keeps some rows', () => {

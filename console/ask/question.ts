@@ -1,8 +1,9 @@
 import type { Column, Policy } from '../api/shapes.ts';
+import { isLabel, isSeveral, type SeveralKind, severalFor, severalKinds, severalQuestion } from './several.ts';
 
 /** What somebody put together, before it is a question. */
 export interface Draft {
-  readonly mode: 'builder' | 'sql';
+  readonly mode: 'builder' | 'sql' | 'json';
   readonly kind: Kind;
   readonly column: string;
   readonly second: string;
@@ -13,18 +14,36 @@ export interface Draft {
   readonly from: string;
   readonly to: string;
   readonly sql: string;
+  /** The question as it is sent, for what no form asks. */
+  readonly json: string;
+  /** Of questions about several columns at once: which, and one number more (columns a table, clusters, rows). */
+  readonly several: readonly string[];
+  readonly many: string;
   /** What is counted in a relation, and in which. */
   readonly pattern: string;
   readonly relation: string;
 }
 
-export type Kind = 'pattern' | 'histogram' | 'crosstab' | 'count' | 'mean' | 'sum' | 'quantile' | 'cdf' | 'share' | 'survey';
+export type Kind =
+  | 'pattern'
+  | 'histogram'
+  | 'crosstab'
+  | 'count'
+  | 'mean'
+  | 'sum'
+  | 'quantile'
+  | 'cdf'
+  | 'share'
+  | 'survey'
+  | SeveralKind;
 interface KindWords {
   readonly label: string;
   readonly hint: string;
   /** Which columns it can be about; none needs one. */
   readonly about?: (column: Column) => boolean;
   readonly groups: boolean;
+  /** Whether some rows can be asked about alone. */
+  readonly where?: false;
 }
 
 const isList = ({ type }: Column) => type === 'category' || type === 'multi';
@@ -66,8 +85,9 @@ export const kinds: Readonly<Record<Kind, KindWords>> = {
     about: (c) => c.type === 'category',
     groups: true,
   },
-  pattern: { label: 'A pattern of ties', hint: 'How often it occurs in a relation.', groups: false },
-  survey: { label: 'Every question at once', hint: 'A table per column, planned together.', groups: false },
+  pattern: { label: 'A pattern of ties', hint: 'How often it occurs in a relation.', groups: false, where: false },
+  survey: { label: 'Every question at once', hint: 'A table per column, planned together.', groups: false, where: false },
+  ...severalKinds,
 };
 
 /** The kinds that these columns and relations can answer. */
@@ -75,6 +95,8 @@ export const kindsFor = ({ columns, relations }: Policy): readonly Kind[] =>
   (Object.keys(kinds) as Kind[]).filter((k) => {
     if (k === 'pattern') return relations !== undefined && relations.length > 0;
     if (columns.length === 0) return false;
+    if (isSeveral(k))
+      return columns.filter(severalKinds[k].of).length >= severalKinds[k].fewest && (k !== 'classify' || columns.some(isLabel));
     const { about } = kinds[k];
     return about === undefined || columns.filter(about).length >= (k === 'crosstab' ? 2 : 1);
   });
@@ -99,6 +121,9 @@ export function firstDraft(policy: Policy): Draft {
     to: '',
     pattern: 'triangles',
     relation: policy.relations?.[0]?.name ?? '',
+    several: [],
+    many: '',
+    json: JSON.stringify({ kind: 'count', ...(sample && { by: [sample] }) }, undefined, 2),
     sql: sample ? `SELECT "${sample}", COUNT(*)\nFROM data\nGROUP BY "${sample}"` : 'SELECT COUNT(*)\nFROM data',
   };
 }
@@ -108,7 +133,8 @@ export function withKind(policy: Policy, draft: Draft, kind: Kind): Draft {
   const able = columnsFor(policy, kind).map((c) => c.name);
   const column = able.includes(draft.column) ? draft.column : (able[0] ?? '');
   const second = able.find((name) => name !== column) ?? '';
-  const values = kind === 'share' ? firstValue(policy, column) : [];
+  const values = kind === 'share' || kind === 'classify' ? firstValue(policy, column) : [];
+  if (isSeveral(kind)) return { ...draft, kind, column, values, by: '', ...severalFor(policy, kind, column) };
   return { ...draft, kind, column, second, values, by: kinds[kind].groups && draft.by !== column ? draft.by : '' };
 }
 
@@ -122,7 +148,9 @@ export const firstValue = ({ columns }: Policy, name: string): readonly string[]
 export function questionOf(policy: Policy, draft: Draft): { readonly question: object } | { readonly missing: string } {
   if (draft.mode === 'sql')
     return draft.sql.trim() === '' ? { missing: 'Write a query.' } : { question: { sql: draft.sql.trim() } };
+  if (draft.mode === 'json') return readQuestion(draft.json);
   const { kind, column, second, by, values } = draft;
+  if (isSeveral(kind)) return severalQuestion(kind, draft);
   if (kind === 'survey') return { question: { survey: true } };
   if (kind === 'pattern') return { question: { pattern: `${draft.pattern} of ${draft.relation}` } };
   if (kinds[kind].about && column === '') return { missing: 'Choose a column.' };
@@ -141,6 +169,18 @@ export function questionOf(policy: Policy, draft: Draft): { readonly question: o
   };
 }
 
+/** A question that somebody wrote; whether it is one, the service says. */
+function readQuestion(text: string): { readonly question: object } | { readonly missing: string } {
+  try {
+    const read: unknown = JSON.parse(text);
+    return typeof read === 'object' && read !== null
+      ? { question: read }
+      : { missing: 'A question is an object or a list of them.' };
+  } catch {
+    return { missing: 'This is no JSON yet.' };
+  }
+}
+
 function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Draft): readonly object[] {
   const column = columns.find((c) => c.name === where);
   if (!column) return [];
@@ -155,7 +195,7 @@ function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Dra
 /** What the ledger lists it as; SQL is its own label. */
 export function labelOf(draft: Draft): string | undefined {
   const { mode, kind, column, second, by } = draft;
-  if (mode === 'sql' || kind === 'survey' || kind === 'pattern') return undefined;
+  if (mode !== 'builder' || kind === 'survey' || kind === 'pattern' || isSeveral(kind)) return undefined;
   const about = kind === 'crosstab' ? ` of ${column} and ${second}` : kind === 'count' ? '' : ` of ${column}`;
   return `${kind}${about}${kinds[kind].groups && by !== '' ? ` by ${by}` : ''}${draft.where === '' ? '' : `, some ${draft.where}`}`.slice(
     0,

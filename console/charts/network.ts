@@ -18,6 +18,7 @@ export const strengthClass = (oddsRatio: Edge['oddsRatio']) =>
 /** A network of records that know each other; the strength of a tie is its colour and its width. */
 export function network(nodes: readonly Node[], edges: readonly Edge[]): Drawing {
   const placed = layout(nodes, edges);
+  const records = placed.filter((p) => p.kind !== 'shared');
   const at = new Map(placed.map((p) => [p.id, p]));
   const lines = edges.flatMap((e) => {
     const [a, b] = [at.get(e.a), at.get(e.b)];
@@ -45,7 +46,11 @@ export function network(nodes: readonly Node[], edges: readonly Edge[]): Drawing
             { x1: 'x1', y1: 'y1', x2: 'x2', y2: 'y2', stroke: s.colour, strokeWidth: s.width },
           ),
         ),
-        dot(placed, {
+        dot(
+          placed.filter((p) => p.kind === 'shared'),
+          { x: 'x', y: 'y', r: 2.6, symbol: 'diamond', fill: 'var(--panel)', stroke: 'var(--soft)', strokeWidth: 1.2 },
+        ),
+        dot(records, {
           x: 'x',
           y: 'y',
           r: (p: Node) => Math.min(6, 1.8 + Math.sqrt(p.degree) / 1.4),

@@ -1,23 +1,25 @@
 import { dot, ruleX, text } from '@observablehq/plot';
 import type { Entry } from '../api/shapes.ts';
+import { figure } from '../parts/figures.ts';
 import type { Drawing } from './chart.tsx';
 
-/** Who released something, and when: a lane for each person. */
+/** Who released something, when, and how much of the budget it uses: a lane for each person, and the more the larger a dot. */
 export const timeline =
   (entries: readonly Entry[]): Drawing =>
   (width) => {
     const people = [...new Set(entries.map((e) => e.analyst))];
     const left = Math.min(140, Math.max(...people.map((p) => p.length)) * 7.5 + 18);
     const shown = entries.map((e) => ({ ...e, when: new Date(e.at) }));
+    const most = Math.max(1e-9, ...entries.map((e) => e.epsilon ?? 0));
     const times = shown.map((e) => e.when.getTime());
     const [first, last] = [Math.min(...times), Math.max(...times)];
     // One moment alone still needs an axis around it.
     const around = Math.max(60_000, (last - first) * 0.04);
     return {
-      height: 54 + 34 * people.length,
+      height: 62 + 46 * people.length,
       marginLeft: left,
       marginRight: 20,
-      marginTop: 12,
+      marginTop: 26,
       marginBottom: 36,
       x: {
         type: 'utc',
@@ -32,13 +34,21 @@ export const timeline =
         dot(shown, {
           x: 'when',
           y: 'analyst',
-          r: 7,
+          r: (e: Entry) => 4 + 9 * Math.sqrt((e.epsilon ?? 0) / most),
           fill: (e: Entry) => (e.settled ? 'var(--mark)' : 'var(--panel)'),
           stroke: 'var(--mark)',
           strokeWidth: 2,
         }),
         ...(shown.length <= 12
-          ? [text(shown, { x: 'when', y: 'analyst', text: (e: Entry) => String(e.sequence), dy: -15, fill: 'var(--soft)' })]
+          ? [
+              text(shown, {
+                x: 'when',
+                y: 'analyst',
+                text: (e: Entry) => (e.epsilon === undefined ? '' : figure(e.epsilon)),
+                dy: -20,
+                fill: 'var(--soft)',
+              }),
+            ]
           : []),
       ],
     };

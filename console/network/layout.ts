@@ -1,7 +1,8 @@
 export interface Node {
   readonly id: number;
   readonly degree: number;
-  readonly kind?: string;
+  /** What several records share and nobody sees. */
+  readonly kind?: string | undefined;
 }
 export interface Edge {
   readonly a: number;

@@ -74,13 +74,35 @@ export function Ask({
               options={[
                 { value: 'builder', label: 'Builder' },
                 { value: 'sql', label: 'SQL' },
+                { value: 'json', label: 'JSON' },
               ]}
-              onChoose={(mode) => setDraft({ ...draft, mode })}
+              onChoose={(mode) =>
+                // What was put together so far is where the text begins.
+                setDraft({
+                  ...draft,
+                  mode,
+                  ...(mode === 'json' && 'question' in found && { json: JSON.stringify(found.question, undefined, 2) }),
+                })
+              }
             />
           }
         >
           {draft.mode === 'builder' ? (
             <Builder policy={policy} draft={draft} onDraft={setDraft} />
+          ) : draft.mode === 'json' ? (
+            <div class="field">
+              <label for="json">Question</label>
+              <textarea
+                id="json"
+                spellcheck={false}
+                value={draft.json}
+                onInput={(e) => setDraft({ ...draft, json: e.currentTarget.value })}
+              />
+              <span class="hint">
+                Everything that can be asked, in the form that library and service take: queries, survey, workload, synth,
+                pattern, kmeans, classify, network, stream.
+              </span>
+            </div>
           ) : (
             <div class="field">
               <label for="sql">Query</label>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, problemOf } from '../api/client.ts';
-import type { Entry, Policy, Problem, Role, Spending, Verified } from '../api/shapes.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import type { Policy, Problem, Role, Spending, Verified } from '../api/shapes.ts';
+import { useEntries } from '../api/use-entries.ts';
 import { Chart } from '../charts/chart.tsx';
 import { timeline } from '../charts/timeline.ts';
 import { figure, moment } from '../parts/figures.ts';
@@ -10,11 +10,6 @@ import { Page, Panel } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { Empty, Fault, Loaded, Note } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
-
-interface Entries {
-  readonly entries: readonly Entry[];
-  readonly more: boolean;
-}
 
 export function Ledger({
   policy,
@@ -26,7 +21,7 @@ export function Ledger({
   readonly role: Role;
 }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}/ledger`;
-  const [asked, again] = useAnswer<Entries>(`${path}?most=1000`);
+  const { asked, again, entries, earlier } = useEntries(path);
   return (
     <Page
       title="Ledger"
@@ -37,8 +32,8 @@ export function Ledger({
       </Panel>
       <Panel title="Timeline" aside={role !== 'analyst' && <Verify path={`${path}/verify`} />}>
         <Loaded asked={asked} height={300} again={again}>
-          {({ entries, more }) =>
-            entries.length === 0 ? (
+          {() =>
+            entries.length === 0 && !earlier ? (
               <Empty icon="ledger" title={role === 'analyst' ? 'You have released nothing yet' : 'Nothing was released yet'}>
                 <p>
                   {role === 'auditor' ? (
@@ -51,7 +46,7 @@ export function Ledger({
             ) : (
               <>
                 <Chart
-                  label={`${entries.length} entries by who released them and when; the table below lists them.`}
+                  label={`${entries.length} entries by who released them, when, and how much each uses; the table below lists them.`}
                   draw={timeline(entries)}
                 />
                 <Table
@@ -62,7 +57,7 @@ export function Ledger({
                     { name: 'when (UTC)' },
                     { name: 'who' },
                     { name: 'what' },
-                    ...(entries.some((e) => e.epsilon !== undefined) ? [{ name: 'epsilon', right: true }] : []),
+                    { name: 'epsilon', right: true },
                     { name: 'state' },
                   ]}
                   rows={[...entries].reverse().map((e) => [
@@ -72,11 +67,18 @@ export function Ledger({
                     moment(e.at),
                     e.analyst,
                     e.label,
-                    ...(entries.some((x) => x.epsilon !== undefined) ? [figure(e.epsilon)] : []),
+                    e.epsilon === undefined ? '' : figure(e.epsilon),
                     e.settled ? <span class="badge good">told</span> : <span class="badge warn">booked</span>,
                   ])}
                 />
-                {more && <p class="small soft">The first thousand entries are shown.</p>}
+                <p class="small soft">
+                  Epsilon is what an entry uses of the budget by itself, ties included; together they may use less than their sum.
+                </p>
+                {earlier && (
+                  <button type="button" class="button small" onClick={earlier}>
+                    Show earlier entries
+                  </button>
+                )}
               </>
             )
           }

@@ -1,5 +1,6 @@
-import type { Answer, Entry, Policy, Receipt, Role } from '../api/shapes.ts';
+import type { Answer, Policy, Receipt, Role } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
+import { useEntries } from '../api/use-entries.ts';
 import { AnswerView } from '../ask/answer.tsx';
 import { figure, moment } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
@@ -7,41 +8,44 @@ import { Table } from '../parts/table.tsx';
 import { Empty, Loaded } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 
-interface Entries {
-  readonly entries: readonly Entry[];
-}
-
 export function Receipts({ policy, entry, role }: { readonly policy: Policy; readonly entry: string; readonly role: Role }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}`;
-  const [asked, again] = useAnswer<Entries>(`${path}/ledger?most=1000`);
+  const { asked, again, entries, earlier } = useEntries(`${path}/ledger`);
   return (
     <Page title="Receipts" lead="A receipt says what was promised with an answer and what it rests on. It is safe to publish.">
       {entry !== '' && <One key={entry} policy={policy} path={path} entry={entry} role={role} />}
       <Panel title="All receipts">
         <Loaded asked={asked} height={240} again={again}>
-          {({ entries }) =>
-            entries.length === 0 ? (
+          {() =>
+            entries.length === 0 && !earlier ? (
               <Empty icon="receipts" title="No receipts yet">
                 <p>Every release leaves one here.</p>
               </Empty>
             ) : (
-              <Table
-                caption="All receipts"
-                tall
-                columns={[{ name: 'entry' }, { name: 'when (UTC)' }, { name: 'who' }, { name: 'what' }]}
-                rows={[...entries].reverse().map((e) => [
-                  <a
-                    key="open"
-                    href={linkTo(policy.name, 'receipts', String(e.sequence))}
-                    {...(String(e.sequence) === entry && { 'aria-current': 'true' as const })}
-                  >
-                    {e.sequence}
-                  </a>,
-                  moment(e.at),
-                  e.analyst,
-                  e.label,
-                ])}
-              />
+              <>
+                <Table
+                  caption="All receipts"
+                  tall
+                  columns={[{ name: 'entry' }, { name: 'when (UTC)' }, { name: 'who' }, { name: 'what' }]}
+                  rows={[...entries].reverse().map((e) => [
+                    <a
+                      key="open"
+                      href={linkTo(policy.name, 'receipts', String(e.sequence))}
+                      {...(String(e.sequence) === entry && { 'aria-current': 'true' as const })}
+                    >
+                      {e.sequence}
+                    </a>,
+                    moment(e.at),
+                    e.analyst,
+                    e.label,
+                  ])}
+                />
+                {earlier && (
+                  <button type="button" class="button small" onClick={earlier}>
+                    Show earlier receipts
+                  </button>
+                )}
+              </>
             )
           }
         </Loaded>

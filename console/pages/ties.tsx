@@ -1,9 +1,8 @@
-import type { Figure, Policy, Role } from '../api/shapes.ts';
+import type { Figure, Network, Policy, Role } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Chart } from '../charts/chart.tsx';
 import { lines, seriesColours } from '../charts/lines.ts';
 import { network, strengthClass, strengths } from '../charts/network.ts';
-import type { Edge, Node } from '../network/layout.ts';
 import { tieName, WhatIf } from '../network/what-if.tsx';
 import { figure } from '../parts/figures.ts';
 import { Key } from '../parts/key.tsx';
@@ -11,11 +10,6 @@ import { Page, Panel } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { Empty, Loaded } from '../parts/told.tsx';
 
-interface Network {
-  readonly records: number;
-  readonly ties: number;
-  readonly shown: { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] };
-}
 interface Leakage {
   readonly epsilon?: Figure;
   readonly base?: Figure;
@@ -76,12 +70,13 @@ function Picture({ path }: { readonly path: string }) {
   return (
     <Panel title="The network">
       <Loaded asked={asked} height={460} again={again}>
-        {({ records, ties, shown }) =>
-          shown.nodes.length === 0 ? (
+        {({ records, ties, shown }) => {
+          const drawn = shown.nodes.filter((n) => n.kind !== 'shared').length;
+          return drawn === 0 ? (
             <Empty icon="ties" title="Nobody is tied to anybody" />
           ) : (
             <Chart
-              label={`A network of ${shown.nodes.length} of ${records} records and ${shown.edges.length} of ${ties} ties, coloured by strength.`}
+              label={`A network of ${drawn} of ${records} records and ${shown.edges.length} of ${ties} ties, coloured by strength.`}
               draw={network(shown.nodes, shown.edges)}
             >
               <Key
@@ -90,12 +85,14 @@ function Picture({ path }: { readonly path: string }) {
                   .map((s) => ({ words: s.words, colour: s.colour }))}
               />
               <figcaption>
-                {figure(shown.nodes.length)} of {figure(records)} records, {figure(shown.edges.length)} of {figure(ties)} ties.
-                Dots have no names; this page is for stewards only.
+                {figure(drawn)} of {figure(records)} records, {figure(shown.edges.length)} of {figure(ties)} ties. Dots have no
+                names; this page is for stewards only.
+                {drawn < shown.nodes.length &&
+                  ' A diamond is what a group shares and nobody sees, such as the leaning of a household.'}
               </figcaption>
             </Chart>
-          )
-        }
+          );
+        }}
       </Loaded>
     </Panel>
   );

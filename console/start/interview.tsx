@@ -1,4 +1,4 @@
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { Text, Tick } from '../parts/field.tsx';
 import { type InterviewQuestion, type Said, saidOf } from './draft.ts';
 
@@ -9,6 +9,7 @@ const titles: Readonly<Record<string, string>> = {
   maxRows: 'Rows of one person',
   dependence: 'Ties',
   oddsRatio: 'How strong the tie is',
+  budget: 'How much may be learned',
   missing: 'No answer',
   weights: 'Weights',
 };
@@ -39,7 +40,8 @@ export function Question({ question, onSay }: { readonly question: InterviewQues
           ))}
         </div>
       )}
-      {choices && !several && <One choices={choices} said={said as string} onSay={onSay} />}
+      {choices && !several && id === 'budget' && <Budget choices={choices} said={said as string} onSay={onSay} />}
+      {choices && !several && id !== 'budget' && <One choices={choices} said={said as string} onSay={onSay} />}
       {!choices && id === 'oddsRatio' && <Strength said={said as string} onSay={onSay} />}
       {!choices && id !== 'oddsRatio' && <Text label="Answer" value={said as string} onWrite={onSay} />}
     </fieldset>
@@ -86,6 +88,37 @@ function One({
           </select>
         </div>
       )}
+    </div>
+  );
+}
+
+const limitForm = /^(epsilon \d+(\.\d+)?|belief 0?\.\d+ 0?\.\d+)$/;
+
+/** The usual limits as buttons, and any belief. */
+function Budget({
+  choices,
+  said,
+  onSay,
+}: {
+  readonly choices: NonNullable<InterviewQuestion['choices']>;
+  readonly said: string;
+  readonly onSay: (said: string) => void;
+}) {
+  const [text, setText] = useState(said);
+  const say = (words: string) => {
+    setText(words);
+    // Half a word is no answer yet.
+    if (limitForm.test(words)) onSay(words);
+  };
+  return (
+    <div class="stack">
+      <One choices={choices} said={said} onSay={say} />
+      <Text
+        label="Or another"
+        hint="epsilon 1.5, or belief 0.1 0.3: what was 10 % likely becomes at most 30 %."
+        value={text}
+        onWrite={say}
+      />
     </div>
   );
 }

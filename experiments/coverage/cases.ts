@@ -1,17 +1,23 @@
-import type { Policy } from '../../src/policy/policy.js';
-import { type How, policy } from './people.js';
-import type { Budget } from './world.js';
+import type { Design, Policy } from '../../src/policy/policy.js';
+import { policy, townSize } from './people.js';
+import { type How, populationFor } from './samples.js';
+import type { Budget, Data } from './world.js';
 
 export interface Case {
   readonly name: string;
   readonly query: object;
-  readonly policy?: Policy;
+  readonly design?: (people: Data, n: number) => Design;
   readonly sample?: How;
   /** Percentages are looked at, not counts. */
   readonly parts?: boolean;
+  /** Of quantiles: which bound of how far their rank is off. */
+  readonly rank?: { readonly bound: 'rankError' | 'evenRankError'; readonly column: string };
   /** Which rows are looked at; all when absent. */
   readonly rows?: (keys: readonly string[]) => boolean;
 }
+
+export const policyOf = ({ design }: Pick<Case, 'design'>, people: Data, n: number): Policy =>
+  design ? { ...policy, design: design(people, n) } : policy;
 
 const last =
   (...names: string[]) =>
@@ -19,18 +25,68 @@ const last =
     names.includes(keys.at(-1)!);
 const answered = (keys: readonly string[]): boolean => !keys.includes('(missing)');
 
+const stratified = (): Design => ({
+  effect: 1,
+  strata: {
+    column: 'region',
+    sizes: new Map([
+      ['north', 50_000_000],
+      ['south', 30_000_000],
+      ['west', 20_000_000],
+    ]),
+  },
+});
+const finite = (people: Data, n: number): Design => ({ effect: 1, population: populationFor(people, n) });
+/** What a fieldwork report would say of one column: how much more the mean of whole towns varies than that of as many people. */
+const byTowns =
+  (column: string, value?: string) =>
+  (people: Data): Design => {
+    const numbers = people[column]!.map((x) => (value === undefined ? Number(x) : Number(x === value)));
+    const mean = numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
+    const square = (list: readonly number[]) => list.reduce((sum, x) => sum + (x - mean) ** 2, 0) / list.length;
+    const towns = Array.from(
+      { length: numbers.length / townSize },
+      (_, t) => numbers.slice(t * townSize, (t + 1) * townSize).reduce((sum, x) => sum + x, 0) / townSize,
+    );
+    return { effect: (townSize * square(towns)) / square(numbers) };
+  };
+/** Of two in three people who weigh 0.7 and one who weighs 1.4. */
+const weighted = (): Design => ({ effect: 1, weights: { column: 'w', mean: 2.8 / 3, effect: 1.125 } });
+
+const sums = { a: { kind: 'sum', column: 'income' }, b: { kind: 'sum', column: 'education' } };
+const means = { a: { kind: 'mean', column: 'income' }, b: { kind: 'mean', column: 'education' } };
+
 /** Every kind of answer that comes with an interval. */
 export const cases: readonly Case[] = [
-  { name: 'histogram, counts', query: { kind: 'histogram', column: 'vote' }, rows: answered },
   { name: 'count', query: { kind: 'count', where: [{ column: 'sex', op: '=', value: 'f' }] } },
+  { name: 'histogram, counts', query: { kind: 'histogram', column: 'vote' }, rows: answered },
   { name: 'histogram, percentages', query: { kind: 'histogram', column: 'vote' }, rows: answered, parts: true },
+  { name: 'histogram, rare answers', query: { kind: 'histogram', column: 'faith' }, rows: answered, parts: true },
+  { name: 'histogram of options', query: { kind: 'histogram', column: 'media' }, rows: answered },
+  { name: 'crosstab, percentages', query: { kind: 'crosstab', columns: ['sex', 'vote'] }, rows: answered, parts: true },
+  { name: 'count of different values', query: { kind: 'distinct', column: 'income' } },
   { name: 'sum', query: { kind: 'sum', column: 'income' } },
+  { name: 'sum, weighted', query: { kind: 'sum', column: 'income', weight: 'w' } },
   { name: 'mean', query: { kind: 'mean', column: 'income' } },
+  { name: 'mean by region', query: { kind: 'mean', column: 'income', by: ['region'] }, rows: answered },
   { name: 'mean, weighted', query: { kind: 'mean', column: 'income', weight: 'w' } },
   { name: 'variance', query: { kind: 'variance', column: 'income' } },
+  { name: 'standard deviation', query: { kind: 'variance', column: 'age', root: true } },
   { name: 'share', query: { kind: 'share', column: 'vote', values: ['red'] } },
-  { name: 'cdf', query: { kind: 'cdf', column: 'education' }, rows: last('8', '12', '16') },
-  { name: 'quantiles of a cdf', query: { kind: 'cdf', column: 'age', at: [0.25, 0.5, 0.9] } },
+  { name: 'share by region', query: { kind: 'share', column: 'vote', values: ['red'], by: ['region'] }, rows: answered },
+  { name: 'distribution, counts', query: { kind: 'cdf', column: 'education' }, rows: last('8', '12', '16') },
+  { name: 'distribution, percentages', query: { kind: 'cdf', column: 'education' }, rows: last('8', '12', '16'), parts: true },
+  { name: 'quantiles of a distribution', query: { kind: 'cdf', column: 'income', at: [0.25, 0.5, 0.9] } },
+  {
+    name: 'quantile, rank error',
+    query: { kind: 'quantile', column: 'income', at: [0.5] },
+    rank: { bound: 'rankError', column: 'income' },
+  },
+  {
+    name: 'quantile, rank error of rows that lie evenly',
+    query: { kind: 'quantile', column: 'income', at: [0.5] },
+    rank: { bound: 'evenRankError', column: 'income' },
+  },
   {
     name: 'ranges',
     query: {
@@ -42,14 +98,9 @@ export const cases: readonly Case[] = [
       ],
     },
   },
-  {
-    name: 'formula',
-    query: {
-      kind: 'formula',
-      parts: { a: { kind: 'sum', column: 'income' }, b: { kind: 'sum', column: 'education' } },
-      of: { op: '/', of: ['a', 'b'] },
-    },
-  },
+  { name: 'formula, sum over sum', query: { kind: 'formula', parts: sums, of: { op: '/', of: ['a', 'b'] } } },
+  { name: 'formula, mean less mean', query: { kind: 'formula', parts: means, of: { op: '-', of: ['a', 'b'] } } },
+  { name: 'formula, mean over mean', query: { kind: 'formula', parts: means, of: { op: '/', of: ['a', 'b'] } } },
   { name: 'regression on numbers', query: { kind: 'regression', outcome: 'income', on: ['age', 'education'] } },
   {
     name: 'regression on numbers and categories',
@@ -67,31 +118,88 @@ export const cases: readonly Case[] = [
     rows: last('m', 'f', 'm less f'),
   },
   { name: 'estimate of a mean', query: { kind: 'estimate', column: 'income' }, rows: last('mean') },
+  { name: 'estimate of a share', query: { kind: 'estimate', column: 'vote', values: ['green'] }, rows: last('share') },
+  {
+    name: 'estimate of a rare share',
+    query: { kind: 'estimate', column: 'faith', values: ['four'] },
+    rows: last('share'),
+  },
   {
     name: 'estimate, strata',
     query: { kind: 'estimate', column: 'income' },
-    policy: {
-      ...policy,
-      design: {
-        effect: 1,
-        strata: {
-          column: 'region',
-          sizes: new Map([
-            ['north', 50_000_000],
-            ['south', 30_000_000],
-            ['west', 20_000_000],
-          ]),
-        },
-      },
-    },
+    design: stratified,
     sample: 'strata',
-    rows: last('mean'),
+    rows: last('mean', 'total'),
+  },
+  {
+    name: 'estimate of a share, strata',
+    query: { kind: 'estimate', column: 'vote', values: ['red'] },
+    design: stratified,
+    sample: 'strata',
+    rows: last('share', 'total'),
   },
   {
     name: 'estimate, weights',
     query: { kind: 'estimate', column: 'income', weight: 'w' },
     sample: 'weights',
     rows: last('mean'),
+  },
+  {
+    name: 'estimate of a share, weights',
+    query: { kind: 'estimate', column: 'vote', values: ['red'], weight: 'w' },
+    sample: 'weights',
+    rows: last('share'),
+  },
+  {
+    name: 'histogram, percentages, weights',
+    query: { kind: 'histogram', column: 'vote', weight: 'w' },
+    design: weighted,
+    sample: 'weights',
+    rows: answered,
+    parts: true,
+  },
+  {
+    name: 'estimate, half of the population',
+    query: { kind: 'estimate', column: 'income' },
+    design: finite,
+    sample: 'halves',
+    rows: last('mean', 'total'),
+  },
+  {
+    name: 'histogram, percentages, half of the population',
+    query: { kind: 'histogram', column: 'vote' },
+    design: finite,
+    sample: 'halves',
+    rows: answered,
+    parts: true,
+  },
+  {
+    name: 'regression, half of the population',
+    query: { kind: 'regression', outcome: 'income', on: ['age', 'education'] },
+    design: finite,
+    sample: 'halves',
+  },
+  {
+    name: 'estimate, clusters',
+    query: { kind: 'estimate', column: 'income' },
+    design: byTowns('income'),
+    sample: 'towns',
+    rows: last('mean'),
+  },
+  {
+    name: 'histogram, percentages, clusters',
+    query: { kind: 'histogram', column: 'vote' },
+    design: byTowns('vote', 'red'),
+    sample: 'towns',
+    rows: last('red'),
+    parts: true,
+  },
+  {
+    name: 'comparison of shares, clusters',
+    query: { kind: 'compare', column: 'vote', values: ['red'], between: 'sex' },
+    design: byTowns('vote', 'red'),
+    sample: 'towns',
+    rows: last('m', 'f', 'm less f'),
   },
 ];
 

@@ -1,71 +1,97 @@
-import type { Case } from './cases.js';
-import { drawn, policy as plain } from './people.js';
-import { asked, type Budget, columnsOf, counted, type Data, released, truthOf } from './world.js';
+import type { AnswerRow } from '../../src/query/bound.js';
+import { type Case, policyOf } from './cases.js';
+import { samples, type Times } from './samples.js';
+import { asked, type Budget, countedTimes, type Data, type Exact, released, truthOf } from './world.js';
 
-export interface Covered {
-  readonly name: string;
-  /** In percent: of the noise alone, for what the very rows say; of noise and sampling, for what the population is. The least over the rows of the table. */
-  readonly noise: readonly number[];
-  readonly both: readonly number[];
-  /** In how many releases an interval had no end. */
+/** How often the interval of one number held, over draws. */
+export interface Held {
+  readonly keys: readonly string[];
+  /** In percent: of the noise alone, for what the very rows say; of noise and sampling, for what the population is. */
+  readonly noise: number;
+  readonly both: number | undefined;
+  /** Of the latter, how often it lay below what it is about, and above, in percent. */
+  readonly below: number;
+  readonly above: number;
+  /** How often it had no end, in percent. */
   readonly open: number;
 }
 
-interface Seen {
-  noise: number;
-  noiseOf: number;
-  both: number;
-  bothOf: number;
+interface Ends {
+  readonly low: number | null;
+  readonly high: number | null;
+}
+const fails = ({ low, high }: Ends, x: number): number => (low !== null && x < low ? 1 : high !== null && x > high ? -1 : 0);
+
+/** Counts how often the intervals of one question hold at one size and budget. `own` counts rows so many times each; it may be handed on. */
+export function trialOf(own: Case, people: Data, n: number, budget: Budget, known?: (times: Times) => Exact) {
+  const { query, sample = 'alike', rows = () => true, parts = false, rank } = own;
+  const policy = policyOf(own, people, n);
+  const ask = asked(policy, query, budget);
+  const count = known ?? countedTimes(policy, ask, people);
+  const { whole, draw } = samples[sample];
+  // A population of weights is one of which everybody weighs the same.
+  const { weight: _, ...plainly } = query as { weight?: string };
+  const plain = asked(policy, sample === 'weights' ? plainly : query, budget);
+  const ofAll = truthOf(plain, (sample === 'weights' ? countedTimes(policy, plain, people) : count)(whole(people, n)))[0]!.rows;
+  const seen = ofAll.map(({ keys }) => ({ keys, held: 0, of: 0, below: 0, above: 0, bothOf: 0, open: 0 }));
+  const told = (row: AnswerRow) => (parts ? row.share : row)?.value;
+  const observe = (times: Times, random: () => number): void => {
+    const exact = count(times);
+    const truth = truthOf(ask, exact)[0]!.rows;
+    const [table] = released(policy, ask, exact, random);
+    table!.rows.forEach((row, j) => {
+      if (!rows(row.keys) || typeof told(row) !== 'number' || typeof told(truth[j]!) !== 'number') return;
+      const tally = seen[j]!;
+      tally.of++;
+      if (rank) {
+        if (rankOff(people[rank.column]!.map(Number), times, row.value!, 0.5) <= row[rank.bound]!) tally.held++;
+        return;
+      }
+      const ends = parts ? row.share! : row;
+      if (fails(ends, told(truth[j]!)!) === 0) tally.held++;
+      if (ends.low === null || ends.high === null) tally.open++;
+      const wide = (parts ? row.share! : row).withSampling;
+      if (!wide) return;
+      tally.bothOf++;
+      const failed = fails(wide, told(ofAll[j]!)!);
+      if (failed < 0) tally.below++;
+      if (failed > 0) tally.above++;
+    });
+  };
+  const found = (): readonly Held[] =>
+    seen
+      .filter(({ of }) => of > 0)
+      .map(({ keys, held, of, below, above, bothOf, open }) => ({
+        keys,
+        noise: (100 * held) / of,
+        both: bothOf > 0 ? 100 - (100 * (below + above)) / bothOf : undefined,
+        below: (100 * below) / Math.max(1, bothOf),
+        above: (100 * above) / Math.max(1, bothOf),
+        open: (100 * open) / of,
+      }));
+  return { draw: (random: () => number) => draw(people, n, random), observe, found, count };
 }
 
-/** How often intervals hold what they are about, over draws of a sample and of noise. `every`: draws of noise for each sample. */
+/** How many rows off a value is from being that quantile. */
+function rankOff(numbers: readonly number[], times: Times, value: number, part: number): number {
+  let [below, at, all] = [0, 0, 0];
+  numbers.forEach((x, i) => {
+    all += times[i]!;
+    if (x < value) below += times[i]!;
+    if (x === value) at += times[i]!;
+  });
+  return Math.max(0, below - part * all, part * all - below - at);
+}
+
+/** How often intervals hold what they are about, over draws of a sample and of noise. */
 export function coverage(
-  { name, query, policy = plain, sample = 'alike', rows = () => true, parts = false }: Case,
+  own: Case,
   people: Data,
   n: number,
   budget: Budget,
-  { draws, every = 1, random }: { readonly draws: number; readonly every?: number; readonly random: () => number },
-): Covered {
-  const ask = asked(policy, query, budget);
-  const all = truthOf(ask, counted(policy, ask, people))[0]!.rows;
-  // A population of weights is one of which everybody weighs the same.
-  const whole = sample === 'weights' ? unweighted(policy, query, people, budget) : all;
-  const seen = all.map((): Seen => ({ noise: 0, noiseOf: 0, both: 0, bothOf: 0 }));
-  let open = 0;
-  let exact = counted(policy, ask, drawn(people, n, random, columnsOf(ask), sample));
-  let truth = truthOf(ask, exact)[0]!.rows;
-  for (let k = 0; k < draws; k++) {
-    if (k > 0 && k % every === 0) {
-      exact = counted(policy, ask, drawn(people, n, random, columnsOf(ask), sample));
-      truth = truthOf(ask, exact)[0]!.rows;
-    }
-    const [table] = released(policy, ask, exact, random);
-    table!.rows.forEach((row, j) => {
-      const own = truth[j]!;
-      if (!rows(row.keys) || row.value === null || own.value === null) return;
-      const tally = seen[j]!;
-      const holds = (ends: { low: number | null; high: number | null }, x: number) =>
-        ends.low === null || ends.high === null || (ends.low <= x && x <= ends.high);
-      const part = row.share !== undefined && row.share.value !== null ? row.share : undefined;
-      tally.noiseOf++;
-      if (parts && part ? holds(part, own.share!.value!) : holds(row, own.value)) tally.noise++;
-      if (row.low === null) open++;
-      const wide = row.withSampling ?? part?.withSampling;
-      if (!wide) return;
-      tally.bothOf++;
-      if (holds(wide, row.withSampling ? whole[j]!.value! : whole[j]!.share!.value!)) tally.both++;
-    });
-  }
-  const kept = seen.filter(({ noiseOf }) => noiseOf > 0);
-  return {
-    name,
-    noise: kept.map((tally) => (100 * tally.noise) / tally.noiseOf),
-    both: kept.filter(({ bothOf }) => bothOf > 0).map((tally) => (100 * tally.both) / tally.bothOf),
-    open: open / draws / Math.max(1, kept.length),
-  };
-}
-
-function unweighted(policy: typeof plain, query: object, people: Data, budget: Budget) {
-  const ask = asked(policy, Object.fromEntries(Object.entries(query).filter(([key]) => key !== 'weight')), budget);
-  return truthOf(ask, counted(policy, ask, people))[0]!.rows;
+  { draws, random }: { readonly draws: number; readonly random: () => number },
+): readonly Held[] {
+  const trial = trialOf(own, people, n, budget);
+  for (let k = 0; k < draws; k++) trial.observe(trial.draw(random), random);
+  return trial.found();
 }

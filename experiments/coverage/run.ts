@@ -1,61 +1,97 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { budgets, cases } from './cases.js';
-import { coverage } from './coverage.js';
-import { drawn, policy, population } from './people.js';
-import { asked, columnsOf, counted, released, seeded } from './world.js';
+import { budgets, type Case, cases } from './cases.js';
+import { type Held, trialOf } from './coverage.js';
+import { population } from './people.js';
+import { rejections } from './rejections.js';
+import { samples } from './samples.js';
+import { type Exact, seeded } from './world.js';
 
-/** 95 % intervals of every kind at three sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each; FUGU_COVERAGE_ONLY: those whose name starts so, or `tests`. */
+/**
+ * 95 % intervals of every kind at several sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each;
+ * FUGU_COVERAGE_ONLY: those whose name starts so, or `tests`; FUGU_COVERAGE_SIZES: "300,3000".
+ */
 export async function run(out: string): Promise<void> {
   const draws = Number(process.env.FUGU_COVERAGE_DRAWS ?? 1000);
-  const people = population(300_000);
-  const sizes = [300, 3000, 100_000];
-  const lines = ['| answer | noise | n | interval of the noise | with sampling | without end |', '|---|---|---:|---:|---:|---:|'];
-  const span = (list: readonly number[]) => {
-    if (list.length === 0) return '';
-    const [a, b] = [Math.min(...list).toFixed(1), Math.max(...list).toFixed(1)];
-    return a === b ? a : `${a} to ${b}`;
-  };
   const only = process.env.FUGU_COVERAGE_ONLY;
-  for (const own of cases.filter(({ name }) => only === undefined || name.startsWith(only)))
-    for (const [words, budget] of budgets)
-      for (const n of sizes) {
-        const every = n > 10_000 ? 4 : 1;
-        const found = coverage(own, people, n, budget, { draws, every, random: seeded(n + own.name.length) });
-        lines.push(
-          `| ${own.name} | ${words} | ${n} | ${span(found.noise)} | ${span(found.both)} | ${found.open > 0 ? `${(100 * found.open).toFixed(0)} %` : ''} |`,
-        );
-        console.log(lines.at(-1));
+  const sizes = (process.env.FUGU_COVERAGE_SIZES ?? '300,3000,100000').split(',').map(Number);
+  const people = population(5000);
+  const file = join(out, `coverage${only === undefined ? '' : `-${only.replaceAll(/[^a-z]+/g, '-')}`}.md`);
+  writeFileSync(file, '');
+  const say = (line: string) => {
+    console.log(line);
+    appendFileSync(file, `${line}\n`);
+  };
+  say('| answer | noise | n | interval of the noise | with sampling | without end | number by number |');
+  say('|---|---|---:|---:|---:|---:|---|');
+  const all: Found[] = [];
+  const chosen = cases.filter(({ name }) => only === undefined || name.startsWith(only));
+  for (const group of bySample(chosen)) {
+    const counts = new Map<string, (times: Int32Array) => Exact>();
+    for (const n of sizes) {
+      const trials = group.flatMap((own) =>
+        budgets.map(([words, budget]) => {
+          const trial = trialOf(own, people, n, budget, counts.get(own.name));
+          counts.set(own.name, trial.count);
+          return { own, words, trial };
+        }),
+      );
+      const [ofSample, ofNoise] = [seeded(n), seeded(n + 1)];
+      const { draw } = samples[group[0]!.sample ?? 'alike'];
+      for (let k = 0; k < draws; k++) {
+        const times = draw(people, n, ofSample);
+        for (const { trial } of trials) trial.observe(times, ofNoise);
       }
-  if (only === undefined || only === 'tests') lines.push('', ...rejections(draws));
-  writeFileSync(join(out, 'coverage.md'), `${lines.join('\n')}\n`);
+      for (const { own, words, trial } of trials) {
+        const held = trial.found();
+        all.push({ name: own.name, n, held });
+        say(lineOf(own.name, words, n, held));
+      }
+    }
+  }
+  for (const line of summary(all, sizes)) say(line);
+  if (only === undefined || only === 'tests') for (const line of rejections(people, draws, sizes)) say(line);
 }
 
-/** Tests of what is not so: columns are shuffled against one another. */
-function rejections(draws: number): readonly string[] {
-  const people = population(200_000, 12);
-  const random = seeded(5);
-  const shuffled = { ...people, sex: people.age!.map(() => (random() < 0.4 ? 'm' : 'f')) };
-  const tests = [
-    ['comparison of means', { kind: 'compare', column: 'income', between: 'sex' }],
-    ['comparison of shares', { kind: 'compare', column: 'vote', values: ['red'], between: 'sex' }],
-    ['independence, 2 x 4', { kind: 'independence', columns: ['sex', 'vote'] }],
-    ['independence, 2 x 3', { kind: 'independence', columns: ['sex', 'region'] }],
-  ] as const;
-  const lines = ['| test | noise | n | rejected at 5 % |', '|---|---|---:|---:|'];
-  for (const [name, query] of tests)
-    for (const [words, budget] of budgets)
-      for (const n of [300, 3000, 100_000]) {
-        const ask = asked(policy, query, budget);
-        const tries = n > 10_000 ? draws : 3 * draws;
-        let rejected = 0;
-        for (let k = 0; k < tries; k++) {
-          const [table] = released(policy, ask, counted(policy, ask, drawn(shuffled, n, random, columnsOf(ask))), random);
-          const chance = table!.rows.find(({ keys }) => keys.at(-1) === 'p-value')!.value;
-          if (chance !== null && chance < 0.05) rejected++;
-        }
-        lines.push(`| ${name} | ${words} | ${n} | ${((100 * rejected) / tries).toFixed(1)} |`);
-        console.log(lines.at(-1));
-      }
-  return lines;
+interface Found {
+  readonly name: string;
+  readonly n: number;
+  readonly held: readonly Held[];
+}
+
+/** One line for each kind of answer: the least and the most over its numbers and both laws of noise. */
+function* summary(all: readonly Found[], sizes: readonly number[]): Generator<string> {
+  const heads = ['noise', 'with sampling'].flatMap((what) => sizes.map((n) => `${what}, ${n.toLocaleString('en')}`));
+  yield '';
+  yield `| answer | ${heads.join(' | ')} |`;
+  yield `|---|${heads.map(() => '---:|').join('')}`;
+  for (const name of new Set(all.map((found) => found.name))) {
+    const at = (n: number) => all.filter((found) => found.name === name && found.n === n).flatMap(({ held }) => held);
+    const cells = [
+      ...sizes.map((n) => span(at(n).map((row) => row.noise))),
+      ...sizes.map((n) => span(at(n).map((row) => row.both))),
+    ];
+    yield `| ${name} | ${cells.join(' | ')} |`;
+  }
+}
+
+function span(list: readonly (number | undefined)[]): string {
+  const there = list.filter((x) => x !== undefined);
+  if (there.length === 0) return '';
+  const [a, b] = [Math.min(...there).toFixed(1), Math.max(...there).toFixed(1)];
+  return a === b ? a : `${a} to ${b}`;
+}
+
+function bySample(chosen: readonly Case[]): readonly (readonly Case[])[] {
+  const groups = new Map<string, Case[]>();
+  for (const own of chosen) groups.set(own.sample ?? 'alike', [...(groups.get(own.sample ?? 'alike') ?? []), own]);
+  return [...groups.values()];
+}
+
+function lineOf(name: string, words: string, n: number, held: readonly Held[]): string {
+  const open = Math.max(...held.map((row) => row.open));
+  const each = held.map(({ keys, noise, both, below, above }) =>
+    `${keys.join('/')} ${noise.toFixed(1)}${both === undefined ? '' : ` ${both.toFixed(1)} (${below.toFixed(1)}/${above.toFixed(1)})`}`.trim(),
+  );
+  return `| ${name} | ${words} | ${n} | ${span(held.map((row) => row.noise))} | ${span(held.map((row) => row.both))} | ${open > 0 ? `${open.toFixed(0)} %` : ''} | ${each.join('; ')} |`;
 }

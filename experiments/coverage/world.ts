@@ -1,12 +1,12 @@
-import { columnsRead } from '../../src/count/measure.js';
+import { columnsRead, type SelectedMeasure } from '../../src/count/measure.js';
 import { numbersToNoise } from '../../src/count/noisy-cells.js';
 import { rowCounter } from '../../src/count/rows.js';
 import type { Cell } from '../../src/engine/engine.js';
-import type { AdditiveLaw } from '../../src/mechanism/law.js';
+import type { AdditiveLaw, Law } from '../../src/mechanism/law.js';
 import { everyRecord } from '../../src/mechanism/record-class.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
-import type { AnswerTable, BoundBatch } from '../../src/query/bound.js';
+import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../src/query/bound.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { withSampling } from '../../src/query/sampling.js';
 
@@ -31,20 +31,22 @@ export interface Budget {
   readonly amount: number;
 }
 
-/** A batch, bound, with the noise that a budget shared evenly among its measures leaves each. */
+/** A batch, bound. */
 export interface Asked {
   readonly bound: BoundBatch;
-  readonly laws: readonly AdditiveLaw<number>[];
+  readonly laws: readonly Law<number>[];
 }
+/** With the noise that a budget shared evenly among its measures leaves each. */
 export function asked(policy: Policy, queries: unknown, { noise, amount }: Budget): Asked {
   const bound = bindBatch(parseBatch(queries), policy);
-  const moving = bound.measures.filter(({ effects }) => effects.size > 0).length;
-  const laws = bound.measures.map((measure): AdditiveLaw<number> => {
+  const each = amount / bound.measures.filter(({ effects }) => effects.size > 0).length;
+  const laws = bound.measures.map((measure): Law<number> => {
     const effect = measure.effects.get(everyRecord);
     if (!effect) return { kind: 'none' };
-    return noise === 'laplace'
-      ? { kind: 'laplace', scale: (Number(effect.l1) * moving) / amount }
-      : { kind: 'gaussian', variance: (Number(effect.l2squared) * moving) / (2 * amount) };
+    const [l1, l2squared] = [Number(effect.l1), Number(effect.l2squared)];
+    if (measure.mechanism === 'exponential')
+      return { kind: 'selection', sharpness: noise === 'laplace' ? each / (2 * l1) : Math.sqrt((2 * each) / l2squared) };
+    return noise === 'laplace' ? { kind: 'laplace', scale: l1 / each } : { kind: 'gaussian', variance: l2squared / (2 * each) };
   });
   return { bound, laws };
 }
@@ -52,39 +54,110 @@ export function asked(policy: Policy, queries: unknown, { noise, amount }: Budge
 /** The columns that are read for it. */
 export const columnsOf = ({ bound }: Pick<Asked, 'bound'>): readonly string[] => columnsRead(bound.measures);
 
-export function counted(policy: Policy, { bound }: Asked, data: Data): readonly (readonly bigint[])[] {
+export type Exact = readonly (readonly bigint[])[];
+
+export function counted(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: Data): Exact {
   const names = columnsOf({ bound });
   const counter = rowCounter(bound.measures, names, policy);
   counter.add({ columns: names.map((name) => data[name]!), rows: data[names[0]!]!.length });
-  return counter.totals().map((cells, k) => {
-    const measure = bound.measures[k]!;
+  return toNoise(bound, counter.totals());
+}
+const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
+  totals.map((cells, k) => {
+    const measure = measures[k]!;
     return measure.mechanism === 'ordered' ? numbersToNoise(measure, cells) : cells;
+  });
+
+/** What the counter makes of so many of each row of the data. Counts and sums add up over rows, so each row is counted once, by the product's own counter. */
+export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: Data): (times: Int32Array) => Exact {
+  const names = columnsOf({ bound });
+  const rows = data[names[0]!]!.length;
+  if (bound.measures.some(({ counting }) => counting.value.kind === 'distinct'))
+    return (times) => {
+      const drawn = Array.from({ length: rows }, (_, i) => i).filter((i) => times[i]! > 0);
+      return counted(policy, { bound }, Object.fromEntries(names.map((name) => [name, drawn.map((i) => data[name]![i]!)])));
+    };
+  const counter = rowCounter(bound.measures, names, policy);
+  let before: readonly (readonly number[])[] = [];
+  const adds = bound.measures.map(() => ({ row: [] as number[], cell: [] as number[], value: [] as number[] }));
+  let sizes: readonly number[] = [];
+  for (let i = 0; i < rows; i++) {
+    counter.add({ columns: names.map((name) => [data[name]![i]!]), rows: 1 });
+    const now = counter.totals().map((cells) => cells.map(Number));
+    sizes = now.map(({ length }) => length);
+    now.forEach((cells, m) => {
+      cells.forEach((x, cell) => {
+        const value = x - (before[m]?.[cell] ?? 0);
+        if (value === 0) return;
+        adds[m]!.row.push(i);
+        adds[m]!.cell.push(cell);
+        adds[m]!.value.push(value);
+      });
+    });
+    before = now;
+  }
+  const packed = adds.map(({ row, cell, value }) => ({
+    row: Int32Array.from(row),
+    cell: Int32Array.from(cell),
+    value: Float64Array.from(value),
+  }));
+  return (times) =>
+    toNoise(
+      bound,
+      packed.map(({ row, cell, value }, m) => {
+        const sums = new Float64Array(sizes[m]!);
+        for (let k = 0; k < row.length; k++) sums[cell[k]!]! += value[k]! * times[row[k]!]!;
+        return Array.from(sums, BigInt);
+      }),
+    );
+}
+
+const geometric = (scale: number, random: () => number): number => Math.floor(-scale * Math.log(1 - random()));
+/** The very laws of the product's samplers: the difference of two geometric variables; and that, kept as often as makes it a discrete Gaussian. */
+function drawnFrom(law: AdditiveLaw<number>, random: () => number): number {
+  if (law.kind === 'none') return 0;
+  if (law.kind === 'laplace') return geometric(law.scale, random) - geometric(law.scale, random);
+  const scale = Math.floor(Math.sqrt(law.variance)) + 1;
+  for (;;) {
+    const x = geometric(scale, random) - geometric(scale, random);
+    if (random() < Math.exp(-((Math.abs(x) - law.variance / scale) ** 2) / (2 * law.variance))) return x;
+  }
+}
+
+/** The exponential mechanism: the least of penalties times sharpness with Gumbel variables taken off. */
+function chosenFrom(measure: SelectedMeasure, counts: readonly bigint[], sharpness: number, random: () => number): number[] {
+  const width = measure.candidates.length;
+  return measure.cells.map((_, group) => {
+    let [best, least] = [0, Number.POSITIVE_INFINITY];
+    measure.penalties(counts.slice(group * width, (group + 1) * width)).forEach((penalty, k) => {
+      const at = sharpness * Number(penalty) + Math.log(-Math.log(1 - random()));
+      if (at < least) [best, least] = [k, at];
+    });
+    return best;
   });
 }
 
-const drawn = (law: AdditiveLaw<number>, random: () => number): number => {
-  if (law.kind === 'none') return 0;
-  if (law.kind === 'gaussian') return Math.sqrt(law.variance) * normalFrom(random);
-  const u = random() - 0.5;
-  return -Math.sign(u) * law.scale * Math.log(1 - 2 * Math.abs(u));
-};
-
 /** The tables of one release: whole numbers with whole noise. */
-export const released = (
-  policy: Policy,
-  { bound, laws }: Asked,
-  exact: readonly (readonly bigint[])[],
-  random: () => number,
-): readonly AnswerTable[] =>
+export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, random: () => number): readonly AnswerTable[] =>
   bound
     .finish(
-      exact.map((cells, k) => ({
-        noise: laws[k]!,
-        values: cells.map((x) => x + BigInt(Math.round(drawn(laws[k]!, random)))),
-      })),
+      exact.map((cells, k): NoisyMeasure => {
+        const [noise, measure] = [laws[k]!, bound.measures[k]!];
+        if (noise.kind === 'selection')
+          return { noise, chosen: chosenFrom(measure as SelectedMeasure, cells, noise.sharpness, random) };
+        const law = noise as AdditiveLaw<number>;
+        return { noise: law, values: cells.map((x) => x + BigInt(drawnFrom(law, random))) };
+      }),
     )
     .map((table) => withSampling(table, policy));
 
 /** What would be told without noise. */
-export const truthOf = ({ bound }: Asked, exact: readonly (readonly bigint[])[]): readonly AnswerTable[] =>
-  bound.finish(exact.map((values) => ({ noise: { kind: 'none' }, values })));
+export const truthOf = ({ bound }: Pick<Asked, 'bound'>, exact: Exact): readonly AnswerTable[] =>
+  bound.finish(
+    exact.map((values, k): NoisyMeasure => {
+      const measure = bound.measures[k]!;
+      return measure.mechanism === 'exponential'
+        ? { noise: { kind: 'none' }, chosen: chosenFrom(measure, values, Number.MAX_VALUE, () => 0.5) }
+        : { noise: { kind: 'none' }, values };
+    }),
+  );

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { csvOf } from '../../src/report/csv.js';
-import { peerOn, peersThere } from '../workloads/beside-peers.js';
 import { rhoOf } from '../workloads/measured.js';
 import { readSet } from '../workloads/sets.js';
 import { roundsOn } from './adult.js';
@@ -31,7 +30,7 @@ async function households(out: string): Promise<void> {
   writeFileSync(join(out, 'households.csv'), csvOf([header, ...rows]));
 }
 
-/** Households of eusilc; and AIM on Adult, beside OpenDP's where it is installed: same rows, codes, neighbours (records come and go) and rho. */
+/** Households of eusilc; and rounds on Adult. Beside OpenDP's they stand in experiments/workloads. */
 export async function run(out: string): Promise<void> {
   if (!process.env.FUGU_ADULT) await households(out);
   if (process.env.FUGU_HOUSEHOLDS) return;
@@ -39,18 +38,11 @@ export async function run(out: string): Promise<void> {
   const rows: (string | number)[][] = [];
   const adult = await readSet('Adult');
   if (!adult) return console.log('Adult (../shared/data/adult) is not here.');
-  const peers = process.env.FUGU_ALONE ? false : await peersThere();
-  if (!peers) console.log('No OpenDP with graphical models (README.md): this program alone.');
   for (const epsilon of epsilons) {
     const rho = rhoOf(epsilon, 1e-9);
     for (const change of ['removed', 'replaced'] as const) {
       const { distance, rmse, seconds, cpu, tables } = roundsOn(adult, rho, change, cells);
       rows.push(['Adult', epsilon, `fugu, ${change}`, ...[...distance, rmse, seconds, cpu].map(rounded), tables]);
-      console.log(rows.at(-1)!.join(' '));
-    }
-    if (peers) {
-      const { distance, rmse, seconds } = await peerOn(adult, 3, rho, 'AIM');
-      rows.push(['Adult', epsilon, 'OpenDP AIM', '', '', ...[distance, rmse, seconds].map(rounded), '', '']);
       console.log(rows.at(-1)!.join(' '));
     }
   }

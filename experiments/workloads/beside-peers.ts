@@ -18,9 +18,11 @@ export interface Distance {
   readonly distance: number;
   readonly rmse: number;
   readonly seconds: number;
+  /** Seconds of processor. */
+  readonly cpu?: number;
 }
 
-/** All tables of so many columns, of one draw: as they are read off, and tidied. `synth` is asked in the same way once there is one. */
+/** All tables of so many columns, of one draw: as they are read off, and tidied. */
 export function oursOn(coded: Coded, order: number, rho: number, change: 'removed' | 'replaced'): readonly Distance[] {
   const { sizes } = coded;
   const axes = subsetsUpTo([...sizes.keys()], order).filter((set) => set.length === order);
@@ -63,10 +65,24 @@ const script = ['./peers.py', '../../../experiments/workloads/peers.py']
 export const peersThere = (): Promise<boolean> =>
   new Promise((answer) => execFile(python, ['-c', 'import opendp, mbi, polars, pandas'], (error) => answer(!error && !!script)));
 
-/** OpenDP's algorithm on the same rows, codes, neighbours and rho. */
-export function peerOn({ sizes, columns }: Coded, order: number, rho: number, algorithm: 'AIM' | 'MST'): Promise<Distance> {
+/** One thread, so that seconds of processor are those of the work. */
+const oneThread = {
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+  POLARS_MAX_THREADS: '1',
+  XLA_FLAGS: '--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1',
+};
+
+/** OpenDP's algorithm on the same rows, codes, neighbours and rho; settings as peers.py has them. What was stopped has no distance. */
+export function peerOn(
+  { sizes, columns }: Coded,
+  order: number,
+  rho: number,
+  algorithm: 'AIM' | 'MST',
+  settings: Readonly<Record<string, number | boolean>> = {},
+): Promise<Distance> {
   return new Promise((answer, refuse) => {
-    const child = spawn(python, [script!], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(python, [script!], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...oneThread } });
     let text = '';
     child.stdout.on('data', (part) => {
       text += part;
@@ -74,9 +90,16 @@ export function peerOn({ sizes, columns }: Coded, order: number, rho: number, al
     child.on('error', refuse);
     child.on('close', (code) =>
       code === 0
-        ? answer({ by: `OpenDP ${algorithm}`, ...(JSON.parse(text) as Omit<Distance, 'by'>) })
+        ? answer(told(algorithm, JSON.parse(text) as Omit<Distance, 'by'> | { readonly stopped: number }))
         : refuse(new Error(`OpenDP's ${algorithm} ended with ${code}`)),
     );
-    child.stdin.end(JSON.stringify({ sizes, columns: columns.map((column) => Array.from(column)), rho, algorithm, order }));
+    child.stdin.end(
+      JSON.stringify({ sizes, columns: columns.map((column) => Array.from(column)), rho, algorithm, order, ...settings }),
+    );
   });
 }
+
+const told = (algorithm: string, answer: Omit<Distance, 'by'> | { readonly stopped: number }): Distance =>
+  'stopped' in answer
+    ? { by: `OpenDP ${algorithm}, stopped`, distance: Number.NaN, rmse: Number.NaN, seconds: Number.NaN, cpu: answer.stopped }
+    : { by: `OpenDP ${algorithm}`, ...answer };

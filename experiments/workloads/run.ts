@@ -6,10 +6,8 @@ import { csvOf } from '../../src/report/csv.js';
 import { subsetsUpTo } from '../../src/workload/closure.js';
 import { errorOf, plainLayout, residualLayout } from '../../src/workload/ways.js';
 import { anesFolder, readAnes } from '../tabular/anes.js';
-import { oursOn, peerOn, peersThere } from './beside-peers.js';
-import { iterationErrors } from './iterations.js';
+import { besideIterations, besidePeers } from './beside.js';
 import { measuredErrors, rhoOf } from './measured.js';
-import { readSet, setNames } from './sets.js';
 
 /** Columns of the data sets that others publish figures on, by how many values each has. */
 const adult = [100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2];
@@ -63,41 +61,9 @@ function leastRoots(
   return [...counts.values()].reduce((sum, { cost, weight }) => sum + Math.sqrt(cost * weight), 0);
 }
 
-/** All tables of three columns of public data sets beside OpenDP, where it is installed; and tables of few columns beside the iterations of papers. */
-async function beside(out: string): Promise<void> {
-  const peers = await peersThere();
-  if (!peers) console.log('No OpenDP with graphical models (README.md): this program alone.');
-  const found: (string | number)[][] = [];
-  const iterated: (string | number)[][] = [];
-  for (const name of setNames) {
-    const set = await readSet(name);
-    if (!set) continue;
-    for (const epsilon of [0.1, 1, 10]) {
-      const rho = rhoOf(epsilon, 1e-9);
-      const all = [...oursOn(set, 3, rho, 'removed')];
-      if (peers) for (const algorithm of ['MST', 'AIM'] as const) all.push(await peerOn(set, 3, rho, algorithm));
-      for (const { by, distance, rmse, seconds } of all)
-        found.push([name, epsilon, by, ...[distance, rmse, seconds].map((x) => Number(x.toPrecision(4)))]);
-    }
-  }
-  const set = await readSet('eusilc');
-  if (set) {
-    const few = [1, 2, 3];
-    const coded = { ...set, sizes: few.map((k) => set.sizes[k]!), columns: few.map((k) => set.columns[k]!) };
-    for (const epsilon of [0.1, 1, 10])
-      iterated.push([epsilon, ...Object.values(iterationErrors(coded, epsilon)).map((x) => Number(x.toPrecision(4)))]);
-  }
-  for (const [file, header, rows] of [
-    ['peers.csv', ['data', 'epsilon', 'by', 'distance', 'rmse', 'seconds'], found],
-    ['iterations.csv', ['epsilon', 'cim', 'pmw', 'workload, no delta', 'workload, delta 1e-6'], iterated],
-  ] as const) {
-    console.table(rows.map((row) => Object.fromEntries(row.map((x, k) => [header[k]!, x]))));
-    writeFileSync(join(out, file), csvOf([[...header], ...rows]));
-  }
-}
-
 /** All tables of two and three columns: the surveys of the ANES (their first 40 questions) and Adult, beside noise on each table by itself. */
 export async function run(out: string): Promise<void> {
+  if (process.env.FUGU_BESIDE) return besidePeers(out);
   const asked: Asked[] = [1, 2, 3].flatMap((order) =>
     (['removed', 'replaced'] as const).map((change) => ({
       data: 'Adult, as ResidualPlanner codes it',
@@ -142,5 +108,6 @@ export async function run(out: string): Promise<void> {
   const found = ['data', 'epsilon', 'rows', 'each by itself', 'each, no negative cells', 'workload', 'workload, tidied'];
   console.table(measured.map((row) => Object.fromEntries(row.map((x, k) => [found[k]!, x]))));
   writeFileSync(join(out, 'measured.csv'), csvOf([found, ...measured]));
-  await beside(out);
+  await besideIterations(out);
+  await besidePeers(out);
 }

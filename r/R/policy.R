@@ -32,14 +32,15 @@ fugu_plan <- function(policy, query = NULL, ...) {
 }
 
 #' The noisy answer with its receipt. Spends budget, unless the same was asked before.
-fugu_ask <- function(policy, query = NULL, ..., out = NULL) {
-  if (inherits(policy, "fugu_served")) return(fugu_call(policy, "POST", "/release", fugu_body(query, list(...))))
+#' @param once Of a service: a name for this asking. Sent again under it, the same answer is told and nothing is paid, also with `fresh = TRUE`.
+fugu_ask <- function(policy, query = NULL, ..., out = NULL, once = NULL) {
+  if (inherits(policy, "fugu_served")) return(fugu_call(policy, "POST", "/release", fugu_body(query, list(...)), once = once))
   fugu_run("release", policy$path, fugu_asked(query, list(...)), fugu_words(list(out = out)))
 }
 
 #' The noisy answer as a data frame with value, low and high (a 95 % interval); the receipt is an attribute.
-fugu_release <- function(policy, query = NULL, ..., out = NULL) {
-  answer <- fugu_ask(policy, query, ..., out = out)
+fugu_release <- function(policy, query = NULL, ..., out = NULL, once = NULL) {
+  answer <- fugu_ask(policy, query, ..., out = out, once = once)
   if (is.null(answer$tables)) {
     stop(fugu_error(list(code = "USAGE", message = "This answer is no table.", hint = "Use fugu_ask(); the answer is recorded, so asking again costs nothing.")))
   }

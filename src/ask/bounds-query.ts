@@ -78,6 +78,13 @@ export function decimalsQuery(column: string, ladder: Ladder) {
   return { kind: 'quantile', column: 'digits', at: [nearlyAll], derive: { ...Object.fromEntries(each), digits } };
 }
 
+/** Outwards to whole steps: rungs near 0 lie closer than the steps do, and noise may end on one. */
+function onSteps([from, to]: readonly [number, number], step: number): readonly [number, number] {
+  const least = Math.abs(from) < step ? (from < 0 ? -step : 0) : from;
+  const most = Math.abs(to) < step ? (to > 0 ? step : 0) : to;
+  return [least, Math.max(most, least + step)];
+}
+
 /** What the answers say. */
 export function numbersOf(column: string, { rungs }: Ladder, tables: readonly AnswerTable[]): LearnedBounds {
   const [low, high, digits] = tables.map(({ rows }) => rows[0]!);
@@ -85,10 +92,11 @@ export function numbersOf(column: string, { rungs }: Ladder, tables: readonly An
   // What is small beside the other end is nothing: rungs lie close to each other near 0.
   const from = least > 0 && 10 * least < most ? 0 : least;
   const to = most < 0 && 10 * most > least ? 0 : most;
+  const step = Number(`1e${-(digits!.value ?? 0)}`);
   return {
     column,
-    bounds: from < to ? [from, to] : [to, rungs[rungs.indexOf(to) + 1] ?? from],
-    step: Number(`1e${-(digits!.value ?? 0)}`),
+    bounds: onSteps(from < to ? [from, to] : [to, rungs[rungs.indexOf(to) + 1] ?? from], step),
+    step,
     rankError: Math.max(low!.rankError ?? 0, high!.rankError ?? 0),
   };
 }

@@ -38,6 +38,7 @@ export const dependence = z.union([
   }),
 ]);
 
+const amountText = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'a number');
 const said = {
   /** Names and patterns (`q*`) of the columns to keep; all when absent. */
   columns: z.array(z.string().min(1)).optional(),
@@ -51,6 +52,13 @@ const said = {
   secret: z.literal('row').optional(),
   /** The codes that mean "no answer", in every column; guessed when absent. */
   missing: z.array(z.string()).optional(),
+  /** How much may be learned about one secret over all releases together: an epsilon, or what somebody may come to believe; epsilon 1 when absent. */
+  budget: z
+    .union([
+      z.strictObject({ epsilon: amountText }),
+      z.strictObject({ belief: z.strictObject({ prior: amountText, posterior: amountText }) }),
+    ])
+    .optional(),
   /** Columns that look like survey weights and are none. */
   noWeights: z.array(z.string().min(1)).optional(),
 };
@@ -164,7 +172,7 @@ function mustBe(name: string, known: readonly string[]): void {
 }
 
 /** What was said, as the draft takes it; every column that is named must be there. */
-function decided({ columns, except, dependence, person, secret, missing, noWeights }: Said, known: readonly string[]) {
+function decided({ columns, except, dependence, person, secret, missing, noWeights, budget }: Said, known: readonly string[]) {
   for (const name of [typeof dependence === 'object' ? dependence.by : undefined, person?.unit, ...(noWeights ?? [])])
     if (name !== undefined) mustBe(name, known);
   if (secret && person)
@@ -185,6 +193,7 @@ function decided({ columns, except, dependence, person, secret, missing, noWeigh
     }),
     ...(person && { person: { unit: person.unit, ...(person.maxRows !== undefined && { maxRows: person.maxRows }) } }),
     ...(secret && { secret }),
+    ...(budget && { budget }),
   };
 }
 

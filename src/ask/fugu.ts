@@ -11,7 +11,7 @@ import type { Trail } from '../release/trail.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
 import type { EstimateAsked, Estimated } from './estimate.js';
 import type { Asking } from './kinds.js';
-import { entryOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
+import { entriesOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
 import { type Opened, type Opener, openAll } from './opened.js';
 import { questionOf } from './question.js';
 
@@ -125,7 +125,8 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
     release: (question: unknown, options?: unknown) => ask<{ readonly receipt: Receipt }>('release', question, options),
     estimate: (asked?: unknown) => asking(async ({ session }) => (await import('./estimate.js')).estimated(session, asked)),
     spent: () => asking(spendingOf),
-    entries: () => asking(async ({ ledger, policy }) => (await ledger.entries(policy.population)).map(entryOf)),
+    entries: () =>
+      asking(async ({ ledger, policy, session }) => entriesOf(await ledger.entries(policy.population), session.account)),
     verify: () => asking(({ ledger }) => ledger.verify()),
     close,
     [asyncDispose]: close,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as z from 'zod';
-import { gained, isKept, usedShare } from '../accounting/account.js';
+import { type Account, gained, isKept, usedShare } from '../accounting/account.js';
 import { termsOf } from '../accounting/open-account.js';
 import { Fault } from '../errors.js';
 import { fromNumber, parseRational, toNumber } from '../exact/rational.js';
@@ -14,7 +14,7 @@ import { isDatabase } from '../policy/address.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { type Amended, amendTerms as amendWith, canAmend } from '../release/amend.js';
-import { isEntered } from '../release/entered-key.js';
+import { enteredIn, isEntered } from '../release/entered-key.js';
 import { type PartUse, partsSpent } from '../release/parts.js';
 import { type QuotaUse, quotaUses } from '../release/quota.js';
 import { readPolicy } from '../terms/read.js';
@@ -29,6 +29,8 @@ export interface LedgerEntry {
   /** What they call themselves; never relied on. */
   readonly as?: string;
   readonly label: string;
+  /** What it uses of the budget by itself, ties included, under the terms as they are; absent where it pays for nothing. Parts need not add up to what all of them use. */
+  readonly epsilon?: number;
   readonly profile: StoredProfile;
   readonly relied: readonly string[];
   /** Its answer is recorded and can be told again. */
@@ -40,7 +42,19 @@ export interface LedgerEntry {
   readonly hash: string;
 }
 
-export const entryOf = (e: Entry): LedgerEntry => ({
+/** Entries as plain data; whoever asks the same often pays the same often. */
+export function entriesOf(entries: readonly Entry[], account: Account): readonly LedgerEntry[] {
+  const known = new Map<string, number>();
+  const total = toNumber(account.epsilon);
+  return entries.map((e) => {
+    const profile = JSON.stringify(toStored(e.profile));
+    const epsilon = known.get(profile) ?? toNumber(usedShare(account, spend(nothingSpent, e.profile))) * total;
+    known.set(profile, epsilon);
+    return { ...entryOf(e), ...(e.profile.perRecord.size > 0 && { epsilon }) };
+  });
+}
+
+const entryOf = (e: Entry): LedgerEntry => ({
   sequence: e.sequence,
   at: new Date(e.at).toISOString(),
   analyst: e.analyst,
@@ -119,7 +133,7 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
   const agrees = known === undefined || known.terms.digest === policy.digest;
   const share = toNumber(usedShare(session.account, spent));
   const used = Math.min(1, share) * total;
-  const entered = (await ledger.entries(policy.population)).filter(isEntered);
+  const entered = await enteredIn(ledger, policy.population);
   const alone = (profiles: readonly Profile[]) =>
     profiles.length === 0 ? 0 : toNumber(usedShare(session.account, profiles.reduce(spend, nothingSpent))) * total;
   const others = { entered: alone(entered.map((e) => e.profile)), setAside: alone(session.account.others ?? []) };
@@ -138,7 +152,7 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     ...(policy.protect.pairs && { pairs: true }),
     ...(parts.length > 0 && { parts }),
     ...(policy.budget.analysts && {
-      quotas: quotaUses(policy, session.account, await ledger.entries(policy.population)),
+      quotas: await quotaUses(policy, session.account, ledger),
     }),
   };
 }

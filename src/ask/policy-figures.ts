@@ -89,14 +89,14 @@ export interface WhatIfFigures {
   readonly whatIf: readonly WhatIf[];
 }
 
-/** What a policy with other strengths or another limit would come to. Reads the ties, which the declaration says are known, and spends nothing. */
-export async function whatIfFigures(session: Session, asked: WhatIfAsked): Promise<WhatIfFigures> {
-  const { policy } = session;
+/** What a policy with other strengths or another limit would come to; its own ties may be known already. Reads the ties, which the declaration says are known, and spends nothing. */
+export async function whatIfFigures(policy: Policy, asked: WhatIfAsked, known?: readonly Amplifier[]): Promise<WhatIfFigures> {
   const epsilon = limitOf(policy, asked);
   const changed = { ...policy, dependence: strengthened(policy, asked.ties ?? []) };
-  const amplifiers = asked.ties?.length
-    ? await withData(policy.file, async (data) => (await declaredAmplifiers(changed, data)).amplifiers)
-    : session.account.routes.map(({ amplifier }) => amplifier);
+  const amplifiers =
+    asked.ties?.length || !known
+      ? await withData(policy.file, async (data) => (await declaredAmplifiers(changed, data)).amplifiers)
+      : known;
   const { routes } = openAccount({ ...changed, budget: { epsilon, delta: policy.budget.delta } }, amplifiers);
   const base = routes.map(({ pureCapacity }) => pureCapacity).reduce(maximum, zero);
   const best = routes.find(({ pureCapacity }) => compare(pureCapacity, base) === 0);

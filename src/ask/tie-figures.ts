@@ -4,7 +4,6 @@ import { ties as tiesOf } from '../dependence/leakage.js';
 import { Fault } from '../errors.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Dependence, Policy } from '../policy/policy.js';
-import type { Session } from '../release/session.js';
 import { kindOf } from '../ties/kinds.js';
 import { structureColumns } from '../ties/record-ties.js';
 import { readRecords } from '../ties/records.js';
@@ -20,8 +19,7 @@ interface Declared {
 }
 
 /** Who is tied to whom, by each declared tie between records. The declaration says that an attacker knows it; for the steward all the same. */
-async function graphsOf(session: Session): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
-  const { policy } = session;
+async function graphsOf(policy: Policy): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
   if (policy.protect.secret === 'edge') throw unsupported('The secret of this policy is a tie itself.');
   return withData(policy.file, async (engine) => {
     const { names } = structureColumns(policy.dependence);
@@ -75,9 +73,9 @@ const classes: readonly (readonly [most: number, name: string])[] = [
 ];
 
 /** What an attacker gains about records of each kind. Spends nothing. */
-export async function leakageByKind(session: Session): Promise<LeakageByKind> {
-  const { adversary } = session.policy.protect;
-  const { records, declared } = await graphsOf(session);
+export async function leakageByKind(policy: Policy): Promise<LeakageByKind> {
+  const { adversary } = policy.protect;
+  const { records, declared } = await graphsOf(policy);
   const graph = declared.length > 0 ? combine(declared.map((d) => d.graph)) : untied(records);
   const subject = tiesOf(graph, adversary);
   const degree = degreesOf(graph);
@@ -111,8 +109,8 @@ export interface TieSample {
   readonly records: number;
   readonly ties: number;
   readonly shown: {
-    /** Numbers made up for the drawing. */
-    readonly nodes: readonly { readonly id: number; readonly degree: number }[];
+    /** Numbers made up for the drawing. What several records share and nobody sees (a leaning of a household) is a node of its own. */
+    readonly nodes: readonly { readonly id: number; readonly degree: number; readonly kind?: 'shared' }[];
     readonly edges: readonly {
       readonly a: number;
       readonly b: number;
@@ -128,18 +126,31 @@ export interface TieSample {
 const mostOfGroup = 8;
 
 /** A part of the network to be drawn: whoever has most ties with those around them, then others from everywhere. Nothing in it names anybody. */
-export async function tieSample(session: Session, most: number): Promise<TieSample> {
-  const { records, declared } = await graphsOf(session);
+export async function tieSample(policy: Policy, most: number): Promise<TieSample> {
+  const { records, declared } = await graphsOf(policy);
   const all = declared.length > 0 ? combine(declared.map((d) => d.graph)) : untied(records);
   const degree = degreesOf(all);
   const chosen = sampled(all, degree, Math.min(most, records));
   const idOf = new Map([...chosen].map((record, id) => [record, id]));
+  const shared: number[] = [];
+  const edges = declared.flatMap((d) => {
+    // Hidden nodes of one tie have nothing to do with those of another.
+    const ids = new Map(idOf);
+    for (const node of sharedNodes(d.graph, idOf)) {
+      ids.set(node, chosen.size + shared.length);
+      shared.push(node);
+    }
+    return edgesAmong(d, ids);
+  });
   return {
     records,
     ties: all.factors,
     shown: {
-      nodes: [...chosen].map((record, id) => ({ id, degree: degree[record]! })),
-      edges: declared.flatMap((d) => edgesAmong(d, idOf)),
+      nodes: [
+        ...[...chosen].map((record, id) => ({ id, degree: degree[record]! })),
+        ...shared.map((_, k) => ({ id: chosen.size + k, degree: 0, kind: 'shared' as const })),
+      ],
+      edges,
     },
     kinds: declared.map(({ kind, index, graph }) => ({ kind, index, ties: graph.factors })),
   };
@@ -172,6 +183,17 @@ function sampled(
   for (let offset = 0; offset < step && chosen.size < most; offset++)
     for (let r = offset; r < records && chosen.size < most; r += step) around(r);
   return chosen;
+}
+
+/** Hidden nodes that two drawn records or more hang on. */
+function sharedNodes({ records, factors, start, member }: FactorGraph, idOf: ReadonlyMap<number, number>): readonly number[] {
+  const drawn = new Map<number, number>();
+  for (let f = 0; f < factors; f++) {
+    const members = Array.from(member.subarray(start[f]!, start[f + 1]!));
+    const known = members.filter((node) => idOf.has(node)).length;
+    for (const node of members) if (node >= records) drawn.set(node, (drawn.get(node) ?? 0) + known);
+  }
+  return [...drawn].filter(([, known]) => known >= 2).map(([node]) => node);
 }
 
 function edgesAmong({ kind, index, graph }: Declared, idOf: ReadonlyMap<number, number>): TieSample['shown']['edges'] {

@@ -4,8 +4,10 @@ import type { Demo } from '../ask/demo.js';
 import { writeFolder } from '../files/write-file.js';
 import { percent } from '../report/number.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { type Ask, isTalking, talking, yes } from './dialogue.js';
 import { caution, emit } from './output.js';
 import { outcomes } from './paid.js';
+import { leaveSignals } from './signals.js';
 import { typed } from './typed.js';
 
 export function register(program: Command): void {
@@ -23,8 +25,20 @@ export function register(program: Command): void {
       const page = [pageName, demoPage(story)] as const;
       writeFolder(story.home, [page], { hint: 'Choose another folder with --out.' });
       emit(words.json, documentOf(story), () => tell(story));
+      if (!isTalking(words.json) || !(await talking(wantsConsole))) return;
+      const { serveUntilStopped } = await import('./serving.js');
+      leaveSignals();
+      await serveUntilStopped(served(story.home), { host: '127.0.0.1', port: 0, link: true, browser: true });
     });
 }
+
+/** Whoever has gone away wants nothing: a service that nobody waits for would never end. */
+const wantsConsole = (ask: Ask, hasEnded: () => boolean): Promise<boolean> =>
+  yes(async (question) => (await ask(question)) || (hasEnded() ? 'n' : ''), 'Open the console in your browser?', true);
+
+/** The policies of the demo in the order they are offered: what can be asked first, then what was released. */
+const served = (home: string): readonly string[] =>
+  ['yours', 'households', 'strangers'].map((name) => join(home, `${name}.yaml`));
 
 const pageName = 'comparison.html';
 
@@ -63,6 +77,6 @@ function tell({ home, people, households, questions, strangers, declared, party 
     dim(`Data, policies and ledger are in ${home}. Try: ${typed()} check ${join(home, 'households.yaml')}`),
     '',
     `Ask yourself, in a browser (nothing is spent yet under ${bold('yours')}; the two releases can be looked at and attacked):`,
-    bold(`  ${typed()} serve ${['yours', 'households', 'strangers'].map((name) => join(home, `${name}.yaml`)).join(' ')}`),
+    bold(`  ${typed()} serve ${served(home).join(' ')}`),
   ].join('\n');
 }

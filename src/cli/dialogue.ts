@@ -10,7 +10,7 @@ export const isTalking = (json: boolean | undefined): boolean =>
   json !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
 
 /** Questions go to the error output, so that an answer on stdout stays an answer. Lines that were typed ahead are kept for the next question. */
-export async function talking<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+export async function talking<T>(work: (ask: Ask, hasEnded: () => boolean) => Promise<T>): Promise<T> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const lines: string[] = [];
   let ended = false;
@@ -25,15 +25,18 @@ export async function talking<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
   });
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    return await work(async (question) => {
-      reader.setPrompt(visible(question));
-      reader.prompt();
-      while (lines.length === 0 && !ended)
-        await new Promise<void>((done) => {
-          heard = done;
-        });
-      return (lines.shift() ?? '').trim();
-    });
+    return await work(
+      async (question) => {
+        reader.setPrompt(visible(question));
+        reader.prompt();
+        while (lines.length === 0 && !ended)
+          await new Promise<void>((done) => {
+            heard = done;
+          });
+        return (lines.shift() ?? '').trim();
+      },
+      () => ended,
+    );
   } finally {
     reader.close();
   }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { readText } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
-import { bold, dim } from '../report/terminal-text.js';
-import { say, sayJson, tell } from './output.js';
+import { serveUntilStopped } from './serving.js';
 
 interface Words {
   readonly host: string;
@@ -19,6 +18,7 @@ interface Words {
 }
 
 export function register(program: Command): void {
+  let browser = false;
   program
     .command('serve')
     .description('answer over HTTP: plan, release and ledger for stewards, analysts and auditors with tokens')
@@ -33,36 +33,22 @@ export function register(program: Command): void {
     .option('--behind-proxy', 'a proxy with TLS stands in front: its x-forwarded-for and x-forwarded-proto are believed')
     .option('--bucket <milliseconds>', 'what reads data takes a whole number of these to answer, so that its time tells less')
     .option('--no-link', 'print no link that signs the steward in')
+    .option('--open', 'open that link in your browser')
     .option('--json', 'one JSON document on stdout when it listens')
+    .on('option:open', () => {
+      browser = true;
+    })
     .action(async (files: readonly string[], words: Words) => {
-      const { placesOf } = await import('../service/places.js');
-      const { serve } = await import('../service/serve.js');
-      const { stewardCode } = await import('../service/steward-code.js');
-      const places = placesOf(files[0]!, words);
       refuseOpenAir(words);
-      const serving = await serve({
-        policies: files,
-        ...places,
-        host: words.host,
-        port: portOf(words.port),
+      const { cert: _cert, key: _key, port, bucket, ...rest } = words;
+      if (browser && !words.link)
+        throw new Fault('USAGE', 'Without a link there is nothing to open.', 'Leave out --no-link or --open.');
+      await serveUntilStopped(files, {
+        ...rest,
+        ...(browser && { browser }),
+        port: portOf(port),
         ...tlsOf(words),
-        ...(words.behindProxy && { behindProxy: true, hsts: true }),
-        ...(words.bucket !== undefined && { limits: { bucketMilliseconds: bucketOf(words.bucket) } }),
-        opening: (source) => tell(dim(`Opening ${source} …`)),
-      });
-      const link = words.link ? `${serving.url}/login#${stewardCode(serving.service)}` : undefined;
-      if (words.json) sayJson({ url: serving.url, tokens: places.tokens, log: places.log, ...(link !== undefined && { link }) });
-      else
-        say(
-          [
-            `Fugu listens on ${bold(serving.url)}`,
-            ...(link === undefined ? [] : [`Open ${bold(link)}`, dim('It signs the steward in, once, within ten minutes.')]),
-            dim(`For others: fugu token make ${files[0]} --role analyst --for NAME`),
-            dim('Stop it with Ctrl-C: what was begun is finished first.'),
-          ].join('\n'),
-        );
-      await new Promise<void>((done) => {
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void serving.stop().then(done));
+        ...(bucket !== undefined && { bucket: bucketOf(bucket) }),
       });
     });
 }

@@ -3,16 +3,24 @@ import { endingOf, outcomes } from './paid.js';
 
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 let stopping = false;
+const heard: Record<string, () => void> = {};
 
 /** From here on a signal ends the process only after it has said what became of the budget; a second one ends it at once. */
 export function listenForSignals(json: boolean): void {
-  for (const signal of Object.keys(numbers) as (keyof typeof numbers)[])
-    process.on(signal, () => {
+  for (const signal of Object.keys(numbers) as (keyof typeof numbers)[]) {
+    heard[signal] = () => {
       if (stopping) end(signal, json);
       stopping = true;
       // A booking that is being written is waited for: a moment later its outcome is known.
       void outcomes.written().then(() => end(signal, json));
-    });
+    };
+    process.on(signal, heard[signal]);
+  }
+}
+
+/** From here on somebody else listens. */
+export function leaveSignals(): void {
+  for (const [signal, listener] of Object.entries(heard)) process.removeListener(signal, listener);
 }
 
 /** Temporary folders go with the process (engine/temp-folder.ts). */

@@ -20,7 +20,14 @@ export type SessionAnswer = SignInAnswer;
 /** What `signOut` answers. */
 export type SignOutAnswer = { readonly ended: boolean };
 /** What `policies` answers. */
-export type PoliciesAnswer = { readonly policies: readonly { readonly name: string; readonly population: string }[] };
+export type PoliciesAnswer = {
+  readonly policies: readonly {
+    readonly name: string;
+    readonly population: string;
+    /** Whether rows follow one another: then there is something to say about time. */
+    readonly steps: boolean;
+  }[];
+};
 /** What `policy` answers. */
 export type PolicyAnswer = {
   readonly name: string;
@@ -256,18 +263,28 @@ export type BudgetAnswer = {
 };
 /** What `entries` answers. */
 export type EntriesAnswer = {
+  /** Oldest first. */
   readonly entries: readonly {
     readonly sequence: number;
     readonly at: string;
     readonly analyst: string;
     readonly label: string;
+    /** What it uses of the budget by itself, ties included; absent where it pays for nothing. */
+    readonly epsilon?: number | undefined;
     readonly settled: boolean;
     readonly hash: string;
     readonly [more: string]: unknown;
   }[];
+  /** There are others in that direction, also where few or none are told here. */
   readonly more: boolean;
+  /** Where to go on, as after or before. */
+  readonly next?: number | undefined;
 };
-export type EntriesQuery = { readonly after?: number | undefined; readonly most?: number | undefined };
+export type EntriesQuery = {
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly most?: number | undefined;
+};
 /** What `verify` answers. */
 export type VerifyAnswer = { readonly ok: boolean; readonly entries: number; readonly [more: string]: unknown };
 /** What `receipt` answers. */
@@ -333,7 +350,13 @@ export type TiesAnswer = {
   readonly records: number;
   readonly ties: number;
   readonly shown: {
-    readonly nodes: readonly { readonly id: number; readonly degree: number; readonly [more: string]: unknown }[];
+    readonly nodes: readonly {
+      readonly id: number;
+      readonly degree: number;
+      /** No record: what several of them share and nobody sees. */
+      readonly kind?: 'shared' | undefined;
+      readonly [more: string]: unknown;
+    }[];
     readonly edges: readonly {
       readonly a: number;
       readonly b: number;
@@ -430,6 +453,7 @@ export type AnswerDraftBody = {
   readonly oddsRatio?: string | undefined;
   readonly missing?: readonly string[] | undefined;
   readonly weights?: readonly string[] | undefined;
+  readonly budget?: string | undefined;
 };
 /** What `confirmDraft` answers. */
 export type ConfirmDraftAnswer = { readonly name: string; readonly population: string };
@@ -746,7 +770,8 @@ export class FuguClient {
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(file !== undefined && { body: file }),
+      // Bytes are bytes to every fetch, whatever its types call them.
+      ...(file !== undefined && { body: file as Blob }),
       ...(signal && { signal }),
     });
     if (answer.ok) return as === 'stream' ? answer : as === 'text' ? answer.text() : answer.json();

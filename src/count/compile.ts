@@ -13,6 +13,7 @@ import {
   type CodeReading,
   codeReading,
   columnGrid,
+  type Held,
   type NumberReading,
   numberExpression,
   numberReading,
@@ -99,8 +100,8 @@ export class Compiler {
     ]);
   }
 
-  /** Rows -> filtered groups by raw codes and bins. */
-  #grouped(countings: readonly Counting[]): string {
+  /** Rows -> filtered groups by raw codes and bins. `later`: the places of numbers are told from groups, not from rows. */
+  #grouped(countings: readonly Counting[], later = false): string {
     const { filter, keys, value } = countings[0]!;
     this.#derived = countings[0]!.derived ?? [];
     this.#policy = withDerived(this.#declared, this.#derived);
@@ -119,14 +120,15 @@ export class Compiler {
 
     const added = addedUp(countings);
     const number = added && this.#addend(added, alias.get(added)!);
-    // Where the number is added up, rows without it add nothing and need not be left out first.
+    // Where the number is added up, rows without it add nothing and need not be left out first; nor those that have no group for want of it.
+    const without = new Set([...(number ? [added] : []), ...keys.flatMap((key) => (key.kind === 'grid' ? [key.column] : []))]);
     const tests = filter
-      .filter((test) => !(number && test.kind === 'missing' && test.negate && test.column === added))
+      .filter((test) => !(test.kind === 'missing' && test.negate && without.has(test.column)))
       .map((test) => this.#test(test));
     const inner = keys.flatMap((key, i) =>
       key.kind === 'joint'
         ? key.keys.map(({ column }, c) => `${alias.get(column)!} AS k${i}_${c}`)
-        : [`${this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`],
+        : [`${(later && this.#held(key, alias.get(key.column)!)?.by) || this.#groupedBy(key, alias.get(key.column)!)} AS k${i}`],
     );
     if (value.kind === 'distinct') {
       const told = ofPersons ? 'who' : this.#placeOf(value.column!);
@@ -164,8 +166,11 @@ export class Compiler {
 
   /** Groups -> cells. Codes are looked up once per distinct code, not once per row. */
   statement(countings: readonly Counting[]): Statement {
-    const { keys } = countings[0]!;
-    const grouped = this.#grouped(countings);
+    const { keys, value } = countings[0]!;
+    const grouped = this.#grouped(countings, true);
+    // One group is the one cell.
+    if (keys.length === 0 && value.kind !== 'distinct')
+      return { sql: `SELECT ${this.#dialect.whole('0')} AS cell, g.* FROM (${grouped}) AS g`, values: this.#binder.values };
     const joins: string[] = [];
     const positions = keys.map((key, i) => this.#position(key, `${i}`, joins));
     let radix = 1;
@@ -179,7 +184,8 @@ export class Compiler {
       });
     const cell = terms.length > 0 ? terms.join(' + ') : '0';
     const totals = countings.map(({ value }, j) => (value.kind === 'distinct' ? 'count(DISTINCT a0)' : this.#total(`a${j}`)));
-    const sql = `SELECT ${this.#dialect.whole('cell')} AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) AS cells WHERE cell IS NOT NULL GROUP BY 1`;
+    // Said of groups, because a test of cells would be made of every row, by a database that thinks it gains by that.
+    const sql = `SELECT ${this.#dialect.whole('cell')} AS cell, ${totals.join(', ')} FROM (SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${grouped}) AS g${joins.join('')}) AS cells GROUP BY 1 HAVING count(cell) > 0`;
     return { sql, values: this.#binder.values };
   }
 
@@ -313,6 +319,11 @@ export class Compiler {
     return `CASE WHEN ${present} THEN ${steps.length > 0 ? `CASE ${steps.join(' ')} ELSE ${steps.length} END` : '0'} ELSE ${key.size - 1} END`;
   }
 
+  /** A whole number that is grouped by as it is, held to its bounds: its place is told afterwards, once for a group. */
+  #held(key: RowKey, raw: string): Held | undefined {
+    return key.kind === 'grid' && key.width === 1 ? this.#number(key.column, raw).held : undefined;
+  }
+
   /** The position of one row, without a join. */
   #place(key: Axis, raw: string): string {
     if (key.kind !== 'code') return this.#groupedBy(key, raw);
@@ -337,7 +348,7 @@ export class Compiler {
   #position(key: RowKey, i: string, joins: string[]): string {
     const raw = `g.k${i}`;
     if (key.kind === 'joint') return this.#joint(key, i, joins);
-    if (key.kind === 'grid' || key.kind === 'bin') return raw;
+    if (key.kind === 'grid' || key.kind === 'bin') return this.#held(key, raw)?.place(raw) ?? raw;
     if (key.kind === 'options') {
       const items = key.codes.map((code, p) => `(${p}, ${this.#binder.text(code)})`);
       items.push(`(${key.codes.length}, NULL)`);

@@ -47,6 +47,14 @@ export interface NumberReading {
    * `counted` is NULL in the same rows, and quicker to count.
    */
   readonly addend: (rows: number) => Addend;
+  /** For grouping, where fewer steps for each row do: absent where nothing is gained. */
+  readonly held?: Held;
+}
+/** Something that is NULL where x is not present, and else one for one with its grid position. */
+export interface Held {
+  readonly by: string;
+  /** The position, of what was grouped by. */
+  readonly place: (by: string) => string;
 }
 export interface Addend {
   readonly expression: string;
@@ -69,6 +77,7 @@ export const placeReading = (dialect: Dialect, { last }: Grid, x: string): Numbe
   position: dialect.whole(x),
   positionOrNull: dialect.whole(x),
   addend: () => ({ base: 0, most: last, expression: x }),
+  held: { by: x, place: dialect.whole },
 });
 
 const orNull = (present: string, position: string): string => `CASE WHEN ${present} THEN ${position} END`;
@@ -109,6 +118,12 @@ function wholeReading(
     position,
     // NULL is neither below nor above.
     positionOrNull: codes.length > 0 ? orNull(present, position) : `${below} WHEN ${x} >= ${top} THEN ${last} END`,
+    ...(codes.length === 0 && {
+      held: {
+        by: `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`,
+        place: (by) => `(${dialect.whole(by)} - (${from}))`,
+      },
+    }),
     addend: () => ({
       base: from,
       most: Math.max(Math.abs(from), Math.abs(top)),

@@ -68,7 +68,7 @@ export interface Engine {
   readonly room: number;
   /** As what the data was opened: which relations there are, and which text of categories may have been forgotten. */
   readonly source: EngineSource;
-  /** The data as it is now, and stays for whoever holds it; `close` lets go of it. */
+  /** The data as it is now, and stays for whoever holds it; `close` lets go of it. It can be asked for as long as a release may take (`EngineLimits.release`). */
   pin(): Promise<Pinned>;
   /**
    * The same data for one user of it: its `fugu_data` has no rows with one of these names in the column, also after the data changed. Nothing changes for
@@ -106,6 +106,11 @@ export interface Pinned {
    * over the tables is one more `fugu_data`.
    */
   beneath(values: Statement['values']): Promise<{ readonly from: string; readonly values: Statement['values'] }>;
+  /**
+   * Holds the rows of a statement with so many columns, once for all who ask the same of this state of the data: a table that other statements may read, and how many rows it has. Undefined where they
+   * are too many to be held; absent where nothing is.
+   */
+  readonly hold?: (statement: Statement, columns: number) => Promise<HeldRows | undefined>;
   /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */
   size(): Promise<Exact<number>>;
   /** A result small enough to hold. */
@@ -115,6 +120,12 @@ export interface Pinned {
   /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
   close(): Promise<void>;
+}
+
+export interface HeldRows {
+  readonly table: string;
+  /** Exact, so never to be released. */
+  readonly rows: number;
 }
 
 /** Does the work on the data as it is now. */
@@ -135,5 +146,7 @@ export interface EngineLimits {
   readonly spill: number;
   /** Milliseconds one statement may take. */
   readonly deadline: number;
+  /** Milliseconds that whoever pins the data may ask it, from then on: all statements of a release end by it. */
+  readonly release: number;
   readonly threads: number;
 }

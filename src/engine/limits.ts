@@ -26,9 +26,19 @@ function wantedMemory(text = process.env.FUGU_MEMORY): number | undefined {
   return bytes;
 }
 
+/** FUGU_DEADLINE, as in 90s, 10m or 2h, in milliseconds: of a whole release, of which one statement may take all. */
+function wantedTime(text = process.env.FUGU_DEADLINE): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const [, count, unit] = /^([1-9]\d{0,5}) ?([smh])$/.exec(text.trim()) ?? [];
+  const time = Number(count) * { s: 1000, m: 60_000, h: 3_600_000 }[(unit ?? 's') as 's' | 'm' | 'h'];
+  if (time > 0 && time <= longestTime) return time;
+  throw new Fault('USAGE', 'FUGU_DEADLINE is not a usable time.', 'Write it like 90s, 10m or 2h; at most a week.');
+}
+const longestTime = 7 * 24 * 3_600_000;
+
 /**
- * What an engine may use when nobody says otherwise: FUGU_MEMORY, or at most half of the memory there is; ten minutes a statement. More than four gigabytes
- * help no database here, but ties may need them.
+ * What an engine may use when nobody says otherwise: FUGU_MEMORY, or at most half of the memory there is; ten minutes a statement and an hour a release, or
+ * FUGU_DEADLINE. More than four gigabytes help no database here, but ties may need them.
  */
 export function defaultLimits(): EngineLimits {
   const allowed = wantedMemory() ?? Math.floor(machineMemory() / 2);
@@ -36,7 +46,8 @@ export function defaultLimits(): EngineLimits {
     memory: wantedMemory() ?? Math.min(4 * gib, allowed),
     room: allowed,
     spill: 16 * gib,
-    deadline: 600_000,
+    deadline: wantedTime() ?? 600_000,
+    release: wantedTime() ?? 3_600_000,
     threads: availableParallelism(),
   };
 }

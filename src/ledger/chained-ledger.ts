@@ -105,6 +105,11 @@ export function ledgerOn(store: Keeping): Ledger {
         return known && accountOf(population, known);
       }),
     entries: (population) => read((books) => entriesOf(books, well(population))),
+    page: (population, page) =>
+      read(() => index.page(well(population), page).map(({ stored, answered }) => toEntry(stored, answered))),
+    keyed: (population, prefix) =>
+      read(() => index.keyed(well(population), prefix).map(({ stored, answered }) => toEntry(stored, answered))),
+    analysts: (population) => read((books) => [...(books.account(well(population))?.shares.keys() ?? [])].sort()),
     entry: (population, sequence) =>
       read(() => {
         const stored = index.link(sequence);

@@ -22,6 +22,12 @@ export interface Ledger {
   standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
   account(population: string): Promise<Account | undefined>;
   entries(population: string): Promise<readonly Entry[]>;
+  /** Some of its entries, oldest first: the first after a number, or the last before one. To be looked at: only `entries` sees that none is missing. */
+  page(population: string, page: Page): Promise<readonly Entry[]>;
+  /** Its entries whose keys begin so. */
+  keyed(population: string, prefix: string): Promise<readonly Entry[]>;
+  /** Whoever has paid something. */
+  analysts(population: string): Promise<readonly string[]>;
   /** One entry of a population, with its recorded answer where there is one. */
   entry(population: string, sequence: number): Promise<{ readonly entry: Entry; readonly answer?: string } | undefined>;
   /** Walks the chain; never throws on a broken one. */
@@ -38,6 +44,8 @@ export interface Ledger {
   ): Promise<void>;
   close(): Promise<void>;
 }
+
+export type Page = ({ readonly after: number } | { readonly before: number }) & { readonly most: number };
 
 export interface AccountTerms {
   readonly digest: string;

@@ -1,4 +1,5 @@
 import type { AdditiveLaw } from './law.js';
+import { type Alike, seriesTail } from './law-series.js';
 import { deviation, halfWidth, normalQuantile, scaledNormalTail, widthOf } from './law-width.js';
 
 /** Sums of independent noises and how far they stray. See law-sum.proof.md. */
@@ -31,29 +32,45 @@ export const spreadOf = (parts: readonly Part[]): Spread => ({
 
 const isNoisy = (law: AdditiveLaw<number>): boolean => widthOf(law) > 0;
 
-export function noiseSum(noises: readonly AdditiveLaw<number>[], alpha: number): NoiseSum {
-  const noisy = noises.filter(isNoisy);
-  const laplaces = noisy.filter(({ kind }) => kind === 'laplace').length;
-  if (noisy.length <= 1 || laplaces > mostTogether)
-    return apart(noises.map((noise) => halfWidth(noise, alpha / Math.max(1, noisy.length))));
-  const smooth = noises.map(smoothed);
-  const gaussian = noises.map(({ kind }) => kind === 'gaussian');
-  /** Half a step of every noise: what spreading them evenly over their steps adds. */
+/** Noises of one law with one factor: as many as `times`, which add up to one whole number. */
+interface Many {
+  readonly noise: AdditiveLaw<number>;
+  readonly times: number;
+}
+
+export const noiseSum = (noises: readonly AdditiveLaw<number>[], alpha: number): NoiseSum =>
+  sumOfMany(
+    noises.map((noise) => ({ noise, times: 1 })),
+    alpha,
+  );
+
+function sumOfMany(numbers: readonly Many[], alpha: number): NoiseSum {
+  const noisy = numbers.filter(({ noise }) => isNoisy(noise));
+  if (noisy.length <= 1 && noisy.every(({ times }) => times === 1))
+    return alone(numbers.map(({ noise }) => halfWidth(noise, alpha)));
+  const smooth = numbers.map(({ noise }) => smoothed(noise));
+  const gaussian = numbers.map(({ noise }) => noise.kind === 'gaussian');
+  /** Half a step of every number: what spreading them evenly over their steps adds. */
   const edge = (factors: readonly number[]): number => {
     let sum = 0;
     for (let i = 0; i < factors.length; i++) if (smooth[i]! > 0) sum += Math.abs(factors[i]!) / 2;
     return sum;
   };
   const lawWith = (factors: readonly number[]): SmoothLaw => {
-    let variance = 0;
-    const scales: number[] = [];
+    let [variance, count] = [0, 0];
+    const laplaces: Alike[] = [];
     for (let i = 0; i < factors.length; i++) {
       const spread = Math.abs(factors[i]!) * smooth[i]!;
       if (spread === 0) continue;
-      if (gaussian[i]) variance += spread * spread;
-      else scales.push(spread);
+      const { times } = numbers[i]!;
+      if (gaussian[i]) variance += times * spread * spread;
+      else {
+        laplaces.push({ scale: spread, times });
+        count += times;
+      }
     }
-    return { scales: pullApart(scales), sigma: Math.sqrt(variance) };
+    const sigma = Math.sqrt(variance);
+    return count > mostTogether ? { laplaces, sigma } : { laplaces: pullApart(laplaces), sigma, apart: true };
   };
   return {
     half: (factors) => smoothHalf(lawWith(factors), alpha) + edge(factors),
@@ -62,61 +79,33 @@ export function noiseSum(noises: readonly AdditiveLaw<number>[], alpha: number):
 }
 
 /**
- * The sum of several numbers, each made of noises of its own, by the numbers' factors. Where there are too many Laplace noises to be told apart, those of one
- * number that are alike count as one Gaussian noise, the numbers with most of them first (proof note, 7).
+ * The sum of several numbers, each made of noises of its own, by the numbers' factors. A number of noises that are alike is whole: one half step is allowed
+ * for, not one for each of its noises (proof note, 7).
  */
 export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: number): NoiseSum {
-  const laplacesIn = (parts: readonly Part[]) => parts.filter(({ noise }) => noise.kind === 'laplace' && isNoisy(noise)).length;
-  let left = numbers.reduce((sum, parts) => sum + laplacesIn(parts), 0);
-  const most = [...numbers.keys()].sort((a, b) => laplacesIn(numbers[b]!) - laplacesIn(numbers[a]!));
-  const together = most.filter((k) => {
-    if (left <= mostTogether || !areAlike(numbers[k]!)) return false;
-    left -= numbers[k]!.length;
-    return true;
-  });
-  const rare = together.length === 0 || left > mostTogether ? 0 : alpha / 10;
-  const told = numbers.map((parts, k) =>
-    rare > 0 && together.includes(k)
-      ? [{ factor: parts[0]!.factor, noise: asGaussian(parts.length, parts[0]!.noise, rare / together.length) }]
-      : parts,
+  const told = numbers.map((parts): readonly (Many & { readonly factor: number })[] =>
+    areAlike(parts)
+      ? [{ factor: parts[0]!.factor, noise: parts[0]!.noise, times: parts.length }]
+      : parts.map(({ factor, noise }) => ({ factor, noise, times: 1 })),
   );
-  const { half, beyond } = noiseSum(
-    told.flatMap((parts) => parts.map(({ noise }) => noise)),
-    alpha - rare,
-  );
+  const { half, beyond } = sumOfMany(told.flat(), alpha);
   const own = told.flatMap((parts, k) => parts.map(({ factor }) => [factor, k] as const));
   const spread = (factors: readonly number[]): readonly number[] => own.map(([factor, k]) => factor * factors[k]!);
   return { half: (factors) => half(spread(factors)), beyond: (factors, x) => beyond(spread(factors), x) };
 }
 
-/** Several Laplace noises of one scale, times one factor. */
+/** Several noises of one law, times one factor. */
 const areAlike = ([first, ...others]: readonly Part[]): boolean =>
-  first?.noise.kind === 'laplace' &&
+  first !== undefined &&
   isNoisy(first.noise) &&
   others.length > 0 &&
   others.every(
     ({ factor, noise }) =>
-      noise.kind === 'laplace' && widthOf(noise) === widthOf(first.noise) && Math.abs(factor) === Math.abs(first.factor),
+      noise.kind === first.noise.kind && widthOf(noise) === widthOf(first.noise) && Math.abs(factor) === Math.abs(first.factor),
   );
 
-/** n Laplace noises are a Gaussian one whose variance is drawn, a Gamma(n) variable: but for `rare`, no larger than this. */
-const asGaussian = (n: number, noise: AdditiveLaw<number>, rare: number): AdditiveLaw<number> => ({
-  kind: 'gaussian',
-  variance: 2 * smoothed(noise) ** 2 * crossing((g) => rare - gammaTail(n, g), n),
-});
-
-/** P(G > g) of a Gamma(n) variable: fewer than n events of a Poisson process until g. */
-function gammaTail(n: number, g: number): number {
-  let [logTerm, sum] = [-g, 0];
-  for (let j = 0; j < n; j++) {
-    sum += Math.exp(logTerm);
-    logTerm += Math.log(g / (j + 1));
-  }
-  return sum;
-}
-
-/** One noise as it is; many by the union bound. */
-const apart = (halves: readonly number[]): NoiseSum => {
+/** One noise as it is. */
+const alone = (halves: readonly number[]): NoiseSum => {
   const half = (factors: readonly number[]) => factors.reduce((sum, factor, i) => sum + Math.abs(factor) * halves[i]!, 0);
   return { half, beyond: (factors, x) => x - half(factors) };
 };
@@ -133,7 +122,10 @@ export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
     const sigma = Math.hypot(...parts.filter(({ noise }) => noise.kind === 'gaussian').map(({ noise }) => smoothed(noise)));
     const alike = scales.every((scale) => scale === scales[0]);
     if (alike && scales.length > 0 && sigma === 0) return step * Math.ceil(manyLaplaces(scales.length, scales[0]!, alpha));
-    if (scales.length <= mostTogether) return step * Math.ceil(smoothHalf({ scales: pullApart(scales), sigma }, alpha));
+    const laplaces = scales.map((scale) => ({ scale, times: 1 }));
+    const law =
+      scales.length > mostTogether ? { laplaces, sigma } : { laplaces: pullApart(laplaces), sigma, apart: true as const };
+    return step * Math.ceil(smoothHalf(law, alpha));
   }
   const sum = noiseSum(
     parts.map(({ noise }) => noise),
@@ -142,11 +134,12 @@ export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
   return sum.half(parts.map(({ factor }) => factor));
 }
 
-/** Laplace scales and the deviation of a Gaussian, all independent and continuous. */
+/** Laplace noises and the deviation of a Gaussian one, all independent and continuous. */
 interface SmoothLaw {
-  /** Rising, and apart by `separation`. */
-  readonly scales: readonly number[];
+  readonly laplaces: readonly Alike[];
   readonly sigma: number;
+  /** Few enough for partial fractions: one after the other, scales rising and apart by `separation`. */
+  readonly apart?: true;
 }
 
 /** Spread of a continuous noise that strays no less than the discrete one spread evenly over its steps (proof note, 2). */
@@ -162,7 +155,7 @@ function smoothed(law: AdditiveLaw<number>): number {
 export const barOf = (law: AdditiveLaw<number>): number =>
   law.kind === 'laplace' ? Math.SQRT2 * smoothed(law) * (Math.log(20) / Math.SQRT2) : normalQuantile(0.975) * smoothed(law);
 
-/** More Laplace noises than this are not told apart by partial fractions in double precision. */
+/** More Laplace noises than this are not told apart by partial fractions in double precision: their tail is added up (law-series.ts). */
 const mostTogether = 4;
 /** Scales closer than this are pulled apart, the larger one up: partial fractions of equal ones do not exist. */
 const separation = 1e-4;
@@ -172,24 +165,26 @@ const separation = 1e-4;
  * is sum A_i / (1 + b_i^2 t^2) with A_i = prod over j of b_i^2 / (b_i^2 - b_j^2): the tail is that of single Laplace noises, each with the Gaussian,
  * weighted by A_i.
  */
-function smoothTail({ scales, sigma }: SmoothLaw, h: number): { sum: number; rate: number } {
-  const rate = sigma === 0 ? h / scales[scales.length - 1]! : 0;
+function smoothTail({ laplaces, sigma }: SmoothLaw, h: number): { sum: number; rate: number } {
+  const rate = sigma === 0 ? h / laplaces[laplaces.length - 1]!.scale : 0;
   let sum = 0;
-  for (let i = 0; i < scales.length; i++) {
-    const b = scales[i]!;
+  for (let i = 0; i < laplaces.length; i++) {
+    const b = laplaces[i]!.scale;
     let share = 1;
-    for (let j = 0; j < scales.length; j++) if (j !== i) share *= (b * b) / ((b - scales[j]!) * (b + scales[j]!));
+    for (let j = 0; j < laplaces.length; j++)
+      if (j !== i) share *= (b * b) / ((b - laplaces[j]!.scale) * (b + laplaces[j]!.scale));
     sum += share * (sigma === 0 ? Math.exp(rate - h / b) : tailWithGaussian(b, sigma, h));
   }
   return { sum, rate };
 }
 
-/** In place, from small to large. */
-function pullApart(scales: number[]): number[] {
+/** One by one, from small to large. */
+function pullApart(laplaces: readonly Alike[]): readonly Alike[] {
+  const scales = laplaces.flatMap(({ scale, times }) => new Array<number>(times).fill(scale));
   for (let i = 1; i < scales.length; i++)
     for (let j = i; j > 0 && scales[j - 1]! > scales[j]!; j--) [scales[j - 1], scales[j]] = [scales[j]!, scales[j - 1]!];
   for (let i = 1; i < scales.length; i++) scales[i] = Math.max(scales[i]!, scales[i - 1]! * (1 + separation));
-  return scales;
+  return scales.map((scale) => ({ scale, times: 1 }));
 }
 
 /** P(|L + G| > h) for a Laplace noise of scale b and a Gaussian of deviation sigma. */
@@ -203,15 +198,19 @@ function tailWithGaussian(b: number, sigma: number, h: number): number {
 
 /** As NoiseSum.beyond: log (alpha / tail), or for Gaussian noise alone the distance to its half width. */
 function smoothBeyond(law: SmoothLaw, alpha: number, h: number): number {
-  if (law.scales.length === 0) return h - normalQuantile(1 - alpha / 2) * law.sigma;
+  const { laplaces, sigma, apart } = law;
+  if (laplaces.length === 0) return h - normalQuantile(1 - alpha / 2) * sigma;
   if (h <= 0) return Math.log(alpha);
+  if (!apart) return Math.log(alpha / Math.max(seriesTail(laplaces, sigma, h, alpha * closeness), Number.MIN_VALUE));
   const { sum, rate } = smoothTail(law, h);
   return Math.log(alpha) - Math.log(Math.max(sum, Number.MIN_VALUE)) + rate;
 }
+/** Of a tail that is added up: in parts of the probability it is compared with. */
+const closeness = 5e-4;
 
 function smoothHalf(law: SmoothLaw, alpha: number): number {
-  if (law.scales.length === 0) return normalQuantile(1 - alpha / 2) * law.sigma;
-  return crossing((h) => smoothBeyond(law, alpha, h), law.sigma + law.scales.reduce((a, b) => a + b));
+  if (law.laplaces.length === 0) return normalQuantile(1 - alpha / 2) * law.sigma;
+  return crossing((h) => smoothBeyond(law, alpha, h), law.sigma + law.laplaces.reduce((sum, { scale }) => sum + scale, 0));
 }
 
 /** Where a rising function of h > 0 passes 0, from above. */

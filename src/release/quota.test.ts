@@ -110,7 +110,7 @@ describe('quotas', () => {
     });
     // Recorded answers are everybody's.
     expect((await (await sessionOf('eve', ledger)).release(query, { epsilon: '0.2' })).receipt.ledger.replayed).toBe(true);
-    const uses = quotaUses(policy, account, await ledger.entries('town'));
+    const uses = await quotaUses(policy, account, ledger);
     expect(uses.map((u) => [u.analyst, u.total, Number(u.spent.toFixed(9))])).toEqual([
       ['ann', 0.7, 0],
       ['bob', 0.3, 0.3],

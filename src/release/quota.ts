@@ -1,9 +1,9 @@
 import { type Account, type Quota, usedShare } from '../accounting/account.js';
 import { multiply, type Rational, toNumber } from '../exact/rational.js';
-import type { Entry } from '../ledger/ledger.js';
+import type { Entry, Ledger } from '../ledger/ledger.js';
 import { nothingSpent, type Spent, spend } from '../mechanism/profile.js';
 import type { Budget, Policy } from '../policy/policy.js';
-import { isEntered } from './entered-key.js';
+import { enteredIn } from './entered-key.js';
 
 /** What one analyst may spend of the budget; undefined where only the budget itself binds. */
 export const quotaOf = ({ analysts }: Budget, analyst: string): Rational | undefined =>
@@ -29,15 +29,26 @@ export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spe
   return { analyst, total, spent, remaining: Math.max(0, total - spent) };
 }
 
-/** Every quota that is named in the policy or was drawn on, for lists; from the entries themselves. */
-export function quotaUses(policy: Policy, account: Account, entries: readonly Entry[]): readonly QuotaUse[] {
-  const analysts = [
-    ...new Set([...(policy.budget.analysts?.named.keys() ?? []), ...entries.filter((e) => !isEntered(e)).map((e) => e.analyst)]),
-  ].sort();
-  return analysts.flatMap((analyst) => {
+/** Every quota that is named in the policy or was drawn on, for lists: from the totals that the chain pins, however many entries there are. */
+export async function quotaUses(
+  policy: Policy,
+  account: Account,
+  ledger: Pick<Ledger, 'analysts' | 'spent' | 'keyed'>,
+): Promise<readonly QuotaUse[]> {
+  const { population, budget } = policy;
+  const named = budget.analysts?.named;
+  const entered = await enteredIn(ledger, population);
+  const uses: QuotaUse[] = [];
+  for (const analyst of [...new Set([...(named?.keys() ?? []), ...(await ledger.analysts(population))])].sort()) {
     const quota = quotaFor({ policy, analyst });
-    return quota ? [quotaUse(account, quota, spentBy(entries, analyst))] : [];
-  });
+    if (!quota) continue;
+    const use = quotaUse(account, quota, await ledger.spent(population, analyst));
+    // Who has only written down what others spent has drawn on no quota.
+    const onlyEntered =
+      entered.some((e) => e.analyst === analyst) && quotaUse(account, quota, spentBy(entered, analyst)).spent === use.spent;
+    if (named?.has(analyst) || !onlyEntered) uses.push(use);
+  }
+  return uses;
 }
 
 /** What these entries add up to, or one analyst's part of it. */

@@ -13,7 +13,7 @@ import { type Engine, type Pinned, pinned } from '../engine/engine.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import { isZero, type Rational, toNumber } from '../exact/rational.js';
-import type { Entry, Ledger } from '../ledger/ledger.js';
+import type { Entry, Ledger, Page } from '../ledger/ledger.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
 import { type Profile, type Spent, type StoredProfile, toStored } from '../mechanism/profile.js';
@@ -175,6 +175,11 @@ export class Session {
   /** Everything this population has paid for. */
   entries(): Promise<readonly Entry[]> {
     return this.#desk.ledger.entries(this.policy.population);
+  }
+
+  /** Some of it. */
+  page(page: Page): Promise<readonly Entry[]> {
+    return this.#desk.ledger.page(this.policy.population, page);
   }
 
   /** The latest recorded answer to every request that was paid for, oldest first. */

@@ -6,7 +6,7 @@ import { type Problem, problem, problemOf, Refused } from './problem.js';
 import { bodyOf, named, onceOf, parsedBy, sentOf } from './request.js';
 import { type Caller, type More, type Route, Told } from './route.js';
 import type { Service } from './service.js';
-import { busy, isOwnOrigin, isSecure, type Who, whoAsks } from './who.js';
+import { busy, comeAgain, isOwnOrigin, isSecure, type Who, whoAsks } from './who.js';
 
 interface Ending {
   readonly status: number;
@@ -60,6 +60,14 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
   return c.body(jsonText(body), status as 200, { 'content-type': 'application/json' });
 }
 
+const tooMany = new Refused(503, 'BUSY', 'Too many requests wait already.', comeAgain, 1);
+
+async function inTurn<T>({ turns, limits }: Service, work: () => Promise<T>): Promise<T> {
+  const back = await turns.take(limits.waitMilliseconds);
+  if (!back) throw tooMany;
+  return work().finally(back);
+}
+
 const refused = (found: Problem, more: Partial<Ending> = {}): Ending => ({ status: found.status, body: found, ...more });
 
 async function endingOf(service: Service, route: Route, c: Context, address: string, request: string): Promise<Ending> {
@@ -102,8 +110,9 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
         by,
       );
     if (service.stopping) return refused(busy(503, 'The service is about to stop.', request), { ...by, retryAfter: 5 });
-    const back = route.works ? await service.turns.take(service.limits.waitMilliseconds) : () => undefined;
-    if (!back) return refused(busy(503, 'Too many requests wait already.', request), { ...by, retryAfter: 1 });
+    const waits = route.works && !route.takesFile;
+    const back = waits ? await service.turns.take(service.limits.waitMilliseconds) : () => undefined;
+    if (!back) return refused(tooMany.told(request), { ...by, retryAfter: 1 });
     try {
       const answered = (await route.handle({
         service,
@@ -115,6 +124,7 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
         ...(who.session !== undefined && { session: who.session }),
         secure: isSecure(service, c),
         sent: () => sentOf(c),
+        inTurn: (work: () => Promise<unknown>) => inTurn(service, work),
         more,
         address,
         ownOrigin: isOwnOrigin(c),

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { confirmPolicy, type UnconfirmedColumn, unconfirmedColumns } from '../ask/confirm.js';
@@ -6,7 +6,7 @@ import { type DraftedPolicy, draftPolicy, type Found } from '../ask/draft.js';
 import { Fault } from '../errors.js';
 import { makeFolder } from '../files/folder.js';
 import { receive } from '../files/receive.js';
-import { writeWhole } from '../files/write-file.js';
+import { writeNew, writeWhole } from '../files/write-file.js';
 import { parseJson } from '../input/json.js';
 import { readNamedText } from '../input/named-file.js';
 import { unguessable } from '../noise/bits.js';
@@ -23,9 +23,12 @@ export const answersForm = z.strictObject({
   oddsRatio: z.string().max(40).optional(),
   missing: words.optional(),
   weights: words.optional(),
+  budget: z.string().max(60).optional(),
 });
 const stored = z.strictObject({ id: z.string(), file: z.string(), made: z.string(), answers: answersForm });
 type Stored = z.output<typeof stored>;
+/** A file that was taken in, and of which nothing is known yet. */
+export type NewDraft = Stored;
 
 export interface DraftView {
   readonly id: string;
@@ -55,7 +58,8 @@ export class Drafts {
     this.#mostBytes = mostBytes;
   }
 
-  async begin({ name, bytes }: Sent): Promise<DraftView> {
+  /** Takes a file in. What is done with it is a matter of its own: it comes as slowly as whoever sends it likes. */
+  async receive({ name, bytes }: Sent): Promise<NewDraft> {
     if (this.list().length >= mostDrafts)
       throw new Refused(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Take one away first: DELETE /v1/drafts/{draft}.');
     if (!bytes) throw new Fault('USAGE', 'No file was sent.', 'Send its bytes as the body.');
@@ -65,12 +69,35 @@ export class Drafts {
     makeFolder(folder, 0o700);
     try {
       await receive(bytes, join(folder, name), this.#mostBytes);
+      return draft;
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Begins the interview about it. */
+  async begin(draft: NewDraft): Promise<DraftView> {
+    try {
       const view = await this.#view(draft);
       this.#keep(draft);
       return view;
     } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(join(this.#folder, draft.id), { recursive: true, force: true });
       throw error;
+    }
+  }
+
+  /** One at a time makes a policy of a draft, whichever process they ask; a claim that a crash left behind ends by itself. */
+  async alone<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const claim = join(this.#folder, this.#read(id).id, claimed);
+    if (existsSync(claim) && Date.now() - statSync(claim).mtimeMs > claimFor) rmSync(claim, { force: true });
+    if (!writeNew(claim, '', { hint: 'The folder of drafts must be writable.', mode: 0o600 }))
+      throw new Refused(409, 'BUSY', 'Somebody is confirming this draft.', 'Look at GET /v1/policies in a moment.');
+    try {
+      return await work();
+    } finally {
+      rmSync(claim, { force: true });
     }
   }
 
@@ -167,4 +194,5 @@ export class Drafts {
 }
 
 const idForm = /^[0-9a-f]{24}$/;
-const [kept, looked] = ['draft.json', 'draft.yaml'];
+const [kept, looked, claimed] = ['draft.json', 'draft.yaml', 'confirming'];
+const claimFor = 600_000;

@@ -15,8 +15,10 @@ const found: Found = {
 describe('the interview', () => {
   it('asks what only the steward knows, and needs to hear how records know each other', () => {
     const questions = questionsOf(found, {});
-    expect(questions.map(({ id }) => id)).toEqual(['columns', 'person', 'maxRows', 'dependence', 'missing', 'weights']);
+    expect(questions.map(({ id }) => id)).toEqual(['columns', 'person', 'maxRows', 'dependence', 'budget', 'missing', 'weights']);
     expect(questions.filter((q) => q.needed).map(({ id }) => id)).toEqual(['dependence']);
+    expect(questions.find(({ id }) => id === 'budget')).toMatchObject({ usual: 'epsilon 1' });
+    expect(questions.find(({ id }) => id === 'budget')?.choices?.[2]?.text).toBe('10 % becomes at most 24 %');
     expect(questions[0]).toMatchObject({ several: true, usual: ['party'] });
     const tied = questionsOf(found, { dependence: 'house' });
     expect(tied.find(({ id }) => id === 'dependence')).toMatchObject({ answer: 'house' });
@@ -33,6 +35,10 @@ describe('the interview', () => {
       missing: ['99'],
       columns: ['party'],
     });
+    expect(saidBy(found, { budget: 'epsilon 0.5' })).toEqual({ budget: { epsilon: '0.5' } });
+    expect(saidBy(found, { budget: 'belief 0.1 0.3' })).toEqual({ budget: { belief: { prior: '0.1', posterior: '0.3' } } });
+    for (const budget of ['', '1', 'epsilon', 'epsilon 1 2', 'epsilon 1, delta: 1', 'belief 0.1'])
+      expect(() => saidBy(found, { budget })).toThrow('A budget is');
     expect(() => saidBy(found, { maxRows: '0' })).toThrow('whole number');
     expect(() => saidBy(found, { dependence: 'house', oddsRatio: '-1' })).toThrow('odds ratio');
   });

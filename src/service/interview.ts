@@ -1,5 +1,8 @@
+import { posteriorAtMost } from '../accounting/belief.js';
 import type { Found, Said } from '../ask/draft.js';
 import { Fault } from '../errors.js';
+import { parseRational, rational } from '../exact/rational.js';
+import { percent } from '../report/number.js';
 
 /** What only the steward knows, as a page asks it: the same as `fugu init` asks on a terminal. */
 export interface InterviewQuestion {
@@ -24,6 +27,8 @@ export interface Answers {
   readonly oddsRatio?: string | undefined;
   readonly missing?: readonly string[] | undefined;
   readonly weights?: readonly string[] | undefined;
+  /** "epsilon 1", or "belief 0.1 0.3": from 10 % to 30 % at most. */
+  readonly budget?: string | undefined;
 }
 
 const named = ({ columns }: Found, is: Found['columns'][number]['is']): readonly string[] =>
@@ -71,6 +76,16 @@ export function questionsOf(found: Found, answers: Answers): readonly InterviewQ
           },
         ]
       : []),
+    {
+      id: 'budget',
+      text: 'How much may all releases together tell about one of them? Somebody who gave something a chance of 10 % may give it so much in the end, and no more. Less is safer, and further from the truth.',
+      choices: budgets.map((epsilon) => ({
+        value: `epsilon ${epsilon}`,
+        text: `10 % becomes at most ${percent(posteriorAtMost(rational(1, 10), parseRational(epsilon)), 'up')}`,
+      })),
+      usual: 'epsilon 1',
+      ...given('budget'),
+    },
     ...(codes.length > 0
       ? [
           {
@@ -96,6 +111,17 @@ export function questionsOf(found: Found, answers: Answers): readonly InterviewQ
         ]
       : []),
   ];
+}
+
+const budgets = ['0.1', '0.5', '1', '2', '4'];
+const amountForm = String.raw`\d{1,9}(?:\.\d{1,9})?`;
+const budgetForm = new RegExp(`^(?:epsilon (${amountForm})|belief (${amountForm}) (${amountForm}))$`);
+
+function budgetOf(text: string): NonNullable<Said['budget']> {
+  const [, epsilon, prior, posterior] = budgetForm.exec(text) ?? [];
+  if (epsilon !== undefined) return { epsilon };
+  if (prior !== undefined && posterior !== undefined) return { belief: { prior, posterior } };
+  throw new Fault('USAGE', 'A budget is an epsilon or a belief.', 'Answer for example "epsilon 1", or "belief 0.1 0.3".');
 }
 
 type Given = <K extends keyof Answers>(id: K) => { answer?: NonNullable<Answers[K]> };
@@ -133,7 +159,7 @@ function personQuestions({ panels }: Found, answers: Answers, given: Given): rea
 
 /** What was answered, in the words of a draft; what was not is left to the draft. */
 export function saidBy(found: Found, answers: Answers): Said {
-  const { columns, person, maxRows, dependence, oddsRatio, missing, weights } = answers;
+  const { columns, person, maxRows, dependence, oddsRatio, missing, weights, budget } = answers;
   const noWeights = weights && named(found, 'weight').filter((name) => !weights.includes(name));
   if (maxRows !== undefined && !/^[1-9]\d{0,5}$/.test(maxRows))
     throw new Fault('USAGE', 'How many rows count is a whole number.', 'Answer for example 5.');
@@ -146,6 +172,7 @@ export function saidBy(found: Found, answers: Answers): Said {
       dependence: dependence === 'none' ? ('none' as const) : { by: dependence, oddsRatio: oddsRatio ?? 'inf' },
     }),
     ...(missing && { missing: [...missing] }),
+    ...(budget !== undefined && { budget: budgetOf(budget) }),
     ...(noWeights && noWeights.length > 0 && { noWeights }),
   };
 }

@@ -25,7 +25,6 @@ interface End {
   readonly outcome?: Outcome;
 }
 
-const heartbeat = 15_000;
 /** Each holds a connection for as long as the job works. */
 const mostListeners = 8;
 
@@ -41,7 +40,8 @@ export class Job {
   #outcome: Outcome | undefined;
   #end: End | undefined;
   #endedAt: number | undefined;
-  readonly #listeners = new Set<ReadableStreamDefaultController<Uint8Array>>();
+  /** Each with whether it may still listen. */
+  readonly #listeners = new Map<ReadableStreamDefaultController<Uint8Array>, () => boolean>();
 
   constructor(id: string, owner: string, policy: string) {
     this.id = id;
@@ -111,8 +111,8 @@ export class Job {
     this.hush();
   }
 
-  /** Server-sent events: what is known now, then whatever changes, until it is over. */
-  events(): ReadableStream<Uint8Array> {
+  /** Server-sent events: what is known now, then whatever changes, until it is over or whoever listens may not any more. */
+  events(mayListen: () => boolean, heartbeat: number): ReadableStream<Uint8Array> {
     if (this.#listeners.size >= mostListeners)
       throw new Refused(
         429,
@@ -131,10 +131,10 @@ export class Job {
           listener.close();
           return;
         }
-        this.#listeners.add(listener);
+        this.#listeners.set(listener, mayListen);
         beat = setInterval(() => {
-          if (this.#listeners.has(listener)) listener.enqueue(encode(': still here\n\n'));
-          else clearInterval(beat);
+          this.#send(listener, encode(': still here\n\n'));
+          if (!this.#listeners.has(listener)) clearInterval(beat);
         }, heartbeat);
         beat.unref();
       },
@@ -146,12 +146,23 @@ export class Job {
   }
 
   hush(): void {
-    for (const listener of this.#listeners) listener.close();
+    for (const listener of this.#listeners.keys()) listener.close();
     this.#listeners.clear();
   }
 
   #tell(name: string): void {
-    for (const listener of this.#listeners) listener.enqueue(this.#event(name));
+    for (const listener of [...this.#listeners.keys()]) this.#send(listener, this.#event(name));
+  }
+
+  /** Who may not listen any more is told nothing more. */
+  #send(listener: ReadableStreamDefaultController<Uint8Array>, bytes: Uint8Array): void {
+    const mayListen = this.#listeners.get(listener);
+    if (!mayListen) return;
+    if (mayListen()) listener.enqueue(bytes);
+    else {
+      this.#listeners.delete(listener);
+      listener.close();
+    }
   }
 
   /** The answer itself is asked for: it may be long. */

@@ -28,6 +28,8 @@ const keptFor = 3_600_000;
 export class Jobs {
   readonly #turns: Turns;
   readonly #each: number;
+  /** Every name of a job begins with that of its process. */
+  readonly #process = unguessable(4).toString('hex');
   readonly #jobs = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
   #stopping = false;
@@ -46,7 +48,7 @@ export class Jobs {
     const own = [...this.#jobs.values()].filter((job) => job.owner === caller.id && !job.isOver).length;
     if (own >= this.#each)
       throw new Refused(429, 'BUSY', 'This token has too many jobs that have not ended.', 'Wait for one, or cancel it.', 5);
-    const job = new Job(unguessable(16).toString('hex'), caller.id, policy);
+    const job = new Job(`${this.#process}${unguessable(16).toString('hex')}`, caller.id, policy);
     this.#jobs.set(job.id, job);
     const running = this.#run(job, work);
     this.#running.add(running);
@@ -61,7 +63,9 @@ export class Jobs {
     if (!job || !opens || (job.owner !== caller.id && caller.role !== 'steward'))
       throw notFound(
         'There is no such job.',
-        'Jobs end with the process. Ask the same again: what was recorded is told for nothing.',
+        id.startsWith(this.#process)
+          ? 'Jobs are kept for an hour. Ask the same again: what was recorded is told for nothing.'
+          : 'A job is known only to the process that runs it, and ends with it. Let the proxy send you to one process, or ask the same again: what was recorded is told for nothing.',
       );
     return job;
   }

@@ -10,6 +10,10 @@ export interface ServiceLimits {
   /** Jobs that run at the same time, and those of one token that have not ended. */
   readonly jobsWorking: number;
   readonly jobsEach: number;
+  /** Files that are being sent at the same time. */
+  readonly sending: number;
+  /** How often those who listen to a job are told that it goes on, and asked whether they may. */
+  readonly heartbeatMilliseconds: number;
   /** Of one token: at once, and a second. */
   readonly burst: number;
   readonly perSecond: number;
@@ -27,6 +31,8 @@ export const usualLimits: ServiceLimits = {
   waitMilliseconds: 10_000,
   jobsWorking: 2,
   jobsEach: 16,
+  sending: 4,
+  heartbeatMilliseconds: 15_000,
   burst: 100,
   perSecond: 50,
   guesses: 20,

@@ -27,6 +27,8 @@ export interface Asked<B = unknown, Q = unknown> {
   readonly ownOrigin: boolean;
   /** What was sent, where a route takes a file. */
   readonly sent: () => Promise<Sent>;
+  /** Works on it in a turn: a file comes as slowly as whoever sends it likes, so its route takes none before. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** What goes with the answer, and what the audit log is told beside it. */
   readonly more: More;
 }
@@ -69,7 +71,7 @@ export interface Route<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.
   readonly status?: 202;
   /** What it answers in; JSON when absent. */
   readonly tells?: 'text/html' | 'text/event-stream' | 'text/plain';
-  /** It takes a file, not JSON. */
+  /** It takes a file, not JSON, and its turn when the file is there. */
   readonly takesFile?: true;
   readonly body?: B;
   readonly query?: Q;

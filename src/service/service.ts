@@ -36,6 +36,7 @@ export class Service {
   readonly logFolder: string;
   readonly metrics = new Metrics();
   readonly turns: Turns;
+  readonly sending: Turns;
   readonly jobs: Jobs;
   readonly drafts: Drafts;
   readonly rate: Rate;
@@ -57,6 +58,7 @@ export class Service {
     this.log = new AuditLog(options.log);
     this.logFolder = options.log;
     this.turns = new Turns(this.limits.working, this.limits.waiting);
+    this.sending = new Turns(this.limits.sending, 0);
     this.jobs = new Jobs(this.limits);
     this.drafts = new Drafts(options.drafts, this.limits.fileBytes);
     this.rate = new Rate(this.limits.burst, this.limits.perSecond);
@@ -119,6 +121,19 @@ export class Service {
     }
     this.log.add({ ...event, ...(this.#leftOut > 0 && { leftOut: this.#leftOut }) });
     this.#leftOut = 0;
+  }
+
+  /** Whether somebody who was let in would be let in now; looked at once in a second at most. */
+  stillIn({ id }: Caller, session: string | undefined): () => boolean {
+    let [known, at] = [true, Date.now()];
+    return () => {
+      if (!known || Date.now() - at < 1000) return known;
+      at = Date.now();
+      const token = this.tokens.read(id);
+      known =
+        token !== undefined && this.tokens.stands(token) && (session === undefined || this.sessions.find(session) !== undefined);
+      return known;
+    };
   }
 
   newRequest(): string {

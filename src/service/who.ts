@@ -73,5 +73,6 @@ const denied = (request: string): Problem =>
     'Send "authorization: Bearer fugu_…"; a steward makes tokens with "fugu token".',
     request,
   );
+export const comeAgain = 'Come again after what Retry-After says; nothing was begun and nothing was spent.';
 export const busy = (status: number, title: string, request: string): Problem =>
-  problem(status, 'BUSY', title, 'Come again after what Retry-After says; nothing was begun and nothing was spent.', request);
+  problem(status, 'BUSY', title, comeAgain, request);

@@ -1,79 +1,45 @@
 import { Compiler } from '../count/compile.js';
-import { type Cut, cellText, contentOf, cutRows } from '../count/kept-rows.js';
-import { columnGrid, rawCell, sourceColumn } from '../count/read-column.js';
+import { cellText, cutRows } from '../count/kept-rows.js';
+import { columnGrid, sourceColumn } from '../count/read-column.js';
 import { columnsTested } from '../count/row-test.js';
-import type { Binder, Dialect } from '../engine/dialect.js';
+import type { Binder } from '../engine/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
-import { quoteName, tableView } from '../engine/structure.js';
+import { quoteName } from '../engine/structure.js';
 import { toNumber } from '../exact/rational.js';
 import { isNumber } from '../policy/domain.js';
-import type { Policy, Table } from '../policy/policy.js';
+import type { Policy } from '../policy/policy.js';
 import { columnsOfView, namesPersons, placeName, policyOfView } from './declared.js';
+import { beyondName, cutOf, personIn, type ReadCell, type Tables, wholePersons } from './limits.js';
 import { tableOf } from './rows-per-person.js';
 import type { Feature, Part, PersonRows, View } from './view.js';
-
-/** What the tables of a policy look like where they are read. */
-export interface Tables {
-  readonly dialect: Dialect;
-  readonly policy: Policy;
-  /** Columns of a table; of the data where none is named. */
-  readonly columns: (table?: string) => readonly SourceColumn[];
-  /** Persons of whose rows in a table some are cut, where that was looked up, or that they are many; of all others every row stays. */
-  readonly cut?: (table: string) => readonly (string | bigint)[] | 'many' | undefined;
-}
 
 /** A part as it is read: rows with the person in `owner`, cells under names of their own. */
 interface ReadPart {
   readonly sql: string;
-  readonly cells: ReadonlyMap<string, { readonly alias: string; readonly source: SourceColumn; readonly beside?: string }>;
+  readonly cells: ReadonlyMap<string, ReadCell>;
 }
 
-/** Persons are compared as the numbers they are where every table has them so, else by their names. */
-const wholePersons = (tables: Tables): boolean =>
-  [undefined, ...[...(tables.policy.tables?.values() ?? [])].filter((t) => !t.public).map((t) => t.name)].every(
-    (table) => sourceColumn(tables.columns(table), unitOf(tables.policy, table)).type === 'integer',
-  );
-const unitOf = (policy: Policy, table?: string): string =>
-  (table === undefined ? policy.protect.unit : policy.tables!.get(table)!.unit)!;
-
-function personIn(tables: Tables, table?: string): string {
-  const column = sourceColumn(tables.columns(table), unitOf(tables.policy, table));
-  return wholePersons(tables) ? rawCell(column) : tables.dialect.name(rawCell(column), column.type);
-}
-const keyIn = (tables: Tables, column: SourceColumn): string =>
-  column.type === 'integer' ? rawCell(column) : tables.dialect.name(rawCell(column), column.type);
-
-/** What of a person's rows in a table stays: one row of a key, so many of a period, so many in all. */
-function limitsOf(tables: Tables, table: Table): Cut['limits'] {
-  const at = (name: string) => keyIn(tables, sourceColumn(tables.columns(table.name), name));
-  const key = table.key?.filter((column) => column !== table.unit) ?? [];
-  return [
-    ...(key.length > 0 ? [{ by: key.map(at), most: 1 }] : []),
-    ...(table.period ? [{ by: [at(table.period.column)], most: table.period.maxRows }] : []),
-    ...(table.public ? [] : [{ most: table.maxRows }]),
-  ];
-}
-
-/** Persons who have rows beyond a limit. */
-export function beyondLimits(tables: Tables, table: Table): string {
-  const over = limitsOf(tables, table).map(({ by = [], most: limit }) => {
-    const parts = by.map((part, i) => `${part} AS part${i}`);
-    const read = `SELECT ${[`${personIn(tables, table.name)} AS person`, ...parts].join(', ')} FROM ${tableView(table.name)}`;
-    const groups = ['person', ...by.map((_, i) => `part${i}`)].join(', ');
-    return `SELECT person FROM (${read}) AS owned WHERE person IS NOT NULL GROUP BY ${groups} HAVING count(*) > ${limit}`;
-  });
-  return `SELECT DISTINCT person FROM (${over.join(' UNION ALL ')}) AS beyond`;
-}
+/** Whose rows: of everybody, chosen in the statement; of those who have none beyond a limit, all of them; or of the others, which were chosen once. */
+type Whose = 'everybody' | 'within' | 'beyond';
 
 /** The rows of a view as SQL over its tables, and its columns. `data`: what stands for the data. */
-export function compileView(
-  tables: Tables,
-  binder: Binder,
-  view: View,
-  data: string,
-): { readonly sql: string; readonly columns: readonly SourceColumn[] } {
+export function compileView(tables: Tables, binder: Binder, view: View, data: string): Compiled {
+  const { held } = tables;
+  if (!held) return compileFor('everybody', tables, binder, view, data);
+  if (held.beyond === undefined) return compileFor('within', tables, binder, view, data);
+  // The data says who there is, so leaving persons out there leaves them out everywhere; no other table is so short.
+  const others = `(SELECT * FROM ${data} AS everybody WHERE ${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond}))`;
+  const { sql, columns } = compileFor('within', tables, binder, view, others);
+  return { sql: `${sql} UNION ALL ${compileFor('beyond', tables, binder, view, held.rows() ?? data).sql}`, columns };
+}
+interface Compiled {
+  readonly sql: string;
+  readonly columns: readonly SourceColumn[];
+}
+
+function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, data: string): Compiled {
   const { policy } = tables;
-  const read = view.parts.map((part) => readPart(tables, binder, part, data));
+  const read = view.parts.map((part) => readPart(whose, tables, binder, part, data));
   const at = (as: string) => view.parts.findIndex((part) => part.as === as);
   const cellOf = (as: string, column: string) => {
     const { alias, source } = read[at(as)]!.cells.get(column)!;
@@ -105,52 +71,33 @@ export function compileView(
   return { sql, columns: [...columns, { name: policy.protect.unit!, type: wholePersons(tables) ? 'integer' : 'text' }] };
 }
 
-function readPart(tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
-  return part.rows.form === 'perPerson' ? readPersons(tables, binder, part.rows, data) : readTable(tables, binder, part, data);
+function readPart(whose: Whose, tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
+  return part.rows.form === 'perPerson'
+    ? readPersons(whose, tables, binder, part.rows, data)
+    : readTable(whose, tables, binder, part, data);
 }
 
-function readTable(tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
-  const { dialect, policy } = tables;
+function readTable(whose: Whose, tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
+  const { dialect, policy, held } = tables;
   const table = tableOf(policy, part);
-  const source = tables.columns(table?.name);
-  const names = table ? contentOf(table.columns, table.key, table.links) : contentOf(policy.columns, policy.data.links);
-  const cells = new Map(
-    names.map((name, i) => {
-      const column = sourceColumn(source, name);
-      return [name, { alias: `c${i}`, source: column, ...(column.places && { beside: `p${i}` }) }] as const;
-    }),
-  );
-  const columns = [...cells.values()].flatMap(({ alias, source: column, beside }) => [
-    [rawCell(column), alias] as const,
-    ...(beside === undefined ? [] : [[quoteName(column.places!.column), beside] as const]),
-  ]);
-  const person = table?.public ? '1' : personIn(tables, table?.name);
-  const all: Cut = {
-    from: table ? tableView(table.name) : `${data} AS fugu_rows`,
-    population: policy.population,
-    person,
-    content: names.map((name) => cellText(dialect, sourceColumn(source, name))),
-    limits: table ? limitsOf(tables, table) : [{ most: policy.protect.maxRows }],
-  };
+  const { cells, columns, person, cut } = cutOf(tables, table, data);
   const owned = [...columns, ...(table?.public ? [] : [[person, 'owner'] as const])];
-  const cut = (where?: string) => cutRows(dialect, binder, owned, { ...all, ...(where !== undefined && { where }) });
-  const over = table && !table.public ? tables.cut?.(table.name) : undefined;
-  if (over === undefined) return { sql: cut(), cells };
+  const kept = whose === 'beyond' || table?.public ? held?.rows(table?.name) : undefined;
+  if (kept === undefined && (whose !== 'within' || table?.public)) {
+    const where = whose === 'beyond' && !table?.public && { where: `${person} IN (SELECT ${beyondName} FROM ${held!.beyond})` };
+    return { sql: cutRows(dialect, binder, owned, { ...cut, ...where }), cells };
+  }
   const listed = owned.map(([expression, alias]) => `${expression} AS ${alias}`).join(', ');
-  if (over.length === 0) return { sql: `SELECT ${listed} FROM ${all.from} WHERE ${person} IS NOT NULL`, cells };
-  const list = () =>
-    over === 'many'
-      ? beyondLimits(tables, table!)
-      : over.map((name) => (typeof name === 'bigint' ? `${name}` : binder.text(name))).join(', ');
-  const whole = `SELECT ${listed} FROM ${all.from} WHERE ${person} NOT IN (${list()})`;
-  return { sql: `${whole} UNION ALL ${cut(`${person} IN (${list()})`)}`, cells };
+  const from = kept === undefined ? cut.from : `${kept} AS fugu_rows`;
+  // Rows of nobody find no partner, and the data does not name them.
+  return { sql: `SELECT ${listed} FROM ${from}${table ? '' : ` WHERE ${person} IS NOT NULL`}`, cells };
 }
 
 /** One row for each person, from that person's rows alone. */
-function readPersons(tables: Tables, binder: Binder, { of, filter, features }: PersonRows, data: string): ReadPart {
+function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter, features }: PersonRows, data: string): ReadPart {
   const { dialect, policy } = tables;
   const declared = policyOfView(policy, of);
-  const { sql, columns } = compileView(tables, binder, of, data);
+  const { sql, columns } = compileFor(whose, tables, binder, of, data);
   const names = [
     ...new Set([
       ...columnsTested(filter),

@@ -2,10 +2,11 @@ import type { Seen } from '../count/measure.js';
 import { Binder } from '../engine/dialect.js';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
-import type { Policy, Table } from '../policy/policy.js';
-import { ownTables } from '../policy/tables.js';
-import { beyondLimits, compileView, type Tables } from './compile.js';
+import type { Policy } from '../policy/policy.js';
+import { compileView } from './compile.js';
 import { policyOfView } from './declared.js';
+import { holdRows } from './held.js';
+import type { Tables } from './limits.js';
 import { rowsPerPerson } from './rows-per-person.js';
 import type { View } from './view.js';
 
@@ -58,7 +59,7 @@ class ViewPin implements Pinned {
 
   async columns(table?: string): Promise<readonly SourceColumn[]> {
     if (table !== undefined) return this.#data.columns(table);
-    return compileView(await this.#tables(), new Binder(this.dialect), this.#view, 'fugu_data').columns;
+    return compileView(await this.#described(), new Binder(this.dialect), this.#view, 'fugu_data').columns;
   }
 
   /** No more rows than this: as many as its persons may have. */
@@ -88,40 +89,19 @@ class ViewPin implements Pinned {
     };
   }
 
-  async #tables(): Promise<Tables> {
+  async #described(): Promise<Tables> {
     const policy = this.#policy;
     const names = [undefined, ...(policy.tables?.keys() ?? [])];
     const columns = new Map(await Promise.all(names.map(async (name) => [name, await this.#data.columns(name)] as const)));
-    const tables: Tables = { dialect: this.dialect, policy, columns: (table) => columns.get(table)! };
-    const used = ownTables(policy).filter(({ name }) => readsTable(this.#view, name));
-    const cut = new Map(await Promise.all(used.map(async (table) => [table.name, await this.#beyond(tables, table)] as const)));
-    return { ...tables, cut: (table) => cut.get(table) };
+    return { dialect: this.dialect, policy, columns: (table) => columns.get(table)! };
   }
 
-  /**
-   * Persons with rows beyond what is used, looked up once for each state of the data where that can be told: choosing among the rows of everybody takes many
-   * times as long as counting them. Many are not listed.
-   */
-  async #beyond(tables: Tables, table: Table): Promise<Beyond> {
-    const { moment } = this;
-    if (moment === undefined) return undefined;
-    const known = looked.get(moment) ?? new Map<string, Promise<Beyond>>();
-    looked.set(moment, known);
-    const sql = `${beyondLimits(tables, table)} LIMIT ${mostListed + 1}`;
-    const found =
-      known.get(sql) ??
-      this.whole.rows({ sql, values: [] }).then((rows) => {
-        const names = rows.open().map(([name]) => (typeof name === 'number' ? BigInt(name) : (name as string | bigint)));
-        return names.length > mostListed ? 'many' : names;
-      });
-    known.set(sql, found);
-    found.catch(() => known.delete(sql));
-    return found;
+  async #tables(): Promise<Tables> {
+    const tables = await this.#described();
+    const held = await holdRows(this.#data, tables, this.#view);
+    return { ...tables, ...(held && { held }) };
   }
 }
-type Beyond = readonly (string | bigint)[] | 'many' | undefined;
-const mostListed = 1000;
-const looked = new WeakMap<object, Map<string, Promise<Beyond>>>();
 
 const readsTable = ({ parts }: View, name: string): boolean =>
   parts.some(({ rows }) => (rows.form === 'table' ? rows.table === name : readsTable(rows.of, name)));

@@ -15,6 +15,7 @@ import type { Release } from '../release/receipt.js';
 import { column, type Relied, rowsThemselves } from '../release/relied.js';
 import { type Allowance, type AskOptions, type Session, toldOf } from '../release/session.js';
 import { answerTables, foreseen, halfWidths, tidied } from './answer.js';
+import { nearerAsRows } from './as-rows.js';
 import { countedBy } from './axes.js';
 import { knownAxes, knownTable, raked, withLittleError, withoutError } from './beside-known.js';
 import { changesOf, type Way, waysFor, whyOf } from './choice.js';
@@ -193,7 +194,11 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   const doubts =
     records === undefined
       ? []
-      : [mostlyNoise(errors, records, policy), looseDelta(session.account.delta, records)].filter((w) => w !== undefined);
+      : [
+          mostlyNoise(errors, records, policy),
+          nearerAsRows(policy, workload, errors, records),
+          looseDelta(session.account.delta, records),
+        ].filter((w) => w !== undefined);
   const framed = session.frame({
     label:
       options.label ??

@@ -42,7 +42,7 @@ export async function visitor(
   });
   page.on('request', (request) => {
     const { hostname, protocol } = new URL(request.url());
-    if (hostname !== '127.0.0.1' && !['data:', 'blob:'].includes(protocol)) wrongs.push(`asked ${hostname}`);
+    if (hostname !== '127.0.0.1' && !['data:', 'blob:', 'file:'].includes(protocol)) wrongs.push(`asked ${hostname}`);
   });
   return { context, page, wrongs };
 }

@@ -12,9 +12,8 @@ export interface Cluster {
   /** With a password, and the certificate to know it by. */
   readonly tls?: { readonly port: number; readonly certificate: string; readonly password: string };
   readonly iceberg: boolean;
-  /** Run by a shell, it starts one more worker, which knows generated tables and nothing else and so starts quickly. */
-  readonly startVictim: string;
-  readonly victim: number;
+  /** Run by a shell with the number of a port, it starts one more worker, which knows generated tables and nothing else and so starts quickly. */
+  readonly victim: string;
   readonly folder: string;
 }
 const freePort = (): Promise<number> =>
@@ -41,7 +40,13 @@ function few(folder: string, { plugins }: Programs): string {
 }
 
 /** Everything one node needs to know, in a folder of its own; a line for a shell that starts it. */
-function node(folder: string, name: string, programs: Programs, config: Record<string, string | number>): string {
+function node(
+  folder: string,
+  name: string,
+  programs: Programs,
+  config: Record<string, string | number>,
+  ...more: readonly string[]
+): string {
   const own = join(folder, name);
   const catalogs = join(own, 'etc', 'catalog');
   mkdirSync(catalogs, { recursive: true });
@@ -78,6 +83,7 @@ function node(folder: string, name: string, programs: Programs, config: Record<s
     '-Dnode.internal-address=127.0.0.1',
     '-Dlog.levels-file=etc/log.properties',
     '-Dconfig=etc/config.properties',
+    ...more,
   ];
   return `cd ${own} && exec ${programs.java} ${flags.join(' ')} -cp '${programs.libraries}/*' io.trino.server.TrinoServer >> ${own}/log 2>&1 < /dev/null`;
 }
@@ -100,7 +106,7 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
   const programs = findPrograms();
   if (typeof programs === 'string') return programs;
   const folder = mkdtempSync(join(tmpdir(), 'fugu-cluster-'));
-  const [port, worker, victim, tlsPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const [port, worker, tlsPort] = [await freePort(), await freePort(), await freePort()];
   const tls = certificate(folder);
   const secret = 'nobody-else-knows';
   const common = {
@@ -133,7 +139,8 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
       folder,
       'victim',
       { ...programs, plugins: few(folder, programs), iceberg: false, memory: false },
-      { ...common, coordinator: 'false', 'http-server.http.port': victim },
+      { ...common, coordinator: 'false' },
+      '-Dhttp-server.http.port=$1',
     ),
   };
   const etc = join(folder, 'coordinator', 'etc');
@@ -177,8 +184,7 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
     port,
     ...(tls && { tls: { port: tlsPort, certificate: tls.certificate, password } }),
     iceberg: programs.iceberg,
-    startVictim: starting('victim'),
-    victim,
+    victim: starting('victim'),
     folder,
     seconds: Math.round((Date.now() - started) / 1000),
     stop,
@@ -230,8 +236,21 @@ export async function nodes(port: number, wanted: number, patience = 300_000): P
   throw new Error(`the cluster did not start: ${String(last)}`);
 }
 
+/** One more worker, at a port that nobody has by now: it may be minutes since the others were started. Waits until it works with them. */
+export async function startVictim({ port, victim, folder }: Cluster): Promise<void> {
+  const own = await freePort();
+  execFileSync('setsid', ['sh', victim, `${own}`], { stdio: 'ignore' });
+  try {
+    await ready(own);
+    await nodes(port, 3);
+  } catch (error) {
+    console.log(readFileSync(join(folder, 'victim', 'log'), 'utf8').slice(-4000));
+    throw error;
+  }
+}
+
 /** Waits until the node at a port is ready to work. */
-export async function ready(port: number, patience = 300_000): Promise<void> {
+async function ready(port: number, patience = 300_000): Promise<void> {
   const until = Date.now() + patience;
   for (;;) {
     const told = await fetch(`http://127.0.0.1:${port}/v1/info`).then((response) => response.json()).catch(() => undefined); // biome-ignore format: one line

@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { countByDatabase, countStreaming } from '../../src/count/count.js';
+import { pinned } from '../../src/engine/engine.js';
 import { Client } from '../../src/engine/trino/client.js';
+import { bindBatch } from '../../src/query/bind.js';
+import { parseBatch } from '../../src/query/parse.js';
+import { openEngine } from '../../src/terms/open.js';
 import { type Course, type File, fuzz, neighboursDiffer, type Table, type Tally, wanted } from '../cell-fuzz.js';
+import { category, multi, number, samplePolicy } from '../sample-policy.js';
 import { trinoTypes } from '../ugly-cells.js';
 import { cluster, Town } from './town.js';
 
@@ -64,5 +70,58 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     if (wanted > 0) console.log(`neighbours: ${tried} tried, ${asked} questions of each, ${wrong.length} wrong`);
     expect(wrong.slice(0, 5)).toEqual([]);
     expect([tried > 2, asked > 20]).toEqual([true, true]);
+  });
+
+  /** How long answers take is measured in a long run only (FUGU_TIMING=5: the middle of five): a busy machine has a clock of its own. */
+  const rounds = Number(process.env.FUGU_TIMING ?? 0);
+  const long = 1 << 18;
+  const cells: Readonly<Record<string, string>> = {
+    tame: `'3'`,
+    digits: `lpad('', ${long}, '1')`,
+    'digits with an end': `lpad('x', ${long}, '1')`,
+    blanks: `lpad('1', ${long}, ' ')`,
+    options: `lpad('', ${long}, '1;')`,
+    separators: `lpad('', ${4 * long}, ';')`,
+    letters: `lpad('', ${long}, 'x')`,
+    powers: `lpad('1e9', ${long}, '0') || lpad('', ${long}, '9')`,
+    accents: `lpad('', ${long}, U&'e\\0301')`,
+  };
+  it('does not decide what is asked, nor how that ends, however long it is', { timeout: 1e7 }, async () => {
+    const kinds = [number('x', '0', '10'), category('x', ['1', '2']), multi('x', ['1', '2'], ';')];
+    const times = new Map<string, number>();
+    for (const own of kinds) {
+      let first: readonly string[] | undefined;
+      for (const [named, cell] of Object.entries(cells)) {
+        const table = 'long_cells';
+        await town.run(`DROP TABLE IF EXISTS ${town.of(table)}`);
+        await town.run(`CREATE TABLE ${town.of(table)} AS SELECT * FROM (VALUES (${cell}, 'a'), ('2', 'b')) AS v(x, g)`);
+        const policy = { ...samplePolicy([own, category('g', ['a', 'b'])]), data: { source: town.address(), table } };
+        const { measures } = bindBatch(parseBatch({ kind: own.type === 'integer' ? 'mean' : 'histogram', column: 'x' }), policy);
+        const engine = await openEngine(policy);
+        const sent = wire({ named: table } as File);
+        const answer = await pinned(engine, async (data) => {
+          const ways = [await countByDatabase(data, policy, measures), await countStreaming(data, policy, measures)];
+          return ways.map((way) => String(way.map((c) => c.open())));
+        });
+        const asked = sent();
+        first ??= asked;
+        expect([own.type, named, new Set(answer).size, asked]).toEqual([own.type, named, 1, first]);
+        expect(asked.length).toBeGreaterThan(2);
+        const took: number[] = [];
+        for (let k = 0; k < rounds; k++)
+          await pinned(engine, async (data) => {
+            const started = performance.now();
+            await countByDatabase(data, policy, measures);
+            took.push(performance.now() - started);
+          });
+        if (rounds > 0) times.set(`${own.type}, ${named}`, took.sort((a, b) => a - b)[rounds >> 1]!);
+        await engine.close();
+      }
+    }
+    for (const [what, time] of times) {
+      const tame = times.get(what.replace(/, .*/, ', tame'))!;
+      console.log(`${what}: ${time.toFixed(0)} ms, ${(time / tame).toFixed(2)} times a short one`);
+      expect([what, time < 3 * tame + 1000]).toEqual([what, true]);
+    }
   });
 });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { pinned } from '../../src/engine/engine.js';
 import { Client } from '../../src/engine/trino/client.js';
 import { Fault } from '../../src/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
-import { ask, nodes, ready, running } from './start-cluster.js';
+import { ask, running, startVictim } from './start-cluster.js';
 import { cluster } from './town.js';
 
 /** How often the worker is killed; FUGU_KILLS says how often in a long run. */
@@ -64,7 +63,7 @@ columns:
 
   async function release(way: Way, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
     const policy = await readPolicy(file());
-    const engine = await openEngine(policy, { deadline });
+    const engine = await openEngine(policy, { deadline, release: deadline });
     const ledger = await openLedger(policy.ledger);
     try {
       const session = await createSession({ policy, engine, ledger });
@@ -102,9 +101,7 @@ columns:
   it(`leaves a fault or the right answer within the deadline, and the same question is answered later at no further price (${kills} times)`, async () => {
     const ended: string[] = [];
     for (let k = 0; k < kills; k++) {
-      execFileSync('setsid', ['sh', cluster!.startVictim], { stdio: 'ignore' });
-      await ready(cluster!.victim);
-      await nodes(cluster!.port, 3);
+      await startVictim(cluster!);
       const way = k % 2 === 0 ? 'counted' : 'streamed';
       const epsilon = 10_000 + k;
       const kill = () => {
@@ -114,8 +111,8 @@ columns:
       const { told, took } = await release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
       // Whoever was quicker is killed now.
       kill();
-      // Every statement has its deadline; a release has several, and a busy machine a clock of its own.
-      expect(slowest()).toBeLessThan(deadline + 10_000);
+      // A busy machine has a clock of its own.
+      expect([way, slowest() < deadline + 10_000, took < deadline + 10_000]).toEqual([way, true, true]);
       if (told instanceof Fault) {
         expect([told.code, told.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);
         ended.push(`${way}: ${told.code} (${told.outcome?.state}) after ${took} ms`);

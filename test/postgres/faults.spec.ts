@@ -299,6 +299,31 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     }
   });
 
+  it('a table that comes to inherit from another, or does so no more, is not read with a release that began before', async () => {
+    const count = async (data: Pinned) => Number((await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0]); // biome-ignore format: one line
+    await town.run(
+      `CREATE TABLE elder (id TEXT); INSERT INTO elder VALUES ('1'), ('2'); CREATE VIEW over_elder AS SELECT id FROM elder;
+       CREATE TABLE younger (id TEXT); INSERT INTO younger VALUES ('3'); GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`,
+    );
+    const under = async (table: string, change: string) => {
+      const engine = await open({ table });
+      const early = await engine.pin();
+      await town.run(change);
+      const seen = await count(early).catch((e: Fault) => e.message);
+      await early.close();
+      const later = await pinned(engine, count);
+      await engine.close();
+      return [seen, later];
+    };
+    const [come, go] = ['ALTER TABLE younger INHERIT elder', 'ALTER TABLE younger NO INHERIT elder'];
+    const changed = expect.stringMatching(/changed while/);
+    expect(await under('elder', come)).toEqual([changed, 3]);
+    expect(await under('elder', go)).toEqual([changed, 2]);
+    expect(await under('over_elder', come)).toEqual([changed, 3]);
+    expect(await under('over_elder', go)).toEqual([changed, 2]);
+    expect(await under('over_elder', "INSERT INTO elder VALUES ('4')")).toEqual([2, 3]);
+  });
+
   it('a view that fails on a row does so when it is opened', async () => {
     await town.run(
       `CREATE TABLE odd AS SELECT 1 AS id; INSERT INTO odd VALUES (0); CREATE VIEW breaking AS SELECT id, 1 / id AS part FROM odd`,

@@ -59,6 +59,15 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     expect((tied[1] as { leftOut: number }).leftOut).toBeGreaterThan(0);
   });
 
+  it('learns which values a column has that nobody declared', async () => {
+    const keys = { column: 'home', most: 90, longest: 3 };
+    const found = await both({}, async (fugu) => {
+      const told = (await fugu.release({ keys }, { epsilon: 10000 })) as unknown as { result: { keys: { key: string }[] } };
+      return told.result.keys.map(({ key }) => key).sort();
+    });
+    expect(found).toEqual([...new Set(people.map(({ home }) => home))].sort());
+  });
+
   it('counts patterns, paths written in SQL and degrees', async () => {
     const edges = { protect: '{ secret: edge }' };
     const numbers = async (fugu: Fugu) => {

@@ -8,6 +8,27 @@ import { askOver, townFolder } from './served.js';
 const quotas = { ann: 0.5, bob: 1 };
 const each = 1 / 16;
 
+/** A request that is sent under one key to both at once, and then again, is paid for once, although it asks anew; another key pays again. */
+async function payOnceUnderAKey([one, two]: readonly string[], root: string): Promise<void> {
+  const before = (await askOver(one!, root, '/v1/policies/town/ledger?most=1000')).body.entries.length;
+  const send = async (url: string, key: string) =>
+    askOver(
+      url,
+      root,
+      '/v1/policies/town/release',
+      { question: { kind: 'count', by: ['party'] }, epsilon: '1/64', fresh: true },
+      { 'idempotency-key': key },
+    );
+  for (const key of ['a', 'b', 'c', 'd']) {
+    const told = await Promise.all([send(one!, key), send(two!, key), send(two!, key), send(one!, key)]);
+    const again = await send(two!, key);
+    const entries = [...told, again].map(({ status, body }) => [status, body.receipt?.ledger.entry, body.tables]);
+    for (const entry of entries) expect(entry).toEqual(entries[0]);
+    expect(entries[0]![0]).toBe(200);
+  }
+  expect((await askOver(two!, root, '/v1/policies/town/ledger?most=1000')).body.entries.length).toBe(before + 4);
+}
+
 /** Two analysts ask through two processes on one ledger until nothing more fits: what the quotas say holds, to the last piece. */
 export async function askThroughTwo(ledger?: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const folder = townFolder(`{ epsilon: 4, analysts: { ann: ${quotas.ann}, bob: ${quotas.bob} } }`);
@@ -42,6 +63,10 @@ export async function askThroughTwo(ledger?: string, env: NodeJS.ProcessEnv = {}
     expect((await askOver(url, ann!, '/v1/policies/town/budget')).body.quotas).toMatchObject([{ analyst: 'ann' }]);
     expect((await askOver(url, root, '/v1/policies/town/ledger/verify')).body).toMatchObject({ ok: true, entries: 24 });
   }
+  await payOnceUnderAKey(
+    services.map(({ url }) => url),
+    root,
+  );
   for (const { child } of services) child.kill('SIGTERM');
   expect(await Promise.all(services.map(({ ended }) => ended))).toEqual([0, 0]);
   return folder;

@@ -67,8 +67,10 @@ export class Connections {
     if (this.#closed) throw closed();
   }
 
-  async lease(): Promise<Lease> {
+  /** `deadline`: of a statement whose release has less time left than any statement has. */
+  async lease(deadline = this.#deadline): Promise<Lease> {
     this.refuseClosed();
+    if (deadline <= 0) throw duckdbFault(undefined, { late: true });
     const era = this.#era;
     const connected = this.#idle.pop() ?? new Connected(await this.#instance.connect());
     const { connection } = connected;
@@ -81,7 +83,7 @@ export class Connections {
     const timer = setTimeout(() => {
       late = true;
       stop();
-    }, this.#deadline);
+    }, deadline);
     let ended = () => {};
     this.#running.set(stop, new Promise<void>((resolve) => (ended = resolve)));
     return {
@@ -101,8 +103,8 @@ export class Connections {
   }
 
   /** Runs the work on a connection of its own; a complaint about input is one about `file` while that is being opened. */
-  async use<T>(work: (lease: Lease) => Promise<T>, file?: string): Promise<T> {
-    const lease = await this.lease();
+  async use<T>(work: (lease: Lease) => Promise<T>, file?: string, deadline?: number): Promise<T> {
+    const lease = await this.lease(deadline);
     let whole = false;
     try {
       const result = await work(lease);

@@ -4,10 +4,12 @@ import { type FileState, lookAt } from '../data-file.js';
 import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
+import { timeLeft } from '../time-left.js';
 import { columnNamed, WithoutRows } from '../without.js';
 import { Connections } from './connections.js';
 import { duckdb } from './dialect.js';
 import { duckdbFault } from './fault.js';
+import { KeptRows } from './kept-rows.js';
 import { filesOf, type Loaded, Loader } from './loading.js';
 import { NameLists, notIn } from './name-lists.js';
 import { DuckdbPin, type Held, type Reading } from './pin.js';
@@ -43,6 +45,7 @@ class DuckdbEngine implements Engine {
   readonly whole = this;
   readonly source: EngineSource;
   readonly room: number;
+  readonly #limits: EngineLimits;
   readonly #folder: string;
   readonly #connections: Connections;
   readonly #loader: Loader;
@@ -62,6 +65,7 @@ class DuckdbEngine implements Engine {
   ) {
     this.source = source;
     this.room = limits.room ?? limits.memory;
+    this.#limits = limits;
     this.#folder = folder;
     this.#connections = connections;
     this.#loader = loader;
@@ -69,6 +73,7 @@ class DuckdbEngine implements Engine {
     this.#reading = {
       source,
       room: this.room,
+      memory: limits.memory,
       connections,
       inTurn: (read) => {
         const turn = this.#turn.then(read);
@@ -79,11 +84,12 @@ class DuckdbEngine implements Engine {
   }
 
   async pin(): Promise<Pinned> {
+    const left = timeLeft(this.#limits);
     // One at a time, so that a change is taken in once.
     const turn = this.#loading.then(() => this.#present());
     this.#loading = turn.catch(() => undefined);
     const held = await turn;
-    return new DuckdbPin(held, this.#reading, () => this.#letGo(held));
+    return new DuckdbPin(held, this.#reading, left, () => this.#letGo(held));
   }
 
   async #present(): Promise<Held> {
@@ -95,7 +101,7 @@ class DuckdbEngine implements Engine {
       if (now[0]!.kind === 'duckdb' && now[0]!.mark !== files[0]!.mark) throw replaced();
       const former = this.#held;
       this.#held = holding(await this.#loader.load());
-      if (former.pins === 0) await this.#loader.drop(former.loaded.tables);
+      if (former.pins === 0) await this.#loader.drop(tablesIn(former));
     }
     this.#held.pins++;
     return this.#held;
@@ -103,7 +109,7 @@ class DuckdbEngine implements Engine {
 
   async #letGo(held: Held): Promise<void> {
     held.pins--;
-    if (held.pins === 0 && held !== this.#held) await this.#loader.drop(held.loaded.tables);
+    if (held.pins === 0 && held !== this.#held) await this.#loader.drop(tablesIn(held));
   }
 
   async without(column: string, names: readonly string[]): Promise<Engine> {
@@ -117,7 +123,9 @@ class DuckdbEngine implements Engine {
   }
 }
 
-const holding = (loaded: Loaded): Held => ({ loaded, pins: 0, size: loaded.rows, counts: new Map() });
+const holding = (loaded: Loaded): Held => ({ loaded, pins: 0, size: loaded.rows, counts: new Map(), kept: new KeptRows() });
+
+const tablesIn = ({ loaded, kept }: Held): readonly string[] => [...loaded.tables, ...kept.tables];
 
 const replaced = (): Fault =>
   new Fault('ENGINE_FAILED', 'The database file was changed or replaced since it was opened.', 'Open the data again.');

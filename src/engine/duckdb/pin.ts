@@ -1,14 +1,20 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { changedMeanwhile, contentDigest, lookAt } from '../data-file.js';
-import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
+import type { Cell, Chunk, HeldRows, Pinned, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { digestOf, type EngineSource } from '../source.js';
+import type { TimeLeft } from '../time-left.js';
 import { allRows } from '../without.js';
 import { readChunk } from './cells.js';
-import type { Connections } from './connections.js';
+import type { Connections, Lease } from './connections.js';
 import { duckdb } from './dialect.js';
+import type { KeptRows } from './kept-rows.js';
 import { countRows, type Loaded } from './loading.js';
 import { TextNumbers } from './text-numbers.js';
+
+/** What is worked out from the data once may fill this part of the memory, a cell of it taking about so many bytes. */
+const heldShare = 8;
+const cellRoom = 64;
 
 /** What was loaded, who looks at it, and what is known about it. */
 export interface Held {
@@ -17,12 +23,16 @@ export interface Held {
   size: number | undefined;
   /** Rows each streamed statement has. */
   readonly counts: Map<string, number>;
+  /** What was worked out from it once. */
+  readonly kept: KeptRows;
 }
 
 /** What all pins of an engine share. */
 export interface Reading {
   readonly source: EngineSource;
   readonly room: number;
+  /** Bytes that the database may hold. */
+  readonly memory: number;
   readonly connections: Connections;
   /** One after the other, where several at once would need the memory several times. */
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>;
@@ -37,15 +47,20 @@ export class DuckdbPin implements Pinned {
   readonly #loaded: Loaded;
   readonly #connections: Connections;
   readonly #turn: Reading['inTurn'];
+  readonly #left: TimeLeft;
+  readonly #memory: number;
   readonly #letGo: () => Promise<void>;
 
-  constructor(held: Held, { source, room, connections, inTurn }: Reading, letGo: () => Promise<void>) {
+  constructor(held: Held, reading: Reading, left: TimeLeft, letGo: () => Promise<void>) {
+    const { source, room, memory, connections, inTurn } = reading;
     this.source = source;
     this.room = room;
     this.#held = held;
     this.#loaded = held.loaded;
     this.#connections = connections;
     this.#turn = inTurn;
+    this.#left = left;
+    this.#memory = memory;
     this.#letGo = letGo;
   }
 
@@ -66,10 +81,23 @@ export class DuckdbPin implements Pinned {
   }
 
   async size(): Promise<Exact<number>> {
-    this.#held.size ??= await this.#connections.use(({ connection }) =>
+    this.#held.size ??= await this.#use(({ connection }) =>
       this.#count(connection, { sql: 'SELECT 1 FROM fugu_data', values: [] }),
     );
     return new Exact(this.#held.size);
+  }
+
+  hold(statement: Statement, columns: number): Promise<HeldRows | undefined> {
+    const most = Math.floor(this.#memory / heldShare / (cellRoom * columns));
+    return this.#held.kept.hold(this.#loaded.show(statement), most, (write) =>
+      this.#inTurn(() =>
+        this.#use(async ({ connection }) => {
+          const held = await write(connection);
+          await refuseChange(this.#loaded);
+          return held;
+        }),
+      ),
+    );
   }
 
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
@@ -82,7 +110,7 @@ export class DuckdbPin implements Pinned {
   }
 
   async #rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    return this.#connections.use(async (lease) => {
+    return this.#use(async (lease) => {
       const result = await (await lease.prepare(this.#loaded.show(statement))).run();
       const rows: Cell[][] = [];
       for (let c = 0; c < result.chunkCount; c++) {
@@ -99,7 +127,7 @@ export class DuckdbPin implements Pinned {
    * believed only when as many rows came as the statement has.
    */
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
-    const lease = await this.#connections.lease();
+    const lease = await this.#connections.lease(this.#left());
     let whole = false;
     try {
       const expected = await this.#count(lease.connection, statement);
@@ -121,7 +149,11 @@ export class DuckdbPin implements Pinned {
   }
 
   async count(statement: Statement): Promise<Exact<number>> {
-    return new Exact(await this.#inTurn(() => this.#connections.use(({ connection }) => this.#count(connection, statement))));
+    return new Exact(await this.#inTurn(() => this.#use(({ connection }) => this.#count(connection, statement))));
+  }
+
+  #use<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.#connections.use(work, undefined, this.#left());
   }
 
   async #count(connection: DuckDBConnection, statement: Statement): Promise<number> {

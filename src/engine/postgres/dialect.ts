@@ -53,12 +53,19 @@ function presentIn(y: string, { missing }: PlaceGrid): string {
   return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
 }
 
+/** How many steps a number lies above the first place; what changes nothing is not written. */
+function stepsAbove(y: string, { from, rate }: PlaceGrid): string {
+  const above = from === 0 ? y : `(${y} - ${constant(from)})`;
+  return rate === 1 ? above : `${above} * ${constant(rate)}`;
+}
+
 /** Below the first place above 0 there is no arithmetic: a product that vanishes is an error. NaN is at the last place, which nobody asks of it. */
 function placeIn(y: string, grid: PlaceGrid): string {
   const [first, top] = [constant(firstAt(grid, 1)), constant(grid.top)];
-  const above = `(${y}${grid.from === 0 ? '' : ` - ${constant(grid.from)}`}) * ${constant(grid.rate)}`;
   const inner =
-    grid.last > 0 ? `WHEN ${y} < ${first} THEN 0 WHEN ${y} < ${top} THEN ${whole(above)} ` : `WHEN ${y} < ${top} THEN 0 `;
+    grid.last > 0
+      ? `WHEN ${y} < ${first} THEN 0 WHEN ${y} < ${top} THEN ${whole(stepsAbove(y, grid))} `
+      : `WHEN ${y} < ${top} THEN 0 `;
   return `CASE ${inner}WHEN ${y} >= ${top} THEN ${whole(String(grid.last))} END`;
 }
 
@@ -70,7 +77,7 @@ function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
   const { last, missing } = grid;
   const [first, top, least, most] = [firstAt(grid, 1), grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(constant);
   const held = last < 2 ** 31 - 1 && last * rows < 2 ** 62 ? 'INTEGER' : 'BIGINT';
-  const above = `CAST((${y}${grid.from === 0 ? '' : ` - ${constant(grid.from)}`}) * ${constant(grid.rate)} AS ${held})`;
+  const above = `CAST(${stepsAbove(y, grid)} AS ${held})`;
   const below = `CASE WHEN ${y} >= ${least} THEN 0 END`;
   const inner =
     last > 0 ? `WHEN ${y} < ${first} THEN ${below} WHEN ${y} < ${top} THEN ${above}` : `WHEN ${y} < ${top} THEN ${below}`;

@@ -3,6 +3,7 @@ import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js'
 import { Exact } from '../exact.js';
 import { once } from '../once.js';
 import type { EngineSource } from '../source.js';
+import type { TimeLeft } from '../time-left.js';
 import { allRows } from '../without.js';
 import { chunkOf, Numbers, rowsOf } from './cells.js';
 import { type Connection, inTime, type Written } from './connection.js';
@@ -45,6 +46,7 @@ export class PostgresPin implements Pinned {
   readonly #snapshot: string;
   readonly #reading: Reading;
   readonly #marks: string;
+  readonly #left: TimeLeft;
   readonly #turns = new Turnstile();
   readonly #idle: Connection[] = [];
   readonly #names = new Set<string>();
@@ -59,6 +61,7 @@ export class PostgresPin implements Pinned {
     snapshot: string;
     reading: Reading;
     marks: string;
+    left: TimeLeft;
   }) {
     this.source = given.source;
     this.room = given.room;
@@ -67,6 +70,7 @@ export class PostgresPin implements Pinned {
     this.#snapshot = given.snapshot;
     this.#reading = given.reading;
     this.#marks = given.marks;
+    this.#left = given.left;
   }
 
   get queries(): readonly string[] {
@@ -133,7 +137,7 @@ export class PostgresPin implements Pinned {
     const timer = setTimeout(() => {
       passed = true;
       connection.destroy();
-    }, this.#pool.deadline);
+    }, this.#left());
     try {
       const numbers = statement.numbered && new Numbers();
       for await (const block of connection.blocks(this.#reading.show(statement), atOnce))
@@ -153,7 +157,7 @@ export class PostgresPin implements Pinned {
     let whole = false;
     try {
       const result = await inTime(
-        this.#pool.deadline,
+        this.#left(),
         () => connection.destroy(),
         async () => {
           const written = await work(connection);
@@ -189,7 +193,8 @@ export class PostgresPin implements Pinned {
   async #lease(): Promise<Connection> {
     if (this.#closed) throw closed();
     this.#pool.refuseClosed();
-    await this.#turns.enter(this.#pool.deadline);
+    if (this.#left() <= 0) throw late();
+    await this.#turns.enter(this.#left());
     let connection: Connection | undefined;
     try {
       while (this.#idle.length > 0) {
@@ -200,7 +205,7 @@ export class PostgresPin implements Pinned {
       connection = await this.#pool.take();
       const begin = connection;
       await inTime(
-        this.#pool.deadline,
+        this.#left(),
         () => begin.destroy(),
         () => begin.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${this.#snapshot}'`),
       );

@@ -4,6 +4,7 @@ import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.j
 import { shower } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { relationView, tableView } from '../structure.js';
+import { type TimeLeft, timeLeft } from '../time-left.js';
 import { columnNamed, type Staying, WithoutRows } from '../without.js';
 import { type Connection, inTime } from './connection.js';
 import { postgres } from './dialect.js';
@@ -46,6 +47,7 @@ class PostgresEngine implements Engine {
   readonly source: EngineSource;
   readonly room: number;
   readonly #pool: Pool;
+  readonly #limits: EngineLimits;
   /** What was found when the database last stood so. */
   #known: { readonly state: string; readonly reading: Reading } | undefined;
 
@@ -53,21 +55,23 @@ class PostgresEngine implements Engine {
     this.source = source;
     this.room = limits.room ?? limits.memory;
     this.#pool = pool;
+    this.#limits = limits;
   }
 
   async pin(): Promise<Pinned> {
     const pool = this.#pool;
     pool.refuseClosed();
-    await pool.pins.enter(pool.deadline);
+    const left = timeLeft(this.#limits);
+    await pool.pins.enter(left());
     let holder: Connection | undefined;
     let pin: PostgresPin;
     try {
       const held = await pool.take();
       holder = held;
       pin = await inTime(
-        pool.deadline,
+        left(),
         () => held.destroy(),
-        () => this.#pinned(held),
+        () => this.#pinned(held, left),
       );
     } catch (error) {
       if (holder) pool.drop(holder);
@@ -88,7 +92,7 @@ class PostgresEngine implements Engine {
    * Which tables there are is known before the snapshot is taken, so that it shows when one of them is made anew. Whoever holds the snapshot for others does not
    * see through it: by that connection it is looked at what is there now.
    */
-  async #pinned(holder: Connection): Promise<PostgresPin> {
+  async #pinned(holder: Connection, left: TimeLeft): Promise<PostgresPin> {
     const { source, room } = this;
     for (let k = 0; k < 3; k++) {
       const before = this.#known;
@@ -100,7 +104,7 @@ class PostgresEngine implements Engine {
       const reading = before?.state === state ? before.reading : await this.#looked(holder);
       this.#known = { state, reading };
       if (marks !== undefined && String(before!.reading.oids) === String(reading.oids))
-        return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks });
+        return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks, left });
       await holder.run('ROLLBACK');
     }
     throw new Fault('ENGINE_FAILED', 'The tables of the database are being made anew.', 'Try again later.');

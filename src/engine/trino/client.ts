@@ -4,6 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { userInfo } from 'node:os';
 import { Fault } from '../../errors.js';
 import type { ClusterAddress } from '../../policy/address.js';
+import type { TimeLeft } from '../time-left.js';
 import { broken, closed, late, statusFault, trinoFault } from './fault.js';
 import { type Field, type Page, readPage } from './page.js';
 import { Refused } from './refused.js';
@@ -13,6 +14,12 @@ const patience = 20_000;
 /** A page is about a megabyte; what is far more is no page. */
 const mostBytes = 256 * 1024 ** 2;
 
+/** What is asked of a cluster, and for how long. */
+export interface Asking {
+  /** The whole of a small answer. */
+  all(sql: string, named?: (query: string) => void): Promise<Part>;
+  parts(sql: string, named?: (query: string) => void): AsyncGenerator<Part>;
+}
 export interface Part {
   readonly fields: readonly Field[];
   readonly rows: Page['rows'];
@@ -22,7 +29,7 @@ export interface Part {
  * Asks the coordinator of a cluster, page by page: the next page is fetched when somebody wants it, so a slow reader slows the cluster and not this process.
  * Nothing but fetching a page is ever tried twice: asking for the same page again gives the same page.
  */
-export class Client {
+export class Client implements Asking {
   readonly #address: ClusterAddress;
   readonly #deadline: number;
   readonly #agent: HttpAgent;
@@ -44,7 +51,6 @@ export class Client {
       'x-trino-catalog': encodeURIComponent(address.catalog),
       'x-trino-schema': encodeURIComponent(address.schema),
       'x-trino-time-zone': 'UTC',
-      'x-trino-session': `query_max_run_time=${Math.ceil(deadline / 1000) + 1}s`,
       ...(tls &&
         password !== undefined &&
         password !== '' && { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }),
@@ -55,11 +61,15 @@ export class Client {
     if (this.#closed) throw closed();
   }
 
-  /** The whole of a small answer. */
-  async all(sql: string, named?: (query: string) => void): Promise<Part> {
+  /** The same for a release, which ends by its own time. */
+  within(left: TimeLeft): Asking {
+    return { all: (sql, named) => this.all(sql, named, left()), parts: (sql, named) => this.parts(sql, named, left()) };
+  }
+
+  async all(sql: string, named?: (query: string) => void, deadline = this.#deadline): Promise<Part> {
     let fields: readonly Field[] = [];
     const rows: (readonly unknown[])[] = [];
-    for await (const part of this.parts(sql, named)) {
+    for await (const part of this.parts(sql, named, deadline)) {
       fields = part.fields;
       for (const row of part.rows) rows.push(row);
     }
@@ -70,19 +80,20 @@ export class Client {
    * The parts of an answer; one at least, which may be empty. That there were no more is believed only when the cluster says that it has finished: until then
    * whoever reads them has nothing. `named` is told by which id the cluster knows it. Ends in time, whatever the cluster does; what is under way there is told to stop, and nobody waits for that.
    */
-  async *parts(sql: string, named?: (query: string) => void): AsyncGenerator<Part> {
+  async *parts(sql: string, named?: (query: string) => void, deadline = this.#deadline): AsyncGenerator<Part> {
     this.refuseClosed();
+    if (deadline <= 0) throw late();
     const stop = new AbortController();
     this.#under.add(stop);
     let passed = false;
     const timer = setTimeout(() => {
       passed = true;
       stop.abort();
-    }, this.#deadline);
+    }, deadline);
     let at: Page | undefined;
     let fields: readonly Field[] | undefined;
     try {
-      at = await this.#exchange('POST', '/v1/statement', stop.signal, sql);
+      at = await this.#exchange('POST', '/v1/statement', stop.signal, { sql, deadline });
       named?.(at.id);
       for (;;) {
         if (at.error !== undefined) throw new Refused(at.error, at.id);
@@ -122,11 +133,11 @@ export class Client {
     }
   }
 
-  async #exchange(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: string): Promise<Page> {
+  async #exchange(method: 'GET' | 'POST', path: string, signal: AbortSignal, begun?: Begun): Promise<Page> {
     let status: number;
     let text: string;
     try {
-      ({ status, text } = await this.#send(method, path, signal, body));
+      ({ status, text } = await this.#send(method, path, signal, begun));
     } catch (error) {
       const { code } = error as { code?: string };
       throw code === 'ECONNREFUSED' || code === 'ECONNRESET' ? new Again(trinoFault(error)) : error;
@@ -137,7 +148,7 @@ export class Client {
   }
 
   /** Always to the address that was written down, whatever host a page names: who lets us in is nobody else's business. */
-  #send(method: string, path: string, signal: AbortSignal, body?: string): Promise<{ status: number; text: string }> {
+  #send(method: string, path: string, signal: AbortSignal, begun?: Begun): Promise<{ status: number; text: string }> {
     const { host, port, tls } = this.#address;
     const { pathname, search } = new URL(path, 'http://coordinator');
     return new Promise((resolve, reject) => {
@@ -151,14 +162,18 @@ export class Client {
         agent: method === 'GET' ? this.#agent : fresh(this.#agent),
         headers: {
           ...this.#headers,
-          ...(body !== undefined && { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) }),
+          ...(begun && {
+            'content-type': 'text/plain; charset=utf-8',
+            'content-length': Buffer.byteLength(begun.sql),
+            'x-trino-session': `query_max_run_time=${Math.ceil(begun.deadline / 1000) + 1}s`,
+          }),
         },
       };
       const sent = (tls === 'disable' ? httpRequest : httpsRequest)(options, (response) => {
         textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
       });
       sent.on('error', reject);
-      sent.end(body);
+      sent.end(begun?.sql);
     });
   }
 
@@ -173,6 +188,12 @@ export class Client {
     for (const stop of this.#under) stop.abort();
     setTimeout(() => this.#agent.destroy(), 5000).unref();
   }
+}
+
+/** A statement that is sent, and how long it may take. */
+interface Begun {
+  readonly sql: string;
+  readonly deadline: number;
 }
 
 /** The same once more may do. */

@@ -1,6 +1,6 @@
 import { changedMeanwhile } from '../data-file.js';
 import { quoteName } from '../structure.js';
-import type { Client } from './client.js';
+import type { Asking } from './client.js';
 import { Refused } from './refused.js';
 import { quoteText, tableName } from './spelling.js';
 import type { Place, Table } from './table.js';
@@ -12,7 +12,7 @@ import type { Place, Table } from './table.js';
 export type Keeping = 'version' | 'never changes' | 'watched';
 
 /** By what a catalog is made of. A view in a catalog with versions has none itself. */
-export async function keepingOf(client: Client, place: Place): Promise<Keeping> {
+export async function keepingOf(client: Asking, place: Place): Promise<Keeping> {
   const sql = `SELECT connector_name FROM system.metadata.catalogs WHERE catalog_name = ${quoteText(place.catalog)}`;
   const made = String((await client.all(sql)).rows[0]?.[0] ?? '');
   if (made === 'tpch' || made === 'tpcds') return 'never changes';
@@ -26,7 +26,7 @@ export async function keepingOf(client: Client, place: Place): Promise<Keeping> 
 }
 
 /** The version each table is at; undefined for one that was never written to. The numbers are longer than a double, so they come as text. */
-export async function versionsOf(client: Client, places: readonly Place[]): Promise<readonly (string | undefined)[]> {
+export async function versionsOf(client: Asking, places: readonly Place[]): Promise<readonly (string | undefined)[]> {
   if (places.length === 0) return [];
   const one = (place: Place, i: number) =>
     `SELECT ${i} AS place, CAST(snapshot_id AS VARCHAR) AS version FROM ${tableName({ ...place, table: `${place.table}$refs` })} WHERE name = 'main'`;
@@ -43,7 +43,7 @@ const fieldsAtOnce = 200;
 
 /** The number of rows of each table, and a sum over all of them in which their order plays no part. */
 export async function stateOf(
-  client: Client,
+  client: Asking,
   tables: readonly Table[],
 ): Promise<readonly (readonly [rows: number, sum: string])[]> {
   if (tables.length === 0) return [];
@@ -65,13 +65,13 @@ function summed(columns: Table['columns']): string {
 
 /** Watches the tables of one pin. Statements that end while a look is still to come share it. */
 export class Watch {
-  readonly #client: Client;
+  readonly #client: Asking;
   readonly #tables: readonly Table[];
   readonly #state: string;
   #turn: Promise<unknown> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  constructor(client: Client, tables: readonly Table[], state: unknown) {
+  constructor(client: Asking, tables: readonly Table[], state: unknown) {
     this.#client = client;
     this.#tables = tables;
     this.#state = JSON.stringify(state);

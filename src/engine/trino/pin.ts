@@ -4,7 +4,7 @@ import { Exact } from '../exact.js';
 import { once } from '../once.js';
 import type { EngineSource } from '../source.js';
 import { allRows } from '../without.js';
-import type { Client, Part } from './client.js';
+import type { Asking, Client, Part } from './client.js';
 import { trino } from './dialect.js';
 import { closed, trinoFault } from './fault.js';
 import type { Watch } from './moment.js';
@@ -29,16 +29,18 @@ export class TrinoPin implements Pinned {
   readonly source: EngineSource;
   readonly room: number;
   readonly #client: Client;
+  readonly #asking: Asking;
   readonly #reading: Reading;
   readonly #watch: Watch;
   readonly #queries = new Set<string>();
   readonly #named = (query: string): void => void this.#queries.add(query);
   #closed = false;
 
-  constructor(given: { source: EngineSource; room: number; client: Client; reading: Reading; watch: Watch }) {
+  constructor(given: { source: EngineSource; room: number; client: Client; asking: Asking; reading: Reading; watch: Watch }) {
     this.source = given.source;
     this.room = given.room;
     this.#client = given.client;
+    this.#asking = given.asking;
     this.#reading = given.reading;
     this.#watch = given.watch;
   }
@@ -87,7 +89,7 @@ export class TrinoPin implements Pinned {
     this.#refuseClosed();
     try {
       const numbers: Numbers | undefined = statement.numbered && new Map();
-      for await (const { fields, rows } of this.#client.parts(spelt(this.#reading.show(statement)), this.#named))
+      for await (const { fields, rows } of this.#asking.parts(spelt(this.#reading.show(statement)), this.#named))
         if (rows.length > 0) yield new Exact(chunkOf(fields, rows, numbers));
       await this.#watch.unchanged();
     } catch (error) {
@@ -98,7 +100,7 @@ export class TrinoPin implements Pinned {
   async #ask(statement: Statement): Promise<Part> {
     this.#refuseClosed();
     try {
-      const found = await this.#client.all(spelt(statement), this.#named);
+      const found = await this.#asking.all(spelt(statement), this.#named);
       await this.#watch.unchanged();
       return found;
     } catch (error) {

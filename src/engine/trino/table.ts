@@ -5,7 +5,7 @@ import { didYouMean } from '../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
-import type { Client } from './client.js';
+import type { Asking } from './client.js';
 import { dayInText, numberInText } from './dialect.js';
 import type { Field } from './page.js';
 import { Refused } from './refused.js';
@@ -36,7 +36,7 @@ export function placeOf({ catalog, schema }: ClusterAddress, named: string): Pla
 
 /** Column types are asked of the cluster itself. */
 export async function describeTable(
-  client: Client,
+  client: Asking,
   place: Place,
   version: string,
   { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
@@ -60,7 +60,7 @@ export async function describeTable(
   };
 }
 
-async function notFound(client: Client, { catalog, schema, table }: Place): Promise<Fault> {
+async function notFound(client: Asking, { catalog, schema, table }: Place): Promise<Fault> {
   const sql = `SELECT table_name FROM ${tableName({ catalog, schema: 'information_schema', table: 'tables' })} WHERE table_schema = ${quoteText(schema)}`;
   const known = (await client.all(sql)).rows.map(([own]) => String(own));
   return new Fault(

@@ -4,8 +4,9 @@ import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.j
 import { shower } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { relationView } from '../structure.js';
+import { timeLeft } from '../time-left.js';
 import { columnNamed, type Staying, WithoutRows } from '../without.js';
-import { Client } from './client.js';
+import { type Asking, Client } from './client.js';
 import { trino } from './dialect.js';
 import { trinoFault } from './fault.js';
 import { atVersion, type Keeping, keepingOf, stateOf, versionsOf, Watch } from './moment.js';
@@ -61,6 +62,7 @@ class TrinoEngine implements Engine {
   readonly source: EngineSource;
   readonly room: number;
   readonly #client: Client;
+  readonly #limits: EngineLimits;
   readonly #tables: readonly Kept[];
   /** What was found when the tables last stood so. */
   #known: { readonly content: string; readonly reading: Reading } | undefined;
@@ -69,34 +71,37 @@ class TrinoEngine implements Engine {
     this.source = source;
     this.room = limits.room ?? limits.memory;
     this.#client = client;
+    this.#limits = limits;
     this.#tables = tables;
   }
 
   async pin(): Promise<Pinned> {
     const client = this.#client;
     client.refuseClosed();
+    const asking = client.within(timeLeft(this.#limits));
     try {
       const versioned = this.#tables.filter(({ keeping }) => keeping === 'version');
-      const versions = await versionsOf(client, versioned.map(({ place }) => place)); // biome-ignore format: one line
+      const versions = await versionsOf(asking, versioned.map(({ place }) => place)); // biome-ignore format: one line
       const at = new Map(versioned.map((kept, i) => [kept, versions[i]]));
       if (versions.includes(undefined)) throw new Fault('ENGINE_FAILED', 'A table of the cluster has lost its version.', 'Open the data again.'); // biome-ignore format: one line
-      const found = this.#tables.some(({ keeping }) => keeping === 'watched') ? await this.#describe(at) : undefined;
+      const found = this.#tables.some(({ keeping }) => keeping === 'watched') ? await this.#describe(asking, at) : undefined;
       const watched = [...(found ?? [])].filter(([{ keeping }]) => keeping === 'watched').map(([, table]) => table);
-      const state = await stateOf(client, watched);
+      const state = await stateOf(asking, watched);
       const content = [this.#tables.map((kept) => [kept.place, at.get(kept) ?? null]), state];
       const key = JSON.stringify([content, [...(found ?? [])].map(([, table]) => table)]);
       const reading =
-        this.#known?.content === key ? this.#known.reading : this.#read(found ?? (await this.#describe(at)), content);
+        this.#known?.content === key ? this.#known.reading : this.#read(found ?? (await this.#describe(asking, at)), content);
       this.#known = { content: key, reading };
-      return new TrinoPin({ source: this.source, room: this.room, client, reading, watch: new Watch(client, watched, state) });
+      const watch = new Watch(asking, watched, state);
+      return new TrinoPin({ source: this.source, room: this.room, client, asking, reading, watch });
     } catch (error) {
       throw trinoFault(error);
     }
   }
 
-  async #describe(at: ReadonlyMap<Kept, string | undefined>): Promise<ReadonlyMap<Kept, Table>> {
+  async #describe(asking: Asking, at: ReadonlyMap<Kept, string | undefined>): Promise<ReadonlyMap<Kept, Table>> {
     const found = this.#tables.map(async (kept) => {
-      const table = await describeTable(this.#client, kept.place, atVersion(at.get(kept)), kept.read);
+      const table = await describeTable(asking, kept.place, atVersion(at.get(kept)), kept.read);
       return [kept, table] as const;
     });
     return new Map(await Promise.all(found));

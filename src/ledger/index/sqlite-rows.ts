@@ -4,6 +4,11 @@ import type { Connection } from './sqlite.js';
 import { type Index, indexOf } from './tables.js';
 
 const blob = (columns: string): string => columns.replaceAll(/(\w+\.)?~(\w+)/g, 'CAST($1$2 AS BLOB)');
+/** The text of a row is hashed as it comes. */
+const spendsOf = (which: string): string =>
+  `SELECT CAST(l.hash || coalesce(p.hash, '-') || char(10) || l.body AS BLOB), CAST(l.sequence AS INTEGER), CAST(l."offset" AS INTEGER), (a.of IS NOT NULL) + (a.body IS NOT NULL)
+   FROM (SELECT sequence FROM book.link WHERE ${which}) s CROSS JOIN book.link l ON l.sequence = s.sequence
+   LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence`;
 const number = (column: string): string => `CAST(${column} AS INTEGER)`;
 
 export const indexOn = (db: Connection): Index => indexOf(rowsOn(db));
@@ -44,12 +49,12 @@ function rowsOn(db: Connection): Rows {
          WHERE l.key = ? AND l.population = ? AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
       ),
     ),
-    // The text of a row is hashed as it comes. Sorted here: sorting it there would move all texts.
-    spends: all(
-      `SELECT CAST(l.hash || coalesce(p.hash, '-') || char(10) || l.body AS BLOB), CAST(l.sequence AS INTEGER), CAST(l."offset" AS INTEGER), (a.of IS NOT NULL) + (a.body IS NOT NULL)
-       FROM (SELECT sequence FROM book.link WHERE population = ? AND key IS NOT NULL) s CROSS JOIN book.link l ON l.sequence = s.sequence
-       LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence`,
-    ),
+    // Sorted by whoever asked: sorting it there would move all texts.
+    spends: all(spendsOf('population = ? AND key IS NOT NULL')),
+    // In the order of the table itself: + keeps it from collecting and sorting all that the index of keys has.
+    spendsAfter: all(spendsOf('+population = ? AND key IS NOT NULL AND sequence > ? ORDER BY sequence LIMIT ?')),
+    spendsBefore: all(spendsOf('+population = ? AND key IS NOT NULL AND sequence < ? ORDER BY sequence DESC LIMIT ?')),
+    spendsKeyed: all(spendsOf('population = ? AND key >= ? AND key < ?')),
     keepLink: db.command('INSERT INTO book.link (sequence, "offset", population, key, hash, body) VALUES (?, ?, ?, ?, ?, ?)'),
     keepAnswer: db.command('INSERT INTO book.answer (of, sequence, body) VALUES (?, ?, ?)'),
     keepAccount: db.command(

@@ -1,4 +1,5 @@
 import { answerHash, Broken, type Link, type Stored, sha256 } from '../chain/chain.js';
+import type { Page } from '../ledger.js';
 import type { AccountState, Books, Change, Pending } from './accounts.js';
 import { changeBy, rootOf, stateHash } from './accounts.js';
 import { integer, type Row, text } from './row.js';
@@ -21,6 +22,9 @@ export interface Index {
   readonly replay: (key: string, population: string) => { readonly of: Stored; readonly answer: string } | undefined;
   /** Its entries, each fitting the link before it. */
   readonly spends: (population: string) => readonly Spend[];
+  /** Some of them. */
+  readonly page: (population: string, page: Page) => readonly Spend[];
+  readonly keyed: (population: string, prefix: string) => readonly Spend[];
 }
 export interface IndexBooks extends Books {
   /** Follows these links; whether the accounts are then those that the last of them pins. If not, these books are worth nothing. */
@@ -192,20 +196,25 @@ export function indexOf(asked: Rows): Index {
       const of = stored(row);
       return { of, answer: bound(text(row[4]), of.sequence, of.hash, text(row[5])) };
     },
-    spends: (population) =>
-      inOrder(asked.spends(population)).map(([row, number, offset, answered]) => {
-        const sequence = integer(number);
-        if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
-        const hash = text(row.subarray(0, 64));
-        // The hash before it, a newline and the body: what `linkHash` is taken of.
-        if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`);
-        const body = text(row.subarray(129));
-        const known = integer(answered);
-        return {
-          stored: { sequence, offset: integer(offset), hash, body },
-          answered: known === 0 ? 'no' : known === 2 ? 'kept' : 'lost',
-        };
-      }),
+    spends: (population) => inOrder(asked.spends(population)).map(spendIn),
+    page: (population, { most, ...from }) =>
+      inOrder(
+        'after' in from ? asked.spendsAfter(population, from.after, most) : asked.spendsBefore(population, from.before, most),
+      ).map(spendIn),
+    keyed: (population, prefix) => inOrder(asked.spendsKeyed(population, prefix, `${prefix}\u{10ffff}`)).map(spendIn),
+  };
+}
+
+function spendIn([row, number, offset, answered]: Row): Spend {
+  const sequence = integer(number);
+  if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
+  const hash = text(row.subarray(0, 64));
+  // The hash before it, a newline and the body: what `linkHash` is taken of.
+  if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`);
+  const known = integer(answered);
+  return {
+    stored: { sequence, offset: integer(offset), hash, body: text(row.subarray(129)) },
+    answered: known === 0 ? 'no' : known === 2 ? 'kept' : 'lost',
   };
 }
 

@@ -17,6 +17,10 @@ export class Wanted extends Error {
 }
 
 const link = 'l.sequence, 0, l.hash, l.body';
+const spendsOf = (which: string): string => `SELECT l.hash || coalesce(p.hash, '-') || chr(10) || l.body, l.sequence, 0,
+       CAST(a.of IS NOT NULL AS INTEGER) + CAST(a.body IS NOT NULL AS INTEGER)
+     FROM fugu_ledger.link AS l LEFT JOIN fugu_ledger.link AS p ON p.sequence = l.sequence - 1
+     LEFT JOIN fugu_ledger.answer AS a ON a.of = l.sequence WHERE ${which}`;
 const questions = {
   last: `SELECT ${link} FROM fugu_ledger.link AS l ORDER BY l.sequence DESC LIMIT 1`,
   link: `SELECT ${link} FROM fugu_ledger.link AS l WHERE l.sequence = $1`,
@@ -33,10 +37,10 @@ const questions = {
   replay: `SELECT ${link}, a.body, b.body FROM fugu_ledger.link AS l JOIN fugu_ledger.answer AS a ON a.of = l.sequence
      JOIN fugu_ledger.link AS b ON b.sequence = a.sequence
      WHERE l.key = $1 AND l.population = $2 AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
-  spends: `SELECT l.hash || coalesce(p.hash, '-') || chr(10) || l.body, l.sequence, 0,
-       CAST(a.of IS NOT NULL AS INTEGER) + CAST(a.body IS NOT NULL AS INTEGER)
-     FROM fugu_ledger.link AS l LEFT JOIN fugu_ledger.link AS p ON p.sequence = l.sequence - 1
-     LEFT JOIN fugu_ledger.answer AS a ON a.of = l.sequence WHERE l.population = $1 AND l.key IS NOT NULL`,
+  spends: spendsOf('l.population = $1 AND l.key IS NOT NULL'),
+  spendsAfter: spendsOf('l.population = $1 AND l.key IS NOT NULL AND l.sequence > $2 ORDER BY l.sequence LIMIT $3'),
+  spendsBefore: spendsOf('l.population = $1 AND l.key IS NOT NULL AND l.sequence < $2 ORDER BY l.sequence DESC LIMIT $3'),
+  spendsKeyed: spendsOf('l.population = $1 AND l.key >= $2 AND l.key < $3'),
 } as const;
 
 /** What is asked first of all, in one trip, and the questions it answers. */
@@ -129,6 +133,9 @@ export class FetchedRows {
     answer: (of) => this.#one('answer', of),
     replay: (key, population) => this.#one('replay', key, population),
     spends: (population) => this.#all('spends', population),
+    spendsAfter: (...asked) => this.#all('spendsAfter', ...asked),
+    spendsBefore: (...asked) => this.#all('spendsBefore', ...asked),
+    spendsKeyed: (...asked) => this.#all('spendsKeyed', ...asked),
     // The rows of accounts are written with every link, so nobody has to follow any.
     linksAfter: () => [],
     bodiesAfter: () => [],

@@ -26,6 +26,8 @@ export interface DraftOptions {
   readonly known?: Known;
   /** What was said about how records know each other; `undecided` when nothing was. */
   readonly dependence?: DraftDependence;
+  /** How much may be learned, as it was said. */
+  readonly budget?: DraftBudget;
   /** The order in which answers of a column are written, where it is known; what it does not name comes last. */
   readonly order?: ReadonlyMap<string, readonly string[]>;
   /** Who is in several rows, as found. */
@@ -37,6 +39,10 @@ export interface DraftOptions {
 
 /** How records know each other, as it will be written: said by the steward, or not yet. */
 export type DraftDependence = 'none' | 'undecided' | { readonly by: string; readonly oddsRatio?: string };
+
+export type DraftBudget =
+  | { readonly epsilon: string }
+  | { readonly belief: { readonly prior: string; readonly posterior: string } };
 
 export interface Draft {
   readonly text: string;

@@ -1,4 +1,4 @@
-import type { Draft, DraftDependence, DraftOptions, DraftProtect } from './draft.js';
+import type { Draft, DraftBudget, DraftDependence, DraftOptions, DraftProtect } from './draft.js';
 import type { FoundGroups } from './groups.js';
 import type { Guess } from './guess.js';
 import type { FoundPanel } from './panel.js';
@@ -34,6 +34,11 @@ export interface Hints {
   readonly protect: DraftProtect;
 }
 
+const budgetText = (budget: DraftBudget): string =>
+  'epsilon' in budget
+    ? `epsilon: ${budget.epsilon}`
+    : `belief: {prior: ${budget.belief.prior}, posterior: ${budget.belief.posterior}}`;
+
 /** The policy as it is written, with comments for whoever reads it. */
 export function render(
   options: DraftOptions,
@@ -56,7 +61,7 @@ export function render(
     '',
     '# How much may be learned about one secret over all releases together. Or by belief:',
     '# budget: {belief: {prior: 0.1, posterior: 0.3}, delta: 1e-6}',
-    'budget: {epsilon: 1, delta: 1e-6}',
+    `budget: {${budgetText(options.budget ?? { epsilon: '1' })}, delta: 1e-6}`,
     '',
     ...dependenceLines(options, hints),
     '',

@@ -79,8 +79,8 @@ function quantileAt(group: GroupRead, positions: Positions, part: number): Omit<
   while (found < size - 1 && told[found + 1]! < rank) found++;
   let [low, high] = [found, found];
   for (let p = 0; p < size; p++) {
-    const [upTo, before] = [group.beyond(p + 1, part), group.beyond(p, part)];
-    if (upTo.value < -upTo.half || before.value > before.half) continue;
+    // Judged by what was made to rise: of numbers that rise and fall by chance some far off would always seem possible.
+    if (told[p + 1]! - rank < -group.beyond(p + 1, part).half || told[p]! - rank > group.beyond(p, part).half) continue;
     low = Math.min(low, p);
     high = Math.max(high, p);
   }

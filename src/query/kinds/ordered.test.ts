@@ -144,11 +144,35 @@ describe('a distribution', () => {
       ['11 to 20', before[20]! - before[10]!],
       ['1 to 200', before.at(-1)],
     ]);
-    expect(exact({ kind: 'ranges', column: 'x' }).rows.map(({ keys }) => keys[0])).toContain('1 to 20');
     const noisy = released({ kind: 'cdf', column: 'x' }, policyWith(steps(1)), 'pure').rows;
     noisy.forEach(({ value }, i) => {
       expect(value).toBeGreaterThanOrEqual(noisy[i - 1]?.value ?? 0);
     });
+  });
+
+  it.each([undefined, ['party']])('has noise on each of its bins where nothing else is asked of it, by %j', (by) => {
+    const query = { kind: 'ranges', column: 'x', ...(by && { by }) };
+    const alone = bindBatch(parseBatch(query), policyWith());
+    const beside = bindBatch(parseBatch([query, { kind: 'cdf', column: 'x', ...(by && { by }) }]), policyWith());
+    expect([alone, beside].map(({ measures }) => measures.map(({ mechanism }) => mechanism))).toEqual([['additive'], ['ordered']]);
+    const errorOf = ({ measures, foresee }: typeof alone) =>
+      foresee(
+        measures.map(({ effects, cells }) =>
+          inDoubles(additive({ name: 'm', cells: cells.length, effects }, pure(rational(1, 4)), () => true).law),
+        ),
+      )[0]!.standardError;
+    expect(errorOf(alone)).toBeLessThan(0.8 * errorOf(beside));
+    // Bins in their order, group by group; whoever has no answer is in none of them.
+    const { measures, finish } = alone;
+    const groups = by ? 3 : 1;
+    const each = measures[0]!.cells.length / groups;
+    const { rows } = finish([
+      { noise: { kind: 'none' }, values: Array.from({ length: measures[0]!.cells.length }, (_, k) => BigInt(k)) },
+    ])[0]!;
+    const shown = rows.length / groups;
+    expect(each - shown).toBe(1);
+    expect(rows.map(({ value }) => value)).toEqual(rows.map((_, i) => Math.floor(i / shown) * each + (i % shown)));
+    expect(rows.map(({ keys }) => keys.at(-1))).toContain('1 to 20');
   });
 
   it('and its ranges are one measure, counted and paid for once', () => {

@@ -12,6 +12,7 @@ import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import type { Query } from '../query.js';
 import type { BoundQuery, Scope } from '../scope.js';
+import { eachByItself } from './each-by-itself.js';
 import { alongForest } from './forest.js';
 import { countTold, type Ordering, orderedCounts, orderingOf, type Positions } from './ordered.js';
 
@@ -69,7 +70,7 @@ function bind(query: RangesQuery, scope: Scope): BoundQuery {
   };
 }
 
-/** Cells that are asked one by one, and nothing else of the column: where pairs join them to a forest, few sums are enough for each. */
+/** Cells that are asked one by one, and nothing else of the column: where pairs join them to a forest, few sums are enough for each; else noise on each by itself, where that is less. */
 function cellByCell(
   query: RangesQuery,
   scope: Scope,
@@ -85,7 +86,8 @@ function cellByCell(
   if (!cells) return undefined;
   const reading = readingOf(strategy);
   const meanVariance = spans.reduce((sum, { from, to }) => sum + reading.variance(from, to), 0) / spans.length;
-  const bound = alongForest(scope, rows, cells, layout, { effects, meanVariance });
+  const rival = { effects, meanVariance };
+  const bound = alongForest(scope, rows, cells, layout, rival) ?? eachByItself(scope, rows, cells, layout, rival);
   return (
     bound && {
       ...bound,

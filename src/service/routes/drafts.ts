@@ -6,6 +6,7 @@ import { answersForm } from '../drafts.js';
 import { Refused } from '../problem.js';
 import type { Role } from '../role.js';
 import { type Caller, defineRoute } from '../route.js';
+import { comeAgain } from '../who.js';
 
 const listed = z.looseObject({ id: z.string(), file: z.string(), made: z.string() });
 const said = z.union([z.string(), z.array(z.string())]);
@@ -61,9 +62,12 @@ export const routes = [
     works: true,
     takesFile: true,
     answer: draft,
-    handle: async ({ service, caller, sent }) => {
+    handle: async ({ service, caller, sent, inTurn }) => {
       refuseNarrow(caller);
-      return service.drafts.begin(await sent());
+      const back = await service.sending.take();
+      if (!back) throw new Refused(503, 'BUSY', 'Too many files are being sent already.', comeAgain, 5);
+      const draft = await service.drafts.receive(await sent()).finally(back);
+      return inTurn(() => service.drafts.begin(draft));
     },
   }),
   defineRoute({
@@ -116,15 +120,17 @@ export const routes = [
       const file = join(dirname(service.firstPolicy!.policy.file), `${name}.yaml`);
       if (existsSync(file) || service.policyOf(caller, name))
         throw new Refused(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
-      await service.drafts.confirm(named.draft!, file, columns);
-      try {
-        const served = await service.serve(file);
-        service.drafts.end(named.draft!, true);
-        return { name: served.name, population: publicName(served.policy) };
-      } catch (error) {
-        rmSync(file, { force: true });
-        throw error;
-      }
+      return service.drafts.alone(named.draft!, async () => {
+        await service.drafts.confirm(named.draft!, file, columns);
+        try {
+          const served = await service.serve(file);
+          service.drafts.end(named.draft!, true);
+          return { name: served.name, population: publicName(served.policy) };
+        } catch (error) {
+          rmSync(file, { force: true });
+          throw error;
+        }
+      });
     },
   }),
   defineRoute({
@@ -136,7 +142,7 @@ export const routes = [
     answer: z.strictObject({ ended: z.boolean() }),
     handle: async ({ service, caller, named }) => {
       refuseNarrow(caller);
-      service.drafts.end(named.draft!);
+      await service.drafts.alone(named.draft!, async () => service.drafts.end(named.draft!));
       return { ended: true };
     },
   }),

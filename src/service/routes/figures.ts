@@ -1,15 +1,14 @@
 import * as z from 'zod';
-import { withData } from '../../ask/opened.js';
 import { beliefPoints, whatIfFigures } from '../../ask/policy-figures.js';
 import { recordedAnswer } from '../../ask/recorded.js';
-import { hidesTies, leakageByKind, tieSample } from '../../ask/tie-figures.js';
-import { attackPolicy } from '../../attack/policy/attack.js';
-import { releasedTable } from '../../attack/policy/table.js';
+import { hidesTies } from '../../ask/tie-figures.js';
 import { Fault } from '../../errors.js';
 import { partsSpent, steadyWords } from '../../release/parts.js';
 import { tableCsv } from '../../report/csv.js';
 import { publishedTable } from '../../report/published-table.js';
 import { tieColumns } from '../../ties/kinds.js';
+import { aside } from '../aside.js';
+import type { Served } from '../policies.js';
 import { Refused } from '../problem.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
@@ -20,8 +19,7 @@ const posterior = z.record(z.string(), z.number());
 const leaks = z.array(z.strictObject({ base: z.number(), leak: figure }));
 const amount = z.union([z.string().max(40), z.number()]).transform(String);
 
-/** Records that are attacked at most: what takes longer belongs on the command line. */
-const mostAttacked = 2000;
+const fileOf = ({ file, policy: { digest } }: Served) => ({ file, digest });
 
 export const routes = [
   defineRoute({
@@ -52,7 +50,7 @@ export const routes = [
     handle: async ({ served, caller }) => {
       if (caller.role !== 'steward' && hidesTies(served.policy))
         throw new Refused(403, 'ACCESS_DENIED', 'Who is tied to whom is hidden in this policy.', 'Ask a steward.');
-      return leakageByKind(served.session(caller.name));
+      return aside({ ...fileOf(served), kind: 'leakage' });
     },
   }),
   defineRoute({
@@ -83,7 +81,14 @@ export const routes = [
       error: figure.nullable(),
       posterior,
     }),
-    handle: ({ served, caller, body }) => whatIfFigures(served.session(caller.name), body),
+    handle: async ({ served, caller, body }) =>
+      body.ties?.length
+        ? aside({ ...fileOf(served), kind: 'whatIf', asked: body })
+        : whatIfFigures(
+            served.policy,
+            body,
+            served.session(caller.name).account.routes.map(({ amplifier }) => amplifier),
+          ),
   }),
   defineRoute({
     name: 'ties',
@@ -97,12 +102,18 @@ export const routes = [
       records: z.number().int(),
       ties: z.number().int(),
       shown: z.looseObject({
-        nodes: z.array(z.looseObject({ id: z.number().int(), degree: z.number().int() })),
+        nodes: z.array(
+          z.looseObject({
+            id: z.number().int(),
+            degree: z.number().int(),
+            kind: z.literal('shared').optional().describe('No record: what several of them share and nobody sees.'),
+          }),
+        ),
         edges: z.array(z.looseObject({ a: z.number().int(), b: z.number().int(), kind: z.string(), oddsRatio: figure })),
       }),
       kinds: z.array(z.looseObject({ kind: z.string(), index: z.number().int() })),
     }),
-    handle: ({ served, caller, query: { most = 300 } }) => tieSample(served.session(caller.name), most),
+    handle: ({ served, query: { most = 300 } }) => aside({ ...fileOf(served), kind: 'ties', most }),
   }),
   defineRoute({
     name: 'time',
@@ -150,11 +161,14 @@ export const routes = [
       const sequence = await seenEntry({ ...asked, named: { entry: String(body.entry) } });
       const { tables, receipt } = await recordedAnswer(session, sequence);
       if (!tables) throw new Fault('QUERY_UNSUPPORTED', 'Only tables can be attacked.', 'Name the entry of a histogram.');
-      const files = new Map(tables.map((table, k) => [`${k}.csv`, tableCsv(publishedTable(table, served.policy))]));
-      const released = releasedTable(JSON.stringify(receipt), files, served.policy, body.column);
-      return withData(served.file, (rows) =>
-        attackPolicy(served.policy, rows, released, { show: body.show ?? 6, limit: mostAttacked }),
-      );
+      return aside({
+        ...fileOf(served),
+        kind: 'attack',
+        receipt: JSON.stringify(receipt),
+        tables: tables.map((table, k) => [`${k}.csv`, tableCsv(publishedTable(table, served.policy))] as const),
+        column: body.column,
+        show: body.show ?? 6,
+      });
     },
   }),
 ];

@@ -46,7 +46,10 @@ export const routes = [
     roles: everybody,
     tells: 'text/event-stream',
     answer: z.string(),
-    handle: async ({ service, caller, named }) => new Told(service.jobs.find(caller, named.job!).events()),
+    handle: async ({ service, caller, session, named }) =>
+      new Told(
+        service.jobs.find(caller, named.job!).events(service.stillIn(caller, session), service.limits.heartbeatMilliseconds),
+      ),
   }),
   defineRoute({
     name: 'cancel',

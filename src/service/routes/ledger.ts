@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { entryPage } from '../../ask/ledger-page.js';
+import { Fault } from '../../errors.js';
 import { publicName } from '../../policy/population.js';
 import { steadyWords } from '../../release/parts.js';
 import { everybody } from '../role.js';
@@ -19,6 +21,10 @@ const entry = z.looseObject({
   at: z.string(),
   analyst: z.string(),
   label: z.string(),
+  epsilon: z
+    .number()
+    .optional()
+    .describe('What it uses of the budget by itself, ties included; absent where it pays for nothing.'),
   settled: z.boolean(),
   hash: z.string(),
 });
@@ -51,15 +57,30 @@ export const routes = [
     summary: 'Everything this population has paid for; an analyst sees what they paid for themselves.',
     roles: everybody,
     query: z.strictObject({
-      after: z.coerce.number().int().min(0).optional().describe('Entries after this one.'),
+      after: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('The first entries after this one; the first of all when absent.'),
+      before: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('The last entries before this one instead; 9007199254740991 for the last of all.'),
       most: z.coerce.number().int().min(1).max(1000).optional().describe('So many at most; 100 when absent.'),
     }),
-    answer: z.strictObject({ entries: z.array(entry), more: z.boolean() }),
-    handle: async ({ served, caller, query: { after = 0, most = 100 } }) => {
-      const all = (await served.of(caller.name).entries()).filter(
-        (e) => e.sequence > after && (caller.role !== 'analyst' || e.analyst === caller.name),
-      );
-      return { entries: all.slice(0, most), more: all.length > most };
+    answer: z.strictObject({
+      entries: z.array(entry).describe('Oldest first.'),
+      more: z.boolean().describe('There are others in that direction, also where few or none are told here.'),
+      next: z.number().int().optional().describe('Where to go on, as after or before.'),
+    }),
+    handle: async ({ served, caller, query: { after, before, most = 100 } }) => {
+      if (after !== undefined && before !== undefined)
+        throw new Fault('USAGE', 'Entries are listed in one direction.', 'Send after or before.');
+      const analyst = caller.role === 'analyst' ? caller.name : undefined;
+      return entryPage(served.session(caller.name), { after, before, most, analyst });
     },
   }),
   defineRoute({

@@ -42,9 +42,13 @@ function columnOf(declared: Column) {
 const sentencesOf = (policy: Policy) =>
   explain({ ...policy, ledger: 'the ledger of this service', population: publicName(policy) });
 
+/** The public column that puts rows in order. */
+const orderOf = ({ dependence }: Policy): string | undefined =>
+  dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
+
 function detailsOf(name: string, policy: Policy) {
   const { protect, budget, columns, relations, tables, dependence } = policy;
-  const steps = dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
+  const steps = orderOf(policy);
   const number = (x: Rational) => toNumber(x);
   return {
     name,
@@ -95,9 +99,21 @@ export const routes = [
     path: '/v1/policies',
     summary: 'The policies this token opens.',
     roles: everybody,
-    answer: z.strictObject({ policies: z.array(z.strictObject({ name: z.string(), population: z.string() })) }),
+    answer: z.strictObject({
+      policies: z.array(
+        z.strictObject({
+          name: z.string(),
+          population: z.string(),
+          steps: z.boolean().describe('Whether rows follow one another: then there is something to say about time.'),
+        }),
+      ),
+    }),
     handle: async ({ service, caller }) => ({
-      policies: service.policiesOf(caller).map(({ name, policy }) => ({ name, population: publicName(policy) })),
+      policies: service.policiesOf(caller).map(({ name, policy }) => ({
+        name,
+        population: publicName(policy),
+        steps: orderOf(policy) !== undefined,
+      })),
     }),
   }),
   defineRoute({

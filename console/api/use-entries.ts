@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'preact/hooks';
+import { call } from './client.ts';
+import type { Entries, Entry } from './shapes.ts';
+import { useAnswer } from './use-answer.ts';
+
+/** The newest entries of a ledger, and those before them as often as somebody wants. */
+export function useEntries(path: string, most = 200) {
+  const [asked, again] = useAnswer<Entries>(`${path}?before=${Number.MAX_SAFE_INTEGER}&most=${most}`);
+  const [older, setOlder] = useState<{ readonly entries: readonly Entry[]; readonly next?: number | undefined }>();
+  // What is loaded anew begins with the newest again.
+  useEffect(() => setOlder(undefined), [asked]);
+  const newest = asked.state === 'done' ? asked.value : undefined;
+  const next = older ? older.next : newest?.next;
+  const earlier = async () => {
+    const page = await call<Entries>(`${path}?before=${next}&most=${most}`);
+    setOlder({ entries: [...page.entries, ...(older?.entries ?? [])], next: page.next });
+  };
+  return {
+    asked,
+    again,
+    /** Oldest first. */
+    entries: [...(older?.entries ?? []), ...(newest?.entries ?? [])],
+    ...(next !== undefined && { earlier: () => void earlier() }),
+  };
+}

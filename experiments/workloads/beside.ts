@@ -1,0 +1,55 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { csvOf } from '../../src/report/csv.js';
+import { roundsOn } from '../synth/adult.js';
+import { type Distance, oursOn, peerOn, peersThere } from './beside-peers.js';
+import { iterationErrors } from './iterations.js';
+import { rhoOf } from './measured.js';
+import { readSet, setNames } from './sets.js';
+
+const chosen = (variable: string, all: readonly string[]): readonly string[] => process.env[variable]?.split(',') ?? all;
+const short = (x: number): number => Number(x.toPrecision(4));
+/** As many cells as the model of `fugu synth` has. */
+const cells = 200_000;
+/** What OpenDP leaves to the user: a model as large as ours; for single columns the part that the paper of AIM gives them, and not half; stopped after half an hour of processor. */
+const settings = { megabytes: (cells * 8) / 2 ** 20, oneway: 1 / 16, quick: true, stop: 1800 };
+
+/**
+ * All tables of three columns of public data sets, as tables and as rows, beside OpenDP where it is installed. Lines are written as they come. FUGU_SETS, FUGU_EPSILONS and FUGU_ALGORITHMS
+ * (AIM,MST) choose among them.
+ */
+export async function besidePeers(out: string): Promise<void> {
+  const peers = await peersThere();
+  if (!peers) console.log('No OpenDP with graphical models (README.md): this program alone.');
+  const file = join(out, 'peers.csv');
+  writeFileSync(file, csvOf([['data', 'epsilon', 'by', 'distance', 'rmse', 'seconds', 'cpu']]));
+  const tell = (name: string, epsilon: number, { by, distance, rmse, seconds, cpu }: Distance) => {
+    const line = [name, epsilon, by, ...[distance, rmse, seconds, cpu].map((x) => (x === undefined ? '' : short(x)))];
+    console.log(line.join(' '));
+    appendFileSync(file, csvOf([line]));
+  };
+  for (const epsilon of chosen('FUGU_EPSILONS', ['1', '0.1', '10']).map(Number))
+    for (const name of chosen('FUGU_SETS', setNames)) {
+      const set = await readSet(name);
+      if (!set) continue;
+      const rho = rhoOf(epsilon, 1e-9);
+      for (const own of oursOn(set, 3, rho, 'removed')) tell(name, epsilon, own);
+      const { distance, ...made } = roundsOn(set, rho, 'removed', cells);
+      tell(name, epsilon, { by: 'synth', ...made, distance: distance[2]! });
+      if (!peers) continue;
+      for (const algorithm of chosen('FUGU_ALGORITHMS', ['MST', 'AIM']))
+        tell(name, epsilon, await peerOn(set, 3, rho, algorithm as 'AIM' | 'MST', algorithm === 'AIM' ? settings : {}));
+    }
+}
+
+/** Tables of few columns beside the iterations of papers. */
+export async function besideIterations(out: string): Promise<void> {
+  const set = await readSet('eusilc');
+  if (!set) return;
+  const few = [1, 2, 3];
+  const coded = { ...set, sizes: few.map((k) => set.sizes[k]!), columns: few.map((k) => set.columns[k]!) };
+  const rows = [0.1, 1, 10].map((epsilon) => [epsilon, ...Object.values(iterationErrors(coded, epsilon)).map(short)]);
+  const header = ['epsilon', 'cim', 'pmw', 'workload, no delta', 'workload, delta 1e-6'];
+  console.table(rows.map((row) => Object.fromEntries(row.map((x, k) => [header[k]!, x]))));
+  writeFileSync(join(out, 'iterations.csv'), csvOf([header, ...rows]));
+}

@@ -1,0 +1,36 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { defaultLimits } from './limits.js';
+import { timeLeft } from './time-left.js';
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('the time of a release', () => {
+  it('is FUGU_DEADLINE, and so is that of a statement; otherwise an hour, and ten minutes a statement', () => {
+    const times = () => [defaultLimits().release, defaultLimits().deadline];
+    vi.stubEnv('FUGU_DEADLINE', '');
+    expect(times()).toEqual([3_600_000, 600_000]);
+    for (const [text, time] of [['90s', 90_000], ['10m', 600_000], ['2h', 7_200_000]] as const) {
+      vi.stubEnv('FUGU_DEADLINE', text);
+      expect(times()).toEqual([time, time]);
+    } // biome-ignore format: one line
+    for (const text of ['10', '0s', '-1s', '1.5h', '1d', 'soon', '999999h']) {
+      vi.stubEnv('FUGU_DEADLINE', text);
+      expect(times).toThrow(/not a usable time/);
+    }
+  });
+
+  it('ends every statement of it, and none is longer than a statement may be', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const left = timeLeft({ deadline: 600, release: 1000 });
+      const told = [left()];
+      for (const passed of [300, 300, 300, 300]) {
+        vi.advanceTimersByTime(passed);
+        told.push(left());
+      }
+      expect(told).toEqual([600, 600, 400, 100, 0]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

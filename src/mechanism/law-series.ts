@@ -1,0 +1,52 @@
+/** So many Laplace noises of one scale, continuous and independent. */
+export interface Alike {
+  readonly scale: number;
+  readonly times: number;
+}
+
+/**
+ * P(|S| > h) of a sum of continuous Laplace noises and a Gaussian one, from above, and by no more than `slack` beyond rounding: the Fourier series of the law
+ * wrapped around a circle so wide that next to nothing overlaps (law-sum.proof.md, 8).
+ */
+export function seriesTail(laplaces: readonly Alike[], sigma: number, h: number, slack: number): number {
+  if (!(h > 0)) return 1;
+  const beyond = farOf(laplaces, sigma, slack / 4);
+  const around = Math.max(beyond + h, 2 * h);
+  const turn = (2 * Math.PI) / around;
+  const [cosine, sine] = [Math.cos(turn * h), Math.sin(turn * h)];
+  /** The rest of the series is no more than its next factor over this (Dirichlet). */
+  const damping = Math.abs(Math.sin((turn * h) / 2));
+  let [c, s] = [1, 0];
+  let inside = (2 * h) / around;
+  for (let k = 1; k <= mostTerms; k++) {
+    [c, s] = [c * cosine - s * sine, s * cosine + c * sine];
+    const factor = (2 / (Math.PI * k)) * waveOf(laplaces, sigma, turn * k);
+    inside += factor * s;
+    if (factor < (slack / 4) * damping) return Math.min(1, Math.max(0, 1 - inside) + slack);
+  }
+  return 1;
+}
+const mostTerms = 1e6;
+
+/** The characteristic function. */
+function waveOf(laplaces: readonly Alike[], sigma: number, t: number): number {
+  let wave = sigma > 0 ? Math.exp(-((sigma * t) ** 2) / 2) : 1;
+  for (const { scale, times } of laplaces) {
+    const one = 1 / (1 + (scale * t) ** 2);
+    wave *= times === 1 ? one : one ** times;
+  }
+  return wave;
+}
+
+/** A distance that is passed with probability `rare` at most: Chernoff's bound at one place. */
+function farOf(laplaces: readonly Alike[], sigma: number, rare: number): number {
+  let [widest, variance] = [0, sigma ** 2];
+  for (const { scale, times } of laplaces) {
+    widest = Math.max(widest, scale);
+    variance += 2 * times * scale ** 2;
+  }
+  const at = Math.min(widest > 0 ? 0.8 / widest : Number.POSITIVE_INFINITY, 6 / Math.sqrt(variance));
+  let growth = (sigma * at) ** 2 / 2;
+  for (const { scale, times } of laplaces) growth -= times * Math.log1p(-((scale * at) ** 2));
+  return (Math.log(2 / rare) + growth) / at;
+}

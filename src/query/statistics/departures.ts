@@ -1,0 +1,59 @@
+import { dot, type Matrix, square } from './matrix.js';
+
+/** The noise of every cell: its variance, and whether it strays farther now and then than a normal one would. */
+export interface CellNoise {
+  readonly variance: number;
+  readonly laplace: boolean;
+}
+
+/** How far a table departs from what its margins say, and how far sampling and noise make it do so (independent.proof.md, 1 and 2). */
+export interface Departures {
+  readonly total: number;
+  /** Margins as parts of one. */
+  readonly p: readonly number[];
+  readonly q: readonly number[];
+  readonly left: readonly (readonly number[])[];
+  readonly right: readonly (readonly number[])[];
+  readonly values: readonly number[];
+  readonly spread: Matrix;
+}
+
+const sum = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0);
+
+/** Undefined where no rows are left. */
+export function departuresOf(counts: readonly (readonly number[])[], variance: number, factor: number): Departures | undefined {
+  const total = sum(counts.map(sum));
+  if (!(total > 0)) return undefined;
+  const p = parts(counts.map(sum));
+  const q = parts(counts[0]!.map((_, j) => sum(counts.map((row) => row[j]!))));
+  const [left, right] = [contrasts(p), contrasts(q)];
+  // Contrasts that margins do not enter: of each row's counts less its part of all, and so for columns.
+  const values = left.flatMap((u) => right.map((w) => sum(counts.map((row, i) => u[i]! * dot(row, w)))));
+  const products = (list: readonly (readonly number[])[], of: readonly number[]) =>
+    list.map((u) => list.map((v) => ({ sampled: u.reduce((s, x, i) => s + x * v[i]! * of[i]!, 0), noised: dot(u, v) })));
+  const [rows, columns] = [products(left, p), products(right, q)];
+  const width = right.length;
+  const spread = square(left.length * width);
+  rows.forEach((own, a) => {
+    own.forEach((x, c) => {
+      columns.forEach((other, b) => {
+        other.forEach((y, d) => {
+          spread[a * width + b]![c * width + d] = total * factor * x.sampled * y.sampled + variance * x.noised * y.noised;
+        });
+      });
+    });
+  });
+  return { total, p, q, left, right, values, spread };
+}
+
+/** None below a thousandth. */
+function parts(margin: readonly number[]): readonly number[] {
+  const total = sum(margin);
+  const kept = margin.map((x) => Math.max(1e-3, x / total));
+  const all = sum(kept);
+  return kept.map((x) => x / all);
+}
+
+/** One less than there are: whether a row is in level k, less the part of all that is. */
+const contrasts = (p: readonly number[]): readonly (readonly number[])[] =>
+  p.slice(1).map((part, k) => p.map((_, i) => (i === k + 1 ? 1 : 0) - part));

@@ -1,0 +1,107 @@
+import { readdirSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTown, type Town } from './served.js';
+
+let town: Town;
+afterEach(() => town?.close());
+
+const csv = `id,colour,house\n${Array.from({ length: 40 }, (_, k) => `${k},${['red', 'blue'][k % 2]},h${k >> 1}`).join('\n')}\n`;
+const sending = (token: string, body: string | ReadableStream<Uint8Array>) => ({
+  method: 'POST',
+  headers: { authorization: `Bearer ${token}`, 'x-file-name': 'colours.csv', 'content-type': 'text/csv' },
+  body,
+  duplex: 'half' as const,
+});
+
+/** A body that is not all there until somebody says so. */
+function slowBody(): { readonly body: ReadableStream<Uint8Array>; finish(): void } {
+  let finish = (): void => undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(sender) {
+      sender.enqueue(new TextEncoder().encode(csv));
+      finish = () => sender.close();
+    },
+  });
+  return { body, finish: () => finish() };
+}
+
+describe('a file that is sent slowly', () => {
+  it('holds no turn of those who work, and only so many are sent at once', async () => {
+    town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50, sending: 2 });
+    const root = town.token('root', 'steward');
+    const slow = [slowBody(), slowBody()];
+    const sent = slow.map(({ body }) => town.send('/v1/drafts', sending(root, body)));
+    await expect.poll(() => readdirSync(`${town.folder}/drafts`).length).toBe(2);
+    expect((await town.ask(root, '/v1/policies/town/plan', { question: { kind: 'count' } })).status).toBe(200);
+    const third = await town.send('/v1/drafts', sending(root, csv));
+    expect([third.status, third.headers.get('retry-after')]).toEqual([503, '5']);
+    slow[0]!.finish();
+    expect((await sent[0]!).status).toBe(200);
+    slow[1]!.finish();
+    expect((await sent[1]!).status).toBe(200);
+    expect((await town.ask(root, '/v1/drafts')).body.drafts).toHaveLength(2);
+  });
+});
+
+describe('a draft', () => {
+  it('becomes one policy, however many confirm it under however many names', async () => {
+    town = await openTown();
+    const root = town.token('root', 'steward');
+    const { id } = (await town.send('/v1/drafts', sending(root, csv))).body;
+    await town.ask(root, `/v1/drafts/${id}/answers`, { dependence: 'house' });
+    const said = await Promise.all(['one', 'two', 'three'].map((name) => town.ask(root, `/v1/drafts/${id}/confirm`, { name })));
+    expect(said.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect((await town.ask(root, '/v1/policies')).body.policies).toHaveLength(3);
+    expect(readdirSync(town.folder).filter((file) => /^(one|two|three)\.yaml$/.test(file))).toHaveLength(1);
+    expect((await town.ask(root, `/v1/drafts/${id}/confirm`, { name: 'four' })).status).toBe(404);
+  });
+});
+
+describe('whoever listens to a job', () => {
+  const listening = async (
+    end: (ann: string) => Promise<void> | void,
+    headers: (ann: string) => Promise<Record<string, string>>,
+  ) => {
+    town = await openTown(undefined, { heartbeatMilliseconds: 20 });
+    const ann = town.token('ann', 'analyst');
+    let open = (): void => undefined;
+    const gate = new Promise<object>((go) => {
+      open = () => go({});
+    });
+    const { job } = town.service.jobs.begin(town.tokens.find(ann)!, 'town', () => gate);
+    const events = await town.app.request(`http://fugu.test/v1/jobs/${job}/events`, { headers: await headers(ann) });
+    expect(events.status).toBe(200);
+    await end(ann);
+    // Ends by itself: the job goes on.
+    const text = await events.text();
+    expect(town.service.jobs.underWay).toBe(1);
+    open();
+    expect(text).not.toContain('event: done');
+  };
+
+  it('hears nothing more once their token was ended', () =>
+    listening(
+      (ann) => void town.tokens.end(town.tokens.find(ann)!.id),
+      async (ann) => ({ authorization: `Bearer ${ann}` }),
+    ));
+
+  it('nor once their session was', () => {
+    let cookie = '';
+    return listening(
+      () => town.service.sessions.end(cookie.split('=')[1]!),
+      async (ann) => {
+        const { headers } = await town.ask(undefined, '/v1/session', { token: ann });
+        cookie = headers.get('set-cookie')!.split(';')[0]!;
+        return { cookie };
+      },
+    );
+  });
+
+  it('is told where to look for a job that this process never had', async () => {
+    town = await openTown();
+    const ann = town.token('ann', 'analyst');
+    const { status, body } = await town.ask(ann, `/v1/jobs/${'0'.repeat(40)}`);
+    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    expect(body.hint).toMatch(/known only to the process that runs it.*ask the same again/);
+  });
+});
