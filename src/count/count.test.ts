@@ -322,3 +322,24 @@ describe('a table of many columns', () => {
     await engine.close();
   }, 60_000);
 });
+
+describe('whole numbers that rows are grouped by', () => {
+  it('stand at their places, held to their bounds; those that are missing at none', async () => {
+    const source = join(folder, 'whole.duckdb');
+    const instance = await DuckDBInstance.create(source);
+    const connection = await instance.connect();
+    await connection.run(
+      "CREATE TABLE people AS SELECT * FROM (VALUES (3, 'a'), (17, 'a'), (18, NULL), (18, 'b'), (20, 'b'), (21, 'a'), (NULL, 'a'), (-2147483648, 'b'), (2147483647, 'b')) AS v(age, g)",
+    );
+    instance.closeSync();
+    const policy = { ...samplePolicy([number('age', '17', '20'), category('g', ['a', 'b'])]), data: { source, table: 'people' } };
+    const asked = [{ kind: 'quantile', column: 'age', at: [0.5] }, { kind: 'quantile', column: 'age', at: [0.5], by: ['g'] }, { kind: 'sum', column: 'age' }]; // biome-ignore format: one line
+    const { measures } = bindBatch(parseBatch(asked), policy);
+    // As it is, not held by places.
+    const engine = await openNow({ source, table: 'people' });
+    const found = (await bySql(engine, policy, measures)).map((cells) => cells.map(Number));
+    expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open().map(Number))).toEqual(found);
+    await engine.close();
+    expect(found).toEqual([[3, 2, 0, 3], [2, 0, 0, 1, 1, 1, 0, 2, 0, 1, 0, 0], [3 * 17 + 2 * 18 + 3 * 20]]); // biome-ignore format: one line
+  });
+});
