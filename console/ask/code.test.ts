@@ -24,6 +24,20 @@ it('says a survey, a pattern and SQL by their own words', () => {
   expect(of({ sql: 'SELECT COUNT(*) FROM data' }, 'R')).toContain('sql = "SELECT COUNT(*) FROM data"');
 });
 
+it('asks for rows, centres and weights by their own words, and in files where the command line reads those', () => {
+  const kmeans = { kmeans: { columns: ['age'], clusters: 3 } };
+  expect(of(kmeans, 'Command line')).toContain(`--kmeans '${JSON.stringify(kmeans.kmeans)}'`);
+  expect(of(kmeans, 'Python')).toContain('policy.ask(kmeans={"columns": ["age"], "clusters": 3}, epsilon="0.2")');
+  expect(of(kmeans, 'R')).toContain('fugu_ask(policy, kmeans = list(columns = list("age"), clusters = 3)');
+  expect(of({ workload: { tables: [{ all: 2 }] } }, 'Command line')).toMatch(
+    /^cat > workload.yaml [\s\S]*--workload workload.yaml/,
+  );
+  expect(of({ synth: { rows: 10 } }, 'Command line')).toContain('fugu synth town.yaml --request synth.yaml --epsilon 0.2');
+  expect(codeFor('town', { question: { network: true }, epsilon: '1' }, 'http://x').map((c) => c.name)).not.toContain(
+    'Command line',
+  );
+});
+
 it('keeps quotes of a query inside the quotes of a shell', () => {
   const sql = "SELECT COUNT(*) FROM data WHERE vote = 'left'";
   expect(of({ sql }, 'Command line')).toContain(`'SELECT COUNT(*) FROM data WHERE vote = '"'"'left'"'"''`);

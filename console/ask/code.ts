@@ -20,15 +20,12 @@ function asked(question: unknown): { readonly word: Word; readonly value: unknow
 /** The same request in every language it can be sent from. Numbers are texts, so that a fraction stays one. */
 export function codeFor(policy: string, { question, epsilon }: Asking, origin: string): readonly Code[] {
   const { word, value } = asked(question);
-  const said = value === true ? `--${word}` : `--${word} ${single(typeof value === 'string' ? value : JSON.stringify(value))}`;
   const python = `${word === 'query' ? '' : `${word}=`}${pythonic(value)}, epsilon="${epsilon}"`;
   const r = `${word} = ${listOf(value)}, epsilon = "${epsilon}"`;
-  const file = `${policy}.yaml`;
+  const command = commandFor(`${policy}.yaml`, word, value, epsilon);
+  const rows = !rowless.has(word);
   return [
-    {
-      name: 'Command line',
-      text: `fugu plan ${file} ${said} --epsilon ${epsilon}      # free\nfugu release ${file} ${said} --epsilon ${epsilon}   # pays`,
-    },
+    ...(command === undefined ? [] : [{ name: 'Command line', text: command }]),
     {
       name: 'curl',
       text: `curl -s ${origin}/v1/policies/${encodeURIComponent(policy)}/release \\\n  -H "authorization: Bearer $FUGU_TOKEN" \\\n  -H "content-type: application/json" \\\n  -d ${single(JSON.stringify({ question, epsilon }))}`,
@@ -39,13 +36,34 @@ export function codeFor(policy: string, { question, epsilon }: Asking, origin: s
     },
     {
       name: 'Python',
-      text: `import os\nimport fugu\n\npolicy = fugu.connect("${origin}", os.environ["FUGU_TOKEN"]).policy("${policy}")\nprint(policy.plan(${python})["errors"])   # free\nprint(policy.release(${python}))          # pays`,
+      text: `import os\nimport fugu\n\npolicy = fugu.connect("${origin}", os.environ["FUGU_TOKEN"]).policy("${policy}")\nprint(policy.plan(${python})["${rows ? 'errors' : 'epsilon'}"])   # free\nprint(policy.${rows ? 'release' : 'ask'}(${python}))          # pays`,
     },
     {
       name: 'R',
-      text: `library(fugu)\n\npolicy <- fugu_connect("${origin}", Sys.getenv("FUGU_TOKEN"), "${policy}")\nfugu_plan(policy, ${r})      # free\nfugu_release(policy, ${r})   # pays`,
+      text: `library(fugu)\n\npolicy <- fugu_connect("${origin}", Sys.getenv("FUGU_TOKEN"), "${policy}")\nfugu_plan(policy, ${r})      # free\n${rows ? 'fugu_release' : 'fugu_ask'}(policy, ${r})   # pays`,
     },
   ];
+}
+
+/** Kinds whose answers are no tables. */
+const rowless: ReadonlySet<Word> = new Set(['synth', 'kmeans', 'classify', 'network', 'stream']);
+
+/** On a terminal; undefined for what it has no word for. */
+function commandFor(file: string, word: Word, value: unknown, epsilon: string): string | undefined {
+  if (word === 'network' || word === 'stream') return undefined;
+  const part = `--epsilon ${epsilon}`;
+  const written = (name: string) => `cat > ${name} <<'END'\n${JSON.stringify(value, undefined, 2)}\nEND`;
+  // These are read from files; JSON is YAML.
+  if (word === 'synth')
+    return `${written('synth.yaml')}\nfugu synth ${file} --request synth.yaml ${part} --out rows.csv   # tells the cost, asks, then pays`;
+  const said =
+    word === 'workload'
+      ? '--workload workload.yaml'
+      : value === true
+        ? `--${word}`
+        : `--${word} ${single(typeof value === 'string' ? value : JSON.stringify(value))}`;
+  const both = `fugu plan ${file} ${said} ${part}      # free\nfugu release ${file} ${said} ${part}   # pays`;
+  return word === 'workload' ? `${written('workload.yaml')}\n${both}` : both;
 }
 
 /** A value as Python writes it. */

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { type BeliefPoint, beliefAgainstError, beliefMargins } from '../charts/belief.ts';
 import { Chart } from '../charts/chart.tsx';
 import { Choice, Slider } from '../parts/field.tsx';
-import { figure, percent } from '../parts/figures.ts';
+import { figure, percent, percentAtMost } from '../parts/figures.ts';
 import { Table } from '../parts/table.tsx';
 
 /** What is believed after, by what was believed before, and how wrong a count is. */
@@ -40,7 +40,7 @@ export function BeliefPicker({
   return (
     <div class="stack">
       <Chart
-        label={`Belief against error. With epsilon ${figure(chosen.epsilon)} a belief of ${percent(Number(prior))} may become ${percent(chosen.belief)}, and a count is off by up to ${figure(chosen.error)}.`}
+        label={`Belief against error. With epsilon ${figure(chosen.epsilon)} a belief of ${percent(Number(prior))} may become ${percentAtMost(chosen.belief)}, and a count is off by up to ${figure(chosen.error)}.`}
         draw={beliefAgainstError(drawn, chosen, { prior: Number(prior), own: drawn[own] })}
         onPoint={point}
       >
@@ -73,7 +73,7 @@ export function BeliefPicker({
         </div>
         <div class="figure">
           <dt>Belief after, at most</dt>
-          <dd>{percent(chosen.belief)}</dd>
+          <dd>{percentAtMost(chosen.belief)}</dd>
         </div>
         <div class="figure">
           <dt>A count is off by</dt>
@@ -94,7 +94,7 @@ export function BeliefPicker({
             { name: 'belief after', right: true },
             { name: 'error of a count', right: true },
           ]}
-          rows={drawn.map((p) => [figure(p.epsilon), percent(p.belief), `± ${figure(p.error)}`])}
+          rows={drawn.map((p) => [figure(p.epsilon), percentAtMost(p.belief), `± ${figure(p.error)}`])}
         />
       </details>
     </div>

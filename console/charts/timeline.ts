@@ -14,7 +14,8 @@ export const timeline =
     const times = shown.map((e) => e.when.getTime());
     const [first, last] = [Math.min(...times), Math.max(...times)];
     // One moment alone still needs an axis around it.
-    const around = Math.max(60_000, (last - first) * 0.04);
+    const around = last === first ? 60_000 : (last - first) * 0.06;
+    const apart = (40 * (last - first + 2 * around)) / Math.max(1, width - left - 20);
     return {
       height: 62 + 46 * people.length,
       marginLeft: left,
@@ -29,19 +30,20 @@ export const timeline =
         domain: [new Date(first - around), new Date(last + around)],
       },
       y: { type: 'point', domain: people, label: null, tickSize: 0 },
+      r: { type: 'identity' },
       marks: [
         ruleX([new Date(first - around)], { stroke: 'var(--line)' }),
         dot(shown, {
           x: 'when',
           y: 'analyst',
-          r: (e: Entry) => 4 + 9 * Math.sqrt((e.epsilon ?? 0) / most),
+          r: (e: Entry) => 3 + 8 * Math.sqrt((e.epsilon ?? 0) / most),
           fill: (e: Entry) => (e.settled ? 'var(--mark)' : 'var(--panel)'),
           stroke: 'var(--mark)',
           strokeWidth: 2,
         }),
-        ...(shown.length <= 12
+        ...(shown.length <= 40
           ? [
-              text(shown, {
+              text(spaced(shown, apart), {
                 x: 'when',
                 y: 'analyst',
                 text: (e: Entry) => (e.epsilon === undefined ? '' : figure(e.epsilon)),
@@ -53,3 +55,13 @@ export const timeline =
       ],
     };
   };
+
+/** Those whose words do not stand on those before them. */
+function spaced<E extends Entry & { readonly when: Date }>(entries: readonly E[], apart: number): readonly E[] {
+  const last = new Map<string, number>();
+  return entries.filter(({ analyst, when }) => {
+    if (when.getTime() - (last.get(analyst) ?? Number.NEGATIVE_INFINITY) < apart) return false;
+    last.set(analyst, when.getTime());
+    return true;
+  });
+}

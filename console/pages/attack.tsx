@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, problemOf } from '../api/client.ts';
 import type { Entry, Policy, Problem } from '../api/shapes.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useEntries } from '../api/use-entries.ts';
 import { labelOfCode } from '../ask/answer.tsx';
 import { beliefs } from '../charts/beliefs.ts';
 import { Chart } from '../charts/chart.tsx';
@@ -46,7 +46,7 @@ interface Attacked {
 /** Plays the attacker on a release: what they believed before, and what they believe after. */
 export function Attack({ policy }: { readonly policy: Policy }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}`;
-  const [asked, again] = useAnswer<{ readonly entries: readonly Entry[] }>(`${path}/ledger?most=1000`);
+  const { asked, again, entries } = useEntries(`${path}/ledger`, 1000);
   return (
     <Page
       title="Attack"
@@ -54,7 +54,7 @@ export function Attack({ policy }: { readonly policy: Policy }) {
     >
       <Panel title="Which release" aside={<span class="badge warn">as private as the rows</span>}>
         <Loaded asked={asked} height={140} again={again}>
-          {({ entries }) => {
+          {() => {
             const told = entries.filter((e) => e.settled);
             return told.length === 0 ? (
               <Empty icon="attack" title="Nothing to attack yet">

@@ -56,8 +56,8 @@ export function Ledger({
                     { name: 'entry' },
                     { name: 'when (UTC)' },
                     { name: 'who' },
-                    { name: 'what' },
                     { name: 'epsilon', right: true },
+                    { name: 'what' },
                     { name: 'state' },
                   ]}
                   rows={[...entries].reverse().map((e) => [
@@ -66,8 +66,8 @@ export function Ledger({
                     </a>,
                     moment(e.at),
                     e.analyst,
-                    e.label,
                     e.epsilon === undefined ? '' : figure(e.epsilon),
+                    e.label,
                     e.settled ? <span class="badge good">told</span> : <span class="badge warn">booked</span>,
                   ])}
                 />

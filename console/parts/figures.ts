@@ -13,11 +13,14 @@ export function figure(x: Figure | null | undefined): string {
 }
 
 /** Probabilities never round to certainty. */
-export function percent(p: number): string {
+export function percent(p: number, digits = 0): string {
   const hundredths = 100 * p;
   if (p > 0 && hundredths < 0.1) return '< 0.1 %';
   if (p < 1 && hundredths > 99.9) return '> 99.9 %';
-  return `${hundredths >= 10 ? Math.round(hundredths) : Number(hundredths.toPrecision(2))} %`;
+  return `${hundredths >= 10 ? Number(hundredths.toFixed(digits)) : Number(hundredths.toPrecision(2 + digits))} %`;
 }
+
+/** A limit is never rounded below what it is. */
+export const percentAtMost = (p: number): string => percent(Math.min(1, Math.ceil(1000 * p - 1e-9) / 1000), 1);
 
 export const moment = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

@@ -206,7 +206,8 @@ function edgesAmong({ kind, index, graph }: Declared, idOf: ReadonlyMap<number, 
       if (id !== undefined) ids.push(id);
     }
     if (ids.length < 2) continue;
-    const oddsRatio = Math.exp(logOdds[start[f]!]!);
+    // As it was declared: the logarithm of 10 is not quite that.
+    const oddsRatio = Number(Math.exp(logOdds[start[f]!]!).toPrecision(12));
     const centres = ids.length > mostOfGroup ? 1 : ids.length;
     for (let i = 0; i < centres; i++)
       for (let j = i + 1; j < ids.length; j++) edges.push({ a: ids[i]!, b: ids[j]!, kind, index, oddsRatio });

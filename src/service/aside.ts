@@ -16,18 +16,37 @@ export type AsideReply =
     };
 
 const script = new URL('./aside-worker.js', import.meta.url);
+/** Threads that wait for the next task: beginning one takes as long as a small task. They do not keep the process alive. */
+const idle: Worker[] = [];
+const mostIdle = 2;
+
+function begun(): Worker {
+  const worker = new Worker(script);
+  worker.unref();
+  for (const event of ['error', 'exit'])
+    worker.once(event, () => {
+      if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1);
+    });
+  return worker;
+}
 
 /** Works a task out on a thread of its own, so that whoever asks for something short does not wait. Where nothing is compiled (running from source) on this one. */
 export async function aside(task: AsideTask): Promise<object> {
   if (!existsSync(fileURLToPath(script))) return (await import('./aside-task.js')).runAside(task);
   const reply = await new Promise<AsideReply>((done, failed) => {
-    const worker = new Worker(script, { workerData: task });
-    worker.once('message', (said: AsideReply) => {
-      done(said);
-      void worker.terminate();
-    });
+    const worker = idle.pop() ?? begun();
+    const gone = () => failed(stopped());
     worker.once('error', failed);
-    worker.once('exit', () => failed(stopped()));
+    worker.once('exit', gone);
+    worker.once('message', (said: AsideReply) => {
+      // One by one: the thread itself listens, too.
+      worker.off('error', failed);
+      worker.off('exit', gone);
+      if (idle.length < mostIdle) idle.push(worker);
+      else void worker.terminate();
+      done(said);
+    });
+    worker.postMessage(task);
   });
   if ('told' in reply) return reply.told;
   const { code, message, hint, details } = reply.fault;

@@ -33,9 +33,13 @@ scene('starting', (scene) => {
       .getByRole('radio', { name: /^household/ })
       .check();
     await page.getByRole('group', { name: 'How strong the tie is' }).getByRole('radio', { name: /^9 / }).check();
+    const limit = page.getByRole('group', { name: 'How much may be learned' });
+    await limit.getByRole('radio', { name: /^epsilon 2 .*at most/ }).check();
+    await limit.getByLabel('Or another').fill('belief 0.1 0.3');
     await page.getByText('reading', { exact: true }).waitFor({ state: 'hidden' });
     await page.getByText('The policy, as it will be written').click();
     await page.getByText('oddsRatio: 9').waitFor();
+    await page.getByText('belief: {prior: 0.1, posterior: 0.3}').first().waitFor();
     await page.getByLabel('Name of the policy').fill('club');
     await confirm.click();
     await page.getByRole('heading', { name: 'Ask' }).waitFor();
