@@ -154,7 +154,10 @@ describe('a distribution', () => {
     const query = { kind: 'ranges', column: 'x', ...(by && { by }) };
     const alone = bindBatch(parseBatch(query), policyWith());
     const beside = bindBatch(parseBatch([query, { kind: 'cdf', column: 'x', ...(by && { by }) }]), policyWith());
-    expect([alone, beside].map(({ measures }) => measures.map(({ mechanism }) => mechanism))).toEqual([['additive'], ['ordered']]);
+    expect([alone, beside].map(({ measures }) => measures.map(({ mechanism }) => mechanism))).toEqual([
+      ['additive'],
+      ['ordered'],
+    ]);
     const errorOf = ({ measures, foresee }: typeof alone) =>
       foresee(
         measures.map(({ effects, cells }) =>
