@@ -82,7 +82,7 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
           },
         ]),
       );
-      const options = { ...(draw.chance(0.5) && { moment: {} }), ...(spoil && { spoil }) };
+      const options = { ...(draw.chance(0.5) && { holds: draw.among([0, 2, 1000]) }), ...(spoil && { spoil }) };
       return (await countCells(database.pinned(tables, options), shape.policy, measures)).map((exact) => exact.open());
     };
     let all = Array.from({ length: worlds }, (_, w) => worldOf(draw, shape, w));

@@ -23,20 +23,36 @@ export async function smallDatabase() {
     const values = list.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
     return `SELECT ${typed} FROM (VALUES ${values}) AS v(${columns.map((_, i) => `c${i}`).join(', ')})${rows.length > 0 ? '' : ' WHERE false'}`;
   };
-  /** The database with these tables, the data's own under `data`. `spoil`: how a planted fault changes a statement. */
+  let kept = 0;
+  /**
+   * The database with these tables, the data's own under `data`. `holds`: results of up to so many rows are held, until the next database. `spoil`: how a planted fault changes a statement.
+   */
   const pinned = (
     tables: Tables,
-    { moment, spoil = (sql) => sql }: { moment?: object; spoil?: (sql: string) => string } = {},
+    { holds, spoil = (sql) => sql }: { holds?: number; spoil?: (sql: string) => string } = {},
   ): Pinned => {
+    const dropped = (async () => {
+      for (; kept > 0; kept--) await connection.run(`DROP TABLE IF EXISTS kept_${kept}`);
+    })();
     const views = [...tables].map(
       ([name, rows]) => `${name === 'data' ? 'fugu_all_rows' : `fugu_table_${name}`} AS MATERIALIZED (${show(rows)})`,
     );
-    const ask = async ({ sql, values }: Statement): Promise<Exact<readonly (readonly Cell[])[]>> => {
+    const shown = (sql: string): string => {
       const spoiled = spoil(sql);
       const own = /^WITH /.test(spoiled)
         ? `, ${spoiled.slice('WITH '.length)}`
         : `, fugu_data AS (SELECT * FROM fugu_all_rows) ${spoiled}`;
-      const found = await connection.runAndReadAll(`WITH ${views.join(', ')}${own}`, [...values] as never);
+      return `WITH ${views.join(', ')}${own}`;
+    };
+    const hold = async (most: number, { sql, values }: Statement) => {
+      await dropped;
+      const table = `kept_${++kept}`;
+      await connection.run(`CREATE TABLE ${table} AS ${shown(sql)}`, [...values] as never);
+      const rows = Number((await connection.runAndReadAll(`SELECT count(*) FROM ${table}`)).getRows()[0]![0]);
+      return rows <= most ? { table, rows } : undefined;
+    };
+    const ask = async ({ sql, values }: Statement): Promise<Exact<readonly (readonly Cell[])[]>> => {
+      const found = await connection.runAndReadAll(shown(sql), [...values] as never);
       return new Exact(found.getRows() as unknown as Cell[][]);
     };
     const data: Pinned = {
@@ -46,7 +62,7 @@ export async function smallDatabase() {
         return data;
       },
       room: 0,
-      moment,
+      ...(holds !== undefined && { hold: (statement: Statement) => hold(holds, statement) }),
       id: async () => '',
       columns: async (table) => tables.get(table ?? 'data')!.columns,
       beneath: async (values) => ({ from: 'fugu_all_rows', values }),

@@ -15,7 +15,7 @@ function quantity(column: NumberColumn | WeightColumn, literal: string | number)
     throw new Fault(
       'QUERY_INVALID',
       `The condition on the date "${column.name}" compares with something that is no date.`,
-      "Write year, month and day: '2024-12-31'.",
+      "Write year, month and day, in this order: '2024-12-31' (not 31.12.2024 or 12/31/2024), or so many days from one: DATE '2024-12-31' - INTERVAL '30 days'.",
     );
   }
   try {

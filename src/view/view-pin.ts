@@ -44,9 +44,6 @@ class ViewPin implements Pinned {
   get room() {
     return this.#data.room;
   }
-  get moment() {
-    return this.#data.moment;
-  }
   get whole() {
     return this.#data.whole;
   }

@@ -10,7 +10,26 @@ type Part = Extract<Query, { kind: 'formula' }>['parts'][string];
 /** An aggregate: a part of formulas, or a quantile, which is a query of its own. */
 type Aggregate =
   | { readonly part: Part }
-  | { readonly quantile: number; readonly column: string; readonly where: readonly Condition[]; readonly told?: string };
+  | { readonly quantile: number; readonly column: string; readonly where: readonly Condition[]; readonly told?: string }
+  | { readonly asked: Statistic; readonly where: readonly Condition[] };
+/** What is told of two numbers together, as a query of its own. */
+type Statistic =
+  | { readonly kind: 'correlation'; readonly columns: readonly string[] }
+  | { readonly kind: 'regression'; readonly outcome: string; readonly on: readonly string[] };
+const statistics: Readonly<Record<string, (a: string, b: string) => Statistic>> = {
+  corr: (a, b) => ({ kind: 'correlation', columns: [a, b] }),
+  regr_slope: (y, x) => ({ kind: 'regression', outcome: y, on: [x] }),
+  regr_intercept: (y, x) => ({ kind: 'regression', outcome: y, on: [x] }),
+};
+/** What is no aggregate here, and how to come by it. */
+const otherwise: Readonly<Record<string, string>> = {
+  covar_pop:
+    'Ask for CORR(x, y) and VARIANCE of both: a covariance is the correlation times both deviations. Their sums of products are what {"kind": "correlation", "columns": ["x", "y"]} counts.',
+  covar_samp:
+    'Ask for CORR(x, y) and VARIANCE of both: a covariance is the correlation times both deviations. Their sums of products are what {"kind": "correlation", "columns": ["x", "y"]} counts.',
+  regr_r2: 'Ask for CORR(x, y): its square is the share that is explained.',
+  regr_count: 'Write COUNT(*) … WHERE x IS NOT NULL AND y IS NOT NULL.',
+};
 
 const parts: Readonly<Record<string, Omit<Part, 'column'>>> = {
   sum: { kind: 'sum' },
@@ -38,6 +57,7 @@ const aggregates = new Set([
   'percentile_cont',
   'percentile_disc',
   'quantile',
+  ...Object.keys(statistics),
 ]);
 const isAggregate = (expr: Expr): expr is ExprCall => expr.type === 'call' && isName(expr);
 const isName = ({ function: { name } }: ExprCall): boolean => aggregates.has(name.toLowerCase());
@@ -79,6 +99,13 @@ export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, ask
       } as Query;
     }
     const all = [...asked.where, ...own.where];
+    // One regression tells slope and intercept: who asks for both pays once.
+    if ('asked' in own)
+      return {
+        ...own.asked,
+        ...(all.length > 0 && { where: all }),
+        ...(own.asked.kind === 'correlation' ? extra : shared()),
+      } as Query;
     const name = own.told && `${alias ?? `${bare.function.name.toLowerCase()} of ${own.column}`} (${own.told})`;
     return {
       kind: 'quantile',
@@ -118,7 +145,12 @@ function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record
     if (isAggregate(expr)) {
       const found = aggregateOf(sql, expr, derived);
       if ('part' in found) return keep(sql, named, expr, found.part);
-      throw refuse(sql, 'calculating with a quantile', expr, 'Ask for MIN, MAX, MEDIAN and quantiles by themselves.');
+      throw refuse(
+        sql,
+        `calculating with ${'asked' in found ? `a ${found.asked.kind}` : 'a quantile'}`,
+        expr,
+        'Ask for MIN, MAX, MEDIAN, quantiles, CORR and REGR_SLOPE by themselves.',
+      );
     }
     if (first && word === 'round' && (!second || second.type === 'integer'))
       return { op: 'round', of: [own(first)], ...(second?.type === 'integer' && { digits: second.value }) };
@@ -130,7 +162,8 @@ function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record
       sql,
       `function ${word.toUpperCase()}`,
       expr,
-      'Aggregates are COUNT, SUM, AVG, VARIANCE, STDDEV, MIN, MAX, MEDIAN and PERCENTILE_CONT; calculate with + - * /, ROUND, SQRT and NULLIF(x, 0).',
+      otherwise[word] ??
+        'Aggregates are COUNT, SUM, AVG, VARIANCE, STDDEV, MIN, MAX, MEDIAN, PERCENTILE_CONT, CORR, REGR_SLOPE and REGR_INTERCEPT; calculate with + - * /, ROUND, SQRT and NULLIF(x, 0).',
     );
   }
   throw refuse(
@@ -207,6 +240,16 @@ function aggregateOf(sql: SqlText, call: ExprCall, derived: Derived): Aggregate 
     const at = share && literalOf(share);
     if (!column || typeof at !== 'number') throw refuse(sql, 'this form of QUANTILE', call, 'Write QUANTILE(age, 0.5).');
     return { quantile: at, column: derived.named(column), where };
+  }
+  const statistic = Object.hasOwn(statistics, word) ? statistics[word]! : undefined;
+  if (statistic) {
+    const [a, b, more] = call.args;
+    if (a && b && !more) return { asked: statistic(derived.named(a), derived.named(b)), where };
+    throw new Fault(
+      'QUERY_INVALID',
+      `${word.toUpperCase()} takes two columns (${sql.at(call)}).`,
+      `Write ${word.toUpperCase()}(cost, age).`,
+    );
   }
   const [at, told] = quantiles[word] ?? [];
   if (at !== undefined) return { quantile: at, column: derived.named(only()), where, ...(told !== undefined && { told }) };

@@ -1,7 +1,9 @@
 import type { Expr, ExprCall } from 'pgsql-ast-parser';
-import { daysOf } from '../../policy/date-text.js';
+import { Fault } from '../../errors.js';
+import { dateText, daysOf } from '../../policy/date-text.js';
 import { type DatePart, type DateStretch, dateStretches } from '../calendar.js';
 import type { Expression } from '../form.js';
+import { refuse, type SqlText } from './refuse.js';
 
 /** What databases call the parts of a date. Sunday is 0 for those who ask for DOW. */
 const parts: Readonly<Record<string, DatePart | 'dow'>> = {
@@ -47,10 +49,59 @@ function ofCall({ function: { name }, args: [first, second, third] }: ExprCall, 
   return undefined;
 }
 
-/** DATE '2024-12-31', as text. */
-export const dateLiteral = (expr: Expr): string | undefined =>
-  expr.type === 'cast' && expr.operand.type === 'string' && isDateType(expr.to) && daysOf(expr.operand.value) !== undefined
-    ? expr.operand.value
-    : undefined;
+/** DATE '2024-12-31', and so many days before or after it, as text. */
+export function dateLiteral(expr: Expr): string | undefined {
+  if (expr.type === 'cast' && isDateType(expr.to))
+    return expr.operand.type === 'string' && daysOf(expr.operand.value) !== undefined
+      ? expr.operand.value
+      : dateLiteral(expr.operand);
+  if (expr.type !== 'binary' || (expr.op !== '+' && expr.op !== '-')) return undefined;
+  const [date, days] = [dateLiteral(expr.left), intervalDays(expr.right)];
+  return date === undefined || days === undefined ? undefined : dateText(daysOf(date)! + (expr.op === '+' ? days : -days));
+}
+
+/** INTERVAL '30 days', INTERVAL '2 weeks' or a whole number; undefined for what is no fixed number of days. */
+function intervalDays(expr: Expr): number | undefined {
+  if (expr.type === 'integer') return expr.value;
+  if (expr.type !== 'cast' || !isInterval(expr) || expr.operand.type !== 'string') return undefined;
+  const [, count, unit] = /^\s*(\d{1,6})\s*(days?|weeks?)\s*$/i.exec(expr.operand.value) ?? [];
+  return count === undefined ? undefined : Number(count) * (/^w/i.test(unit!) ? 7 : 1);
+}
+const isInterval = (expr: Expr): boolean => expr.type === 'cast' && /^interval$/i.test(nameOf(expr.to));
+const nameOf = (to: { readonly kind?: string | undefined; readonly name?: string }): string => to.name ?? '';
+
+/** What an interval or a date in a calculation stands for, in days; a fault where it is none. Undefined for anything else. */
+export function daysIn(sql: SqlText, expr: Expr): number | undefined {
+  const date = dateLiteral(expr);
+  if (date !== undefined) return daysOf(date);
+  if (isInterval(expr)) {
+    const days = intervalDays(expr);
+    if (days !== undefined) return days;
+    throw refuse(
+      sql,
+      'this INTERVAL',
+      expr,
+      "Write days or weeks: INTERVAL '30 days'. Months and years have no fixed number of days: DATE_TRUNC('month', day).",
+    );
+  }
+  if (expr.type === 'cast' && isDateType(expr.to) && expr.operand.type === 'string')
+    throw new Fault(
+      'QUERY_INVALID',
+      `DATE is followed by something that is no date (${sql.at(expr)}).`,
+      "Write year, month and day: DATE '2024-12-31'.",
+    );
+  if (isNow(expr))
+    throw refuse(
+      sql,
+      'the date of today',
+      expr,
+      "Write the date out, so that the same question has the same answer: DATE '2024-12-31'.",
+    );
+  return undefined;
+}
+const isNow = (expr: Expr): boolean =>
+  (expr.type === 'keyword' && /^(current_date|current_timestamp|localtimestamp)$/i.test(expr.keyword)) ||
+  (expr.type === 'call' && /^(now|today|current_date|getdate|current_timestamp|localtimestamp)$/i.test(expr.function.name));
+
 export const isDateType = (to: { readonly kind?: string | undefined; readonly name?: string }): boolean =>
   /^(date|timestamp)$/i.test(to.name ?? '');

@@ -1,8 +1,7 @@
 import { type Expr, toSql } from 'pgsql-ast-parser';
 import { Fault } from '../../errors.js';
-import { daysOf } from '../../policy/date-text.js';
 import type { Expression } from '../form.js';
-import { dateLiteral, datePart, isDateType } from './dates.js';
+import { datePart, daysIn, isDateType } from './dates.js';
 import { columnName, refuse, type SqlText } from './refuse.js';
 import { conditionOf } from './where.js';
 
@@ -34,7 +33,7 @@ export class Derived {
   expression(expr: Expr): Expression {
     const sql = this.#sql;
     const own = (part: Expr) => this.expression(part);
-    const ofDate = datePart(expr, own);
+    const ofDate = daysIn(sql, expr) ?? datePart(expr, own);
     if (ofDate !== undefined) return ofDate;
     switch (expr.type) {
       case 'ref':
@@ -51,11 +50,9 @@ export class Derived {
         if (expr.op === '+') return own(expr.operand);
         break;
       case 'cast': {
-        const date = dateLiteral(expr);
-        if (date !== undefined) return daysOf(date)!;
         if (isDateType(expr.to)) return own(expr.operand);
         if (/^(float|double|real|numeric|decimal)/i.test(typeName(expr.to))) return own(expr.operand);
-        if (/^(int|bigint|smallint)/i.test(typeName(expr.to))) return { op: 'round', of: [own(expr.operand)] };
+        if (/^(int|integer|int[248]|bigint|smallint)$/i.test(typeName(expr.to))) return { op: 'round', of: [own(expr.operand)] };
         break;
       }
       case 'binary': {
@@ -90,7 +87,7 @@ export class Derived {
       sql,
       expr.type === 'call' ? `function ${expr.function.name.toUpperCase()} of a column` : 'this expression',
       expr,
-      "Columns are worked out with + - * / %, FLOOR, CEIL, ROUND, COALESCE, CASE WHEN … THEN … ELSE … END, and of dates EXTRACT(YEAR FROM day), DATE_TRUNC('month', day), DATE_DIFF('day', a, b).",
+      "Columns are worked out with + - * / %, FLOOR, CEIL, ROUND, COALESCE, CASE WHEN … THEN … ELSE … END, and of dates EXTRACT(YEAR FROM day), DATE_TRUNC('month', day), DATE_DIFF('day', a, b), day + INTERVAL '30 days'.",
     );
   }
 }
@@ -125,6 +122,9 @@ export function textOf(sql: SqlText, expr: Expr): string {
       const rest = expr.else ? ` else ${own(expr.else)}` : '';
       return `case ${expr.value ? `${own(expr.value)} ` : ''}${cases.join(' ')}${rest} end`;
     }
+    case 'cast':
+      if (expr.operand.type === 'string' && /^interval$/i.test(typeName(expr.to))) return expr.operand.value;
+      return toSql.expr(expr).replace(/\s+/g, ' ').trim();
     default:
       return toSql.expr(expr).replace(/\s+/g, ' ').trim();
   }

@@ -282,6 +282,14 @@ function featureOf(sql: SqlText, call: ExprCall): FeatureForm {
   const [a, b, more] = call.args;
   if (word === 'count' && a?.type === 'ref' && a.name === '*') return { kind: 'count' };
   if (word === 'mode' && !a && call.withinGroup) return { kind: 'usual', column: columnName(sql, call.withinGroup.by) };
+  const calculated = [a, b].find((expr) => expr && expr.type !== 'ref');
+  if (calculated && (Object.hasOwn(oneColumn, word) || Object.hasOwn(twoColumns, word)))
+    throw refuse(
+      sql,
+      `a calculation in ${word.toUpperCase()} per person`,
+      calculated,
+      'Per person, columns are told as they are: SUM(cost) AS spent; calculate outside: AVG(2 * spent).',
+    );
   if (a && !b && Object.hasOwn(oneColumn, word)) return { kind: oneColumn[word]!, column: columnName(sql, a) };
   if (a && b && !more && Object.hasOwn(twoColumns, word))
     return { kind: twoColumns[word]!, column: columnName(sql, a), by: columnName(sql, b) };

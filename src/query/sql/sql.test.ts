@@ -43,6 +43,48 @@ describe('SQL text', () => {
     ]);
   });
 
+  it('asks for one regression where slope and intercept are wanted, and for correlations', () => {
+    const { queries } = parseSql(
+      'SELECT REGR_SLOPE(y, x) AS slope, COUNT(*), REGR_INTERCEPT(y, x) FROM data WHERE z > 1 GROUP BY k',
+    );
+    const where = [{ column: 'z', op: '>', value: 1 }];
+    expect(queries).toEqual([
+      { kind: 'regression', outcome: 'y', on: ['x'], where, by: ['k'] },
+      { kind: 'count', where, by: ['k'] },
+    ]);
+    expect(parseSql('SELECT CORR(x, 2 * y) FILTER (WHERE z > 1) AS r FROM data').queries).toEqual([
+      { kind: 'correlation', columns: ['x', '2 * y'], where, name: 'r', derive: { '2 * y': { op: '*', of: [2, 'y'] } } },
+    ]);
+  });
+
+  it.each([
+    ['SELECT COVAR_POP(x, y) FROM data', 'COVAR_POP', 'CORR(x, y)'],
+    ['SELECT REGR_R2(x, y) FROM data', 'REGR_R2', 'CORR(x, y)'],
+    ['SELECT CORR(x) FROM data', 'takes two columns', 'CORR(cost, age)'],
+    ['SELECT 2 * CORR(x, y) FROM data', 'calculating with a correlation', 'by themselves'],
+    ["SELECT COUNT(*) FROM data WHERE d > DATE '31.12.2024'", 'no date', "DATE '2024-12-31'"],
+    ["SELECT COUNT(*) FROM data WHERE d > DATE '2024-12-31' - INTERVAL '1 month'", 'this INTERVAL', '30 days'],
+    ['SELECT COUNT(*) FROM data WHERE d > CURRENT_DATE - 7', 'the date of today', 'Write the date out'],
+    ['SELECT COUNT(*) FROM data WHERE d > NOW()', 'the date of today', 'Write the date out'],
+  ])('%s is refused (%s) with a way to say it: %s', (text, words, hint) => {
+    const { message, hint: way } = fault(text);
+    expect(message).toContain(words);
+    expect(way).toContain(hint);
+  });
+
+  it('counts days from a date', () => {
+    const { queries } = parseSql(
+      "SELECT COUNT(*) FROM data WHERE a >= DATE '2024-03-31' - INTERVAL '30 days' AND b BETWEEN DATE '2023-12-31' + 1 AND DATE '2024-01-01' + INTERVAL '2 weeks' AND c > d + INTERVAL '1 day'",
+    );
+    expect(queries[0]!.where).toEqual([
+      { column: 'a', op: '>=', value: '2024-03-01' },
+      { column: 'b', op: '>=', value: '2024-01-01' },
+      { column: 'b', op: '<=', value: '2024-01-15' },
+      { column: 'c - (d + 1 day)', op: '>', value: 0 },
+    ]);
+    expect(queries[0]!.derive).toEqual({ 'c - (d + 1 day)': { op: '-', of: ['c', { op: '+', of: ['d', 1] }] } });
+  });
+
   it('reads every aggregate it promises', () => {
     const { queries } = parseSql(
       'SELECT COUNT(x), SUM(x), VARIANCE(x), VAR_SAMP(x), VAR_POP(x), MEDIAN(x), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x) p FROM data',

@@ -71,7 +71,18 @@ function selectQueries(
   first: number,
 ): Selected {
   for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, '', hint);
-  const inner = (expr: Expr) => conditionsOf(sql, expr, new Derived(sql));
+  const inner = (expr: Expr) => {
+    const own = new Derived(sql);
+    const conditions = conditionsOf(sql, expr, own);
+    if (Object.keys(own.columns).length > 0)
+      throw refuse(
+        sql,
+        'a calculation in WHERE of a sub-select',
+        expr,
+        "Compare columns with values there: cost > 50, day >= '2023-01-01' AND day <= '2023-12-31'. Outside of sub-selects conditions may be calculated.",
+      );
+    return conditions;
+  };
   const { from, where: handed } = readFrom({ sql, ...among, conditions: inner }, select);
   const derived = new Derived(sql);
   const columns = select.columns ?? [];
@@ -110,13 +121,14 @@ function selectQueries(
   const told = columns.filter((column) => !isKey(column));
   if (told.length === 0)
     throw new Fault('QUERY_INVALID', 'The SQL text asks for no aggregate.', 'Ask for COUNT(*), SUM, AVG, VARIANCE or MEDIAN.');
-  const queries: Query[] = told.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, asked));
+  const all: Query[] = told.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, asked));
+  const queries = all.filter((query, i) => query.kind !== 'regression' || all.findIndex((q) => sameQuery(q, query)) === i);
   const texts = told.map(({ expr }) => textOf(sql, expr));
   /** The table that tells a number: one of those selected, or one more. */
   const tableOf = (expr: Expr): number => {
     const named =
       expr.type === 'ref' ? told.findIndex(({ alias }) => alias?.name === expr.name) : texts.indexOf(textOf(sql, expr));
-    if (named >= 0) return first + named;
+    if (named >= 0) return first + queries.findIndex((query) => sameQuery(query, all[named]!));
     texts.push(textOf(sql, expr));
     return first + queries.push(queryOf(sql, expr, undefined, asked)) - 1;
   };
@@ -131,6 +143,8 @@ function selectQueries(
     ...(shown && { arrange: { tables: tablesShown, ...shown } }),
   };
 }
+
+const sameQuery = (a: Query, b: Query): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 interface Selected {
   readonly queries: readonly Query[];
