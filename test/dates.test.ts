@@ -129,6 +129,16 @@ describe('dates', () => {
     const batch = bind('SELECT AVG(arrival) FROM stays');
     const noisy = batch.measures.map(() => ({ noise: { kind: 'none' as const }, values: [1n] }));
     expect(batch.finish(noisy)[0]!.columns).toEqual(['mean of arrival (days since 1970-01-01)']);
+    const groups = bind('SELECT kind, AVG(arrival) FROM stays WHERE kind IS NOT NULL GROUP BY kind');
+    const counted = await pinned(engine, (data) => countCells(data, policy, groups.measures));
+    const [told] = groups.finish(
+      counted.map((exact) => ({ noise: { kind: 'laplace' as const, scale: 1 }, values: exact.open() })),
+    );
+    expect(told!.rows.filter((row) => row.value !== null).length).toBeGreaterThan(1);
+    for (const { keys, value, low, high } of told!.rows.filter((row) => row.value !== null)) {
+      const days = [value, low, high].map((days) => new Date(Math.floor(days!) * 86_400_000).toISOString().slice(0, 10));
+      expect(told!.note).toContain(`${keys[0]} ${days[0]} (${days[1]} to ${days[2]})`);
+    }
   });
 
   it.each([

@@ -8,6 +8,7 @@ import { everyRecord } from '../src/mechanism/record-class.js';
 import type { Policy } from '../src/policy/policy.js';
 import { secretFiles } from '../src/policy/population.js';
 import { bindBatch } from '../src/query/bind.js';
+import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import { explainPolicy } from '../src/terms/explain.js';
 import { openEngine } from '../src/terms/open.js';
@@ -107,6 +108,57 @@ describe('SQL over several tables', () => {
     ["WITH visits AS (SELECT * FROM visits WHERE kind = 'gp') SELECT COUNT(*) FROM visits JOIN people USING (person)", [[3n]]],
   ])('%s', async (sql, counts) => expect(await exact(sql)).toEqual(counts));
 
+  it.each([
+    [
+      'SELECT region, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS pct FROM visits JOIN people USING (person) GROUP BY region',
+      500 / 6,
+    ],
+    [
+      "SELECT region, 100.0 * SUM(CASE WHEN kind = 'er' THEN 1 ELSE 0 END) / COUNT(*) AS pct FROM visits JOIN people USING (person) GROUP BY region",
+      60,
+    ],
+    [
+      "SELECT region, 100 * COUNT(*) FILTER (WHERE kind = 'er') / COUNT(*) AS pct FROM visits JOIN people USING (person) GROUP BY region",
+      60,
+    ],
+    [
+      "SELECT region, AVG(CASE WHEN kind = 'er' THEN 100 ELSE 0 END) AS pct FROM visits JOIN people USING (person) GROUP BY region",
+      60,
+    ],
+    [
+      {
+        kind: 'share',
+        column: 'kind',
+        values: ['er'],
+        by: ['region'],
+        from: { table: 'visits', join: [{ table: 'data', on: ['person'] }] },
+      },
+      0.6,
+    ],
+  ])('shares have intervals in joins, too: %j', async (asked, north) => {
+    const { measures, finish } = bindBatch(typeof asked === 'string' ? parseSql(asked, policy) : parseBatch(asked), policy);
+    const counts = await pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+    const [table] = finish(counts.map((values) => ({ noise: { kind: 'laplace' as const, scale: 0.1 }, values })));
+    const { keys, value, low, high } = table!.rows[0]!;
+    expect(keys).toEqual(['north']);
+    expect(value).toBeCloseTo(north, 9);
+    expect(low!).toBeLessThan(north);
+    expect(high!).toBeGreaterThan(north);
+  });
+
+  it('shares of the values of a key have intervals beside the counts', async () => {
+    const { measures, finish } = bindBatch(
+      parseSql('SELECT region, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region', policy),
+      policy,
+    );
+    const counts = await pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+    const [table] = finish(counts.map((values) => ({ noise: { kind: 'laplace' as const, scale: 0.1 }, values })));
+    const { value, low, high } = table!.rows[0]!.share!;
+    expect(value).toBeCloseTo(5 / 6, 9);
+    expect(low).toBeLessThan(5 / 6);
+    expect(high).toBeGreaterThan(5 / 6);
+  });
+
   it('says how far one person moves it: by so many rows as the tables let one person have', () => {
     expect(effect('SELECT COUNT(*) FROM visits')).toBe(3n);
     expect(effect('SELECT COUNT(*) FROM visits JOIN people USING (person) JOIN clinics USING (clinic)')).toBe(3n);
@@ -119,6 +171,11 @@ describe('SQL over several tables', () => {
 
   it.each([
     ['SELECT COUNT(*) FROM clinics', 'nothing says which rows of persons'],
+    [
+      'SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits WHERE cost * 2 > 100 GROUP BY person) v',
+      'a calculation in WHERE of a sub-select',
+    ],
+    ['SELECT AVG(n) FROM (SELECT person, SUM(cost * 2) AS n FROM visits GROUP BY person) v', 'a calculation in SUM per person'],
     ['SELECT COUNT(*) FROM visits JOIN people ON visits.day = people.person', 'rows of one person beside those of another'],
     ['SELECT COUNT(*) FROM visits JOIN doctors USING (person)', 'no table "doctors"'],
     ['SELECT COUNT(*) FROM visits JOIN people USING (ward)', 'does not say that there is such a column'],

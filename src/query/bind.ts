@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { countedText, type Measure } from '../count/measure.js';
 import { Fault } from '../errors.js';
+import { dateText } from '../policy/date-text.js';
 import type { Policy } from '../policy/policy.js';
 import { seenThrough } from '../view/view-pin.js';
 import { arranged, checkArranged } from './arrange.js';
@@ -63,8 +64,18 @@ function bindQuery(query: Query, scope: Scope): BoundQuery {
   if (query.kind !== 'mean' && query.kind !== 'quantile') return bound;
   return { ...bound, finish: (noisy) => inDays(bound.finish(noisy)) };
 }
-/** Answers are numbers; of a date the number of a day. */
+const mostDated = 24;
+function asDates({ rows }: AnswerTable): string {
+  const day = (days: number | null) => (days === null ? 'nothing' : dateText(Math.floor(days)));
+  const told = rows.map(({ keys, value, low, high }) => {
+    const ends = low === null || high === null ? '' : ` (${day(low)} to ${day(high)})`;
+    return [...keys, `${day(value)}${ends}`].join(' ');
+  });
+  return `As dates: ${told.join('; ')}.`;
+}
+/** Answers are numbers; of a date the number of a day, and beside them which days those are. */
 const inDays = (table: AnswerTable): AnswerTable => ({
   ...table,
+  ...(table.rows.length <= mostDated && { note: [asDates(table), table.note].filter((text) => text !== undefined).join(' ') }),
   columns: table.columns.map((name, i, all) => (i < all.length - 1 ? name : `${name} (days since 1970-01-01)`)),
 });
