@@ -220,7 +220,7 @@ function certificate(folder: string): { certificate: string; keystore: string } 
 }
 
 /** Waits until so many nodes are at work. */
-export async function nodes(port: number, wanted: number, patience = 300_000): Promise<void> {
+async function nodes(port: number, wanted: number, patience = 300_000): Promise<void> {
   const until = Date.now() + patience;
   let last: unknown;
   while (Date.now() < until) {
