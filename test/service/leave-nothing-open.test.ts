@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTown, type Town } from './served.js';
 
@@ -73,7 +74,7 @@ describe('whoever listens to a job', () => {
     expect(events.status).toBe(200);
     await end(ann);
     // Ends by itself: the job goes on.
-    const text = await events.text();
+    const text = await Promise.race([events.text(), after(20_000, 'event: done (it never ended)', { ref: false })]);
     expect(town.service.jobs.underWay).toBe(1);
     open();
     expect(text).not.toContain('event: done');
