@@ -40,7 +40,18 @@ describe('a file that is sent slowly', () => {
     expect((await sent[0]!).status).toBe(200);
     slow[1]!.finish();
     expect((await sent[1]!).status).toBe(200);
-    expect((await town.ask(root, '/v1/drafts')).body.drafts).toHaveLength(2);
+    // Who is refused for what they sent holds no place either.
+    for (const name of ['', '../x.csv', 'a b'])
+      expect(
+        (
+          await town.send('/v1/drafts', {
+            ...sending(root, csv),
+            headers: { ...sending(root, csv).headers, 'x-file-name': name },
+          })
+        ).status,
+      ).toBe(422);
+    expect((await town.send('/v1/drafts', sending(root, csv))).status).toBe(200);
+    expect((await town.ask(root, '/v1/drafts')).body.drafts).toHaveLength(3);
   });
 });
 
