@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTown, type Town } from './served.js';
 
@@ -39,7 +40,18 @@ describe('a file that is sent slowly', () => {
     expect((await sent[0]!).status).toBe(200);
     slow[1]!.finish();
     expect((await sent[1]!).status).toBe(200);
-    expect((await town.ask(root, '/v1/drafts')).body.drafts).toHaveLength(2);
+    // Who is refused for what they sent holds no place either.
+    for (const name of ['', '../x.csv', 'a b'])
+      expect(
+        (
+          await town.send('/v1/drafts', {
+            ...sending(root, csv),
+            headers: { ...sending(root, csv).headers, 'x-file-name': name },
+          })
+        ).status,
+      ).toBe(422);
+    expect((await town.send('/v1/drafts', sending(root, csv))).status).toBe(200);
+    expect((await town.ask(root, '/v1/drafts')).body.drafts).toHaveLength(3);
   });
 });
 
@@ -73,7 +85,7 @@ describe('whoever listens to a job', () => {
     expect(events.status).toBe(200);
     await end(ann);
     // Ends by itself: the job goes on.
-    const text = await events.text();
+    const text = await Promise.race([events.text(), after(20_000, 'event: done (it never ended)', { ref: false })]);
     expect(town.service.jobs.underWay).toBe(1);
     open();
     expect(text).not.toContain('event: done');

@@ -66,7 +66,8 @@ export const routes = [
       refuseNarrow(caller);
       const back = await service.sending.take();
       if (!back) throw new Refused(503, 'BUSY', 'Too many files are being sent already.', comeAgain, 5);
-      const draft = await service.drafts.receive(await sent()).finally(back);
+      const receive = async () => service.drafts.receive(await sent());
+      const draft = await receive().finally(back);
       return inTurn(() => service.drafts.begin(draft));
     },
   }),
