@@ -11,7 +11,9 @@ import type { Coded } from '../workloads/measured.js';
 
 /** What one synthesis came to: how far tables of its rows are from the truth, and how long it took. */
 export interface Made {
+  /** Of tables of synthetic rows, and of the model that they are drawn from, of one, two and three columns. */
   readonly distance: readonly number[];
+  readonly ofModel: readonly number[];
   readonly rmse: number;
   readonly seconds: number;
   readonly cpu: number;
@@ -45,18 +47,21 @@ export function roundsOn(coded: Coded, rho: number, change: Setting['change'], c
   const { user, system } = process.cpuUsage(began);
   const made = { ...table, columns: drawCodes(model, coded.rows) };
   let [squares, places] = [0, 0];
+  const ofModel: number[] = [];
   const distance = [1, 2, 3].map((order) => {
     const tables = all.filter(({ length }) => length === order);
-    let sum = 0;
+    let [sum, modelled] = [0, 0];
     for (const columns of tables) {
-      const [truth, told] = [countsOf(table, columns), countsOf(made, columns)];
+      const [truth, told, known] = [countsOf(table, columns), countsOf(made, columns), model.table(columns)];
       for (let cell = 0; cell < truth.length; cell++) {
         sum += Math.abs(told[cell]! - truth[cell]!) / 2 / coded.rows;
+        modelled += Math.abs(known[cell]! - truth[cell]!) / 2 / coded.rows;
         if (order === 3) squares += (told[cell]! - truth[cell]!) ** 2;
       }
       if (order === 3) places += truth.length;
     }
+    ofModel.push(modelled / tables.length);
     return sum / tables.length;
   });
-  return { distance, rmse: Math.sqrt(squares / places), seconds, cpu: (user + system) / 1e6, tables: measured.length };
+  return { distance, ofModel, rmse: Math.sqrt(squares / places), seconds, cpu: (user + system) / 1e6, tables: measured.length };
 }

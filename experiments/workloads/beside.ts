@@ -30,7 +30,12 @@ export async function besidePeers(out: string): Promise<void> {
   const file = join(out, 'peers.csv');
   writeFileSync(file, csvOf([['data', 'epsilon', 'by', 'distance', 'rmse', 'seconds', 'cpu']]));
   const tell = (name: string, epsilon: number, { by, distance, rmse, seconds, cpu }: Distance) => {
-    const line = [name, epsilon, by, ...[distance, rmse, seconds, cpu].map((x) => (x === undefined ? '' : short(x)))];
+    const line = [
+      name,
+      epsilon,
+      by,
+      ...[distance, rmse, seconds, cpu].map((x) => (x === undefined || Number.isNaN(x) ? '' : short(x))),
+    ];
     console.log(line.join(' '));
     appendFileSync(file, csvOf([line]));
   };
@@ -40,8 +45,9 @@ export async function besidePeers(out: string): Promise<void> {
       if (!set) continue;
       const rho = rhoOf(epsilon, 1e-9);
       for (const own of oursOn(set, 3, rho, 'removed')) tell(name, epsilon, own);
-      const { distance, ...made } = roundsOn(set, rho, 'removed', cells);
+      const { distance, ofModel, ...made } = roundsOn(set, rho, 'removed', cells);
       tell(name, epsilon, { by: 'synth', ...made, distance: distance[2]! });
+      tell(name, epsilon, { by: 'synth, its model', ...made, rmse: Number.NaN, distance: ofModel[2]! });
       if (!peers) continue;
       for (const algorithm of chosen('FUGU_ALGORITHMS', ['MST', 'AIM']))
         tell(
