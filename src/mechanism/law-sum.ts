@@ -153,7 +153,10 @@ function smoothed(law: AdditiveLaw<number>): number {
  * Of sums of many noises of one law, each as often as it likes: their deviations times this hold 95 %. A single Laplace noise strays furthest, sums of several less, down to the normal law (proof note, 6).
  */
 export const barOf = (law: AdditiveLaw<number>): number =>
-  law.kind === 'laplace' ? Math.SQRT2 * smoothed(law) * (Math.log(20) / Math.SQRT2) : normalQuantile(0.975) * smoothed(law);
+  spreadDeviation(law) * (law.kind === 'laplace' ? Math.log(20) / Math.SQRT2 : normalQuantile(0.975));
+
+/** The deviation of that continuous noise: a little more than the discrete one's where steps are few. */
+export const spreadDeviation = (law: AdditiveLaw<number>): number => smoothed(law) * (law.kind === 'laplace' ? Math.SQRT2 : 1);
 
 /** More Laplace noises than this are not told apart by partial fractions in double precision: their tail is added up (law-series.ts). */
 const mostTogether = 4;

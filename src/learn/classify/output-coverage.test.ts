@@ -55,8 +55,10 @@ describe('95 % intervals of weights with noise added', () => {
   ] as const)('hold the best weights of the rows in 93 to 98 of 100 draws: %d rows, %s', (n, noise, draws) => {
     const share = held(n, noise, asked && n < 10_000 ? asked : draws);
     if (asked) console.log(`${n} ${noise} ${share.toFixed(1)}`);
-    expect(share).toBeGreaterThanOrEqual(93);
-    expect(share).toBeLessThanOrEqual(98);
+    // Few draws of many rows stray farther.
+    const stray = asked && n > 10_000 ? 3 : 0;
+    expect(share).toBeGreaterThanOrEqual(93 - stray);
+    expect(share).toBeLessThanOrEqual(98 + stray);
   });
 
   it('would not if they were half as wide', () => {

@@ -1,4 +1,5 @@
 import { toNumber } from '../../exact/rational.js';
+import { spreadDeviation } from '../../mechanism/law-sum.js';
 import { deviation } from '../../mechanism/law-width.js';
 import { additive, lawsOf, type Term } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
@@ -20,6 +21,8 @@ export interface Group {
 
 interface Error {
   readonly deviation: number;
+  /** Of the continuous noise that strays no less than the whole-number one does, over its own deviation (mechanism/law-sum.proof.md, 2). */
+  readonly wider: number;
   readonly laplace: boolean;
   readonly sum: number;
   readonly count: number;
@@ -43,7 +46,7 @@ export function sideOf(
   factor: (people: number) => number,
 ): Side | undefined {
   const laws = lawsOf(noisy);
-  const errors = new Map<string, { deviation: number; laplace: boolean; sum: number; count: number }>();
+  const errors = new Map<string, { -readonly [K in keyof Error]: Error[K] }>();
   const read = (term: Term, into?: 'sum' | 'count'): number => {
     const { values } = noisy[term.measure] as { readonly values: readonly bigint[] };
     const law = additive(laws, term.measure);
@@ -52,7 +55,9 @@ export function sideOf(
       total += toNumber(term.factor) * Number(values[cell]!);
       if (!into) continue;
       const key = `${term.measure} ${cell}`;
-      const error = errors.get(key) ?? { deviation: deviation(law), laplace: isLaplace(law), sum: 0, count: 0 };
+      const own = deviation(law);
+      const wider = own > 0 ? spreadDeviation(law) / own : 1;
+      const error = errors.get(key) ?? { deviation: own, wider, laplace: isLaplace(law), sum: 0, count: 0 };
       error[into] += toNumber(term.factor);
       errors.set(key, error);
     }
@@ -90,16 +95,16 @@ export function combined(
     (sampled: number): Movable =>
     (z) => {
       const moved = new Map(there.map((side) => [side.k, { ...side }]));
-      errors.forEach(({ side, deviation, sum, count }, k) => {
+      errors.forEach(({ side, deviation, wider, sum, count }, k) => {
         const own = moved.get(side.k)!;
-        own.sum += sum * deviation * z[k]!;
-        own.count += count * deviation * z[k]!;
+        own.sum += sum * deviation * wider * z[k]!;
+        own.count += count * deviation * wider * z[k]!;
       });
       if ([...moved.values()].some(({ count }) => !(count > 0))) return undefined;
       const slopes = new Float64Array(errors.length + 1);
-      errors.forEach(({ side, deviation, sum, count }, k) => {
+      errors.forEach(({ side, deviation, wider, sum, count }, k) => {
         const own = moved.get(side.k)!;
-        slopes[k] = (side.by * deviation * (sum - (count * own.sum) / own.count)) / own.count;
+        slopes[k] = (side.by * deviation * wider * (sum - (count * own.sum) / own.count)) / own.count;
       });
       slopes[errors.length] = sampled;
       const value = [...moved].reduce((all, [, own]) => all + (own.by * own.sum) / own.count, 0);
@@ -107,6 +112,7 @@ export function combined(
     };
   const laplace = (k: number) => errors[k]?.laplace === true;
   const [own, both] = [0, sampling].map((sampled) => reachOf(of(sampled), errors.length + 1, laplace)!);
+  const start = of(0)(new Float64Array(errors.length + 1))!;
   const clip = (x: number) => Math.min(within[1], Math.max(within[0], x));
   const ends = ({ low, high }: { readonly low: number | null; readonly high: number | null }) => ({
     low: middle + (low === null ? within[0] : clip(low)),
@@ -114,7 +120,7 @@ export function combined(
   });
   return {
     value: middle + clip(own!.value),
-    standardError: own!.deviation,
+    standardError: Math.hypot(...errors.map(({ wider }, k) => start.slopes[k]! / wider)),
     ...ends(own!),
     withSampling: { ...ends(both!), standardError: sampling },
   };
