@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AdditiveLaw } from './law.js';
 import { seriesTail } from './law-series.js';
-import { combinedHalfWidth, noiseSum, type Part, sumOfNumbers } from './law-sum.js';
+import { combinedHalfWidth, noiseSum, type Part, sumHalf, sumOfNumbers } from './law-sum.js';
 import { scaledNormalTail, widthOf } from './law-width.js';
 
 const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
@@ -48,6 +48,19 @@ function gammaDifferenceTail(n: number, h: number): number {
   }
   return sum;
 }
+
+describe('a sum of noises of one law', () => {
+  const laws = [laplace, gaussian].flatMap((law) => Array.from({ length: 100 }, (_, i) => law(0.3 * 1.03 ** i)));
+  it.each([[[1]], [[0.3]], [[1, 1]], [[2, 1]], [[1, 1, 1]]])('is within its bar where its steps are few, too: %j', (factors) => {
+    const squares = factors.reduce((sum, factor) => sum + factor ** 2, 0);
+    const few = laws.filter((law) => widthOf(law) < (factors.length > 2 ? 2.5 : 6));
+    expect(few.length).toBeGreaterThan(100);
+    for (const noise of few) {
+      const parts = factors.map((factor) => ({ factor, noise }));
+      expect(outside(parts, sumHalf(noise, squares) * (1 + 1e-12))).toBeLessThan(miss * 1.001);
+    }
+  });
+});
 
 describe('a sum of noises', () => {
   it.each<[string, readonly Part[], number]>([
