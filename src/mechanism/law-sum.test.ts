@@ -337,3 +337,11 @@ describe('a sum of numbers that are many Laplace noises each', () => {
     }
   });
 });
+
+describe('a tail that is added up', () => {
+  it('ends where doubles do', () => {
+    const parts = [1, 1e-6, 2e-6, 3e-6, 4e-6].map((scale) => ({ factor: 1e6 * scale, noise: laplace(3) }));
+    expect(combinedHalfWidth(parts, 1e-6)).toBeGreaterThan(0);
+    expect(() => combinedHalfWidth(parts, 1e-13)).toThrow(RangeError);
+  });
+});
