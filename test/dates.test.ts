@@ -131,14 +131,19 @@ describe('dates', () => {
     expect(batch.finish(noisy)[0]!.columns).toEqual(['mean of arrival (days since 1970-01-01)']);
     const groups = bind('SELECT kind, AVG(arrival) FROM stays WHERE kind IS NOT NULL GROUP BY kind');
     const counted = await pinned(engine, (data) => countCells(data, policy, groups.measures));
-    const [told] = groups.finish(
-      counted.map((exact) => ({ noise: { kind: 'laplace' as const, scale: 1 }, values: exact.open() })),
-    );
+    const noised = counted.map((exact) => ({ noise: { kind: 'laplace' as const, scale: 1 }, values: exact.open() }));
+    const [told] = groups.arrange(groups.finish(noised));
     expect(told!.rows.filter((row) => row.value !== null).length).toBeGreaterThan(1);
     for (const { keys, value, low, high } of told!.rows.filter((row) => row.value !== null)) {
       const days = [value, low, high].map((days) => new Date(Math.floor(days!) * 86_400_000).toISOString().slice(0, 10));
       expect(told!.note).toContain(`${keys[0]} ${days[0]} (${days[1]} to ${days[2]})`);
     }
+    // Of what is shown, and of nothing else.
+    const first = bind('SELECT kind, AVG(arrival) AS m FROM stays WHERE kind IS NOT NULL GROUP BY kind ORDER BY m LIMIT 1');
+    const [cut] = first.arrange(first.finish(noised));
+    expect(cut!.rows).toHaveLength(1);
+    expect(cut!.note!.match(/\d{4}-\d\d-\d\d \(/g)).toHaveLength(1);
+    expect(cut!.note).toContain(`As dates: ${cut!.rows[0]!.keys[0]} `);
   });
 
   it.each([

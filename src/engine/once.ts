@@ -1,16 +1,18 @@
-/** Worked out once and kept under its name; what failed is worked out again. */
+/**
+ * Worked out once and kept under its name; what failed is worked out again, also by those who waited for it: whoever began it may have been closed, or may have had less time left than they have.
+ */
 export function once<Kept extends object, Name extends keyof Kept>(
   kept: Kept,
   name: Name,
   work: () => Promise<Awaited<NonNullable<Kept[Name]>>>,
 ): Promise<Awaited<NonNullable<Kept[Name]>>> {
   const held = kept as { [key in Name]?: Promise<Awaited<NonNullable<Kept[Name]>>> };
-  const found =
-    held[name] ??
-    work().catch((error: unknown) => {
-      delete held[name];
-      throw error;
-    });
+  const known = held[name];
+  if (known) return known.catch(() => once(kept, name, work));
+  const found = work().catch((error: unknown) => {
+    delete held[name];
+    throw error;
+  });
   held[name] = found;
   return found;
 }

@@ -9,6 +9,7 @@ export interface Alike {
  * wrapped around a circle so wide that next to nothing overlaps (law-sum.proof.md, 8).
  */
 export function seriesTail(laplaces: readonly Alike[], sigma: number, h: number, slack: number): number {
+  if (!(slack >= leastSlack)) throw new RangeError('a tail is not added up closer than doubles are');
   if (!(h > 0)) return 1;
   const beyond = farOf(laplaces, sigma, slack / 4);
   const around = Math.max(beyond + h, 2 * h);
@@ -27,6 +28,7 @@ export function seriesTail(laplaces: readonly Alike[], sigma: number, h: number,
   return 1;
 }
 const mostTerms = 1e6;
+const leastSlack = 4e-15;
 
 /** The characteristic function. */
 function waveOf(laplaces: readonly Alike[], sigma: number, t: number): number {

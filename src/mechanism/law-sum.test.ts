@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AdditiveLaw } from './law.js';
 import { seriesTail } from './law-series.js';
-import { combinedHalfWidth, noiseSum, type Part, sumOfNumbers } from './law-sum.js';
+import { combinedHalfWidth, noiseSum, type Part, sumHalf, sumOfNumbers } from './law-sum.js';
 import { scaledNormalTail, widthOf } from './law-width.js';
 
 const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
@@ -48,6 +48,19 @@ function gammaDifferenceTail(n: number, h: number): number {
   }
   return sum;
 }
+
+describe('a sum of noises of one law', () => {
+  const laws = [laplace, gaussian].flatMap((law) => Array.from({ length: 100 }, (_, i) => law(0.3 * 1.03 ** i)));
+  it.each([[[1]], [[0.3]], [[1, 1]], [[2, 1]], [[1, 1, 1]]])('is within its bar where its steps are few, too: %j', (factors) => {
+    const squares = factors.reduce((sum, factor) => sum + factor ** 2, 0);
+    const few = laws.filter((law) => widthOf(law) < (factors.length > 2 ? 2.5 : 6));
+    expect(few.length).toBeGreaterThan(100);
+    for (const noise of few) {
+      const parts = factors.map((factor) => ({ factor, noise }));
+      expect(outside(parts, sumHalf(noise, squares) * (1 + 1e-12))).toBeLessThan(miss * 1.001);
+    }
+  });
+});
 
 describe('a sum of noises', () => {
   it.each<[string, readonly Part[], number]>([
@@ -322,5 +335,13 @@ describe('a sum of numbers that are many Laplace noises each', () => {
       ];
       expect(half([x[0] + y[0], x[1] + y[1]])).toBeLessThanOrEqual((half(x) + half(y)) * (1 + 1e-9));
     }
+  });
+});
+
+describe('a tail that is added up', () => {
+  it('ends where doubles do', () => {
+    const parts = [1, 1e-6, 2e-6, 3e-6, 4e-6].map((scale) => ({ factor: 1e6 * scale, noise: laplace(3) }));
+    expect(combinedHalfWidth(parts, 1e-6)).toBeGreaterThan(0);
+    expect(() => combinedHalfWidth(parts, 1e-13)).toThrow(RangeError);
   });
 });

@@ -155,6 +155,16 @@ function smoothed(law: AdditiveLaw<number>): number {
 export const barOf = (law: AdditiveLaw<number>): number =>
   spreadDeviation(law) * (law.kind === 'laplace' ? Math.log(20) / Math.SQRT2 : normalQuantile(0.975));
 
+/**
+ * The half width for 95 % of such a sum; `squares`: of its factors, added up. A bar between two whole numbers holds no more than one at the lower of them: one noise by itself has its own half width at
+ * least, and where the sum may be whole the bar is.
+ */
+export function sumHalf(law: AdditiveLaw<number>, squares: number): number {
+  const half = Math.max(barOf(law), halfWidth(law, 0.05)) * Math.sqrt(squares);
+  const whole = Math.round(squares);
+  return whole > 1 && Math.abs(squares - whole) < 1e-9 * whole ? Math.ceil(half) : half;
+}
+
 /** The deviation of that continuous noise: a little more than the discrete one's where steps are few. */
 export const spreadDeviation = (law: AdditiveLaw<number>): number => smoothed(law) * (law.kind === 'laplace' ? Math.SQRT2 : 1);
 

@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import { countedText, type Measure } from '../count/measure.js';
 import { Fault } from '../errors.js';
-import { dateText } from '../policy/date-text.js';
 import type { Policy } from '../policy/policy.js';
 import { seenThrough } from '../view/view-pin.js';
 import { arranged, checkArranged } from './arrange.js';
@@ -12,6 +11,7 @@ import { queryKinds } from './kinds.js';
 import { canonical } from './parse.js';
 import type { Batch, Query } from './query.js';
 import { type BoundQuery, openScope, type Scope } from './scope.js';
+import { withDates } from './told-dates.js';
 
 /** Ties queries to the policy: the integer measures they need, each once, with proven effects. Reads no data. */
 export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBatch {
@@ -39,7 +39,8 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
   if (arrange) checkArranged(arrange, queries);
   return {
     queries,
-    ...(arrange && { arrange: (tables: readonly AnswerTable[]) => arranged(tables, arrange) }),
+    arrange: (tables) =>
+      (arrange ? arranged(tables, arrange) : tables).map((table, i) => (bound[i]!.query.days ? withDates(table) : table)),
     measures,
     finish: (noisy) => bound.map(({ query, text }) => query.finish(ofScope(noisy, text))),
     foresee: (noise) => bound.map(({ query, text }) => query.foresee(ofScope(noise, text))),
@@ -62,20 +63,10 @@ function bindQuery(query: Query, scope: Scope): BoundQuery {
   if (query.kind === 'sum')
     throw new Fault('QUERY_INVALID', `"${column.name}" is a date: days do not add up.`, 'Ask for its mean, or for quantiles.');
   if (query.kind !== 'mean' && query.kind !== 'quantile') return bound;
-  return { ...bound, finish: (noisy) => inDays(bound.finish(noisy)) };
+  return { ...bound, finish: (noisy) => inDays(bound.finish(noisy)), days: true };
 }
-const mostDated = 24;
-function asDates({ rows }: AnswerTable): string {
-  const day = (days: number | null) => (days === null ? 'nothing' : dateText(Math.floor(days)));
-  const told = rows.map(({ keys, value, low, high }) => {
-    const ends = low === null || high === null ? '' : ` (${day(low)} to ${day(high)})`;
-    return [...keys, `${day(value)}${ends}`].join(' ');
-  });
-  return `As dates: ${told.join('; ')}.`;
-}
-/** Answers are numbers; of a date the number of a day, and beside them which days those are. */
+/** Answers are numbers; of a date the number of a day. */
 const inDays = (table: AnswerTable): AnswerTable => ({
   ...table,
-  ...(table.rows.length <= mostDated && { note: [asDates(table), table.note].filter((text) => text !== undefined).join(' ') }),
   columns: table.columns.map((name, i, all) => (i < all.length - 1 ? name : `${name} (days since 1970-01-01)`)),
 });

@@ -9,8 +9,8 @@ export interface BoundBatch {
   readonly measures: readonly Measure[];
   /** One table per query, in order. `noisy` is parallel to `measures`. Public arithmetic only: safe on whatever post-processing made of the values. */
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
-  /** Shows finished tables as they were asked to be: chosen, ordered or cut. */
-  readonly arrange?: (tables: readonly AnswerTable[]) => readonly AnswerTable[];
+  /** Shows finished tables as they were asked to be: chosen, ordered or cut, and days as dates. */
+  arrange(tables: readonly AnswerTable[]): readonly AnswerTable[];
   /** What can be said about the errors before any data is read; parallel to `queries`. */
   foresee(noise: readonly Law<number>[]): readonly Foreseen[];
 }

@@ -21,6 +21,8 @@ import type { Query } from './query.js';
 export interface BoundQuery {
   finish(noisy: readonly NoisyMeasure[]): AnswerTable;
   foresee(noise: readonly Law<number>[]): Foreseen;
+  /** Its numbers are days. */
+  readonly days?: true;
 }
 
 /** The rows a query is about. */

@@ -64,7 +64,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
       ...doubtOf(answer.plan, k),
     }));
     return {
-      tables: bound.arrange?.(whole) ?? whole,
+      tables: bound.arrange(whole),
       // A replayed answer is told with the plan it was made under, not with today's.
       receipt: receiptOf({ policy, ...paid, ...answer }),
     };

@@ -10,15 +10,19 @@ export class KeptRows {
   readonly #known = new Map<string, Promise<HeldRows | undefined>>();
   readonly tables: string[] = [];
 
-  /** The rows of a statement, worked out once; undefined where there are more than `most`. What failed is tried again. */
+  /**
+   * The rows of a statement, worked out once; undefined where there are more than `most`. What failed is tried again, also by those who waited for it: whoever began it may have had less time left than
+   * they have.
+   */
   hold(
-    { sql, values }: Statement,
+    statement: Statement,
     most: number,
     use: (write: (connection: DuckDBConnection) => Promise<HeldRows | undefined>) => Promise<HeldRows | undefined>,
   ): Promise<HeldRows | undefined> {
+    const { sql, values } = statement;
     const key = JSON.stringify([sql, values.map(String)]);
     const known = this.#known.get(key);
-    if (known) return known;
+    if (known) return known.catch(() => this.hold(statement, most, use));
     const held = use(async (connection) => {
       const table = `main.fugu_kept_${++made}`;
       this.tables.push(table);
@@ -27,9 +31,12 @@ export class KeptRows {
       if (rows <= most) return { table, rows };
       await connection.run(`DROP TABLE ${table}`);
       return undefined;
+    }).catch((error: unknown) => {
+      // Before anybody who waited for it hears of it.
+      this.#known.delete(key);
+      throw error;
     });
     this.#known.set(key, held);
-    held.catch(() => this.#known.delete(key));
     return held;
   }
 }

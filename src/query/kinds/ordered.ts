@@ -5,7 +5,7 @@ import { Fault } from '../../errors.js';
 import { toNumber } from '../../exact/rational.js';
 import type { Effects } from '../../mechanism/effect.js';
 import type { AdditiveLaw, Law } from '../../mechanism/law.js';
-import { barOf } from '../../mechanism/law-sum.js';
+import { sumHalf } from '../../mechanism/law-sum.js';
 import { deviation } from '../../mechanism/law-width.js';
 import { isotonic } from '../../mechanism/ordered/isotonic.js';
 import { readingOf } from '../../mechanism/ordered/reading.js';
@@ -141,7 +141,7 @@ export function orderedCounts(query: Asked, scope: Scope, ordering = orderingOf(
   const { size } = strategy;
   const errorOf = (law: AdditiveLaw<number>, variance: number): Omit<Read, 'value'> => ({
     standardError: deviation(law) * Math.sqrt(variance),
-    half: law.kind === 'none' ? 0 : barOf(law) * Math.sqrt(variance),
+    half: law.kind === 'none' ? 0 : sumHalf(law, variance),
   });
   return {
     positions,

@@ -3,6 +3,7 @@ import { dot, rootOf, solved } from './matrix.js';
 
 /** So many tables at most, and none more once so many were as far off as the one at hand (Besag and Clifford 1991). */
 const [most, enough] = [999, 30];
+const rounding = 1e-9;
 
 /**
  * How often tables of independent answers with these margins, sampled and noised like the one at hand, depart as far (independent.proof.md, 5). The numbers that
@@ -28,8 +29,8 @@ export function simulatedChance(
       factor,
     );
     const root = made && rootOf(made.spread);
-    // A table without rows, or one that cannot be judged, speaks for independence as much as any.
-    if (!root || dot(made.values, solved(root, made.values)) >= statistic) farther++;
+    // A table without rows, or one that cannot be judged, speaks for independence as much as any. One that departs as far does so whichever way it was rounded.
+    if (!root || dot(made.values, solved(root, made.values)) >= statistic * (1 - rounding)) farther++;
   }
   return farther >= enough ? farther / drawn : (farther + 1) / (drawn + 1);
 }

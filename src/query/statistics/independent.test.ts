@@ -36,6 +36,17 @@ function rejected(
 }
 
 describe('the chi-square test of a noisy table', () => {
+  // Added up over all tables of so many people, those that depart exactly as far among them.
+  it.each([
+    [[4, 1], [0, 3], 0.0358],
+    [[2, 2, 0], [0, 1, 3], 0.0435],
+    [[3, 0], [0, 3], 0.0303],
+  ])('counts tables that depart as far, however they are rounded: %j %j', (a, b, exact) => {
+    const { chance } = independence([a, b], { variance: 0, laplace: true }, 1);
+    expect(chance / exact).toBeGreaterThan(0.6);
+    expect(chance / exact).toBeLessThan(1.6);
+  });
+
   it.each([
     ['laplace', [0.5, 0.5], [0.3, 0.7]],
     ['gaussian', [0.5, 0.5], [0.3, 0.7]],
