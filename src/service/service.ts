@@ -129,11 +129,20 @@ export class Service {
     return () => {
       if (!known || Date.now() - at < 1000) return known;
       at = Date.now();
-      const token = this.tokens.read(id);
-      known =
-        token !== undefined && this.tokens.stands(token) && (session === undefined || this.sessions.find(session) !== undefined);
+      known = this.#isIn(id, session);
       return known;
     };
+  }
+
+  /** Who cannot be looked up is not let in: whoever asks this is in the middle of something else. */
+  #isIn(id: string, session: string | undefined): boolean {
+    try {
+      const token = this.tokens.read(id);
+      if (!token || !this.tokens.stands(token)) return false;
+      return session === undefined || this.sessions.find(session) !== undefined;
+    } catch {
+      return false;
+    }
   }
 
   newRequest(): string {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTown, type Town } from './served.js';
@@ -108,6 +108,15 @@ describe('whoever listens to a job', () => {
       },
     );
   });
+
+  it('nor once it cannot be read who they are, and neither the job nor the service is harmed', () =>
+    listening(
+      (ann) => {
+        const { id } = town.tokens.find(ann)!;
+        writeFileSync(`${town.folder}/tokens/${id}.json`, 'not a token');
+      },
+      async (ann) => ({ authorization: `Bearer ${ann}` }),
+    ));
 
   it('is told where to look for a job that this process never had', async () => {
     town = await openTown();
