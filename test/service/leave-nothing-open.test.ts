@@ -55,7 +55,34 @@ describe('a file that is sent slowly', () => {
   });
 });
 
+describe('a file for which there was no turn', () => {
+  it('is not kept: nobody could list it or take it away', async () => {
+    town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50 });
+    const root = town.token('root', 'steward');
+    const back = (await town.service.turns.take())!;
+    expect((await town.send('/v1/drafts', sending(root, csv))).status).toBe(503);
+    expect(readdirSync(`${town.folder}/drafts`)).toEqual([]);
+    back();
+    expect((await town.send('/v1/drafts', sending(root, csv))).status).toBe(200);
+    expect(readdirSync(`${town.folder}/drafts`)).toHaveLength(1);
+  });
+});
+
 describe('a draft', () => {
+  it('that became a policy is not brought back by an answer that came late', async () => {
+    town = await openTown();
+    const root = town.token('root', 'steward');
+    const { id } = (await town.send('/v1/drafts', sending(root, csv))).body;
+    const { drafts } = town.service;
+    await drafts.answer(id, { dependence: 'house' });
+    const late = drafts.answer(id, { dependence: 'none' });
+    // What confirming ends with, here or in another process.
+    drafts.end(id, true);
+    await expect(late).rejects.toThrow('There is no such draft');
+    expect(drafts.list()).toEqual([]);
+    expect(existsSync(`${town.folder}/drafts/${id}/colours.csv`)).toBe(true);
+  });
+
   it('becomes one policy, however many confirm it under however many names', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
