@@ -36,6 +36,8 @@ export class Service {
   readonly logFolder: string;
   readonly metrics = new Metrics();
   readonly turns: Turns;
+  /** Of long figures: whoever waits for one takes no turn of those who wait for something short. */
+  readonly figures: Turns;
   readonly sending: Turns;
   readonly jobs: Jobs;
   readonly drafts: Drafts;
@@ -58,6 +60,7 @@ export class Service {
     this.log = new AuditLog(options.log);
     this.logFolder = options.log;
     this.turns = new Turns(this.limits.working, this.limits.waiting);
+    this.figures = new Turns(this.limits.figures, this.limits.waiting);
     this.sending = new Turns(this.limits.sending, 0);
     this.jobs = new Jobs(this.limits);
     this.drafts = new Drafts(options.drafts, this.limits.fileBytes);

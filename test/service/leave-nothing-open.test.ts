@@ -55,6 +55,22 @@ describe('a file that is sent slowly', () => {
   });
 });
 
+describe('a long figure', () => {
+  it('takes no turn of those who wait for something short, and only so many are worked out at once', async () => {
+    town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50, figures: 1 });
+    const root = town.token('root', 'steward');
+    const long = async () => (await town.ask(root, '/v1/policies/village/leakage')).status;
+    const short = async () => (await town.ask(root, '/v1/policies/town/plan', { question: { kind: 'count' } })).status;
+    const working = (await town.service.turns.take())!;
+    expect([await long(), await short()]).toEqual([200, 503]);
+    working();
+    const figured = (await town.service.figures.take())!;
+    expect([await long(), await short()]).toEqual([503, 200]);
+    figured();
+    expect(await long()).toBe(200);
+  });
+});
+
 describe('a file for which there was no turn', () => {
   it('is not kept: nobody could list it or take it away', async () => {
     town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50 });
