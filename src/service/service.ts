@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { unguessable } from '../noise/bits.js';
+import { Alike } from './alike.js';
 import { AuditLog, type Event } from './audit-log.js';
 import { Drafts } from './drafts.js';
 import { Jobs } from './jobs.js';
@@ -41,6 +42,7 @@ export class Service {
   readonly sending: Turns;
   readonly jobs: Jobs;
   readonly drafts: Drafts;
+  readonly alike = new Alike();
   readonly rate: Rate;
   readonly guesses: Rate;
   readonly #noted: Rate;
