@@ -952,6 +952,20 @@ const door = [
     'test/service/leave-nothing-open.test.ts',
   ),
   mutant(
+    'sent-twice-paid-twice',
+    'src/service/alike.ts',
+    'before ? before.then(work, work) : work()',
+    'work()',
+    'test/service/sent-twice.test.ts',
+  ),
+  mutant(
+    'figure-holds-a-turn',
+    'src/service/answer.ts',
+    'route.aside ? service.figures : service.turns',
+    'service.turns',
+    'test/service/leave-nothing-open.test.ts',
+  ),
+  mutant(
     'analyst-reads-all-pages',
     'src/ask/ledger-page.ts',
     'analyst === undefined || entry.analyst === analyst',

@@ -77,6 +77,55 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
       expect([await ledger.page('nowhere', { after: 0, most: 9 }), await ledger.analysts('nowhere')]).toEqual([[], []]);
     });
 
+    it('after every short history, what an analyst has spent is what their entries come to, and what is kept apart is found', async () => {
+      let ledger = await room.open();
+      const steps: Record<string, (population: string) => Promise<unknown>> = {
+        pays: (population) => ledger.reserve(asking({ population, analyst: 'ann', key: 'p', profile: cost('1/3') })),
+        // Taken up again where it was not answered: one entry, paid once.
+        resumes: (population) =>
+          ledger.reserve(asking({ population, analyst: 'bob', key: 'r', profile: cost('1/7'), resumable: true })),
+        tells: async (population) => {
+          const profile = zcdpProfile([[everyRecord, parseRational('1/5')]]);
+          const asked = asking({ population, analyst: 'ann', key: 't', profile, unlessRecorded: true });
+          const entry = await ledger.reserve(asked);
+          await ledger.settle(entry, 'told');
+        },
+        enters: (population) => ledger.reserve(asking({ population, analyst: 'cleo', key: 'entered:1', profile: cost('1/11') })),
+      };
+      const names = Object.keys(steps);
+      const histories = names.flatMap((a) => names.flatMap((b) => names.map((c) => [a, b, c])));
+      // All of them side by side in one ledger, step by step, opened anew before the last.
+      for (const k of [0, 1, 2]) {
+        if (k === 2) {
+          await ledger.close();
+          ledger = await room.open();
+        }
+        for (const history of histories) await steps[history[k]!]!(history.join());
+      }
+      const paid = (entries: Awaited<ReturnType<Ledger['entries']>>, noise: Profile['noise']): string => {
+        const costs = entries.filter(({ profile }) => profile.noise === noise).map(({ profile }) => profile.perRecord);
+        const each = costs.map((perRecord) => perRecord.get(everyRecord)!);
+        const [num, den] = each.reduce(([n, d], cost) => [n * cost.den + cost.num * d, d * cost.den], [0n, 1n]);
+        return toText(rational(num, den));
+      };
+      const total = ({ pure, zcdp }: Awaited<ReturnType<Ledger['spent']>>): readonly string[] =>
+        [pure, zcdp].map(({ perRecord }) => toText(perRecord.get(everyRecord) ?? rational(0)));
+      for (const history of histories) {
+        const population = history.join();
+        const entries = await ledger.entries(population);
+        const once = (name: string) => (history.includes(name) ? 1 : 0);
+        const often = (name: string) => history.filter((step) => step === name).length;
+        expect(entries).toHaveLength(often('pays') + once('resumes') + once('tells') + often('enters'));
+        for (const analyst of ['ann', 'bob', 'cleo', undefined]) {
+          const own = entries.filter((e) => analyst === undefined || e.analyst === analyst);
+          expect(total(await ledger.spent(population, analyst))).toEqual([paid(own, 'pure'), paid(own, 'zcdp')]);
+        }
+        expect(await ledger.analysts(population)).toEqual([...new Set(entries.map((e) => e.analyst))].sort());
+        expect(await ledger.keyed(population, 'entered:')).toEqual(entries.filter((e) => e.key.startsWith('entered:')));
+        expect(await ledger.page(population, { after: 0, most: 9 })).toEqual(entries);
+      }
+    });
+
     it('remembers whether every release so far was factored over columns', async () => {
       const ledger = await room.open();
       const factored = (key: string, yes: boolean) =>

@@ -63,6 +63,11 @@ describe('a question that is put together', () => {
     expect(written('{"network": true}')).toEqual({ question: { network: true } });
     expect(written('{"net')).toEqual({ missing: 'This is no JSON yet.' });
     expect(written('7')).toHaveProperty('missing');
+    // What is shown before it is paid is the plan of one step only.
+    expect(written('{"stream": {"query": {"kind": "count"}}}')).toHaveProperty(
+      'missing',
+      expect.stringContaining('step by step'),
+    );
   });
 
   it('keeps some rows', () => {

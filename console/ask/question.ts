@@ -173,9 +173,11 @@ export function questionOf(policy: Policy, draft: Draft): { readonly question: o
 function readQuestion(text: string): { readonly question: object } | { readonly missing: string } {
   try {
     const read: unknown = JSON.parse(text);
-    return typeof read === 'object' && read !== null
-      ? { question: read }
-      : { missing: 'A question is an object or a list of them.' };
+    if (typeof read !== 'object' || read === null) return { missing: 'A question is an object or a list of them.' };
+    // Its plan is that of one step, and it pays for every step there is: not what somebody confirms here.
+    if ('stream' in read)
+      return { missing: 'A stream pays step by step: ask for it by the library, the command line or the service.' };
+    return { question: read };
   } catch {
     return { missing: 'This is no JSON yet.' };
   }

@@ -96,7 +96,8 @@ function weightRows(w: Readonly<Record<string, unknown>> & { readonly column: st
 /** Its plain values by name. */
 function Plain({ value }: { readonly value: unknown }) {
   const rows = Object.entries(typeof value === 'object' && value !== null ? value : { value });
-  const text = (v: unknown) => (typeof v === 'number' ? figure(v) : typeof v === 'string' ? v : JSON.stringify(v).slice(0, 400));
+  const text = (v: unknown) =>
+    typeof v === 'number' ? figure(v) : typeof v === 'string' ? v : (JSON.stringify(v) ?? '').slice(0, 400);
   return (
     <Table
       caption="Answer"

@@ -37,6 +37,7 @@ export function Ask({
   const [working, setWorking] = useState(false);
   const [turn, setTurn] = useState(0);
   const answered = useRef<HTMLElement>(null);
+  const begun = useRef(false);
   const epsilon = epsilonOf(budget.total, parts[part]!);
   const found = questionOf(policy, draft);
   const label = labelOf(draft);
@@ -46,6 +47,9 @@ export function Ask({
   const ready = planned.plan !== undefined && !planned.waiting && planned.plan.fits && !working;
 
   const release = async () => {
+    // The box closes a moment after it was said yes in: a second click says nothing more.
+    if (begun.current) return;
+    begun.current = true;
     setAsking(false);
     setWorking(true);
     setProblem(undefined);
@@ -56,6 +60,7 @@ export function Ask({
     } catch (error) {
       setProblem(problemOf(error));
     }
+    begun.current = false;
     setWorking(false);
     setJob(undefined);
     setTurn((t) => t + 1);
@@ -100,7 +105,7 @@ export function Ask({
               />
               <span class="hint">
                 Everything that can be asked, in the form that library and service take: queries, survey, workload, synth,
-                pattern, kmeans, classify, network, stream.
+                pattern, kmeans, classify, network.
               </span>
             </div>
           ) : (

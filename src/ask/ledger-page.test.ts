@@ -62,6 +62,15 @@ describe('a page of the ledger', () => {
       ),
     ));
 
+  it('goes on from an own entry: where those of others lie is not told', async () => {
+    const all = Array.from({ length: 12 }, (_, k) => entry(2 * k + 2, k % 4 === 1 ? 'ann' : 'bob'));
+    const { session } = sessionOf(all);
+    expect((await entryPage(session, { after: 0, most: 1, analyst: 'ann' })).next).toBe(4);
+    expect((await entryPage(session, { after: 4, most: 1, analyst: 'ann' })).next).toBe(12);
+    expect((await entryPage(session, { before: 1000, most: 1, analyst: 'ann' })).next).toBe(20);
+    expect((await entryPage(session, { before: 20, most: 2, analyst: 'ann' })).next).toBeUndefined();
+  });
+
   it('looks at so many entries and no more, however few are for whoever asks', async () => {
     const all = Array.from({ length: 9000 }, (_, k) => entry(k + 1, k === 8999 ? 'ann' : 'bob'));
     const { session, read } = sessionOf(all);

@@ -45,8 +45,9 @@ export async function entryPage(session: Session, { after, before, most, analyst
   }
 }
 
-const pageOf = (session: Session, found: readonly Entry[], backwards: boolean, next?: number): EntryPage => ({
+/** It goes on from the last that is told: where those of others lie is said only where there is none to tell. */
+const pageOf = (session: Session, found: readonly Entry[], backwards: boolean, looked?: number): EntryPage => ({
   entries: entriesOf(backwards ? found.toReversed() : found, session.account),
-  more: next !== undefined,
-  ...(next !== undefined && { next }),
+  more: looked !== undefined,
+  ...(looked !== undefined && { next: found.at(-1)?.sequence ?? looked }),
 });

@@ -4,11 +4,12 @@ import { memoryLedger } from '../../test/memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { type Account, admission, isKept, usedShare } from '../accounting/account.js';
 import { compare, multiply, rational, toNumber } from '../exact/rational.js';
-import { type Profile, pureProfile, zcdpProfile } from '../mechanism/profile.js';
+import { onceOnly, type Profile, pureProfile, zcdpProfile } from '../mechanism/profile.js';
 import { everyRecord } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
+import { enteredKey } from './entered-key.js';
 import { quotaFor, quotaUses, spentBy } from './quota.js';
 import { createSession, type Session } from './session.js';
 
@@ -116,6 +117,15 @@ describe('quotas', () => {
       ['bob', 0.3, 0.3],
       ['eve', 0, 0],
     ]);
+  });
+
+  it('are listed for whoever paid themselves, also where what others spent and they wrote down is more of the budget', async () => {
+    const ledger = memoryLedger();
+    const pay = (analyst: string, key: string, profile: Profile) =>
+      ledger.reserve({ population: policy.population, terms: account.terms, analyst, key, label: '', profile, admit: () => {} });
+    for (const analyst of ['bob', 'cleo']) await pay(analyst, enteredKey(analyst), account.book(cost('pure', 10), {}));
+    await pay('cleo', 'own', onceOnly('a look'));
+    expect((await quotaUses(policy, account, ledger)).map((u) => u.analyst)).toEqual(['ann', 'cleo', 'eve']);
   });
 
   it('leave the budget itself binding: their sum may exceed it', async () => {

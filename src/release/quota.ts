@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Account, type Quota, usedShare } from '../accounting/account.js';
 import { multiply, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
-import { nothingSpent, type Spent, spend } from '../mechanism/profile.js';
+import { nothingSpent, type Spent, spend, toStored } from '../mechanism/profile.js';
 import type { Budget, Policy } from '../policy/policy.js';
 import { enteredIn } from './entered-key.js';
 
@@ -42,14 +43,17 @@ export async function quotaUses(
   for (const analyst of [...new Set([...(named?.keys() ?? []), ...(await ledger.analysts(population))])].sort()) {
     const quota = quotaFor({ policy, analyst });
     if (!quota) continue;
-    const use = quotaUse(account, quota, await ledger.spent(population, analyst));
+    const own = await ledger.spent(population, analyst);
     // Who has only written down what others spent has drawn on no quota.
-    const onlyEntered =
-      entered.some((e) => e.analyst === analyst) && quotaUse(account, quota, spentBy(entered, analyst)).spent === use.spent;
-    if (named?.has(analyst) || !onlyEntered) uses.push(use);
+    const onlyEntered = entered.some((e) => e.analyst === analyst) && areSame(own, spentBy(entered, analyst));
+    if (named?.has(analyst) || !onlyEntered) uses.push(quotaUse(account, quota, own));
   }
   return uses;
 }
+
+/** To the last class: what is more by some record may be no more of the budget. */
+const areSame = (a: Spent, b: Spent): boolean =>
+  isDeepStrictEqual([toStored(a.pure), toStored(a.zcdp)], [toStored(b.pure), toStored(b.zcdp)]);
 
 /** What these entries add up to, or one analyst's part of it. */
 export const spentBy = (entries: readonly Entry[], analyst?: string): Spent =>

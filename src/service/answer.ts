@@ -111,7 +111,8 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
       );
     if (service.stopping) return refused(busy(503, 'The service is about to stop.', request), { ...by, retryAfter: 5 });
     const waits = route.works && !route.takesFile;
-    const back = waits ? await service.turns.take(service.limits.waitMilliseconds) : () => undefined;
+    const turns = route.aside ? service.figures : service.turns;
+    const back = waits ? await turns.take(service.limits.waitMilliseconds) : () => undefined;
     if (!back) return refused(tooMany.told(request), { ...by, retryAfter: 1 });
     try {
       const answered = (await route.handle({

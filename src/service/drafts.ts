@@ -76,24 +76,24 @@ export class Drafts {
     }
   }
 
-  /** Begins the interview about it. */
-  async begin(draft: NewDraft): Promise<DraftView> {
-    try {
-      const view = await this.#view(draft);
-      this.#keep(draft);
-      return view;
-    } catch (error) {
-      rmSync(join(this.#folder, draft.id), { recursive: true, force: true });
-      throw error;
-    }
+  /** Takes a file away of which nothing is known yet. */
+  forget({ id }: NewDraft): void {
+    rmSync(join(this.#folder, id), { recursive: true, force: true });
   }
 
-  /** One at a time makes a policy of a draft, whichever process they ask; a claim that a crash left behind ends by itself. */
+  /** Begins the interview about it. */
+  async begin(draft: NewDraft): Promise<DraftView> {
+    const view = await this.#view(draft);
+    this.#keep(draft);
+    return view;
+  }
+
+  /** One at a time changes a draft or makes a policy of it, whichever process they ask; a claim that a crash left behind ends by itself. */
   async alone<T>(id: string, work: () => Promise<T>): Promise<T> {
     const claim = join(this.#folder, this.#read(id).id, claimed);
     if (existsSync(claim) && Date.now() - statSync(claim).mtimeMs > claimFor) rmSync(claim, { force: true });
     if (!writeNew(claim, '', { hint: 'The folder of drafts must be writable.', mode: 0o600 }))
-      throw new Refused(409, 'BUSY', 'Somebody is confirming this draft.', 'Look at GET /v1/policies in a moment.');
+      throw new Refused(409, 'BUSY', 'Somebody else is at this draft.', 'Look at it, or at GET /v1/policies, in a moment.');
     try {
       return await work();
     } finally {
@@ -118,8 +118,12 @@ export class Drafts {
     const draft = this.#read(id);
     const next = { ...draft, answers: answersForm.parse({ ...draft.answers, ...answers }) };
     const view = await this.#view(next);
-    this.#keep(next);
-    return view;
+    // Looking takes a while: what became a policy, or was taken away, in the meantime is no draft any more.
+    return this.alone(id, async () => {
+      this.#read(id);
+      this.#keep(next);
+      return view;
+    });
   }
 
   /** Writes the policy; whoever serves it takes it away again where it cannot be served. */

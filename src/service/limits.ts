@@ -7,6 +7,8 @@ export interface ServiceLimits {
   readonly working: number;
   readonly waiting: number;
   readonly waitMilliseconds: number;
+  /** Long figures that are worked out at the same time, each on a thread of its own. */
+  readonly figures: number;
   /** Jobs that run at the same time, and those of one token that have not ended. */
   readonly jobsWorking: number;
   readonly jobsEach: number;
@@ -29,6 +31,7 @@ export const usualLimits: ServiceLimits = {
   working: 4,
   waiting: 200,
   waitMilliseconds: 10_000,
+  figures: 2,
   jobsWorking: 2,
   jobsEach: 16,
   sending: 4,

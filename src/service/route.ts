@@ -67,6 +67,8 @@ export interface Route<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.
   readonly roles: readonly Role[] | 'nobody';
   /** Takes one of the turns of those that read data. */
   readonly works?: true;
+  /** It works on a thread of its own, and takes one of the turns of those instead. */
+  readonly aside?: true;
   /** Of what it answers with; 200 when absent. */
   readonly status?: 202;
   /** What it answers in; JSON when absent. */

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { unguessable } from '../noise/bits.js';
+import { Alike } from './alike.js';
 import { AuditLog, type Event } from './audit-log.js';
 import { Drafts } from './drafts.js';
 import { Jobs } from './jobs.js';
@@ -36,9 +37,12 @@ export class Service {
   readonly logFolder: string;
   readonly metrics = new Metrics();
   readonly turns: Turns;
+  /** Of long figures: whoever waits for one takes no turn of those who wait for something short. */
+  readonly figures: Turns;
   readonly sending: Turns;
   readonly jobs: Jobs;
   readonly drafts: Drafts;
+  readonly alike = new Alike();
   readonly rate: Rate;
   readonly guesses: Rate;
   readonly #noted: Rate;
@@ -58,6 +62,7 @@ export class Service {
     this.log = new AuditLog(options.log);
     this.logFolder = options.log;
     this.turns = new Turns(this.limits.working, this.limits.waiting);
+    this.figures = new Turns(this.limits.figures, this.limits.waiting);
     this.sending = new Turns(this.limits.sending, 0);
     this.jobs = new Jobs(this.limits);
     this.drafts = new Drafts(options.drafts, this.limits.fileBytes);
@@ -129,11 +134,20 @@ export class Service {
     return () => {
       if (!known || Date.now() - at < 1000) return known;
       at = Date.now();
-      const token = this.tokens.read(id);
-      known =
-        token !== undefined && this.tokens.stands(token) && (session === undefined || this.sessions.find(session) !== undefined);
+      known = this.#isIn(id, session);
       return known;
     };
+  }
+
+  /** Who cannot be looked up is not let in: whoever asks this is in the middle of something else. */
+  #isIn(id: string, session: string | undefined): boolean {
+    try {
+      const token = this.tokens.read(id);
+      if (!token || !this.tokens.stands(token)) return false;
+      return session === undefined || this.sessions.find(session) !== undefined;
+    } catch {
+      return false;
+    }
   }
 
   newRequest(): string {

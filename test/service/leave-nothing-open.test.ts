@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTown, type Town } from './served.js';
@@ -55,7 +55,50 @@ describe('a file that is sent slowly', () => {
   });
 });
 
+describe('a long figure', () => {
+  it('takes no turn of those who wait for something short, and only so many are worked out at once', async () => {
+    town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50, figures: 1 });
+    const root = town.token('root', 'steward');
+    const long = async () => (await town.ask(root, '/v1/policies/village/leakage')).status;
+    const short = async () => (await town.ask(root, '/v1/policies/town/plan', { question: { kind: 'count' } })).status;
+    const working = (await town.service.turns.take())!;
+    expect([await long(), await short()]).toEqual([200, 503]);
+    working();
+    const figured = (await town.service.figures.take())!;
+    expect([await long(), await short()]).toEqual([503, 200]);
+    figured();
+    expect(await long()).toBe(200);
+  });
+});
+
+describe('a file for which there was no turn', () => {
+  it('is not kept: nobody could list it or take it away', async () => {
+    town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50 });
+    const root = town.token('root', 'steward');
+    const back = (await town.service.turns.take())!;
+    expect((await town.send('/v1/drafts', sending(root, csv))).status).toBe(503);
+    expect(readdirSync(`${town.folder}/drafts`)).toEqual([]);
+    back();
+    expect((await town.send('/v1/drafts', sending(root, csv))).status).toBe(200);
+    expect(readdirSync(`${town.folder}/drafts`)).toHaveLength(1);
+  });
+});
+
 describe('a draft', () => {
+  it('that became a policy is not brought back by an answer that came late', async () => {
+    town = await openTown();
+    const root = town.token('root', 'steward');
+    const { id } = (await town.send('/v1/drafts', sending(root, csv))).body;
+    const { drafts } = town.service;
+    await drafts.answer(id, { dependence: 'house' });
+    const late = drafts.answer(id, { dependence: 'none' });
+    // What confirming ends with, here or in another process.
+    drafts.end(id, true);
+    await expect(late).rejects.toThrow('There is no such draft');
+    expect(drafts.list()).toEqual([]);
+    expect(existsSync(`${town.folder}/drafts/${id}/colours.csv`)).toBe(true);
+  });
+
   it('becomes one policy, however many confirm it under however many names', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
@@ -108,6 +151,15 @@ describe('whoever listens to a job', () => {
       },
     );
   });
+
+  it('nor once it cannot be read who they are, and neither the job nor the service is harmed', () =>
+    listening(
+      (ann) => {
+        const { id } = town.tokens.find(ann)!;
+        writeFileSync(`${town.folder}/tokens/${id}.json`, 'not a token');
+      },
+      async (ann) => ({ authorization: `Bearer ${ann}` }),
+    ));
 
   it('is told where to look for a job that this process never had', async () => {
     town = await openTown();

@@ -8,6 +8,7 @@ import type { Session } from '../../release/session.js';
 import type { Order } from '../jobs.js';
 import type { Served } from '../policies.js';
 import { type Caller, defineRoute } from '../route.js';
+import type { Service } from '../service.js';
 import { seenEntry } from './entry.js';
 import { asking, plan, release } from './shapes.js';
 
@@ -35,6 +36,7 @@ const tellsProgress = (question: Asking['question']): boolean =>
   !Array.isArray(question) && ('synth' in question || 'network' in question);
 
 interface Release {
+  readonly service: Service;
   readonly served: Served;
   readonly caller: Caller;
   readonly body: Asking;
@@ -42,7 +44,18 @@ interface Release {
   readonly order?: Order;
 }
 
-export const released = async (asked: Release): Promise<object> => ownWords(asked, await answerOf(asked));
+/**
+ * Who sends the same again while it is being worked out (a double click, a client that did not wait) comes after it, and is told what it recorded. Not every
+ * kind can be taken up by its booking alone, so two at once would both pay. Asked anew without a name, each is meant to pay.
+ */
+export async function released(asked: Release): Promise<object> {
+  const { service, served, caller, body, once } = asked;
+  const { label: _label, ...same } = body;
+  const anew = body.fresh || streamOf(body)?.fresh === true;
+  if (anew && once === undefined) return ownWords(asked, await answerOf(asked));
+  const name = JSON.stringify([served.name, same, anew && [caller.id, once]]);
+  return ownWords(asked, await service.alike.inOrder(name, () => answerOf(asked)));
+}
 
 /** An answer that somebody else paid for is told under the caller's words for it: what others call what they ask is theirs. */
 async function ownWords({ served, caller, body }: Release, told: object): Promise<object> {
@@ -108,7 +121,8 @@ export const routes = [
     works: true,
     body: asking,
     answer: release,
-    handle: ({ served, caller, body, once }) => released({ served, caller, body, ...(once !== undefined && { once }) }),
+    handle: ({ service, served, caller, body, once }) =>
+      released({ service, served, caller, body, ...(once !== undefined && { once }) }),
   }),
   defineRoute({
     name: 'predict',

@@ -68,7 +68,13 @@ export const routes = [
       if (!back) throw new Refused(503, 'BUSY', 'Too many files are being sent already.', comeAgain, 5);
       const receive = async () => service.drafts.receive(await sent());
       const draft = await receive().finally(back);
-      return inTurn(() => service.drafts.begin(draft));
+      try {
+        return await inTurn(() => service.drafts.begin(draft));
+      } catch (error) {
+        // Nor where no turn came: a file that is not listed could not be taken away by anybody.
+        service.drafts.forget(draft);
+        throw error;
+      }
     },
   }),
   defineRoute({

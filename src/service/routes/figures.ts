@@ -43,6 +43,7 @@ export const routes = [
       'What an attacker who knows the ties gains about records with few and with many of them. Where the policy hides ties, or how many records there are: for stewards only.',
     roles: ['steward', 'auditor'],
     works: true,
+    aside: true,
     answer: z.looseObject({
       kinds: z.array(z.looseObject({ name: z.string(), records: z.number().int(), leakage: leaks })),
       group: leaks.describe('What group privacy would charge.'),
@@ -61,6 +62,7 @@ export const routes = [
       'What another limit, or other strengths of the ties, would come to. Reads ties only, spends nothing, changes nothing.',
     roles: ['steward'],
     works: true,
+    aside: true,
     body: z.strictObject({
       epsilon: amount.optional(),
       belief: z.strictObject({ prior: amount, posterior: amount }).optional(),
@@ -97,6 +99,7 @@ export const routes = [
     summary: 'A part of the network of ties, to be drawn. Nothing in it names anybody.',
     roles: ['steward'],
     works: true,
+    aside: true,
     query: z.strictObject({ most: z.coerce.number().int().min(1).max(2000).optional().describe('Records; 300 when absent.') }),
     answer: z.looseObject({
       records: z.number().int(),
@@ -144,6 +147,7 @@ export const routes = [
       'What attackers with and without the ties believe after a recorded release. As private as the rows, and recorded nowhere.',
     roles: ['steward'],
     works: true,
+    aside: true,
     body: z.strictObject({
       entry: z.number().int().min(1).max(1e12),
       column: z.string().max(500).optional().describe('Which histogram; the tied column when absent.'),

@@ -26,7 +26,7 @@ export const routes = [
     answer: job,
     handle: async ({ service, served, caller, body, once }) =>
       service.jobs.begin(caller, served.name, (order) =>
-        released({ served, caller, body, order, ...(once !== undefined && { once }) }),
+        released({ service, served, caller, body, order, ...(once !== undefined && { once }) }),
       ),
   }),
   defineRoute({
