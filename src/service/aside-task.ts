@@ -10,7 +10,7 @@ import { readPolicy } from '../terms/read.js';
 /** What takes long in one go and pays for nothing. */
 export type AsideTask = { readonly file: string; readonly digest: string } & (
   | { readonly kind: 'leakage' }
-  | { readonly kind: 'ties'; readonly most: number }
+  | { readonly kind: 'network'; readonly most: number }
   | { readonly kind: 'whatIf'; readonly asked: WhatIfAsked }
   | {
       readonly kind: 'attack';
@@ -34,7 +34,7 @@ export async function runAside(task: AsideTask): Promise<object> {
 
 function toldOf(task: AsideTask, policy: Policy): Promise<object> {
   if (task.kind === 'leakage') return leakageByKind(policy);
-  if (task.kind === 'ties') return tieSample(policy, task.most);
+  if (task.kind === 'network') return tieSample(policy, task.most);
   if (task.kind === 'whatIf') return whatIfFigures(policy, task.asked);
   const released = releasedTable(task.receipt, new Map(task.tables), policy, task.column);
   return withData(task.file, (rows) => attackPolicy(policy, rows, released, { show: task.show, limit: mostAttacked }));

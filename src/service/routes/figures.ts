@@ -116,7 +116,7 @@ export const routes = [
       }),
       kinds: z.array(z.looseObject({ kind: z.string(), index: z.number().int() })),
     }),
-    handle: ({ served, query: { most = 300 } }) => aside({ ...fileOf(served), kind: 'ties', most }),
+    handle: ({ served, query: { most = 300 } }) => aside({ ...fileOf(served), kind: 'network', most }),
   }),
   defineRoute({
     name: 'time',
