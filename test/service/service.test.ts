@@ -54,7 +54,9 @@ describe('the service', () => {
     expect((await town.ask(town.token('ann', 'analyst'), '/v1/policies/town/ledger/verify')).status).toBe(403);
     expect((await town.ask(auditor, '/v1/policies/town/ledger/verify')).body).toMatchObject({ ok: true });
     const narrow = town.token('ann', 'analyst', { policies: ['village'] });
-    expect((await town.ask(narrow, '/v1/policies')).body.policies).toEqual([{ name: 'village', population: 'village', steps: false }]);
+    expect((await town.ask(narrow, '/v1/policies')).body.policies).toEqual([
+      { name: 'village', population: 'village', steps: false },
+    ]);
     const barred = await town.ask(narrow, '/v1/policies/town/plan', count);
     const missing = await town.ask(narrow, '/v1/policies/nowhere/plan', count);
     expect(barred.status).toBe(404);
