@@ -20,10 +20,12 @@ export interface Candidate {
   readonly weight: number;
 }
 
-/** Small steps that the budget is divided into; a round takes one, or `steeper` times as many as before once tables of its noise tell nothing new. */
+/** Small steps that the budget is divided into. A round takes `atFirst` of them, and `steeper` times as many as before once tables of its noise tell nothing new (docs/decisions/0074). */
 export const stepsPerColumn = { zcdp: 16, pure: 4 } as const;
-const steeper = { zcdp: 4, pure: 2 } as const;
-const staleRounds = 4;
+const atFirst = { zcdp: 4, pure: 1 } as const;
+const steeper = 2;
+/** Of the fit after each round, so that a table is not taken for known, or chosen again, because the model is not there yet. */
+const iterations = 200;
 /** Of a round, for choosing; the rest is for measuring. */
 const choosing = rational(1, 10);
 const measuring = rational(9, 10);
@@ -96,7 +98,7 @@ export function roundsOf(
   const run: Rounds['run'] = (rows, paid, start, total, progress) => {
     const measured: Measured[] = [...start];
     const model = (from?: Graphical) =>
-      modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: from ? 60 : 200, ...(from && { from }) });
+      modelOf({ sizes, measured, total, impossible: setting.impossible, iterations, ...(from && { from }) });
     let known = model();
     const counted = new Map<number, Float64Array>();
     const countsFor = (k: number): Float64Array => {
@@ -104,18 +106,7 @@ export function roundsOf(
       counted.set(k, found);
       return found;
     };
-    const modelled = new Map<number, Float64Array>();
-    let [steps, at, round] = [first, 1, 0];
-    let last: readonly number[] = [];
-    /** A table that the last measurement hardly moved is read off the model every few rounds only. Which they are is public. */
-    const tableFor = (k: number): Float64Array => {
-      const { columns } = candidates[k]!;
-      const near = columns.filter((c) => last.includes(c)).length > 1;
-      const kept = near || (k + round) % staleRounds === 0 ? undefined : modelled.get(k);
-      const found = kept ?? known.table(columns);
-      modelled.set(k, found);
-      return found;
-    };
+    let [steps, at] = [first, atFirst[noise] as number];
     let held = reserved;
     while (steps > 0 && candidates.length > 0) {
       // What would not pay for another such round goes into this one.
@@ -128,7 +119,7 @@ export function roundsOf(
       paid.exchange(held, choose, add, ...(rest ? [rest] : []));
       const penalties = open.map((k) => {
         const { columns } = candidates[k]!;
-        return penaltyOf(countsFor(k), tableFor(k), weights[k]!, meanNoise(add) * cellsOf(sizes, columns));
+        return penaltyOf(countsFor(k), known.table(columns), weights[k]!, meanNoise(add) * cellsOf(sizes, columns));
       });
       const { columns } = candidates[open[choose.choose(paid, penalties)]!]!;
       const before = known.table(columns);
@@ -136,12 +127,10 @@ export function roundsOf(
       known = model(known);
       const after = known.table(columns);
       const moved = after.reduce((sum, x, cell) => sum + Math.abs(x - before[cell]!), 0);
-      if (moved <= meanNoise(add) * after.length) at *= steeper[noise];
+      if (moved <= meanNoise(add) * after.length) at *= steeper;
       steps -= take;
       progress?.(all - steps, all);
       if (rest) held = rest;
-      last = columns;
-      round++;
     }
     return measured;
   };
