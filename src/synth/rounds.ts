@@ -20,12 +20,10 @@ export interface Candidate {
   readonly weight: number;
 }
 
-/** Small steps that the budget is divided into. A round takes `atFirst` of them, and `steeper` times as many as before once tables of its noise tell nothing new (docs/decisions/0074). */
+/** Small steps that the budget is divided into; a round takes one, or `steeper` times as many as before once tables of its noise tell nothing new. */
 export const stepsPerColumn = { zcdp: 16, pure: 4 } as const;
-const atFirst = { zcdp: 4, pure: 1 } as const;
-const steeper = 2;
-/** Of the fit after each round, so that a table is not taken for known, or chosen again, because the model is not there yet. */
-const iterations = 200;
+const steeper = { zcdp: 4, pure: 2 } as const;
+const staleRounds = 4;
 /** Of a round, for choosing; the rest is for measuring. */
 const choosing = rational(1, 10);
 const measuring = rational(9, 10);
@@ -98,7 +96,7 @@ export function roundsOf(
   const run: Rounds['run'] = (rows, paid, start, total, progress) => {
     const measured: Measured[] = [...start];
     const model = (from?: Graphical) =>
-      modelOf({ sizes, measured, total, impossible: setting.impossible, iterations, ...(from && { from }) });
+      modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: from ? 60 : 200, ...(from && { from }) });
     let known = model();
     const counted = new Map<number, Float64Array>();
     const countsFor = (k: number): Float64Array => {
@@ -106,7 +104,18 @@ export function roundsOf(
       counted.set(k, found);
       return found;
     };
-    let [steps, at] = [first, atFirst[noise] as number];
+    const modelled = new Map<number, Float64Array>();
+    let [steps, at, round] = [first, 1, 0];
+    let last: readonly number[] = [];
+    /** A table that the last measurement hardly moved is read off the model every few rounds only. Which they are is public. */
+    const tableFor = (k: number): Float64Array => {
+      const { columns } = candidates[k]!;
+      const near = columns.filter((c) => last.includes(c)).length > 1;
+      const kept = near || (k + round) % staleRounds === 0 ? undefined : modelled.get(k);
+      const found = kept ?? known.table(columns);
+      modelled.set(k, found);
+      return found;
+    };
     let held = reserved;
     while (steps > 0 && candidates.length > 0) {
       // What would not pay for another such round goes into this one.
@@ -119,7 +128,7 @@ export function roundsOf(
       paid.exchange(held, choose, add, ...(rest ? [rest] : []));
       const penalties = open.map((k) => {
         const { columns } = candidates[k]!;
-        return penaltyOf(countsFor(k), known.table(columns), weights[k]!, meanNoise(add) * cellsOf(sizes, columns));
+        return penaltyOf(countsFor(k), tableFor(k), weights[k]!, meanNoise(add) * cellsOf(sizes, columns));
       });
       const { columns } = candidates[open[choose.choose(paid, penalties)]!]!;
       const before = known.table(columns);
@@ -127,10 +136,12 @@ export function roundsOf(
       known = model(known);
       const after = known.table(columns);
       const moved = after.reduce((sum, x, cell) => sum + Math.abs(x - before[cell]!), 0);
-      if (moved <= meanNoise(add) * after.length) at *= steeper;
+      if (moved <= meanNoise(add) * after.length) at *= steeper[noise];
       steps -= take;
       progress?.(all - steps, all);
       if (rest) held = rest;
+      last = columns;
+      round++;
     }
     return measured;
   };
