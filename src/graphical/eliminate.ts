@@ -1,4 +1,4 @@
-import { cellsOf, multiplyBy, placesOf, sumInto } from './margin.js';
+import { cellsOf, divideBy, multiplyBy, placesOf, sumInto } from './margin.js';
 import { isWithin, refuseLarge, type Tree } from './tree.js';
 
 interface Beliefs {
@@ -42,8 +42,8 @@ function summed(sizes: readonly number[], { columns: all, values: large }: Table
 }
 
 /**
- * The part of the tree that joins what is asked for, every clique summed down to that and to what it shares there; and one over what two of them share, so that the product of all is the
- * table: for a tree, the law of a row is the product of the cliques over that of the separators.
+ * The part of the tree that joins what is asked for, every clique summed down to that and to what it shares there, as shares of the rows that agree in what its parent has of it: for a tree,
+ * the law of a row is the product of these. Divided at once, because one over a number that doubles hardly hold is infinite, and infinite times nothing is no number.
  */
 function between(
   sizes: readonly number[],
@@ -78,7 +78,8 @@ function between(
     const parent = parents[c]!;
     if (parent < 0 || !kept.has(parent)) return [own];
     const separator = summed(sizes, own, (a) => cliques[parent]!.includes(a));
-    return [own, { ...separator, values: separator.values.map((x) => (x > 0 ? 1 / x : 0)) }];
+    divideBy(placesOf(sizes, own.columns, separator.columns), separator.values, own.values);
+    return [own];
   });
 }
 

@@ -61,6 +61,18 @@ export function multiplyBy({ high, low }: Places, small: Float64Array, large: Fl
   }
 }
 
+/** Where the small table has nothing, so has the large one. */
+export function divideBy({ high, low }: Places, small: Float64Array, large: Float64Array): void {
+  let at = 0;
+  for (let i = 0; i < high.length; i++) {
+    const base = high[i]!;
+    for (let j = 0; j < low.length; j++, at++) {
+      const by = small[base + low[j]!]!;
+      large[at] = by > 0 ? large[at]! / by : 0;
+    }
+  }
+}
+
 /** The largest of the cells that fall together. */
 export function largestInto({ high, low }: Places, large: Float64Array, small: Float64Array): void {
   small.fill(Number.NEGATIVE_INFINITY);
