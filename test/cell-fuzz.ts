@@ -14,6 +14,7 @@ import { parseBatch } from '../src/query/parse.js';
 import { openEngine } from '../src/terms/open.js';
 import { countByHand, readingByHand } from './count-by-hand.js';
 import { openNow } from './now.js';
+import { plainly } from './plainly.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 import { generator, type Pick, type Stored, type Ugly } from './ugly-cells.js';
 
@@ -320,22 +321,6 @@ export async function neighboursDiffer(
   }
   return { tried, asked: first?.asked.length ?? 0, wrong };
 }
-
-/** The same without a class, for whoever changes a part of it. */
-const plainly = (data: Pinned): Pinned => ({
-  dialect: data.dialect,
-  source: data.source,
-  whole: data.whole,
-  room: data.room,
-  id: () => data.id(),
-  columns: (table) => data.columns(table),
-  beneath: (values) => data.beneath(values),
-  size: () => data.size(),
-  rows: (statement) => data.rows(statement),
-  count: (statement) => data.count(statement),
-  stream: (statement) => data.stream(statement),
-  close: () => data.close(),
-});
 
 function neighbourScene(file: File, declares: readonly (readonly [string, Declare, Ask])[]): Questions {
   const mine = declares.map(([, declare], i) => declare(`x${i}`));

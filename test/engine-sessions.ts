@@ -17,6 +17,15 @@ export const friends = Array.from({ length: 240 }, (_, i) => [
   ...(i % 10 === 0 ? [['p0', `p${i}`]] : []),
 ]).flat();
 
+export const homes = [...new Set(people.map(({ home }) => home))].sort();
+
+/** The values of a column that nobody declared, by so much budget that all of them are found. */
+export async function learnedHomes(fugu: Fugu): Promise<readonly string[]> {
+  const keys = { column: 'home', most: 90, longest: 3 };
+  const told = (await fugu.release({ keys }, { epsilon: 10000 })) as unknown as { result: { keys: { key: string }[] } };
+  return told.result.keys.map(({ key }) => key).sort();
+}
+
 /** Where the town lies in a database: what follows `data:`, and the table of who is whose friend. */
 export interface Elsewhere {
   readonly data: string;

@@ -10,7 +10,7 @@ import { cancelJob, type JobView, releaseAsJob } from '../ask/release-job.ts';
 import { usePlan } from '../ask/use-plan.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
-import { Segments, Slider } from '../parts/field.tsx';
+import { Segments, Slider, Written } from '../parts/field.tsx';
 import { figure } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
 import { Fault, Ghost, Note } from '../parts/told.tsx';
@@ -95,32 +95,19 @@ export function Ask({
           {draft.mode === 'builder' ? (
             <Builder policy={policy} draft={draft} onDraft={setDraft} />
           ) : draft.mode === 'json' ? (
-            <div class="field">
-              <label for="json">Question</label>
-              <textarea
-                id="json"
-                spellcheck={false}
-                value={draft.json}
-                onInput={(e) => setDraft({ ...draft, json: e.currentTarget.value })}
-              />
-              <span class="hint">
-                Everything that can be asked, in the form that library and service take: queries, survey, workload, synth,
-                pattern, kmeans, classify, network.
-              </span>
-            </div>
+            <Written
+              label="Question"
+              value={draft.json}
+              onWrite={(json) => setDraft({ ...draft, json })}
+              hint="Everything that can be asked, in the form that library and service take: queries, survey, workload, synth, pattern, kmeans, classify, network."
+            />
           ) : (
-            <div class="field">
-              <label for="sql">Query</label>
-              <textarea
-                id="sql"
-                spellcheck={false}
-                value={draft.sql}
-                onInput={(e) => setDraft({ ...draft, sql: e.currentTarget.value })}
-              />
-              <span class="hint">
-                Read and planned, never run as it stands. Columns: {policy.columns.map((c) => c.name).join(', ')}.
-              </span>
-            </div>
+            <Written
+              label="Query"
+              value={draft.sql}
+              onWrite={(sql) => setDraft({ ...draft, sql })}
+              hint={`Read and planned, never run as it stands. Columns: ${policy.columns.map((c) => c.name).join(', ')}.`}
+            />
           )}
           <Slider
             label="How much of the budget to use"

@@ -33,6 +33,23 @@ export function Choice<V extends string>({
   );
 }
 
+/** Lines of a language, as somebody writes them. */
+export function Written({
+  label,
+  hint,
+  value,
+  onWrite,
+}: Named & { readonly value: string; readonly onWrite: (value: string) => void }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea id={id} spellcheck={false} value={value} onInput={(e) => onWrite(e.currentTarget.value)} />
+      {hint && <span class="hint">{hint}</span>}
+    </div>
+  );
+}
+
 export function Text({
   label,
   hint,

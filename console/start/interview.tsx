@@ -48,16 +48,14 @@ export function Question({ question, onSay }: { readonly question: InterviewQues
   );
 }
 
-/** The first few as buttons, the others in a list. */
-function One({
-  choices,
-  said,
-  onSay,
-}: {
+interface Choosing {
   readonly choices: NonNullable<InterviewQuestion['choices']>;
   readonly said: string;
   readonly onSay: (said: string) => void;
-}) {
+}
+
+/** The first few as buttons, the others in a list. */
+function One({ choices, said, onSay }: Choosing) {
   const id = useId();
   const shown = choices.filter((c) => c.text !== 'another column');
   const others = choices.filter((c) => c.text === 'another column');
@@ -95,15 +93,7 @@ function One({
 const limitForm = /^(epsilon \d+(\.\d+)?|belief 0?\.\d+ 0?\.\d+)$/;
 
 /** The usual limits as buttons, and any belief. */
-function Budget({
-  choices,
-  said,
-  onSay,
-}: {
-  readonly choices: NonNullable<InterviewQuestion['choices']>;
-  readonly said: string;
-  readonly onSay: (said: string) => void;
-}) {
+function Budget({ choices, said, onSay }: Choosing) {
   const [text, setText] = useState(said);
   const say = (words: string) => {
     setText(words);

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainly } from '../../test/plainly.js';
 import { countCells } from '../count/count.js';
 import { type Engine, type Pinned, pinned } from '../engine/engine.js';
 import type { Policy } from '../policy/policy.js';
@@ -49,24 +50,10 @@ const visits =
 
 /** The same without a place to hold anything: every statement chooses among the rows of everybody. */
 function holdingNothing(data: Pinned): Pinned {
-  const { dialect, source, room } = data;
   const whole = data.whole === data ? undefined : holdingNothing(data.whole);
-  const bare: Pinned = {
-    dialect,
-    source,
-    room,
-    get whole() {
-      return whole ?? bare;
-    },
-    id: () => data.id(),
-    columns: (table) => data.columns(table),
-    beneath: (values) => data.beneath(values),
-    size: () => data.size(),
-    rows: (statement) => data.rows(statement),
-    count: (statement) => data.count(statement),
-    stream: (statement) => data.stream(statement),
-    close: async () => undefined,
-  };
+  const bare: Pinned = Object.defineProperty({ ...plainly(data), close: async () => undefined }, 'whole', {
+    get: () => whole ?? bare,
+  });
   return bare;
 }
 const counted = async (data: Pinned, sql: string) =>

@@ -1,0 +1,17 @@
+import type { Pinned } from '../src/engine/engine.js';
+
+/** The same without a class, for whoever changes a part of it. */
+export const plainly = (data: Pinned): Pinned => ({
+  dialect: data.dialect,
+  source: data.source,
+  whole: data.whole,
+  room: data.room,
+  id: () => data.id(),
+  columns: (table) => data.columns(table),
+  beneath: (values) => data.beneath(values),
+  size: () => data.size(),
+  rows: (statement) => data.rows(statement),
+  count: (statement) => data.count(statement),
+  stream: (statement) => data.stream(statement),
+  close: () => data.close(),
+});
