@@ -10,6 +10,7 @@ import { publicRecords } from '../count/kept-rows.js';
 import { rowsBefore, rowsOfSteps, rowsWithoutStep, type Steps } from '../count/public-steps.js';
 import type { Dialect } from '../engine/dialect.js';
 import { type Engine, type Pinned, pinned } from '../engine/engine.js';
+import { once as workedOutOnce } from '../engine/once.js';
 import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import { isZero, type Rational, toNumber } from '../exact/rational.js';
@@ -237,12 +238,11 @@ export class Session {
     return chooseShare(this.account, options, standing, about);
   }
 
-  #records: Promise<number> | undefined;
+  readonly #known: { records?: Promise<number> } = {};
   /** How many records there are, which is public. */
   records(): Promise<number> {
     const { engine, policy } = this.#desk;
-    this.#records ??= pinned(engine, (data) => publicRecords(data, policy));
-    return this.#records;
+    return workedOutOnce(this.#known, 'records', () => pinned(engine, (data) => publicRecords(data, policy)));
   }
 
   /** The words of the database, by which it is foreseen what is left to it. */
