@@ -44,9 +44,9 @@ export function openDesktop(): Desktop {
   };
 }
 
-/** Runs a command on a terminal of its own; `say` types. */
+/** Runs a command on a terminal of its own; `say` types. It takes the shell's place: a shell that waits for it would hear Ctrl-C, too. */
 export function terminal(folder: string, words: string, env: NodeJS.ProcessEnv) {
-  const child = spawn('script', ['-qec', `"${process.execPath}" "${mainFile}" ${words}`, '/dev/null'], { cwd: folder, env });
+  const child = spawn('script', ['-qec', `exec "${process.execPath}" "${mainFile}" ${words}`, '/dev/null'], { cwd: folder, env });
   const seen = { out: '' };
   child.stdout.on('data', (text: Buffer) => {
     seen.out += String(text);
