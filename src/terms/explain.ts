@@ -58,8 +58,8 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
       topic: 'data',
       text:
         columns.size === 0
-          ? `${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
-          : `${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
+          ? `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
+          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
     },
     ...aboutPools(columns),
     ...(design === undefined
@@ -107,7 +107,7 @@ const aboutPools = (columns: Policy['columns']): Explanation[] => {
 
 const aboutMerge = ({ columns, support }: Cluster): Explanation => ({
   topic: 'data',
-  text: `${columns.join(', ')} go together: the policy lists ${plural(support.length, 'combination')} of their answers. A survey counts them in one joint table when that needs less noise; a row with any other combination then counts as missing in each of them.`,
+  text: `the columns ${columns.join(', ')} go together: the policy lists ${plural(support.length, 'combination')} of their answers. A survey counts them in one joint table when that needs less noise; a row with any other combination then counts as missing in each of them.`,
 });
 
 const alsoIn = (tables: readonly Table[]): string =>

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { releaseBy } from './release-by.js';
 import { scene } from './scene.js';
 import { expectNoSidewaysScroll, type Look, openPage, seriousFindings, settled, signIn, visitor } from './visit.js';
 
@@ -23,14 +24,6 @@ const looks: readonly Required<Look>[] = [
 const watchShifts =
   "window.__moved = 0; new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) window.__moved += e.value; }).observe({ type: 'layout-shift', buffered: true })";
 const moved = (page: Page): Promise<number> => page.evaluate('window.__moved') as Promise<number>;
-
-async function releaseBy(page: Page, policy: string, question: object): Promise<number> {
-  const csrf = await page.evaluate("fetch('/v1/session').then((r) => r.json()).then((s) => s.csrf)");
-  const body = JSON.stringify({ question, epsilon: '0.1' });
-  return (await page.evaluate(
-    `fetch('/v1/policies/${policy}/release', { method: 'POST', headers: { 'content-type': 'application/json', 'x-fugu-csrf': '${csrf}' }, body: ${JSON.stringify(body)} }).then((r) => r.json()).then((a) => a.receipt.ledger.entry)`,
-  )) as number;
-}
 
 scene('every page', (scene) => {
   it.each(looks)(

@@ -1,18 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { clubText } from './club.js';
 import { scene } from './scene.js';
 import { openPage, settled, signIn, visitor } from './visit.js';
-
-/** Made-up members of a club in households; nobody's data. */
-function clubText(): string {
-  const lines = ['member,household,age,sport,happy'];
-  for (let k = 1; k <= 240; k++)
-    lines.push(
-      `m${1000 + k},h${100 + Math.floor(k / 2)},${18 + ((k * 37) % 60)},${k % 3 === 0 ? 'yes' : 'no'},${k % 11 === 0 ? 99 : 1 + (k % 5)}`,
-    );
-  return `${lines.join('\n')}\n`;
-}
 
 scene('starting', (scene) => {
   it('leads from a file to a policy that is served, by an interview', async () => {
