@@ -3,6 +3,7 @@ import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { foreseenError } from './foreseen-error.js';
 import { emit } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
@@ -99,10 +100,8 @@ export function planText(plan: Plan): string {
     lines.push(
       '',
       table(
-        ['answer', 'cells', '95 % error', ''],
-        plan.errors
-          .slice(0, 40)
-          .map((e) => [e.name, `${e.cells}`, figure(e.halfWidth), e.perRow ? 'divided by the number of rows in the cell' : '']),
+        ['answer', 'cells', '95 % error'],
+        plan.errors.slice(0, 40).map((e) => [e.name, `${e.cells}`, foreseenError(e)]),
       ),
     );
   if (plan.errors.length > 40) lines.push(dim(`… and ${plan.errors.length - 40} more`));

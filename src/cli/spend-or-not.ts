@@ -2,6 +2,7 @@ import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
 import { figure } from '../report/terminal-text.js';
 import { isTalking, talking, yes } from './dialogue.js';
+import { foreseenError } from './foreseen-error.js';
 import { tell } from './output.js';
 
 /** Words of every command that pays. */
@@ -37,8 +38,7 @@ const mostShown = 5;
 
 function priceText({ label, epsilon, budget, errors, warnings = [] }: Plan): string[] {
   const widest = [...errors].sort((a, b) => b.halfWidth - a.halfWidth);
-  const one = ({ name, halfWidth, perRow }: Plan['errors'][number]) =>
-    `  ±${figure(halfWidth)}${perRow ? ' divided by the rows of the cell' : ''}  ${name}`;
+  const one = (error: Plan['errors'][number]) => `  ±${foreseenError(error)}  ${error.name}`;
   return [
     `${label}: epsilon ${figure(epsilon)} of ${figure(budget.total)} (spent ${figure(budget.spent)}, left afterwards ${figure(Math.max(0, budget.remaining - epsilon))}).`,
     ...(widest.length > 0

@@ -45,9 +45,9 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
     [
       ['category', 'with fixed answers'],
       ['multi', 'where several answers may be ticked'],
-      ['integer', 'whole numbers'],
-      ['number', 'numbers'],
-      ['weight', 'weights'],
+      ['integer', 'of whole numbers'],
+      ['number', 'of numbers'],
+      ['weight', 'of weights'],
     ] as const
   )
     .filter(([type]) => count(type) > 0)
