@@ -82,7 +82,7 @@ export const placeReading = (dialect: Dialect, { last }: Grid, x: string): Numbe
 
 const orNull = (present: string, position: string): string => `CASE WHEN ${present} THEN ${position} END`;
 
-/** Nearly every number lies within its bounds, and a database that finds a whole block in the first case looks at no other. */
+/** Nearly every number lies within its bounds, and a database that finds a whole block in the first case looks at no other: for those with blocks. */
 const byCases = (inside: string, value: string, rest: readonly (readonly [test: string, value: string])[]): string =>
   `CASE WHEN ${inside} THEN ${value} ELSE CASE ${rest.map(([test, then]) => `WHEN ${test} THEN ${then}`).join(' ')} END END`;
 
@@ -108,6 +108,8 @@ function wholeReading(
   ];
   const below = `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN ${dialect.whole(x)} - (${from})`;
   const position = `${below} ELSE ${last} END`;
+  const held = `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
+  const found = codes.length > 0 ? orNull(present, held) : held;
   return {
     present,
     reaches: (p) => `${x} >= ${from + p}`,
@@ -120,7 +122,7 @@ function wholeReading(
     positionOrNull: codes.length > 0 ? orNull(present, position) : `${below} WHEN ${x} >= ${top} THEN ${last} END`,
     ...(codes.length === 0 && {
       held: {
-        by: `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`,
+        by: held,
         place: (by) => `(${dialect.whole(by)} - (${from}))`,
       },
     }),
@@ -128,11 +130,13 @@ function wholeReading(
       base: from,
       most: Math.max(Math.abs(from), Math.abs(top)),
       ...(codes.length === 0 && { counted: x }),
-      expression: byCases(`${x} BETWEEN ${from} AND ${top}${notIn(within)}`, x, [
-        ...(codes.length > 0 ? [[`${x} IN (${codes.join(', ')})`, 'NULL'] as const] : []),
-        [`${x} < ${from}`, `${from}`],
-        [`${x} > ${top}`, `${top}`],
-      ]),
+      expression: dialect.byRow
+        ? found
+        : byCases(`${x} BETWEEN ${from} AND ${top}${notIn(within)}`, x, [
+            ...(codes.length > 0 ? [[`${x} IN (${codes.join(', ')})`, 'NULL'] as const] : []),
+            [`${x} < ${from}`, `${from}`],
+            [`${x} > ${top}`, `${top}`],
+          ]),
     }),
   };
 }

@@ -60,6 +60,8 @@ export interface Dialect {
   readonly eachOf?: (query: string, numbers: readonly string[]) => string;
   /** A whole number of 64 bits for every double: the bits it is made of, the same in every database. One for both zeros; NULL for NaN. */
   bits(real: string): string;
+  /** Cases are looked at row by row, not in blocks: what counts is the number of comparisons. */
+  readonly byRow?: true;
   /** Behind a subquery whose columns are to be worked out once; absent where a database does so by itself. */
   readonly fence?: string;
   /** The bytes of a text in UTF-8, two small hexadecimal digits each. */

@@ -140,6 +140,7 @@ export const postgres: Dialect = {
     `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   bits: (x) =>
     `CASE WHEN ${x} <> ${constant(Number.NaN)} THEN CAST(CAST('x' || encode(float8send(${x} + ${constant(0)}), 'hex') AS BIT(64)) AS BIGINT) END`,
+  byRow: true,
   fence: ' OFFSET 0',
   bytes: (x) => byLetters(`encode(convert_to(${x}, 'UTF8'), 'hex')`),
   digest: (x) => byLetters(`md5(${x})`),
