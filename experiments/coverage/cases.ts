@@ -50,6 +50,13 @@ const byTowns =
     );
     return { effect: (townSize * square(towns)) / square(numbers) };
   };
+/** The same, said of the clusters, in which men and women are mixed as anywhere. */
+const byMixedTowns =
+  (column: string, value: string) =>
+  (people: Data): Design => {
+    const { effect } = byTowns(column, value)(people);
+    return { effect, clusters: { effect, mixed: ['sex'] } };
+  };
 /** Of two in three people who weigh 0.7 and one who weighs 1.4. */
 const weighted = (): Design => ({ effect: 1, weights: { column: 'w', mean: 2.8 / 3, effect: 1.125 } });
 
@@ -200,6 +207,21 @@ export const cases: readonly Case[] = [
     design: byTowns('vote', 'red'),
     sample: 'towns',
     rows: last('m', 'f', 'm less f'),
+  },
+  {
+    name: 'comparison of shares, clusters that mix the groups',
+    query: { kind: 'compare', column: 'vote', values: ['red'], between: 'sex' },
+    design: byMixedTowns('vote', 'red'),
+    sample: 'towns',
+    rows: last('m', 'f', 'm less f'),
+  },
+  {
+    name: 'percentages by sex, clusters that mix the groups',
+    query: { kind: 'crosstab', columns: ['sex', 'vote'] },
+    design: byMixedTowns('vote', 'red'),
+    sample: 'towns',
+    rows: last('red'),
+    parts: true,
   },
 ];
 

@@ -1,4 +1,4 @@
-import { type Part, sumOfNumbers } from './law-sum.js';
+import { type NoiseSum, type Part, sumOfNumbers } from './law-sum.js';
 
 /**
  * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when
@@ -34,15 +34,42 @@ export interface Asked {
   readonly factors: AffineFactors;
   /** The public range of r. */
   readonly within: readonly [number, number];
+  /**
+   * Up to where from the low end, and from where to the high one, an r too near the end for the interval to miss it on that side may be missed twice as
+   * often on the other (proof note, 6). Nowhere when absent.
+   */
+  readonly ends?: readonly [number, number];
 }
+/** Of a mean about 0, the middle of its range. */
+export const endsOfMean = [0, 0] as const;
+/** Of a part of so many noises, of so many: where what the part strays by makes up most of what the whole does. */
+export const endsOfShare = (own: number, all: number): readonly [number, number] => [own / (2 * all), (all + own) / (2 * all)];
 
 /** How quotients of numbers with these noises are told; `noises` has the parts of one number after the other. */
 export function quotients(noises: readonly (readonly Part[])[], alpha: number): (asked: Asked) => Quotient {
-  const sum = sumOfNumbers(noises, alpha);
-  return ({ top, bottom, factors, within: [least, most] }) => {
+  const [sum, oneSided] = [sumOfNumbers(noises, alpha), sumOfNumbers(noises, 2 * alpha)];
+  return ({ top, bottom, factors, within: [least, most], ends }) => {
     const value = Math.min(most, Math.max(least, top / bottom));
-    const beyond = (r: number): number => sum.beyond(factorsAt(factors, r), Math.abs(value - r) * bottom);
-    return { value, low: farthest(value, least, beyond), high: farthest(value, most, beyond) };
+    const beyond =
+      (by: NoiseSum, from: number) =>
+      (r: number): number =>
+        by.beyond(factorsAt(factors, r), Math.abs(from - r) * bottom);
+    const plain = (limit: number) => farthest(value, limit, beyond(sum, value));
+    if (!ends) return { value, low: plain(least), high: plain(most) };
+    /** Nearer to the limit than `near` nobody is missed on its side. */
+    const end = (limit: number, upTo: number): number => {
+      const reached = plain(limit);
+      const near = farthest(limit, upTo, beyond(sum, limit));
+      const further = limit < upTo ? Math.max : Math.min;
+      if (further(reached, near) === reached) return reached;
+      const alone = farthest(value, limit, beyond(oneSided, value));
+      return further(alone, near) === alone ? near : alone;
+    };
+    return {
+      value,
+      low: ends[0] > least ? end(least, ends[0]) : plain(least),
+      high: ends[1] < most ? end(most, ends[1]) : plain(most),
+    };
   };
 }
 

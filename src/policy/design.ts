@@ -14,12 +14,26 @@ export function declareDesign(
   yaml: YamlFile,
 ): Design {
   const clustered = clusters ? 1 + (toNumber(clusters.size) - 1) * toNumber(clusters.alike) : 1;
+  const mixed = clusters?.mixed;
+  if (mixed) refuseUnknown(mixed, columns, yaml);
   return {
     effect: (effect ? toNumber(effect) : 1) * clustered,
+    ...(mixed && { clusters: { effect: clustered, mixed } }),
     ...(population && { population: toNumber(population) }),
     ...(weights && { weights: weightsOf(weights, columns, yaml) }),
     ...(strata && { strata: strataOf(strata, columns, yaml) }),
   };
+}
+
+function refuseUnknown(mixed: readonly string[], columns: ReadonlyMap<string, Column>, yaml: YamlFile): void {
+  const unknown = mixed.find((name) => !columns.has(name));
+  if (unknown !== undefined)
+    throw invalid(
+      yaml,
+      ['design', 'clusters', 'mixed'],
+      `Clusters are said to be mixed by "${unknown}", which is no declared column.`,
+      didYouMean(unknown, [...columns.keys()], 'Columns'),
+    );
 }
 
 type Weights = NonNullable<z.output<typeof designShape>['weights']>;

@@ -86,6 +86,8 @@ export interface ViewRows {
 export interface Design {
   /** How much larger the variance of a share or mean is than in a simple random sample of as many people. */
   readonly effect: number;
+  /** What clusters have made of that effect, and the columns by which those of one cluster differ as people do anywhere. */
+  readonly clusters?: { readonly effect: number; readonly mixed: readonly string[] };
   /** How many people there are in all, of whom the sample was drawn; without end when absent. */
   readonly population?: number;
   /** Of a weight column: its mean, and how much larger weights make variances than as many people of one weight would have (Kish). */

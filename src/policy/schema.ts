@@ -264,6 +264,11 @@ export const designShape = section(
           'between 0 and 1',
           'The intraclass correlation: 0.02 to 0.1 for villages, 0.2 and more for households.',
         ),
+        mixed: z
+          .array(word('column'), { error: 'Write the columns as a list, such as mixed: [sex].' })
+          .min(1, { error: 'The list of columns is empty.' })
+          .optional()
+          .describe('Columns by which those of one cluster differ as people do anywhere: clusters do not blur what lies between such groups.'),
       },
       'Write clusters: {size: 20, alike: 0.05}.',
     )

@@ -23,30 +23,46 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
   const together = table.query.kind === 'cdf' ? Math.max : (all: number, more: number) => all + more;
   for (const row of table.rows) if (row.share) people.set(group(row), together(people.get(group(row)) ?? 0, row.value ?? 0));
   // All of a population of which everybody was asked is worth a sample without end.
-  const worth = (counted: number) => {
+  const all = [...people.values()].reduce((sum, more) => sum + Math.max(0, more), 0);
+  const worth = (counted: number, mixed: boolean) => {
     const people = counted / weights.mean;
-    return people / Math.max(1e-9, weights.effect * (varianceFactor({ design, protect }, people) ?? 1));
+    const part = mixed && all > 0 ? Math.min(1, Math.max(0, counted / all)) : 1;
+    return people / Math.max(1e-9, weights.effect * (varianceFactor({ design, protect }, people, part) ?? 1));
   };
-  const rows = table.rows.map((row) => (row.share ? { ...row, share: sampled(row.share, worth(people.get(group(row))!)) } : row));
+  const rows = table.rows.map((row) => {
+    if (!row.share) return row;
+    const mixed = table.columns.slice(0, row.keys.length - 1).every((name) => isMixed(design, name));
+    return { ...row, share: sampled(row.share, worth(people.get(group(row))!, mixed)) };
+  });
   return { ...table, rows };
 }
 
+/** Whether those of one cluster differ by a column as people do anywhere. */
+const isMixed = (design: Policy['design'], column: string): boolean => design?.clusters?.mixed.includes(column) ?? false;
+
 /**
  * By how much a variance over samples of so many people is larger than that of a simple random sample from a population without end; undefined where no
- * design is declared, or where one person may be several rows.
+ * design is declared, or where one person may be several rows. `part`: of the members of a cluster, how many are meant; none where groups are compared
+ * that are mixed in every cluster alike (sampling.proof.md).
  */
-export function varianceFactor({ design, protect }: Pick<Policy, 'design' | 'protect'>, people: number): number | undefined {
+export function varianceFactor(
+  { design, protect }: Pick<Policy, 'design' | 'protect'>,
+  people: number,
+  part = 1,
+): number | undefined {
   if (!design || (protect.secret === 'person' && protect.maxRows > 1)) return undefined;
   // Of a large part of all there are, less is left to chance.
   const left = design.population === undefined ? 1 : Math.max(0, 1 - people / design.population);
-  return design.effect * left;
+  const clustered = design.clusters?.effect ?? 1;
+  return ((1 + part * (clustered - 1)) / clustered) * design.effect * left;
 }
 
-/** The same for tests, which are about a population by nature: a simple random sample where no design is declared. */
+/** The same for tests, which are about a population by nature: a simple random sample where no design is declared. `between`: columns whose groups are compared. */
 export function testFactor(
   policy: Pick<Policy, 'design' | 'protect'>,
   { weight }: { readonly weight?: string | undefined },
-): (people: number) => number {
+  between: readonly string[] = [],
+): { readonly one: (people: number, part?: number) => number; readonly apart: (people: number) => number } {
   if (weight !== undefined)
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -59,7 +75,9 @@ export function testFactor(
       'A test counts people, and one person may be several rows here.',
       'Declare maxRows: 1, or ask of one row per person: "from": {"perPerson": …}.',
     );
-  return (people) => varianceFactor(policy, people) ?? 1;
+  const mixed = between.some((name) => isMixed(policy.design, name));
+  const one = (people: number, part = 1) => varianceFactor(policy, people, mixed ? part : 1) ?? 1;
+  return { one, apart: (people) => one(people, 0) };
 }
 export const testNote = ({ design }: Pick<Policy, 'design'>): string =>
   `The test knows of the noise, and takes the people for ${design ? `a sample as declared under design` : 'a simple random sample of a large population'}.`;

@@ -1,5 +1,5 @@
 import type { Part } from '../mechanism/law-sum.js';
-import { ofShare, quotients } from '../mechanism/ratio.js';
+import { endsOfShare, ofShare, quotients } from '../mechanism/ratio.js';
 import { lawsOf, miss, partOf, type Term } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
@@ -47,7 +47,8 @@ export function withShares(
     if (value === null) return { ...row, share: { value, low: 0, high: 1 } };
     const bottom = sum(group(counts, i));
     const rest = sum(group(numbers, i)) - numbers[i]!;
-    const { low, high } = ratioOf(numbers[i]!, rest)({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1] });
+    const ends = endsOfShare(numbers[i]!, numbers[i]! + rest);
+    const { low, high } = ratioOf(numbers[i]!, rest)({ top: counts[i]!, bottom, factors: ofShare, within: [0, 1], ends });
     return { ...row, share: { value, low: Math.min(low, value), high: Math.max(high, value) } };
   });
   return { ...table, rows };

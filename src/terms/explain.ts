@@ -76,8 +76,9 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
   ];
 }
 
-function designWords({ effect, population, strata, weights }: NonNullable<Policy['design']>): string {
+function designWords({ effect, clusters, population, strata, weights }: NonNullable<Policy['design']>): string {
   const more = [
+    ...(clusters ? [`groups by ${clusters.mixed.join(', ')} are mixed in every cluster as anywhere`] : []),
     ...(population === undefined ? [] : [`of ${population.toLocaleString('en-US')} people in all`]),
     ...(strata ? [`sampled apart by ${strata.column}, whose sizes are declared`] : []),
     ...(weights

@@ -42,7 +42,7 @@ function bind(query: CompareQuery, scope: Scope): BoundQuery {
   };
   const two = furtherBy(rows, { key, labels: groups });
   const read = query.values ? sharesOf(scope, two, query.column, query.values) : meansOf(scope, two, query.column);
-  const factorFor = testFactor(scope.policy, query);
+  const factors = testFactor(scope.policy, query, [query.between]);
   const told = [...groups, `${groups[0]} less ${groups[1]}`, 'p-value'];
   const layout = {
     query,
@@ -53,7 +53,7 @@ function bind(query: CompareQuery, scope: Scope): BoundQuery {
   return {
     finish: (noisy) => {
       const all = rows.cells.map((__, group) =>
-        difference([0, 1].map((side) => read.group(2 * group + side)) as [Group, Group], noisy, factorFor),
+        difference([0, 1].map((side) => read.group(2 * group + side)) as [Group, Group], noisy, factors),
       );
       const made = table(
         layout,

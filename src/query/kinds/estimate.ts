@@ -36,7 +36,7 @@ function bind(query: EstimateQuery, scope: Scope): BoundQuery {
   const key = strata && strataKey(strata.column, strata.codes);
   const apart = key ? furtherBy(rows, { key, labels: strata.codes }) : rows;
   const read = query.values ? sharesOf(scope, apart, query.column, query.values) : meansOf(scope, apart, query.column);
-  const factorFor = testFactor(scope.policy, {});
+  const { one } = testFactor(scope.policy, {});
   const several = strata?.codes.length ?? 1;
   const population = design?.population ?? strata?.all;
   const grouped = (query.by?.length ?? 0) > 0 || (query.where?.length ?? 0) > 0 || scope.policy.view !== undefined;
@@ -52,7 +52,7 @@ function bind(query: EstimateQuery, scope: Scope): BoundQuery {
     finish: (noisy) => {
       const all = rows.cells.map((_, group) => {
         const cells = Array.from({ length: several }, (__, h) => read.group(group * several + h));
-        const sides = cells.map((cell, h) => sideOf(cell, noisy, strata ? strata.factor(h) : factorFor));
+        const sides = cells.map((cell, h) => sideOf(cell, noisy, strata ? strata.factor(h) : one));
         const { middle, within } = cells[0]!;
         const mean = combined(sides, strata?.parts ?? [1], middle, within);
         const worth = sides.reduce((sum, side) => sum + (side?.people ?? 0), 0);

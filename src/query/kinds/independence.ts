@@ -30,7 +30,7 @@ function bind(query: IndependenceQuery, scope: Scope): BoundQuery {
   const keys = query.columns.map((name) => keyOf(scope, name));
   const [height, width] = keys.map(({ labels }) => labels.length) as [number, number];
   const term = scope.rowCount(furtherBy(furtherBy(rows, keys[0]!), keys[1]!));
-  const factorFor = testFactor(scope.policy, query);
+  const { apart } = testFactor(scope.policy, query, query.columns);
   const layout = {
     query,
     label: label(query),
@@ -47,7 +47,7 @@ function bind(query: IndependenceQuery, scope: Scope): BoundQuery {
           Array.from({ length: width }, (_, j) => toNumber(term.factor) * Number(values[(group * height + i) * width + j]!)),
         );
         const people = counts.flat().reduce((sum, x) => sum + x, 0);
-        return judged(counts, { variance: deviation ** 2, laplace: law.kind === 'laplace' }, factorFor(people));
+        return judged(counts, { variance: deviation ** 2, laplace: law.kind === 'laplace' }, apart(people));
       });
       const made = table(layout, 'propagated', (k): Omit<AnswerRow, 'keys'> => {
         const { statistic, freedom, chance, strength } = tests[Math.floor(k / figures.length)]!;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
 import { sumOfNumbers } from '../../mechanism/law-sum.js';
-import { factorsAt, ofMean, quotients } from '../../mechanism/ratio.js';
+import { endsOfMean, factorsAt, ofMean, quotients } from '../../mechanism/ratio.js';
 import { numberAt } from '../../policy/grid.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
@@ -36,7 +36,7 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
         const count = noisySum(bottom, noisy, i);
         const n = toNumber(count.value);
         if (n <= 0) return { value: null, standardError: null, low: middle + within[0], high: middle + within[1] };
-        const { value, low, high } = ratio({ top: toNumber(sum.value), bottom: n, factors: ofMean, within });
+        const { value, low, high } = ratio({ top: toNumber(sum.value), bottom: n, factors: ofMean, within, ends: endsOfMean });
         const standardError = Math.hypot(sum.deviation, value * count.deviation) / n;
         return { value: middle + value, standardError, low: middle + low, high: middle + high };
       });

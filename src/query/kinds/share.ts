@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { RowKey } from '../../count/measure.js';
 import { toNumber } from '../../exact/rational.js';
 import { sumOfNumbers } from '../../mechanism/law-sum.js';
-import { factorsAt, ofShare, quotients } from '../../mechanism/ratio.js';
+import { endsOfShare, factorsAt, ofShare, quotients } from '../../mechanism/ratio.js';
 import { codesOf } from '../../policy/code.js';
 import { codedNamed, declaredCode } from '../../policy/domain.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
@@ -15,6 +15,7 @@ type ShareQuery = z.output<typeof schema>;
 const label = (q: ShareQuery): string => `share of ${q.column} ${q.values.join(' or ')}`;
 
 const within = [0, 1] as const;
+const ends = endsOfShare(1, 2);
 
 /** Two counts, rows with one of the values and answered rows without: cheaper than a part and its whole. */
 function bind(query: ShareQuery, scope: Scope): BoundQuery {
@@ -42,7 +43,7 @@ function bind(query: ShareQuery, scope: Scope): BoundQuery {
         const top = toNumber(a.value);
         const bottom = top + toNumber(b.value);
         if (bottom <= 0) return { value: null, standardError: null, low: 0, high: 1 };
-        const { value, low, high } = ratio({ top, bottom, factors: ofShare, within });
+        const { value, low, high } = ratio({ top, bottom, factors: ofShare, within, ends });
         return { value, standardError: Math.hypot((1 - value) * a.deviation, value * b.deviation) / bottom, low, high };
       });
     },

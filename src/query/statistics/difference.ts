@@ -3,15 +3,25 @@ import { normalTails } from './chi-square.js';
 import { combined, type Group, nothing, type Row, type Side, sideOf } from './group-means.js';
 import { deviations } from './reach.js';
 
+/** By how much sampling varies more than in a simple random sample: of one group, that so large a part of a cluster belongs to; of the difference of two. */
+interface Factors {
+  readonly one: (people: number, part: number) => number;
+  readonly apart: (people: number) => number;
+}
+
 /** Both means, the first less the second, and how likely so large a difference is where there is none. */
 export function difference(
   groups: readonly [Group, Group],
   noisy: readonly NoisyMeasure[],
-  factor: (people: number) => number,
+  { one, apart: between }: Factors,
 ): readonly Row[] {
-  const sides = groups.map((group) => sideOf(group, noisy, factor));
+  const sides = groups.map((group) => sideOf(group, noisy, between));
   const [first, second] = sides;
-  const rows = sides.map((side, k) => combined([side], [1], groups[k]!.middle, groups[k]!.within));
+  const all = (first?.count ?? 0) + (second?.count ?? 0);
+  const rows = groups.map((group) => {
+    const own = sideOf(group, noisy, (people) => one(people, people / all));
+    return combined([own], [1], group.middle, group.within);
+  });
   if (!first || !second) return [...rows, nothing, nothing].map((row) => row ?? nothing);
   const apart = combined(sides, [1, -1], 0, [
     groups[0].within[0] - groups[1].within[1],

@@ -34,12 +34,11 @@ export function reachOf(of: Movable, errors: number, laplace: (k: number) => boo
   if (!start) return undefined;
   const radius = deviations(start.slopes, laplace);
   const [low, high] = [farthest(of, errors, radius, -1), farthest(of, errors, radius, 1)];
-  const whole = low !== null && high !== null;
   return {
     value: start.value,
     deviation: Math.hypot(...start.slopes),
-    low: whole ? Math.min(low, start.value) : null,
-    high: whole ? Math.max(high, start.value) : null,
+    low: low === null ? null : Math.min(low, start.value),
+    high: high === null ? null : Math.max(high, start.value),
   };
 }
 
