@@ -11,27 +11,90 @@ interface Table {
   readonly values: Float64Array;
 }
 
-/** A table over columns that no clique holds: the cliques between them are multiplied, and columns that are not asked for summed out, the cheapest first. */
-export function eliminated({ sizes, tree, beliefs }: Beliefs, asked: readonly number[]): Float64Array {
+/** Cells that are worked on at once, where no one clique has more. */
+const atOnce = 2 ** 20;
+
+/**
+ * A table over columns that no clique holds: the cliques between them are multiplied, and columns that are not asked for summed out, the cheapest first. Where that would take more than
+ * `most` cells at once, the values of a column are gone through one by one: the same sums, in parts. So nothing is refused but a table that is itself too large.
+ */
+export function eliminated({ sizes, tree, beliefs }: Beliefs, asked: readonly number[], most = atOnce): Float64Array {
   refuseLarge(cellsOf(sizes, asked));
-  const wanted = new Set(asked);
-  let tables = between(sizes, tree, beliefs, wanted);
+  return summedOut(sizes, between(sizes, tree, beliefs, new Set(asked)), asked, most);
+}
+
+function summedOut(sizes: readonly number[], given: readonly Table[], asked: readonly number[], most: number): Float64Array {
+  let tables = given;
   for (;;) {
-    let best: { column: number; own: Table[]; union: number[]; cells: number } | undefined;
-    for (const column of new Set(tables.flatMap(({ columns }) => columns))) {
-      if (wanted.has(column)) continue;
-      const own = tables.filter(({ columns }) => columns.includes(column));
-      const union = [...new Set(own.flatMap(({ columns }) => columns))].sort((a, b) => a - b);
-      const cells = cellsOf(sizes, union);
-      if (!best || cells < best.cells) best = { column, own, union, cells };
-    }
-    if (!best) break;
-    const { column, own, union, cells } = best;
-    refuseLarge(cells);
+    const next = cheapest(sizes, tables, asked);
+    if (!next) return multiplied(sizes, tables, asked);
+    const { column, own, union, cells } = next;
+    if (cells > most) return byValues(sizes, tables, asked, dividing(sizes, union, asked, cells / most), most);
     const rest = tables.filter((table) => !own.includes(table));
     tables = [...rest, summed(sizes, { columns: union, values: multiplied(sizes, own, union) }, (a) => a !== column)];
   }
-  return multiplied(sizes, tables, asked);
+}
+
+interface Next {
+  readonly column: number;
+  readonly own: readonly Table[];
+  /** All columns of tables that have this one. */
+  readonly union: readonly number[];
+  readonly cells: number;
+}
+
+function cheapest(sizes: readonly number[], tables: readonly Table[], asked: readonly number[]): Next | undefined {
+  let best: Next | undefined;
+  for (const column of new Set(tables.flatMap(({ columns }) => columns))) {
+    if (asked.includes(column)) continue;
+    const own = tables.filter(({ columns }) => columns.includes(column));
+    const union = [...new Set(own.flatMap(({ columns }) => columns))].sort((a, b) => a - b);
+    const cells = cellsOf(sizes, union);
+    if (!best || cells < best.cells) best = { column, own, union, cells };
+  }
+  return best;
+}
+
+/** The smallest column whose values make parts that are small enough, else the largest: of those that are asked for where there are any, because later sums keep them. */
+function dividing(sizes: readonly number[], union: readonly number[], asked: readonly number[], times: number): number {
+  const kept = union.filter((a) => asked.includes(a));
+  const open = [...(kept.length > 0 ? kept : union)].sort((a, b) => sizes[a]! - sizes[b]!);
+  return open.find((a) => sizes[a]! >= times) ?? open.at(-1)!;
+}
+
+/** One value of the column after the other: parts of the table where it is asked for, else all added up. */
+function byValues(
+  sizes: readonly number[],
+  tables: readonly Table[],
+  asked: readonly number[],
+  column: number,
+  most: number,
+): Float64Array {
+  const out = new Float64Array(cellsOf(sizes, asked));
+  const rest = asked.filter((a) => a !== column);
+  const inner = asked.includes(column) ? cellsOf(sizes, asked.slice(asked.indexOf(column) + 1)) : out.length;
+  const outer = inner * (out.length / cellsOf(sizes, rest));
+  for (let value = 0; value < sizes[column]!; value++) {
+    const part = summedOut(
+      sizes,
+      tables.map((table) => (table.columns.includes(column) ? where(sizes, table, column, value) : table)),
+      rest,
+      most,
+    );
+    const first = outer > inner ? value * inner : 0;
+    for (let i = 0; i < part.length; i++) out[Math.floor(i / inner) * outer + first + (i % inner)]! += part[i]!;
+  }
+  return out;
+}
+
+/** The part of a table in which a column has this value. */
+function where(sizes: readonly number[], { columns, values }: Table, column: number, value: number): Table {
+  const inner = cellsOf(sizes, columns.slice(columns.indexOf(column) + 1));
+  const outer = inner * sizes[column]!;
+  const part = new Float64Array(values.length / sizes[column]!);
+  for (let from = value * inner, to = 0; to < part.length; from += outer, to += inner)
+    part.set(values.subarray(from, from + inner), to);
+  return { columns: columns.filter((a) => a !== column), values: part };
 }
 
 function summed(sizes: readonly number[], { columns: all, values: large }: Table, keep: (column: number) => boolean): Table {
