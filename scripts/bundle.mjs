@@ -18,7 +18,7 @@ const input = {
   'aside-worker': built('service/aside-worker'),
 };
 /** Packages that bring binaries, or one file without a licence beside it, or look for others that may be absent, are loaded from where they are installed. */
-const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/, /^pg$/, /^pg-cursor$/];
+const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/, /^pg$/];
 
 const bundle = await rolldown({ input, external, platform: 'node', cwd: root, logLevel: 'warn' });
 rmSync(out, { recursive: true, force: true });

@@ -146,7 +146,7 @@ function packages(modules, { dependencies, devDependencies, scripts, overrides }
       if (/^[a-z@]/.test(path) && !path.startsWith('node:') && !builtinModules.includes(path))
         imported.set(packageOf(path), [...(imported.get(packageOf(path)) ?? []), file]);
   const words = Object.values(scripts).join(' ');
-  const tools = { typescript: 'tsc ', '@biomejs/biome': 'biome ', '@types/node': '', '@types/pg': '', '@types/pg-cursor': '' };
+  const tools = { typescript: 'tsc ', '@biomejs/biome': 'biome ', '@types/node': '', '@types/pg': '' };
   const declared = { ...dependencies, ...devDependencies };
   const found = [];
   for (const name of Object.keys(declared))

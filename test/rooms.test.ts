@@ -41,7 +41,6 @@ const order = [
 const drivers: Record<string, RegExp> = {
   '@duckdb/node-api': /^engine\/duckdb\//,
   pg: /^engine\/postgres\//,
-  'pg-cursor': /^engine\/postgres\//,
   'node:http': /^(engine\/trino|service)\//,
   'node:https': /^(engine\/trino|service)\//,
   hono: /^service\//,

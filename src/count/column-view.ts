@@ -23,6 +23,10 @@ export interface ColumnView {
 
 /** Most distinct cells remembered per column; beyond it cells are read anew (garbage must not fill the memory). */
 const mostRemembered = 50_000;
+/** Letters of a text that is remembered: codes are short, and what is longer is garbage, too. */
+const longestRemembered = 256;
+const isRemembered = (cell: Cell, known: ReadonlyMap<Cell, unknown>): boolean =>
+  known.size < mostRemembered && !(typeof cell === 'string' && cell.length > longestRemembered);
 /** Small whole numbers, which most stored codes are, are remembered in an array. */
 const small = 256;
 const unread = -2;
@@ -47,7 +51,7 @@ function cellReader(read: (cell: Cell) => number): CellReader {
     if (typeof cell === 'number' && cell >= 0 && cell < small && Number.isInteger(cell)) {
       if (direct === nothingRead) direct = nothingRead.slice();
       direct[cell] = index;
-    } else if (known.size < mostRemembered) known.set(cell, index);
+    } else if (isRemembered(cell, known)) known.set(cell, index);
     return index;
   };
   /** A fraction finds nothing at direct[cell] and is looked up. */
@@ -84,7 +88,7 @@ function optionReader(column: MultiColumn): (cell: Cell) => readonly number[] {
     const named = new Set(parts.map((part) => text.get(trimCode(part)) ?? -1));
     named.delete(-1);
     const list = [...named].sort((a, b) => a - b);
-    if (known.size < mostRemembered) known.set(cell, list);
+    if (isRemembered(cell, known)) known.set(cell, list);
     return list;
   };
 }

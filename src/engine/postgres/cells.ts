@@ -1,4 +1,5 @@
 import type { Cell, Chunk } from '../engine.js';
+import { shortText } from '../short-text.js';
 import type { Field, Written } from './connection.js';
 
 type Read = (written: string) => Cell;
@@ -35,8 +36,9 @@ export function rowsOf({ fields, rows }: Written): readonly (readonly Cell[])[] 
 export class Numbers {
   readonly #known = new Map<string, number>();
   of(text: string): number {
-    const found = this.#known.get(text) ?? this.#known.size;
-    if (found === this.#known.size) this.#known.set(text, found);
+    const key = shortText(text);
+    const found = this.#known.get(key) ?? this.#known.size;
+    if (found === this.#known.size) this.#known.set(key, found);
     return found;
   }
 }

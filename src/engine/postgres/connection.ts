@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import Cursor from 'pg-cursor';
 import { Fault } from '../../errors.js';
 import type { DatabaseAddress } from '../../policy/address.js';
 import type { Statement } from '../engine.js';
+import { Blocks } from './blocks.js';
 import { late, postgresFault } from './fault.js';
 
 /** How long a server may take to let somebody in. */
@@ -150,20 +151,15 @@ export class Connection {
     );
   }
 
-  async *blocks({ sql, values }: Statement, atOnce: (fields: number) => number): AsyncGenerator<Written> {
-    const cursor = this.#client.query(new Cursor(sql, [...values] as never[], { rowMode: 'array', types: asWritten }));
-    let size = 256;
-    let ended = false;
+  async *blocks(statement: Statement, rowsAtOnce: (fields: number) => number): AsyncGenerator<Written> {
+    const blocks = new Blocks(statement, asWritten, this.#stream, rowsAtOnce);
+    this.#client.query(blocks.query);
     try {
-      while (!ended) {
-        const block = await this.#guarded(() => readBlock(cursor, size));
-        ended = block.rows.length < size;
-        size = atOnce(block.fields.length);
-        if (block.rows.length > 0) yield block;
-      }
+      for (let block = await this.#guarded(() => blocks.next()); block; block = await this.#guarded(() => blocks.next()))
+        yield block;
     } finally {
       // Left in the middle: what is still to come is not wanted, and a server that does not even say that it heard is not waited for.
-      if (!ended) this.destroy();
+      if (!blocks.ended) this.destroy();
     }
   }
 
@@ -188,8 +184,11 @@ export class Connection {
   destroy(): void {
     this.#broken = true;
     for (const reject of this.#waiting) reject(Object.assign(new Error('destroyed'), { code: '08006' }));
-    const { stream } = (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection;
-    stream.destroy();
+    this.#stream.destroy();
+  }
+
+  get #stream(): Socket {
+    return (this.#client as unknown as { connection: { stream: Socket } }).connection.stream;
   }
 
   /** Does not wait for a server that does not answer. */
@@ -203,14 +202,6 @@ export class Connection {
 /** For whoever writes, too. */
 export const enter = (address: DatabaseAddress, deadline: number, entering: Entering): Promise<Connection> =>
   Connection.open(address, deadline, entering);
-
-const readBlock = (cursor: Cursor, size: number): Promise<Written> =>
-  new Promise((resolve, reject) => {
-    cursor.read(size, (error: Error | undefined, rows: unknown, result: unknown) => {
-      if (error) reject(error);
-      else resolve({ rows: rows as Written['rows'], fields: (result as { fields: readonly Field[] }).fields });
-    });
-  });
 
 /** Ends in time, or with the fault of a deadline; `stop` is called then. */
 export async function inTime<T>(deadline: number, stop: () => void, work: () => Promise<T>): Promise<T> {

@@ -28,7 +28,7 @@ export interface Reading {
   size?: Promise<number>;
 }
 
-/** Cells of one block: a stream never holds more. */
+/** Cells of one block, where they are short. */
 const cellsAtOnce = 1 << 16;
 const atOnce = (fields: number): number => Math.max(16, Math.min(8192, Math.floor(cellsAtOnce / Math.max(1, fields))));
 

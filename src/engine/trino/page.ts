@@ -1,4 +1,5 @@
 import type { Cell, Chunk } from '../engine.js';
+import { shortText } from '../short-text.js';
 import { broken } from './fault.js';
 
 /** What the coordinator says at a time: some rows, where to ask for more, and how it goes. */
@@ -106,8 +107,9 @@ export function cellsOf(fields: readonly Field[], rows: Page['rows']): readonly 
 /** Texts as numbers from 0 up, in the order in which they come. */
 export type Numbers = Map<string, number>;
 const numberIn = (known: Numbers, text: string): number => {
-  const found = known.get(text) ?? known.size;
-  if (found === known.size) known.set(text, found);
+  const key = shortText(text);
+  const found = known.get(key) ?? known.size;
+  if (found === known.size) known.set(key, found);
   return found;
 };
 

@@ -1,0 +1,87 @@
+import pg from 'pg';
+import type { Statement } from '../engine.js';
+import type { Field, Written } from './connection.js';
+
+/** Letters of one block, but for its last row. */
+const lettersAtOnce = 1 << 21;
+
+/** Where rows come from: pausing it makes the server wait. */
+interface Source {
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/**
+ * The rows of one statement in blocks, each of so many rows or so many letters, whichever comes first. While a block waits for its reader nothing more is read,
+ * and the server waits, too: what is held here hangs neither on how many rows there are nor on how long they were before.
+ */
+export class Blocks {
+  readonly query: pg.Query;
+  readonly #source: Source;
+  readonly #ready: Written[] = [];
+  readonly #rowsAtOnce: (fields: number) => number;
+  #fields: readonly Field[] = [];
+  #rows: (string | null)[][] = [];
+  #letters = 0;
+  #most = 0;
+  #ended = false;
+  #failed: { readonly error: unknown } | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor({ sql, values }: Statement, types: pg.CustomTypesConfig, source: Source, rowsAtOnce: (fields: number) => number) {
+    this.#source = source;
+    this.#rowsAtOnce = rowsAtOnce;
+    this.query = new pg.Query({ text: sql, values: [...values], rowMode: 'array', types } as pg.QueryConfig);
+    this.query.on('row', (row, result) =>
+      this.#take(row as (string | null)[], result as unknown as { fields: readonly Field[] }),
+    );
+    this.query.on('error', (error) => this.#end({ error }));
+    this.query.on('end', () => this.#end());
+  }
+
+  /** The server has said that there are no more. */
+  get ended(): boolean {
+    return this.#ended && this.#failed === undefined && this.#ready.length === 0;
+  }
+
+  /** Undefined after the last. */
+  async next(): Promise<Written | undefined> {
+    if (this.#ready.length === 0 && !this.#ended) {
+      this.#source.resume();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    // Rows before an error are of no use to anybody.
+    if (this.#failed) throw this.#failed.error;
+    return this.#ready.shift();
+  }
+
+  #take(row: (string | null)[], { fields }: { readonly fields: readonly Field[] }): void {
+    if (this.#most === 0) {
+      this.#fields = fields;
+      this.#most = this.#rowsAtOnce(fields.length);
+    }
+    this.#rows.push(row);
+    for (const cell of row) if (cell !== null) this.#letters += cell.length;
+    if (this.#rows.length >= this.#most || this.#letters >= lettersAtOnce) this.#close();
+  }
+
+  #close(): void {
+    this.#ready.push({ fields: this.#fields, rows: this.#rows });
+    this.#rows = [];
+    this.#letters = 0;
+    this.#source.pause();
+    this.#wake();
+  }
+
+  #end(failed?: { readonly error: unknown }): void {
+    if (this.#ended) return;
+    if (this.#rows.length > 0) this.#close();
+    this.#ended = true;
+    this.#failed = failed;
+    // For whoever is asked next over the same line.
+    this.#source.resume();
+    this.#wake();
+  }
+}
