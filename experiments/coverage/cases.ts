@@ -1,6 +1,7 @@
 import type { Design, Policy } from '../../src/policy/policy.js';
 import { policy, townSize } from './people.js';
 import { type How, populationFor } from './samples.js';
+import { ofVisits, statements, tablesPolicy } from './tables.js';
 import type { Budget, Data } from './world.js';
 
 export interface Case {
@@ -11,13 +12,19 @@ export interface Case {
   /** Percentages are looked at, not counts. */
   readonly parts?: boolean;
   /** Of quantiles: which bound of how far their rank is off. */
-  readonly rank?: { readonly bound: 'rankError' | 'evenRankError'; readonly column: string };
+  readonly rank?: 'rankError' | 'evenRankError';
+  /** Of rows made up so that it fails as often as it can. */
+  readonly worst?: true;
+  /** Of the tables of tables.ts, where it is not about the data alone. */
+  readonly tables?: true;
   /** Which rows are looked at; all when absent. */
   readonly rows?: (keys: readonly string[]) => boolean;
 }
 
-export const policyOf = ({ design }: Pick<Case, 'design'>, people: Data, n: number): Policy =>
-  design ? { ...policy, design: design(people, n) } : policy;
+export function policyOf({ design, tables }: Pick<Case, 'design' | 'tables'>, people: Data, n: number): Policy {
+  const declared = tables ? tablesPolicy : policy;
+  return design ? { ...declared, design: design(people, n) } : declared;
+}
 
 const last =
   (...names: string[]) =>
@@ -71,6 +78,8 @@ export const cases: readonly Case[] = [
   { name: 'histogram, rare answers', query: { kind: 'histogram', column: 'faith' }, rows: answered, parts: true },
   { name: 'histogram of options', query: { kind: 'histogram', column: 'media' }, rows: answered },
   { name: 'crosstab, percentages', query: { kind: 'crosstab', columns: ['sex', 'vote'] }, rows: answered, parts: true },
+  { name: 'merged table, counts', query: { kind: 'histogram', column: 'works', merged: true }, rows: answered },
+  { name: 'merged table, percentages', query: { kind: 'histogram', column: 'trade', merged: true }, rows: answered, parts: true },
   { name: 'count of different values', query: { kind: 'distinct', column: 'income' } },
   { name: 'sum', query: { kind: 'sum', column: 'income' } },
   { name: 'sum, weighted', query: { kind: 'sum', column: 'income', weight: 'w' } },
@@ -87,13 +96,26 @@ export const cases: readonly Case[] = [
   {
     name: 'quantile, rank error',
     query: { kind: 'quantile', column: 'income', at: [0.5] },
-    rank: { bound: 'rankError', column: 'income' },
+    rank: 'rankError',
   },
   {
     name: 'quantile, rank error of rows that lie evenly',
     query: { kind: 'quantile', column: 'income', at: [0.5] },
-    rank: { bound: 'evenRankError', column: 'income' },
+    rank: 'evenRankError',
   },
+  {
+    name: 'quantile of fine values, rank error of rows that lie evenly',
+    query: { kind: 'quantile', column: 'wage', at: [0.5] },
+    rank: 'evenRankError',
+  },
+  {
+    name: 'quantile, rank error of the worst rows there can be',
+    query: { kind: 'quantile', column: 'income', at: [0.5] },
+    rank: 'rankError',
+    sample: 'fixed',
+    worst: true,
+  },
+  { name: 'quantiles of a distribution of fine values', query: { kind: 'cdf', column: 'wage', at: [0.25, 0.5, 0.9] } },
   {
     name: 'ranges',
     query: {
@@ -166,6 +188,16 @@ export const cases: readonly Case[] = [
     parts: true,
   },
   {
+    name: 'crosstab, percentages, weights',
+    query: { kind: 'crosstab', columns: ['region', 'vote'], weight: 'w' },
+    design: weighted,
+    sample: 'weights',
+    rows: answered,
+    parts: true,
+  },
+  { name: 'share by region, weighted', query: { kind: 'share', column: 'vote', values: ['red'], by: ['region'], weight: 'w' }, rows: answered },
+  { name: 'variance, weighted', query: { kind: 'variance', column: 'income', weight: 'w' } },
+  {
     name: 'estimate, half of the population',
     query: { kind: 'estimate', column: 'income' },
     design: finite,
@@ -221,6 +253,60 @@ export const cases: readonly Case[] = [
     design: byMixedTowns('vote', 'red'),
     sample: 'towns',
     rows: last('red'),
+    parts: true,
+  },
+  ...statements.map(([name, query]): Case => ({
+    name,
+    query,
+    tables: true,
+    sample: 'fixed',
+    rows: answered,
+    ...((query as { kind: string }).kind === 'quantile' && { rank: 'evenRankError' }),
+  })),
+  { name: 'visits per person, mean', query: { kind: 'mean', column: 'n', by: ['region'], ...ofVisits }, tables: true, rows: answered },
+  { name: 'visits per person, deviation of the cost', query: { kind: 'variance', column: 'spent', root: true, ...ofVisits }, tables: true },
+  { name: 'visits per person, estimate', query: { kind: 'estimate', column: 'n', ...ofVisits }, tables: true, rows: last('mean') },
+  {
+    name: 'visits per person, regression',
+    query: { kind: 'regression', outcome: 'spent', on: ['n', 'age'], ...ofVisits },
+    tables: true,
+  },
+  {
+    name: 'visits per person, comparison',
+    query: { kind: 'compare', column: 'spent', between: 'sex', ...ofVisits },
+    tables: true,
+    rows: last('m', 'f', 'm less f'),
+  },
+  {
+    name: 'visits per person by region, strata',
+    query: { kind: 'estimate', column: 'spent', by: ['region'], ...ofVisits },
+    tables: true,
+    design: stratified,
+    sample: 'strata',
+    rows: last('mean'),
+  },
+  {
+    name: 'visits per person, weights',
+    query: { kind: 'estimate', column: 'spent', weight: 'w', ...ofVisits },
+    tables: true,
+    sample: 'weights',
+    rows: last('mean'),
+  },
+  {
+    name: 'visits per person, clusters',
+    query: { kind: 'estimate', column: 'spent', ...ofVisits },
+    tables: true,
+    design: byTowns('spent'),
+    sample: 'towns',
+    rows: last('mean'),
+  },
+  {
+    name: 'visits per person, half of the population',
+    query: { kind: 'histogram', column: 'region', ...ofVisits },
+    tables: true,
+    design: finite,
+    sample: 'halves',
+    rows: answered,
     parts: true,
   },
 ];

@@ -1,7 +1,10 @@
+import type { SelectedMeasure } from '../../src/count/measure.js';
+import { toNumber } from '../../src/exact/rational.js';
 import type { AnswerRow } from '../../src/query/bound.js';
 import { type Case, policyOf } from './cases.js';
 import { samples, type Times } from './samples.js';
 import { asked, type Budget, countedTimes, type Data, type Exact, released, truthOf } from './world.js';
+import { worstRows } from './worst-rows.js';
 
 /** How often the interval of one number held, over draws. */
 export interface Held {
@@ -27,7 +30,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   const { query, sample = 'alike', rows = () => true, parts = false, rank } = own;
   const policy = policyOf(own, people, n);
   const ask = asked(policy, query, budget);
-  const count = known ?? countedTimes(policy, ask, people);
+  const count = own.worst ? () => worstRows(ask, n) : (known ?? countedTimes(policy, ask, people));
   const { whole, draw } = samples[sample];
   // A population of weights is one of which everybody weighs the same.
   const { weight: _, ...plainly } = query as { weight?: string };
@@ -44,7 +47,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
       const tally = seen[j]!;
       tally.of++;
       if (rank) {
-        if (rankOff(people[rank.column]!.map(Number), times, row.value!, 0.5) <= row[rank.bound]!) tally.held++;
+        if (rankOff(ask.bound.measures[0] as SelectedMeasure, exact[0]!, j, row.value!) <= row[rank]!) tally.held++;
         return;
       }
       const ends = parts ? row.share! : row;
@@ -72,15 +75,11 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   return { draw: (random: () => number) => draw(people, n, random), observe, found, count };
 }
 
-/** How many rows off a value is from being that quantile. */
-function rankOff(numbers: readonly number[], times: Times, value: number, part: number): number {
-  let [below, at, all] = [0, 0, 0];
-  numbers.forEach((x, i) => {
-    all += times[i]!;
-    if (x < value) below += times[i]!;
-    if (x === value) at += times[i]!;
-  });
-  return Math.max(0, below - part * all, part * all - below - at);
+/** How many rows off a value is from being that quantile of a group. */
+function rankOff({ candidates, penalties, perRank }: SelectedMeasure, counts: readonly bigint[], group: number, value: number) {
+  const width = candidates.length;
+  const at = candidates.findIndex((candidate) => toNumber(candidate) === value);
+  return Number(penalties(counts.slice(group * width, (group + 1) * width))[at]!) / perRank;
 }
 
 /** How often intervals hold what they are about, over draws of a sample and of noise. */

@@ -7,14 +7,22 @@ const columns = [
   number('age', '18', '90'),
   number('education', '0', '20'),
   number('income', '0', '200'),
+  number('wage', '0', '200', '0.1'),
   category('sex', ['m', 'f']),
   category('region', ['north', 'south', 'west']),
   category('vote', ['red', 'blue', 'green', 'none']),
   category('faith', ['one', 'two', 'three', 'four', 'five']),
   multi('media', ['tv', 'web', 'paper']),
   weight('w', '0.5', '2.5', '0.1'),
+  category('works', ['yes', 'no']),
+  category('trade', ['farm', 'shop', 'office']),
 ];
-export const policy: Policy = { ...samplePolicy(columns), design: { effect: 1 } };
+/** Who does not work is not asked where. */
+const skipped = {
+  columns: ['works', 'trade'],
+  support: [['no', null], ...['farm', 'shop', 'office'].map((trade) => ['yes', trade])],
+};
+export const policy: Policy = { ...samplePolicy(columns), design: { effect: 1 }, merge: [skipped] };
 
 const within = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, Math.round(x)));
 const leveled = <T>(levels: readonly T[], parts: readonly number[], u: number): T => {
@@ -22,6 +30,9 @@ const leveled = <T>(levels: readonly T[], parts: readonly number[], u: number): 
   while (k < parts.length && left >= parts[k]!) left -= parts[k++]!;
   return levels[k]!;
 };
+
+/** Of one visit; the old pay more. */
+export const costOf = (age: number, random: () => number): number => within((age / 2) * -Math.log(1 - random()), 0, 100);
 
 /** People of one town stand together, so many of them. */
 export const townSize = 10;
@@ -33,13 +44,19 @@ export function population(size: number, seed = 11): Data {
     age: list<number>(),
     education: list<number>(),
     income: list<number>(),
+    wage: list<number>(),
     sex: list<string>(),
     region: list<string>(),
     vote: list<string>(),
     faith: list<string>(),
     media: list<string>(),
     w: list<number>(),
+    works: list<string>(),
+    trade: list<string | null>(),
+    n: list<number>(),
+    spent: list<number>(),
   };
+  const further = seeded(seed + 1);
   let [wealth, mood] = [0, 0];
   for (let i = 0; i < size; i++) {
     if (i % townSize === 0) [wealth, mood] = [8 * normalFrom(random), 0.12 * normalFrom(random)];
@@ -62,6 +79,12 @@ export function population(size: number, seed = 11): Data {
     people.media[i] = ['tv', 'web', 'paper'].filter((_, k) => random() < [0.6, 0.5, 0.1][k]!).join(';');
     // Men are asked twice as often as women, and weigh half as much.
     people.w[i] = male ? 0.7 : 1.4;
+    people.wage[i] = Math.round(10 * Math.min(200, people.income[i]! + further())) / 10;
+    people.works[i] = further() < 0.6 ? 'yes' : 'no';
+    people.trade[i] = people.works[i] === 'yes' ? leveled(['farm', 'shop', 'office'], [0.05, 0.35], further()) : null;
+    // What would be known of somebody's visits to a doctor: how many, and what they cost.
+    people.n[i] = 1 + Math.floor(4 * further() ** 2);
+    people.spent[i] = Array.from({ length: people.n[i]! }, () => costOf(age, further)).reduce((sum, cost) => sum + cost, 0);
   }
   return people;
 }

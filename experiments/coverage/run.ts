@@ -1,11 +1,12 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { budgets, type Case, cases } from './cases.js';
+import { budgets, type Case, cases, policyOf } from './cases.js';
 import { type Held, trialOf } from './coverage.js';
 import { population } from './people.js';
 import { rejections } from './rejections.js';
 import { samples } from './samples.js';
-import { type Exact, seeded } from './world.js';
+import { countedInTables } from './tables.js';
+import { asked, type Data, type Exact, seeded } from './world.js';
 
 /**
  * 95 % intervals of every kind at several sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each;
@@ -29,6 +30,7 @@ export async function run(out: string): Promise<void> {
   for (const group of bySample(chosen)) {
     const counts = new Map<string, (times: Int32Array) => Exact>();
     for (const n of sizes) {
+      for (const [name, exact] of await countedOnce(group, people, n)) counts.set(name, () => exact);
       const trials = group.flatMap((own) =>
         budgets.map(([words, budget]) => {
           const trial = trialOf(own, people, n, budget, counts.get(own.name));
@@ -51,6 +53,15 @@ export async function run(out: string): Promise<void> {
   }
   for (const line of summary(all, sizes)) say(line);
   if (only === undefined || only === 'tests') for (const line of rejections(people, draws, sizes)) say(line);
+}
+
+/** What is counted once for all draws, in a database. */
+async function countedOnce(group: readonly Case[], people: Data, n: number): Promise<ReadonlyMap<string, Exact>> {
+  const joined = group.filter(({ sample, tables }) => sample === 'fixed' && tables);
+  if (joined.length === 0) return new Map();
+  const asks = joined.map((own) => asked(policyOf(own, people, n), own.query, budgets[0]![1]));
+  const exact = await countedInTables(people, n, asks);
+  return new Map(joined.map(({ name }, k) => [name, exact[k]!]));
 }
 
 interface Found {

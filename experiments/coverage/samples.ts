@@ -98,5 +98,8 @@ const halves: Sample = {
   },
 };
 
-export const samples = { alike, weights, strata, towns, halves };
+/** Of rows that are counted once: only noise is drawn. */
+const fixed: Sample = { whole: () => new Int32Array(0), draw: () => new Int32Array(0) };
+
+export const samples = { alike, weights, strata, towns, halves, fixed };
 export type How = keyof typeof samples;

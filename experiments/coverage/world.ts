@@ -7,6 +7,7 @@ import { everyRecord } from '../../src/mechanism/record-class.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../src/query/bound.js';
+import { declaredFor } from '../../src/query/from.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { withSampling } from '../../src/query/sampling.js';
 
@@ -58,11 +59,13 @@ export type Exact = readonly (readonly bigint[])[];
 
 export function counted(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: Data): Exact {
   const names = columnsOf({ bound });
-  const counter = rowCounter(bound.measures, names, policy);
+  const counter = rowCounter(bound.measures, names, declared(policy, { bound }));
   counter.add({ columns: names.map((name) => data[name]!), rows: data[names[0]!]!.length });
   return toNoise(bound, counter.totals());
 }
-const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
+/** What is declared of the rows that are counted: of the data's own, or of those of one view over the tables. */
+const declared = (policy: Policy, { bound }: Pick<Asked, 'bound'>): Policy => bound.measures[0]!.seen?.policy ?? policy;
+export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
   totals.map((cells, k) => {
     const measure = measures[k]!;
     return measure.mechanism === 'ordered' ? numbersToNoise(measure, cells) : cells;
@@ -77,7 +80,7 @@ export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, da
       const drawn = Array.from({ length: rows }, (_, i) => i).filter((i) => times[i]! > 0);
       return counted(policy, { bound }, Object.fromEntries(names.map((name) => [name, drawn.map((i) => data[name]![i]!)])));
     };
-  const counter = rowCounter(bound.measures, names, policy);
+  const counter = rowCounter(bound.measures, names, declared(policy, { bound }));
   let before: readonly (readonly number[])[] = [];
   const adds = bound.measures.map(() => ({ row: [] as number[], cell: [] as number[], value: [] as number[] }));
   let sizes: readonly number[] = [];
@@ -149,7 +152,7 @@ export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, r
         return { noise: law, values: cells.map((x) => x + BigInt(drawnFrom(law, random))) };
       }),
     )
-    .map((table) => withSampling(table, policy));
+    .map((table) => withSampling(table, declaredFor(policy, table.query)));
 
 /** What would be told without noise. */
 export const truthOf = ({ bound }: Pick<Asked, 'bound'>, exact: Exact): readonly AnswerTable[] =>

@@ -3,7 +3,10 @@ import type { Policy } from '../policy/policy.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
 
 type Share = NonNullable<AnswerRow['share']>;
-const z = 1.959964;
+/** 95 % between, and 95 % on one side. */
+const [z, oneSided] = [1.959964, 1.644854];
+/** No share further from 0, or from 1, is one near the end. */
+const endsUpTo = 0.25;
 
 /**
  * Shares with the error of having asked some people and not all, beside that of the noise (sampling.proof.md): from published numbers and the declared design
@@ -86,18 +89,27 @@ export const testNote = ({ design }: Pick<Policy, 'design'>): string =>
 function sampled(share: Share, people: number): Share {
   const { value, low, high } = share;
   if (value === null || !(people > 0)) return { ...share, withSampling: { low: 0, high: 1 } };
-  const [least, most] = wilson(value, people);
+  const [down, up] = [value - low, high - value];
+  const ends = (by: number, fall: number, rise: number) => {
+    const [least, most] = wilson(value, people, by);
+    return [value - Math.hypot(fall, value - least), value + Math.hypot(rise, most - value)] as const;
+  };
+  // So near to 0, or 1, nothing is ever missed on that side, since no share is told beyond it: what is left may be missed on the other (proof note).
+  const near = Math.hypot(up, wilson(0, people, z)[1]);
+  const far = 1 - Math.hypot(down, wilson(0, people, z)[1]);
+  const less = oneSided / z;
+  const [both, one] = [ends(z, down, up), ends(oneSided, Math.min(down, less * up), Math.min(up, less * down))];
   return {
     ...share,
     withSampling: {
-      low: Math.max(0, value - Math.hypot(value - low, value - least)),
-      high: Math.min(1, value + Math.hypot(high - value, most - value)),
+      low: Math.max(0, Math.min(one[0], Math.max(both[0], Math.min(near, endsUpTo)))),
+      high: Math.min(1, Math.max(one[1], Math.min(both[1], Math.max(far, 1 - endsUpTo)))),
     },
   };
 }
 
-/** Wilson's 95 % interval of a share: holds also where few said so. */
-function wilson(share: number, people: number): readonly [number, number] {
+/** Wilson's interval of a share, of so many deviations: holds also where few said so. */
+function wilson(share: number, people: number, z: number): readonly [number, number] {
   const shrink = 1 + (z * z) / people;
   const middle = (share + (z * z) / (2 * people)) / shrink;
   const half = (z / shrink) * Math.sqrt((share * (1 - share)) / people + (z * z) / (4 * people * people));
