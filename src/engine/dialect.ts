@@ -60,6 +60,10 @@ export interface Dialect {
   readonly eachOf?: (query: string, numbers: readonly string[]) => string;
   /** A whole number of 64 bits for every double: the bits it is made of, the same in every database. One for both zeros; NULL for NaN. */
   bits(real: string): string;
+  /**
+   * A named query that is worked out once, however often it is read. Absent where a database works it out every time, or joins rows that are the same with their NULLs by trying all of them.
+   */
+  readonly once?: (name: string, query: string) => string;
   /** Behind a subquery whose columns are to be worked out once; absent where a database does so by itself. */
   readonly fence?: string;
   /** The bytes of a text in UTF-8, two small hexadecimal digits each. */
