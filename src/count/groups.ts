@@ -4,10 +4,11 @@ import { Fault } from '../errors.js';
 import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
-import { Compiler, spareGroups } from './compile.js';
 import { withDerived } from './derived.js';
+import { cellsStatement } from './groups-to-cells.js';
 import { type Counting, cellCount, type Measure, type RowKey, textOf } from './measure.js';
 import { codePlaces } from './read-rows.js';
+import { groupsStatement, spareGroups } from './rows-to-groups.js';
 
 type Rows = readonly (readonly Cell[])[];
 
@@ -29,20 +30,20 @@ export interface CountPlan {
 export function compileMeasures(
   measures: readonly Measure[],
   policy: Policy,
-  source: readonly SourceColumn[],
+  columns: readonly SourceColumn[],
   dialect: Dialect,
   rows = Number.POSITIVE_INFINITY,
 ): readonly CountPlan[] {
+  const of = { dialect, policy, columns, rows };
   return together(measures).map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
-    const compiler = () => new Compiler(dialect, policy, source, rows);
     const single = !dialect.eachOf && isSingle(countings[0]!, policy) && !isDistinct(countings[0]!);
     return {
       measures: members,
       get statement() {
-        return compiler().statement(countings);
+        return cellsStatement(of, countings);
       },
-      ...(single && { groups: compiler().groups(countings) }),
+      ...(single && { groups: groupsStatement(of, countings) }),
     };
   });
 }

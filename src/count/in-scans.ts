@@ -1,8 +1,8 @@
-import type { Dialect } from '../engine/dialect.js';
+import { Binder, type Dialect } from '../engine/dialect.js';
 import type { Pinned, SourceColumn, Statement } from '../engine/engine.js';
 import type { Policy } from '../policy/policy.js';
-import { Compiler } from './compile.js';
 import { integerOf } from './groups.js';
+import { placesOfRows } from './rows-to-groups.js';
 import type { Tables } from './tables.js';
 
 /** Tables that one scan counts: what a row is spread to, and what a database plans at once. */
@@ -58,14 +58,18 @@ function tableAt(starts: readonly number[], cell: number): number {
 function scan(
   dialect: Dialect,
   policy: Policy,
-  source: readonly SourceColumn[],
+  columns: readonly SourceColumn[],
   axes: Tables['axes'],
   tables: Tables['tables'],
 ): Statement {
-  const compiler = new Compiler(dialect, policy, source, Number.POSITIVE_INFINITY);
+  const binder = new Binder(dialect);
   const used = [...new Set(tables.flat())];
   const place = new Map(used.map((k, i) => [k, `p${i}`]));
-  const rows = compiler.places(used.map((k) => axes[k]!));
+  const rows = placesOfRows(
+    { dialect, policy, columns },
+    binder,
+    used.map((k) => axes[k]!),
+  );
   const starts = startsOf(axes, tables);
   const cells = tables.map((own, t) => {
     let radix = 1;
@@ -77,5 +81,5 @@ function scan(
     return [`${starts[t]}`, ...terms].join(' + ');
   });
   const sql = `SELECT ${dialect.whole('cell')} AS cell, count(*) FROM ${dialect.eachOf!(rows, cells)} WHERE cell IS NOT NULL GROUP BY 1`;
-  return { sql, values: compiler.values };
+  return { sql, values: binder.values };
 }

@@ -9,7 +9,7 @@ import { cellCount, columnsOf, textOf } from './measure.js';
 import { codePlaces, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows, viewDerived } from './read-rows.js';
 import type { RowTest } from './row-test.js';
 
-/** Counts the measures over rows handed in block by block: the same integers as the SQL of compile.ts. */
+/** Counts the measures over rows handed in block by block: the same integers as the SQL of groups-to-cells.ts. */
 export interface RowCounter {
   /** Column j of the chunk is `columnNames[j]`. */
   add(chunk: Chunk): void;

@@ -62,6 +62,10 @@ export interface Dialect {
   bits(real: string): string;
   /** Cases are looked at row by row, not in blocks: what counts is the number of comparisons. */
   readonly byRow?: true;
+  /**
+   * A named query that is worked out once, however often it is read. Absent where a database works it out every time, or joins rows that are the same with their NULLs by trying all of them.
+   */
+  readonly once?: (name: string, query: string) => string;
   /** Behind a subquery whose columns are to be worked out once; absent where a database does so by itself. */
   readonly fence?: string;
   /** The bytes of a text in UTF-8, two small hexadecimal digits each. */

@@ -1,6 +1,6 @@
-import { Compiler } from '../count/compile.js';
 import { cellText, cutRows } from '../count/kept-rows.js';
 import { columnGrid, sourceColumn } from '../count/read-column.js';
+import { cellSql, RowSql } from '../count/row-sql.js';
 import { columnsTested } from '../count/row-test.js';
 import type { Binder } from '../engine/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
@@ -106,12 +106,13 @@ function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter,
   ];
   const alias = new Map(names.map((name, i) => [name, `v${i}`]));
   const cell = (name: string) => alias.get(name)!;
-  const reader = new Compiler(dialect, declared, columns, Number.POSITIVE_INFINITY, binder).reader(alias);
-  const read = `SELECT ${[`${quoteName(policy.protect.unit!)} AS owner`, ...names.map((name) => `${reader.cell(name)} AS ${cell(name)}`)].join(', ')} FROM (${sql}) AS seen`;
-  const tests = filter.map(reader.passes);
+  const source = { dialect, policy: declared, columns };
+  const row = new RowSql(source, binder, alias);
+  const read = `SELECT ${[`${quoteName(policy.protect.unit!)} AS owner`, ...names.map((name) => `${cellSql(source, name)} AS ${cell(name)}`)].join(', ')} FROM (${sql}) AS seen`;
+  const tests = filter.map((test) => row.passes(test));
   const passing = `SELECT * FROM (${read}) AS read${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''}`;
-  const given = (name: string) => reader.answered(name);
-  const place = (name: string) => `CASE WHEN ${given(name)} THEN ${reader.position(name)} END`;
+  const given = (name: string) => row.answered(name);
+  const place = (name: string) => `CASE WHEN ${given(name)} THEN ${row.number(name).position} END`;
   /** In which order values come that nothing else tells apart. */
   const value = (name: string) =>
     isNumber(declared.columns.get(name)!)

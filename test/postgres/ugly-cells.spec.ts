@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { spareGroups } from '../../src/count/compile.js';
 import { countByDatabase, countStreaming } from '../../src/count/count.js';
+import { spareGroups } from '../../src/count/rows-to-groups.js';
 import type { Cell } from '../../src/engine/engine.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { parseBatch } from '../../src/query/parse.js';

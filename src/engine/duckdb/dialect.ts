@@ -84,6 +84,7 @@ export const duckdb: Dialect = {
   parts: (list, separator) =>
     `coalesce(list_transform(string_split(${list}, ${separator}), lambda part: trim(part, ${blanks})), CAST([] AS VARCHAR[]))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `list_has_any(${list}, [${items.join(', ')}])`),
+  once: (name, query) => `${name} AS MATERIALIZED (${query})`,
   bits: (x) => `CASE WHEN NOT isnan(${x}) THEN CAST(CAST(${x} + ${constant(0)} AS BIT) AS BIGINT) END`,
   bytes: (x) => `lower(hex(${x}))`,
   digest: (x) => `md5(${x})`,

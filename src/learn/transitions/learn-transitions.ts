@@ -1,7 +1,8 @@
 import { nothingLeft } from '../../accounting/share.js';
-import { Compiler } from '../../count/compile.js';
 import type { Axis } from '../../count/measure.js';
 import { rawCell, sourceColumn } from '../../count/read-column.js';
+import { placesOfRows } from '../../count/rows-to-groups.js';
+import { Binder } from '../../engine/dialect.js';
 import type { Pinned } from '../../engine/engine.js';
 import { Exact } from '../../engine/exact.js';
 import { Fault } from '../../errors.js';
@@ -173,14 +174,15 @@ export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Ef
 /** How often each state follows each other, a row per the former: counted by the database, which gives back nothing else. */
 export async function countSteps(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
   const { states, when } = columnsOf(policy, request);
-  const source = await engine.columns();
+  const columns = await engine.columns();
   const { dialect } = engine;
-  const compiler = new Compiler(dialect, policy, source, Number.POSITIVE_INFINITY);
-  const owner = sourceColumn(source, request.by);
-  const rows = compiler.places([momentsOf(when), statesOf(states)], [[dialect.name(rawCell(owner), owner.type), 'who']]);
+  const binder = new Binder(dialect);
+  const owner = sourceColumn(columns, request.by);
+  const who = [dialect.name(rawCell(owner), owner.type), 'who'] as const;
+  const rows = placesOfRows({ dialect, policy, columns }, binder, [momentsOf(when), statesOf(states)], [who]);
   const size = states.values.length;
   const counts = new Array<number>(size * size).fill(0);
-  for (const [before, now, count] of (await engine.rows({ sql: followedBy(rows), values: compiler.values })).open())
+  for (const [before, now, count] of (await engine.rows({ sql: followedBy(rows), values: binder.values })).open())
     counts[Number(before) * size + Number(now)] = Number(count);
   return new Exact(counts);
 }
