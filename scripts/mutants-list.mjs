@@ -152,6 +152,13 @@ const synthetic = [
     'src/synth/audit.test.ts',
   ),
   mutant(
+    'synth-model-too-large',
+    'src/synth/small-enough.ts',
+    'impossible) <= mostCells) return measured;',
+    'impossible) < Number.POSITIVE_INFINITY) return measured;',
+    'src/synth/after-paying.test.ts',
+  ),
+  mutant(
     'exchange-first-alone',
     'src/mechanism/paid.ts',
     'costsNoMore(costTogether(instead), booked.cost)',

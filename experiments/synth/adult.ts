@@ -4,7 +4,7 @@ import { zcdp } from '../../src/mechanism/allotment.js';
 import { Paid } from '../../src/mechanism/paid.js';
 import { cellsOf, countsOf } from '../../src/synth/counts.js';
 import { type Setting, totalOf } from '../../src/synth/method.js';
-import { type Candidate, inRounds } from '../../src/synth/rounds.js';
+import { type Candidate, inRounds, type Schedule, usual } from '../../src/synth/rounds.js';
 import { drawCodes } from '../../src/synth/rows.js';
 import { subsetsUpTo } from '../../src/workload/closure.js';
 import type { Coded } from '../workloads/measured.js';
@@ -21,7 +21,13 @@ export interface Made {
 }
 
 /** Rounds over all tables of up to three columns, of one draw; the distance of tables of one, two and three columns of as many rows as the data has. */
-export function roundsOn(coded: Coded, rho: number, change: Setting['change'], cells: number): Made {
+export function roundsOn(
+  coded: Coded,
+  rho: number,
+  change: Setting['change'],
+  cells: number,
+  schedule: Partial<Schedule> = {},
+): Made {
   const { sizes } = coded;
   const all = subsetsUpTo([...sizes.keys()], 3).filter(({ length }) => length > 0);
   // A table of k columns shares k with each that holds it, as candidates.ts weighs them.
@@ -38,7 +44,7 @@ export function roundsOn(coded: Coded, rho: number, change: Setting['change'], c
     impossible: [],
     mostCells: cells,
   };
-  const method = inRounds(setting, zcdp(fromNumber(rho)), candidates);
+  const method = inRounds(setting, zcdp(fromNumber(rho)), candidates, { ...usual.zcdp, ...schedule });
   const columns = coded.columns.map((own) => Uint16Array.from(own));
   const table = { rows: coded.rows, columns, names: sizes.map((_, c) => `c${c}`), levels: sizes };
   const measured = method.run(table, new Paid(method.mechanisms));

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { limits } from '../input/limits.js';
 import { readRequest } from '../learn/request.js';
 
 const name = z.string().min(1);
@@ -33,7 +34,7 @@ export const request = z.strictObject({
   /** Households: whose name for them is in this column, which a declared tie has; what all of one share; how many members are told apart at most (8). */
   households: z.strictObject({ by: name, shared: names.optional(), most: whole(2, 20).optional() }).optional(),
   /** Most cells that the model may have, all its cliques together. */
-  cells: whole(1_000, 20_000_000).optional(),
+  cells: whole(1_000, limits.graphicalCells.most).optional(),
 });
 export type SynthRequest = z.infer<typeof request>;
 /** The same, its numbers read. */
@@ -70,7 +71,7 @@ export function readForm(input: unknown): SynthForm {
     ...rest,
     ...within('rows', rows, 1, 20_000_000),
     ...within('upTo', upTo, 1, 3),
-    ...within('cells', cells, 1_000, 20_000_000),
+    ...within('cells', cells, 1_000, limits.graphicalCells.most),
     ...(households && {
       households: { by: households.by, shared: households.shared ?? [], most: 8, ...within('most', households.most, 2, 20) },
     }),

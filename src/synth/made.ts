@@ -12,6 +12,7 @@ import { type Setting, totalOf } from './method.js';
 import { type PredictQuality, predictQuality } from './predict.js';
 import { type Quality, qualityOf } from './quality.js';
 import { drawCodes, type SynthColumn, uniform, writtenRows } from './rows.js';
+import { smallEnough } from './small-enough.js';
 
 export interface SynthResult {
   readonly mode: Mode;
@@ -67,7 +68,7 @@ export function made(
   const { sizes, impossible } = setting;
   const total = totalOf(setting, measured);
   const asked = form.rows ?? Math.max(1, Math.round(total));
-  const model = modelOf({ sizes, measured, total, impossible });
+  const model = modelOf({ sizes, measured: smallEnough(setting, measured), total, impossible });
   const named = (column: number) => modelled[column]!;
   const told = (list: readonly Measured[], of: (column: number) => ModelColumn) =>
     list.map(({ columns, counts, sd }): MeasuredTable => {

@@ -5,6 +5,7 @@ import { Fault } from '../errors.js';
 import { rational } from '../exact/rational.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import { treeOf } from '../graphical/tree.js';
+import { limits } from '../input/limits.js';
 import { inSeveralGroups, recordsHeld, rowsPerRecord } from '../learn/public-size.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
 import { addsRemoves } from '../policy/neighbours.js';
@@ -94,10 +95,11 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const change = addsRemoves(policy) ? 'removed' : 'replaced';
   // Where somebody may be left out it is read off the noisy tables.
   const leftOut = leavesOut(policy);
-  const setting: Setting = { sizes, change, ...(records !== undefined && { records }), leftOut, each, impossible, mostCells };
+  const common: Setting = { sizes, change, ...(records !== undefined && { records }), leftOut, each, impossible, mostCells };
   const candidates = mode === 'aim' ? candidatesFor(modelled, form, mostCells) : [];
-  const method = methodOf(mode, setting, household ? partOf(allotment, forPeople) : allotment, candidates);
-  const partnered = household && pairMethod(setting, household, partOf(allotment, forPairs));
+  const method = methodOf(mode, common, household ? partOf(allotment, forPeople) : allotment, candidates);
+  const partnered = household && pairMethod(common, household, partOf(allotment, forPairs));
+  const setting = { ...common, mostCells: largestModel(mode, common, method) };
   const framed = session.frame({
     label:
       options.label ??
@@ -119,14 +121,13 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
       'Leave maxUsed and the like out of the ties, or leave households out.',
     );
   const tables = (mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2) + (partnered?.tables ?? 0);
-  const cells = Math.min(mostCells, method.cells);
   const counted = candidates.reduce((n, own) => n + cellsOf(sizes, own.columns), 0) + (partnered?.cells ?? 0);
   const memory = refuseBeyond(
     {
       rows: (records ?? 0) * each,
       perRow,
       counted,
-      cells: cells * (partnered ? 2 : 1),
+      cells: setting.mostCells + (partnered?.largest ?? 0),
       drawn: form.rows ?? (records ?? 0) * each,
       columns: modelled.length,
     },
@@ -143,7 +144,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     allowance,
     method,
     ...(partnered && { partnered }),
-    plan: { ...framed, synth: { mode, columns: modelled.length, tables, cells, memory } },
+    plan: { ...framed, synth: { mode, columns: modelled.length, tables, cells: setting.mostCells, memory } },
   };
 }
 
@@ -165,6 +166,12 @@ function methodOf(mode: Mode, setting: Setting, allotment: Allotment, candidates
       'Use the mode aim or mst.',
     );
   return asGrownTree(setting, allotment);
+}
+
+/** Rounds keep the model as small as they are told. A tree has its pairs; where combinations across its branches are impossible, it may have as much as rounds (small-enough.ts). */
+function largestModel(mode: Mode, { mostCells, impossible }: Setting, { cells }: Method): number {
+  if (mode === 'aim') return mostCells;
+  return Math.min(limits.graphicalCells.most, impossible.length > 0 ? Math.max(mostCells, cells) : cells);
 }
 
 /** Gaussian noise where the budget has a delta. */

@@ -15,6 +15,7 @@ import { made, type SynthResult, type Told } from './made.js';
 import { isOneRowEach, totalOf } from './method.js';
 import { type Prepared, prepare, type SynthPlan } from './prepare.js';
 import { readCoded } from './read-coded.js';
+import { smallEnough } from './small-enough.js';
 
 export type { MeasuredTable, SynthResult } from './made.js';
 export type { SynthPlan } from './prepare.js';
@@ -87,7 +88,7 @@ export function measuredOf(
     columns: [...rows.columns, membersOf(rows.homes, sizes[household.members]!)],
   };
   const measured = method.run(people, paid, progress);
-  const model = modelOf({ sizes, measured, total: totalOf(setting, measured), impossible });
+  const model = modelOf({ sizes, measured: smallEnough(setting, measured), total: totalOf(setting, measured), impossible });
   const two = partners(rows.homes, (n) => cryptoBits.below(n));
   return { measured, pairs: partnered.run(pairRows(people, household, two), model, paid) };
 }

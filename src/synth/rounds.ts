@@ -1,7 +1,6 @@
-import { rational } from '../exact/rational.js';
+import { type Rational, rational, subtract } from '../exact/rational.js';
 import { type Measured, fit as modelOf } from '../graphical/fit.js';
 import type { Graphical } from '../graphical/graphical.js';
-import { treeOf } from '../graphical/tree.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { type Additive, additive } from '../mechanism/additive.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
@@ -12,6 +11,7 @@ import { type Selection, selection } from '../mechanism/select.js';
 import { cellsOf, countsOf } from './counts.js';
 import { penaltyOf, wholeWeights } from './distance.js';
 import { choicesMoved, countsMoved, type Method, meanNoise, measure, type Setting, totalOf } from './method.js';
+import { modelCells } from './small-enough.js';
 
 /** A table that may be chosen. */
 export interface Candidate {
@@ -20,22 +20,41 @@ export interface Candidate {
   readonly weight: number;
 }
 
-/** Small steps that the budget is divided into; a round takes one, or `steeper` times as many as before once tables of its noise tell nothing new. */
-export const stepsPerColumn = { zcdp: 16, pure: 4 } as const;
-const steeper = { zcdp: 4, pure: 2 } as const;
-const staleRounds = 4;
-/** Of a round, for choosing; the rest is for measuring. */
-const choosing = rational(1, 10);
-const measuring = rational(9, 10);
+/** How the budget of rounds is divided. */
+export interface Schedule {
+  /** Small steps for every column. */
+  readonly stepsPerColumn: number;
+  /** Of these, for the first round. */
+  readonly atFirst: number;
+  /** So many times as many are taken once tables of a round's noise tell nothing new. */
+  readonly steeper: number;
+  /** Of a round, for choosing; the rest is for measuring. */
+  readonly choosing: Rational;
+  /** Of the mean noise of a cell, what a table must be worth beside its distance. */
+  readonly penalty: number;
+  /** Of the fit after each round. */
+  readonly iterations: number;
+  /** Part of the model's cells that the first tables may take. */
+  readonly firstRoom: number;
+}
+export const usual: Readonly<Record<Allotment['noise'], Schedule>> = {
+  zcdp: { stepsPerColumn: 16, atFirst: 8, steeper: 2, choosing: rational(1, 10), penalty: 1, iterations: 200, firstRoom: 1 / 8 },
+  pure: { stepsPerColumn: 4, atFirst: 1, steeper: 2, choosing: rational(1, 10), penalty: 1, iterations: 200, firstRoom: 1 / 8 },
+};
 
 /**
  * First every column by itself; then in rounds: the table in which rows and model are farthest apart is chosen and measured, and the model made anew, until all is
  * spent (in the manner of McKenna et al. 2022). Guarantee in synth.proof.md.
  */
-export function inRounds(setting: Setting, allotment: Allotment, candidates: readonly Candidate[]): Method {
+export function inRounds(
+  setting: Setting,
+  allotment: Allotment,
+  candidates: readonly Candidate[],
+  schedule = usual[allotment.noise],
+): Method {
   const { sizes } = setting;
   // Where there is nothing to choose from, columns by themselves take all.
-  const all = (candidates.length > 0 ? stepsPerColumn[allotment.noise] : 1) * sizes.length;
+  const all = (candidates.length > 0 ? schedule.stepsPerColumn : 1) * sizes.length;
   const singles = additive(
     { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects: countsMoved(setting) },
     partOf(allotment, rational(sizes.length, all)),
@@ -48,7 +67,7 @@ export function inRounds(setting: Setting, allotment: Allotment, candidates: rea
       cells: setting.mostCells,
       run: measuredAlone,
     };
-  const rest = roundsOf(setting, allotment, candidates, { all, left: all - sizes.length });
+  const rest = roundsOf(setting, allotment, candidates, { all, left: all - sizes.length }, schedule);
   return {
     why: `A part of the budget measures every column by itself; the rest goes into rounds, each of which chooses the table that the model knows least and measures it.`,
     mechanisms: [singles, rest.reserved],
@@ -78,25 +97,28 @@ export function roundsOf(
   allotment: Allotment,
   candidates: readonly Candidate[],
   { all, left: first }: { readonly all: number; readonly left: number },
+  schedule = usual[allotment.noise],
 ): Rounds {
   const { sizes } = setting;
-  const { noise } = allotment;
   const part = (steps: number) => partOf(allotment, rational(steps, all));
   const effects = countsMoved(setting);
   const mostCells = Math.max(1, ...candidates.map(({ columns }) => cellsOf(sizes, columns)));
   const left = (steps: number): Mechanism =>
     reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, effects }, part(steps));
   const chosenBy = (steps: number): Selection =>
-    selection({ name: 'choice of a table', cells: 1, effects: choicesMoved(setting) }, partOf(part(steps), choosing));
+    selection({ name: 'choice of a table', cells: 1, effects: choicesMoved(setting) }, partOf(part(steps), schedule.choosing));
   const measuredBy = (steps: number): Additive =>
-    additive({ name: 'table that was chosen', cells: mostCells, effects }, partOf(part(steps), measuring));
+    additive(
+      { name: 'table that was chosen', cells: mostCells, effects },
+      partOf(part(steps), subtract(rational(1), schedule.choosing)),
+    );
   const reserved = left(first);
   const weights = wholeWeights(candidates.map(({ weight }) => weight));
 
   const run: Rounds['run'] = (rows, paid, start, total, progress) => {
     const measured: Measured[] = [...start];
     const model = (from?: Graphical) =>
-      modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: from ? 60 : 200, ...(from && { from }) });
+      modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: schedule.iterations, ...(from && { from }) });
     let known = model();
     const counted = new Map<number, Float64Array>();
     const countsFor = (k: number): Float64Array => {
@@ -104,31 +126,25 @@ export function roundsOf(
       counted.set(k, found);
       return found;
     };
-    const modelled = new Map<number, Float64Array>();
-    let [steps, at, round] = [first, 1, 0];
-    let last: readonly number[] = [];
-    /** A table that the last measurement hardly moved is read off the model every few rounds only. Which they are is public. */
-    const tableFor = (k: number): Float64Array => {
-      const { columns } = candidates[k]!;
-      const near = columns.filter((c) => last.includes(c)).length > 1;
-      const kept = near || (k + round) % staleRounds === 0 ? undefined : modelled.get(k);
-      const found = kept ?? known.table(columns);
-      modelled.set(k, found);
-      return found;
-    };
+    let [steps, at] = [first, schedule.atFirst];
     let held = reserved;
     while (steps > 0 && candidates.length > 0) {
       // What would not pay for another such round goes into this one.
       const take = steps < 2 * at ? steps : at;
       const [choose, add] = [chosenBy(take), measuredBy(take)];
-      const room = setting.mostCells * Math.max(1 / 8, 1 - (steps - take) / all);
+      const room = setting.mostCells * Math.max(schedule.firstRoom, 1 - (steps - take) / all);
       const open = openFor(setting, candidates, measured, room, total, meanNoise(add));
       if (open.length === 0) break;
       const rest = steps > take ? left(steps - take) : undefined;
       paid.exchange(held, choose, add, ...(rest ? [rest] : []));
       const penalties = open.map((k) => {
         const { columns } = candidates[k]!;
-        return penaltyOf(countsFor(k), tableFor(k), weights[k]!, meanNoise(add) * cellsOf(sizes, columns));
+        return penaltyOf(
+          countsFor(k),
+          known.table(columns),
+          weights[k]!,
+          schedule.penalty * meanNoise(add) * cellsOf(sizes, columns),
+        );
       });
       const { columns } = candidates[open[choose.choose(paid, penalties)]!]!;
       const before = known.table(columns);
@@ -136,12 +152,10 @@ export function roundsOf(
       known = model(known);
       const after = known.table(columns);
       const moved = after.reduce((sum, x, cell) => sum + Math.abs(x - before[cell]!), 0);
-      if (moved <= meanNoise(add) * after.length) at *= steeper[noise];
+      if (moved <= meanNoise(add) * after.length) at *= schedule.steeper;
       steps -= take;
       progress?.(all - steps, all);
       if (rest) held = rest;
-      last = columns;
-      round++;
     }
     return measured;
   };
@@ -157,12 +171,9 @@ function openFor(
   total: number,
   noise: number,
 ): readonly number[] {
-  const sets = [...measured.map(({ columns }) => columns), ...impossible.map(({ columns }) => columns)];
-  const base = treeOf(sizes, sets);
-  const fits = candidates.flatMap(({ columns }, k) => {
-    const inside = base.cliques.some((clique) => columns.every((c) => clique.includes(c)));
-    return inside || treeOf(sizes, [...sets, columns]).cells <= room ? [k] : [];
-  });
+  const sets = measured.map(({ columns }) => columns);
+  const most = Math.max(room, modelCells(sizes, sets, impossible));
+  const fits = [...candidates.keys()].filter((k) => modelCells(sizes, [...sets, candidates[k]!.columns], impossible) <= most);
   const telling = fits.filter((k) => noise * cellsOf(sizes, candidates[k]!.columns) < 2 * total);
   return telling.length > 0 ? telling : fits;
 }

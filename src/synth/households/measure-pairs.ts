@@ -1,12 +1,14 @@
 import { type Impossible, type Measured, fit as modelOf } from '../../graphical/fit.js';
 import type { Graphical } from '../../graphical/graphical.js';
+import { within } from '../../input/limits.js';
 import type { CodedTable } from '../../learn/network/coded.js';
 import type { Allotment } from '../../mechanism/allotment.js';
 import type { Mechanism } from '../../mechanism/mechanism.js';
 import type { Paid } from '../../mechanism/paid.js';
 import { cellsOf } from '../counts.js';
 import type { Setting } from '../method.js';
-import { type Candidate, roundsOf, stepsPerColumn } from '../rounds.js';
+import { type Candidate, roundsOf, usual } from '../rounds.js';
+import { modelCells } from '../small-enough.js';
 import { type Apart, apartOnly } from './apart.js';
 import { pairLevels } from './pairs.js';
 
@@ -27,6 +29,8 @@ export interface PairMethod {
   readonly tables: number;
   /** Of all of these tables together. */
   readonly cells: number;
+  /** Most cells of their model. */
+  readonly largest: number;
   /** What was measured of pairs; `people` is a model of released tables. */
   run(pairs: CodedTable, people: Graphical, paid: Paid): readonly Measured[];
 }
@@ -38,13 +42,16 @@ export function pairMethod(people: Setting, household: Household, allotment: All
   const sizes = pairLevels(people.sizes, household);
   // Everybody is in at most one pair: a replaced record is one replaced row (households.proof.md).
   const setting: Setting = { sizes, change: 'replaced', each: 1, impossible: follows(household), mostCells: people.mostCells };
+  const before = modelCells(sizes, startSets(household), setting.impossible);
+  within('graphicalCells', before);
   const candidates = candidatesOf(sizes, household, people.mostCells);
-  const all = stepsPerColumn[allotment.noise] * Math.max(1, own.length);
+  const all = usual[allotment.noise].stepsPerColumn * Math.max(1, own.length);
   const rounds = roundsOf(setting, allotment, candidates, { all, left: all });
   return {
     mechanisms: candidates.length > 0 ? [rounds.reserved] : [],
     tables: candidates.length,
     cells: candidates.reduce((n, { columns }) => n + cellsOf(sizes, columns), 0),
+    largest: Math.max(people.mostCells, before),
     run: (pairs, model, paid) => {
       const start = startOf(household, model);
       return rounds.run(pairs, paid, start, sumOf(start[0]!.counts)).slice(start.length);
@@ -70,8 +77,15 @@ function candidatesOf(sizes: readonly number[], { own: { length: own }, apart }:
     .map((columns) => ({ columns, weight: 1 }));
 }
 
+/** By columns of pairs: how many they are at home, and that with every column of the first and of the second. */
+const startSets = ({ own: { length: own } }: Household): readonly (readonly number[])[] => [
+  [0],
+  ...Array.from({ length: 2 * own }, (_, x) => [0, 1 + x]),
+];
+
 /** What a model of people says of pairs: how many they are at home, and that with every column of the first and of the second. */
-function startOf({ members, own }: Household, people: Graphical): readonly Measured[] {
+function startOf(household: Household, people: Graphical): readonly Measured[] {
+  const { members, own } = household;
   const most = people.sizes[members]!;
   const share = (s: number) => Math.floor(s / 2) / s;
   const bySize = (counts: Float64Array, width: number, by: (cell: number) => number) =>
@@ -86,11 +100,8 @@ function startOf({ members, own }: Household, people: Graphical): readonly Measu
       members < column ? table : Float64Array.from(table, (_, cell) => table[(cell % width) * most + Math.floor(cell / width)]!);
     return bySize(turned, width, (cell) => Math.floor(cell / width));
   });
-  return [
-    { columns: [0], counts: single, sd },
-    ...tables.map((counts, x) => ({ columns: [0, 1 + x], counts, sd })),
-    ...tables.map((counts, x) => ({ columns: [0, 1 + own.length + x], counts, sd })),
-  ];
+  const counts = [single, ...tables, ...tables];
+  return startSets(household).map((columns, k) => ({ columns, counts: counts[k]!, sd }));
 }
 
 /** All that is known of pairs. */

@@ -1,0 +1,109 @@
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { openWorkshop, type Workshop } from '../../test/workshop.js';
+import { fit as modelOf } from '../graphical/fit.js';
+import { planSynth, releaseSynth } from './release.js';
+import { modelCells, smallEnough } from './small-enough.js';
+
+// What is drawn here is the same in every run.
+vi.mock('../noise/bits.js', async (original) =>
+  (await import('../../test/seeded-source.js')).seededNoise(await original<typeof import('../noise/bits.js')>(), 82),
+);
+/** A planted limit: no model, and no table asked of it, has more cells. */
+const most = 1000;
+vi.mock('../input/limits.js', async (original) => {
+  const real = await original<typeof import('../input/limits.js')>();
+  return {
+    ...real,
+    limits: { ...real.limits, graphicalCells: { ...real.limits.graphicalCells, most: 1000 } },
+    within: (name: Parameters<typeof real.within>[0], size: number) =>
+      name === 'graphicalCells' && size > 1000 ? real.within(name, Number.MAX_SAFE_INTEGER) : real.within(name, size),
+  };
+});
+
+const shops: Workshop[] = [];
+afterAll(() => {
+  for (const shop of shops) shop.remove();
+});
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+const values = ['1', '2', '3', '4', '5', '6'];
+/** All columns follow one another, so that every table has something to tell, and all trees are as good. */
+const rows = (n: number): string =>
+  `${names.join()}\n${Array.from({ length: n }, (_, i) => `${names.map((_, c) => 1 + ((i + (i % (c + 7) === 0 ? c : 0)) % 6)).join()}`).join('\n')}\n`;
+
+async function opened(delta: string) {
+  const shop = openWorkshop(`data: { source: rows.csv }
+protect: { secret: row }
+budget: { epsilon: 400${delta} }
+population: a
+ledger: ledger.db
+dependence: none
+columns:
+${names.map((name) => `  ${name}: { type: category, values: [${values.map((v) => `"${v}"`).join(', ')}] }`).join('\n')}
+`);
+  shops.push(shop);
+  shop.write('rows.csv', rows(400));
+  return shop.session();
+}
+/** Three pairs of columns: a tree of all columns closes rings with them. */
+const impossible = [
+  { a: '1', b: '2' },
+  { c: '1', d: '2' },
+  { e: '1', f: '2' },
+];
+
+describe('what was paid for is never lost to a model that is too large', () => {
+  it.each([
+    ['aim', ', delta: 1e-6', {}],
+    ['aim', '', {}],
+    ['aim', ', delta: 1e-6', { impossible }],
+    ['mst', ', delta: 1e-6', { impossible }],
+    ['privbayes', '', { impossible }],
+  ] as const)('%s%s %o', async (mode, delta, more) => {
+    const session = await opened(delta);
+    const { result } = await releaseSynth(session, { mode, columns: names, cells: most, ...more }, { epsilon: '100' });
+    await session.close();
+    expect(result.rows).toBe(400);
+    // Every column and pair that was paid for is told, whether rows could be made with it or not.
+    expect(result.measured.length).toBeGreaterThanOrEqual(names.length - 1);
+  });
+
+  it('is refused before, where the limit is asked for and not there', async () => {
+    const session = await opened('');
+    await expect(planSynth(session, { columns: names, cells: most + 1 }, { epsilon: '1' })).rejects.toMatchObject({
+      code: 'QUERY_INVALID',
+    });
+    await session.close();
+  });
+});
+
+describe('tables that would make the model too large', () => {
+  const sizes = [6, 6, 6, 6];
+  const pair = (columns: readonly number[]) => ({ columns, counts: new Float64Array(36).fill(1), sd: 1 });
+  const ring = [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+    [0, 3],
+  ].map(pair);
+
+  it('are left out, the last first, and all are kept where they fit', () => {
+    const setting = { sizes, impossible: [], mostCells: 431 };
+    expect(
+      modelCells(
+        sizes,
+        ring.map(({ columns }) => columns),
+        [],
+      ),
+    ).toBe(432);
+    expect(smallEnough(setting, ring)).toEqual(ring.slice(0, 3));
+    expect(smallEnough({ ...setting, mostCells: 432 }, ring)).toBe(ring);
+    expect(() =>
+      modelOf({
+        sizes: [12, 12, 12, 12],
+        measured: ring.map(({ columns }) => ({ columns, counts: new Float64Array(144), sd: 1 })),
+        total: 1,
+      }),
+    ).toThrow(expect.objectContaining({ code: 'MODEL_TOO_LARGE' }));
+  });
+});
