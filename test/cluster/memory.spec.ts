@@ -11,7 +11,7 @@ describe.skipIf(!cluster)('memory beside a cluster', () => {
 
   it('stays below 300 MB where rows are long, also behind many short ones', async () => {
     const short = 9000;
-    const long = 3000;
+    const long = 2000;
     // Each of them another text of 100,000 letters.
     await town.run(
       `CREATE TABLE ${town.of('notes')} AS SELECT CASE WHEN i <= ${short} THEN 'a' ELSE lpad('', 100000, to_hex(md5(to_utf8(CAST(i AS VARCHAR))))) END AS note FROM UNNEST(sequence(1, 10000)) AS a(x) CROSS JOIN UNNEST(sequence(0, 1)) AS b(y) CROSS JOIN UNNEST(ARRAY[x + 10000 * y]) AS c(i) WHERE i <= ${short + long}`,
