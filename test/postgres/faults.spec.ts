@@ -373,6 +373,14 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
       // biome-ignore format: one line
       const engine = await open(at(host, more));
       await works(engine);
+      let rows = 0;
+      await pinned(engine, async (data) => {
+        for await (const block of data.stream({ sql: 'SELECT id, note FROM fugu_data, generate_series(1, 30)', values: [] })) {
+          rows += block.open().rows;
+          await waiting(1);
+        }
+      });
+      expect(rows).toBe(90_000);
       const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line
       expect([more, Number(plain)]).toEqual([more, 0]);
       await engine.close();
