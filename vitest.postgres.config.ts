@@ -7,7 +7,8 @@ export default defineConfig({
     globalSetup: ['test/postgres/server.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A server that waits for a busy disk is slow, not wrong.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

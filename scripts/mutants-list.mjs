@@ -910,6 +910,7 @@ const sql = [
   mutant('either-taken-for-both', 'src/count/effects.ts', 'parts.reduce(either, { ranges: [], missing: false })', 'parts.reduce(both, everyValue)', effects),
   mutant('pairs-of-derived-stay', 'src/count/pair-effects.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/count/pair-effects.test.ts'),
   mutant('group-not-moved-to-its-place', 'src/count/read-column.ts', '`(${dialect.whole(by)} - (${from}))`', '`(${dialect.whole(by)})`', 'src/count/count.test.ts'),
+  mutant('said-once-to-stop', 'src/engine/duckdb/connections.ts', 'again ??= setInterval(() => connection.interrupt(), 50);', '', 'src/engine/duckdb/connections.test.ts'),
   mutant('group-without-upper-bound', 'src/count/read-column.ts', 'WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`', 'ELSE ${x} END`', 'src/count/count.test.ts'),
   mutant('release-without-end', 'src/engine/time-left.ts', 'Math.min(deadline, until - performance.now())', 'deadline', 'src/engine/limits.test.ts'),
   mutant('rows-chosen-without-numbers', 'src/count/kept-rows.ts', "column.type === 'real' ? dialect.bits(cell) : cell", "column.type === 'real' ? '1' : cell", 'src/engine/duckdb/duckdb.test.ts'),

@@ -5,4 +5,5 @@ const [policy, queries] = process.argv.slice(2);
 const fugu = await open(policy, { acceptNoProtection: true });
 const { tables } = await fugu.release({ queries: JSON.parse(queries) }, { epsilon: 1_000_000 });
 await fugu.close();
-console.log(JSON.stringify({ tables: tables.map(({ rows }) => rows.map(({ value }) => value)), bytes: process.resourceUsage().maxRSS * 1024 }));
+const told = tables.flatMap(({ rows }) => rows.map(({ value }) => value));
+console.log(JSON.stringify({ told, bytes: process.resourceUsage().maxRSS * 1024 }));

@@ -1,16 +1,41 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { builtOnce } from './fugu.js';
 
 const child = fileURLToPath(new URL('./memory-child.mjs', import.meta.url));
 
-export interface Held {
-  readonly tables: readonly (readonly number[])[];
-  /** The most that the process held. */
-  readonly bytes: number;
-}
-/** One release in a process of its own (memory-child.mjs). */
-export async function memoryOf(policy: string, queries: readonly object[]): Promise<Held> {
-  const { stdout } = await promisify(execFile)(process.execPath, [child, policy, JSON.stringify(queries)]);
-  return JSON.parse(stdout) as Held;
+/** What guides and figures promise of our process, whatever the rows. */
+export const mostMemory = 300e6;
+
+/** Of rows whose note is one of these, or something long. */
+const codes = [...'abcdefghi'];
+
+/** So many counts at once are made here, row by row: what they come to, and the most bytes that a process of its own held for them (memory-child.mjs). */
+export async function countsOfNotes(data: string): Promise<{ readonly told: readonly number[]; readonly bytes: number }> {
+  builtOnce();
+  const folder = mkdtempSync(join(tmpdir(), 'fugu-memory-'));
+  try {
+    const policy = join(folder, 'policy.yaml');
+    writeFileSync(
+      policy,
+      `data: { ${data} }
+protect: { secret: row }
+budget: { epsilon: 1000000 }
+population: notes
+ledger: ledger.db
+dependence: none
+columns:
+  note: { type: category, values: [${codes.join(', ')}] }
+`,
+    );
+    const counts = codes.map((value) => ({ kind: 'count', where: [{ column: 'note', op: '=', value }] }));
+    const { stdout } = await promisify(execFile)(process.execPath, [child, policy, JSON.stringify(counts)]);
+    return JSON.parse(stdout) as { told: number[]; bytes: number };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

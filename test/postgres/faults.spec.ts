@@ -221,6 +221,28 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     }
   });
 
+  it('what was read is not locked between two statements of a release, nor by looking at a view', async () => {
+    const own = await town.table([['id'], ['1'], ['2']]);
+    await town.run(`CREATE VIEW over_own AS SELECT id FROM ${own}; GRANT SELECT ON over_own TO reader`);
+    for (const seen of [own, 'over_own']) {
+      const engine = await open({ table: seen });
+      const data = await engine.pin();
+      const read = () => data.rows({ sql: 'SELECT id FROM fugu_data', values: [] });
+      const stream = async () => {
+        for await (const _ of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] }));
+      };
+      await Promise.all([read(), stream(), data.id(), data.size()]);
+      const [[held]] = (await town.run(
+        `SELECT count(*) FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid) WHERE ${others} AND l.relation = CAST('${own}' AS REGCLASS)`,
+      )) as [[string]];
+      expect([seen, held]).toEqual([seen, '0']);
+      await town.run(`ALTER TABLE ${own} ADD COLUMN c${seen.length} DOUBLE PRECISION DEFAULT random()`);
+      for (const work of [read, stream]) expect((await fault(work())).message).toMatch(/changed while/);
+      await data.close();
+      await engine.close();
+    }
+  });
+
   it('a table, a view, a column or a policy that is exchanged under a release is a fault, never taken for what it was', async () => {
     const fresh = (name: string) =>
       `CREATE TABLE ${name} AS SELECT 'x' AS id, 'y' AS other FROM generate_series(1, 50); GRANT SELECT ON ${name} TO reader`;
@@ -351,6 +373,14 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
       // biome-ignore format: one line
       const engine = await open(at(host, more));
       await works(engine);
+      let rows = 0;
+      await pinned(engine, async (data) => {
+        for await (const block of data.stream({ sql: 'SELECT id, note FROM fugu_data, generate_series(1, 30)', values: [] })) {
+          rows += block.open().rows;
+          await waiting(1);
+        }
+      });
+      expect(rows).toBe(90_000);
       const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line
       expect([more, Number(plain)]).toEqual([more, 0]);
       await engine.close();

@@ -186,7 +186,7 @@ describe.skipIf(!server)('a server', () => {
       proxy.cutAt('COMMIT\0', 'unanswered');
       expect(await faultOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({ outcome: { state: 'spent' } });
       // A lock that is left behind is given up after a minute.
-      await town.as('keeper', 'SET lock_timeout = 20000; SELECT 1 FROM fugu_ledger.mark FOR UPDATE');
+      await town.as('keeper', 'SET lock_timeout = 50000; SELECT 1 FROM fugu_ledger.mark FOR UPDATE');
       await ledger.close();
       proxy.close();
     });

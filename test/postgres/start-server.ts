@@ -23,8 +23,9 @@ const freePort = (): Promise<number> =>
   });
 
 const root = process.getuid?.() === 0;
-export const isInstalled = (): boolean =>
-  programs() !== undefined && (!root || existsSync('/usr/sbin/runuser') || existsSync('/sbin/runuser'));
+/** By its place: not everybody who is root has it on their path. */
+const runuser = ['/usr/sbin/runuser', '/sbin/runuser', '/usr/bin/runuser'].find((path) => existsSync(path));
+export const isInstalled = (): boolean => programs() !== undefined && (!root || runuser !== undefined);
 
 /** A server of PostgreSQL on a free port of this machine, in a folder of its own. */
 export interface Started {
@@ -49,7 +50,7 @@ export async function startServer(settings: readonly string[]): Promise<Started>
   // A server does not run as root.
   const run = (program: string, ...words: string[]) =>
     root
-      ? execFileSync('runuser', ['-u', 'postgres', '--', join(bin, program), ...words], { cwd: folder, stdio: 'pipe' })
+      ? execFileSync(runuser!, ['-u', 'postgres', '--', join(bin, program), ...words], { cwd: folder, stdio: 'pipe' })
       : execFileSync(join(bin, program), words, { cwd: folder, stdio: 'pipe' });
   const own = (path: string) => {
     if (!root) return;
@@ -93,7 +94,7 @@ export async function startServer(settings: readonly string[]): Promise<Started>
   const startAgain = () => void run('pg_ctl', '-D', data, '-w', '-l', join(data, 'log'), '-o', all, 'start');
   startAgain();
   // Whoever ends these tests by force does not leave a server behind.
-  const stop = `${root ? 'runuser -u postgres -- ' : ''}${join(bin, 'pg_ctl')} -D ${data} -m immediate stop; rm -rf ${folder}`;
+  const stop = `${root ? `${runuser} -u postgres -- ` : ''}${join(bin, 'pg_ctl')} -D ${data} -m immediate stop; rm -rf ${folder}`;
   const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; [ -d ${folder} ] && { ${stop}; }`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
   const kill = () => void run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');

@@ -75,9 +75,12 @@ export class Connections {
     const connected = this.#idle.pop() ?? new Connected(await this.#instance.connect());
     const { connection } = connected;
     let stopped = false;
+    let again: NodeJS.Timeout | undefined;
+    // A statement that begins takes no notice of what was said just before: it is said until everything has ended.
     const stop = () => {
       stopped = true;
       connection.interrupt();
+      again ??= setInterval(() => connection.interrupt(), 50);
     };
     let late = false;
     const timer = setTimeout(() => {
@@ -92,6 +95,7 @@ export class Connections {
       fault: (error, file) => (this.#closed ? closed() : duckdbFault(error, { late, ...(file !== undefined && { file }) })),
       done: (whole) => {
         clearTimeout(timer);
+        clearInterval(again);
         this.#running.delete(stop);
         // An interrupt may still be on its way to a connection that was stopped.
         const reusable = whole && !stopped && !this.#closed && era === this.#era && this.#idle.length < mostIdle;

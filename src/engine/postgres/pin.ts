@@ -148,7 +148,7 @@ export class PostgresPin implements Pinned {
       throw passed ? late() : this.#fault(error);
     } finally {
       clearTimeout(timer);
-      this.#done(connection, whole);
+      await this.#done(connection, whole);
     }
   }
 
@@ -170,7 +170,7 @@ export class PostgresPin implements Pinned {
     } catch (error) {
       throw this.#fault(error);
     } finally {
-      this.#done(connection, whole);
+      await this.#done(connection, whole);
     }
   }
 
@@ -203,12 +203,8 @@ export class PostgresPin implements Pinned {
         this.#pool.drop(connection);
       }
       connection = await this.#pool.take();
-      const begin = connection;
-      await inTime(
-        this.#left(),
-        () => begin.destroy(),
-        () => begin.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${this.#snapshot}'`),
-      );
+      const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${this.#snapshot}'`;
+      await this.#within(connection, `${begin}; SAVEPOINT fugu_reading`);
       connection.snapshot = this.#snapshot;
       this.#names.add(connection.name);
       return connection;
@@ -219,11 +215,25 @@ export class PostgresPin implements Pinned {
     }
   }
 
-  #done(connection: Connection, whole: boolean): void {
-    if (whole && connection.usable && !this.#closed) this.#idle.push(connection);
-    else if (whole && connection.usable) void this.#pool.giveBack(connection);
-    else this.#pool.drop(connection);
+  /**
+   * A connection at rest holds no lock: whoever waits for one would wait for the end of the release, and other statements of ours behind them. What changes
+   * meanwhile shows when the next statement has read.
+   */
+  async #done(connection: Connection, whole: boolean): Promise<void> {
+    const unlocked =
+      whole && connection.usable && (await this.#within(connection, 'ROLLBACK TO SAVEPOINT fugu_reading').catch(() => undefined));
+    if (!unlocked || !connection.usable) this.#pool.drop(connection);
+    else if (this.#closed) void this.#pool.giveBack(connection);
+    else this.#idle.push(connection);
     this.#turns.leave();
+  }
+
+  #within(connection: Connection, sql: string): Promise<Written> {
+    return inTime(
+      this.#left(),
+      () => connection.destroy(),
+      () => connection.run(sql),
+    );
   }
 
   async close(): Promise<void> {

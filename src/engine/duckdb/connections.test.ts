@@ -1,0 +1,17 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { describe, expect, it } from 'vitest';
+import { Connections } from './connections.js';
+
+describe('a connection', () => {
+  it('that was told to stop between two statements stops the next one, too', async () => {
+    const connections = new Connections(await DuckDBInstance.create(':memory:'), 60_000);
+    const lease = await connections.lease(1);
+    // Its time passes while nothing is under way.
+    await new Promise((waited) => setTimeout(waited, 60));
+    const endless = { sql: 'SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b', values: [] };
+    const error = await lease.prepare(endless).then((prepared) => prepared.run()).catch((e: unknown) => e); // biome-ignore format: one line
+    expect(lease.fault(error).code).toBe('ENGINE_DEADLINE');
+    lease.done(false);
+    await connections.close();
+  });
+});

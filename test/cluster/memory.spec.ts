@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countsOfNotes, mostMemory } from '../memory.js';
+import { catalogs, cluster, Town } from './town.js';
+
+describe.skipIf(!cluster)('memory beside a cluster', () => {
+  let town: Town;
+  beforeAll(async () => {
+    town = await Town.open(catalogs.at(-1)!, 'memory');
+  });
+  afterAll(() => town?.close());
+
+  it('stays below 300 MB where rows are long, also behind many short ones', async () => {
+    const short = 9000;
+    const long = 2000;
+    // Each of them another text of 100,000 letters.
+    await town.run(
+      `CREATE TABLE ${town.of('notes')} AS SELECT CASE WHEN i <= ${short} THEN 'a' ELSE lpad('', 100000, to_hex(md5(to_utf8(CAST(i AS VARCHAR))))) END AS note FROM UNNEST(sequence(1, 10000)) AS a(x) CROSS JOIN UNNEST(sequence(0, 1)) AS b(y) CROSS JOIN UNNEST(ARRAY[x + 10000 * y]) AS c(i) WHERE i <= ${short + long}`,
+    );
+    const { told, bytes } = await countsOfNotes(`source: "${town.address()}", table: notes`);
+    console.log(`${(bytes / 1e6).toFixed(0)} MB`);
+    expect(told).toEqual([short, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(bytes).toBeLessThan(mostMemory);
+  });
+});

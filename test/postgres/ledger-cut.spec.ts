@@ -1,0 +1,180 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Connection } from '../../src/engine/postgres/connection.js';
+import { Fault } from '../../src/errors.js';
+import { rational, toText } from '../../src/exact/rational.js';
+import type { Entry, Ledger } from '../../src/ledger/ledger.js';
+import { openLedger } from '../../src/ledger/open.js';
+import { asking, spentBy } from '../ledger-folder.js';
+import { LedgerTown } from './ledger-server.js';
+import { server } from './town.js';
+
+/** When the session ends: before the server hears a statement, before its answer is heard (of two in a row, too), or after that. */
+const moments = ['unheard', 'unanswered', 'unanswered twice', 'afterwards'] as const;
+type Moment = (typeof moments)[number];
+const lost = () => Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+
+describe.skipIf(!server)('a session of the ledger that ends at any statement', () => {
+  let town: LedgerTown;
+  let owner: pg.Client;
+  beforeAll(async () => {
+    town = await LedgerTown.open();
+    owner = new pg.Client({ host: '127.0.0.1', port: town.server.port, user: 'owner', password: town.server.owner, database: 'postgres' }); // biome-ignore format: one line
+    await owner.connect();
+  });
+  afterAll(async () => {
+    await owner?.end();
+    town?.close();
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  /** Ends the session and waits until it is gone. */
+  const end = async (connection: Connection): Promise<void> => {
+    const pid = Number(connection.name.replace('pid ', ''));
+    const { rows } = await owner.query('SELECT pg_terminate_backend($1, 30000) AS gone', [pid]);
+    expect(rows).toEqual([{ gone: true }]);
+    connection.destroy();
+  };
+
+  /** Every statement that is sent from now on, in order; the session ends at one of them. */
+  function watch(at?: number, moment?: Moment): readonly string[] {
+    const said: string[] = [];
+    const { runAll, query } = Connection.prototype;
+    const cut = async <T>(connection: Connection, sql: string, send: () => Promise<T>): Promise<T> => {
+      said.push(sql);
+      const due = said.length === at || (moment === 'unanswered twice' && said.length === at! + 1);
+      if (!due) return send();
+      if (moment === 'unheard') await end(connection);
+      const answer = await send();
+      await end(connection);
+      if (moment === 'afterwards') return answer;
+      throw lost();
+    };
+    vi.spyOn(Connection.prototype, 'runAll').mockImplementation(function (this: Connection, sql: string) {
+      return cut(this, sql, () => runAll.call(this, sql));
+    });
+    vi.spyOn(Connection.prototype, 'query').mockImplementation(function (this: Connection, statement) {
+      return cut(this, statement.sql, () => query.call(this, statement));
+    });
+    return said;
+  }
+
+  type Told<T> = { readonly value: T } | { readonly fault: Fault };
+  const told = <T>(work: Promise<T>): Promise<Told<T>> =>
+    work.then(
+      (value) => ({ value }),
+      (fault: unknown) => {
+        expect(fault).toBeInstanceOf(Fault);
+        return { fault: fault as Fault };
+      },
+    );
+
+  /** As a release asks: what is on record is told again, what nobody was answered for is taken up. */
+  const booking = (key: string) => asking({ key, resumable: true, unlessRecorded: true });
+  /** Two bookings by two analysts, one of them answered, and what is asked in between. */
+  async function use(ledger: Ledger) {
+    const first = await told(ledger.reserve(booking('a')));
+    const answered = 'value' in first ? await told(ledger.settle(first.value, 'answer')) : undefined;
+    const replayed = await told(ledger.replay('town', 'a'));
+    const second = await told(ledger.reserve({ ...booking('b'), analyst: 'bob' }));
+    const spent = await told(spentBy(ledger));
+    return { first, answered, replayed, second, spent };
+  }
+
+  /** What was told must be in the ledger; what is in the ledger was not told to be absent. */
+  async function compare({ first, answered, replayed, second, spent }: Awaited<ReturnType<typeof use>>): Promise<string[]> {
+    const ledger = await openLedger(town.address());
+    try {
+      const entries = await ledger.entries('town');
+      const wrong: string[] = [];
+      const look = (name: string, key: string, booked: Told<Entry>) => {
+        const found = entries.filter((entry) => entry.key === key);
+        if (found.length > 1) wrong.push(`${name} is booked twice`);
+        if ('value' in booked && found[0]?.hash !== booked.value.hash) wrong.push(`${name} was told as booked and is not there`);
+        if ('value' in booked) return;
+        const { state } = booked.fault.outcome ?? {};
+        if (state === undefined) wrong.push(`${name}: nobody says whether it was spent`);
+        if (state === 'not spent' && found.length > 0) wrong.push(`${name} was told as not spent and is there`);
+        if (state === 'spent' && found.length === 0) wrong.push(`${name} was told as spent, though the server could be asked`);
+      };
+      look('the first', 'a', first);
+      look('the second', 'b', second);
+      const kept = await ledger.replay('town', 'a');
+      if (answered && 'value' in answered && kept?.answer !== 'answer') wrong.push('an answer that was recorded is lost');
+      if ('value' in replayed && replayed.value && replayed.value.answer !== kept?.answer)
+        wrong.push('an answer was told that is not recorded');
+      if (kept && !entries.some(({ hash }) => hash === kept.entry.hash)) wrong.push('an answer of nothing that was paid for');
+      const total = toText(rational(entries.length, 10));
+      if ((await spentBy(ledger)) !== total) wrong.push('the total is not that of the entries');
+      if ('value' in spent && spent.value !== total) wrong.push('another total was told');
+      const { ok, entries: counted } = await ledger.verify();
+      if (!ok || counted !== entries.length) wrong.push('the chain does not verify');
+      return wrong;
+    } finally {
+      await ledger.close();
+    }
+  }
+
+  it.each(moments)(
+    '%s: nothing is told that is not booked, nothing is lost, and whoever comes later goes on',
+    async (moment) => {
+      await town.empty();
+      await (await openLedger(town.address())).close();
+      let ledger = await openLedger(town.address());
+      const all = watch();
+      await use(ledger);
+      await ledger.close();
+      vi.restoreAllMocks();
+      expect(all.filter((sql) => sql === 'COMMIT').length).toBeGreaterThanOrEqual(5);
+      const wrong: string[] = [];
+      const ways = new Map<string, number>();
+      for (let at = 1; at <= all.length; at++) {
+        await town.empty();
+        ledger = await openLedger(town.address());
+        const said = watch(at, moment);
+        const done = await use(ledger);
+        vi.restoreAllMocks();
+        expect(said.length).toBeGreaterThanOrEqual(at);
+        const what = `${moment} at ${at}, ${said[at - 1]!.slice(0, 60)}`;
+        wrong.push(...(await compare(done)).map((how) => `${what}: ${how}`));
+        for (const [name, one] of Object.entries(done))
+          if (one && 'fault' in one) {
+            const how = `${name}: ${one.fault.code} ${one.fault.outcome?.state ?? ''}`;
+            ways.set(how, (ways.get(how) ?? 0) + 1);
+          }
+        // The same ledger goes on, and pays for nothing twice.
+        const again = await use(ledger);
+        for (const [name, one] of Object.entries(again))
+          if (one && 'fault' in one) wrong.push(`${what}: later, ${name} is ${one.fault.code}`);
+        wrong.push(...(await compare({ ...done, ...again })).map((how) => `${what}: later, ${how}`));
+        await ledger.close();
+      }
+      console.log(
+        `${moment}: ${all.length} statements; ${[...ways].map(([how, times]) => `${how} x ${times}`).join(', ') || 'nobody noticed'}`,
+      );
+      expect(wrong).toEqual([]);
+    },
+    600_000,
+  );
+
+  it('a ledger that is being made: whoever comes next makes it', async () => {
+    await town.empty();
+    const all = watch();
+    await (await openLedger(town.address())).close();
+    vi.restoreAllMocks();
+    for (const moment of ['unheard', 'unanswered'] as const)
+      for (let at = 1; at <= all.length; at++) {
+        await town.empty();
+        watch(at, moment);
+        const first = await told(openLedger(town.address()));
+        vi.restoreAllMocks();
+        if ('value' in first) await first.value.close();
+        else expect(first.fault.code).toBe('LEDGER_BUSY');
+        const ledger = await openLedger(town.address());
+        const done = await use(ledger);
+        expect([moment, at, await compare(done), done.spent]).toEqual([moment, at, [], { value: '1/5' }]);
+        await ledger.close();
+      }
+    console.log(`${all.length} statements make a ledger`);
+  }, 600_000);
+});
