@@ -195,7 +195,11 @@ export const cases: readonly Case[] = [
     rows: answered,
     parts: true,
   },
-  { name: 'share by region, weighted', query: { kind: 'share', column: 'vote', values: ['red'], by: ['region'], weight: 'w' }, rows: answered },
+  {
+    name: 'share by region, weighted',
+    query: { kind: 'share', column: 'vote', values: ['red'], by: ['region'], weight: 'w' },
+    rows: answered,
+  },
   { name: 'variance, weighted', query: { kind: 'variance', column: 'income', weight: 'w' } },
   {
     name: 'estimate, half of the population',
@@ -255,17 +259,33 @@ export const cases: readonly Case[] = [
     rows: last('red'),
     parts: true,
   },
-  ...statements.map(([name, query]): Case => ({
-    name,
-    query,
+  ...statements.map(
+    ([name, query]): Case => ({
+      name,
+      query,
+      tables: true,
+      sample: 'fixed',
+      rows: answered,
+      ...((query as { kind: string }).kind === 'quantile' && { rank: 'evenRankError' }),
+    }),
+  ),
+  {
+    name: 'visits per person, mean',
+    query: { kind: 'mean', column: 'n', by: ['region'], ...ofVisits },
     tables: true,
-    sample: 'fixed',
     rows: answered,
-    ...((query as { kind: string }).kind === 'quantile' && { rank: 'evenRankError' }),
-  })),
-  { name: 'visits per person, mean', query: { kind: 'mean', column: 'n', by: ['region'], ...ofVisits }, tables: true, rows: answered },
-  { name: 'visits per person, deviation of the cost', query: { kind: 'variance', column: 'spent', root: true, ...ofVisits }, tables: true },
-  { name: 'visits per person, estimate', query: { kind: 'estimate', column: 'n', ...ofVisits }, tables: true, rows: last('mean') },
+  },
+  {
+    name: 'visits per person, deviation of the cost',
+    query: { kind: 'variance', column: 'spent', root: true, ...ofVisits },
+    tables: true,
+  },
+  {
+    name: 'visits per person, estimate',
+    query: { kind: 'estimate', column: 'n', ...ofVisits },
+    tables: true,
+    rows: last('mean'),
+  },
   {
     name: 'visits per person, regression',
     query: { kind: 'regression', outcome: 'spent', on: ['n', 'age'], ...ofVisits },

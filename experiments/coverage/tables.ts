@@ -40,7 +40,10 @@ export const statements: readonly (readonly [name: string, query: object])[] = [
   ['join, STDDEV', asSql(`SELECT STDDEV(cost) ${visited} WHERE age >= 40`)],
   ['join, MEDIAN', asSql(`SELECT region, MEDIAN(cost) ${visited} GROUP BY region`)],
   ['join, part by sex', asSql(`SELECT sex, AVG(CASE WHEN cost > 50 THEN 1 ELSE 0 END) ${visited} GROUP BY sex`)],
-  ['join, percent by clinic', asSql(`SELECT clinic, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS percent ${visited} GROUP BY clinic`)],
+  [
+    'join, percent by clinic',
+    asSql(`SELECT clinic, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS percent ${visited} GROUP BY clinic`),
+  ],
   ['join, mean, weighted', { ...asSql(`SELECT AVG(cost) ${visited}`), weight: 'w' }],
 ];
 /** One row for each person: how many visits, and what they cost together. */
@@ -50,7 +53,11 @@ const { from } = asSql(
 export const ofVisits = { from };
 
 /** The exact numbers of questions about so many people of a population and their visits, as the product counts them in a database. */
-export async function countedInTables(people: Data, n: number, questions: readonly Pick<Asked, 'bound'>[]): Promise<readonly Exact[]> {
+export async function countedInTables(
+  people: Data,
+  n: number,
+  questions: readonly Pick<Asked, 'bound'>[],
+): Promise<readonly Exact[]> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-coverage-'));
   try {
     const random = seeded(n);
@@ -73,7 +80,12 @@ export async function countedInTables(people: Data, n: number, questions: readon
         const all: Exact[] = [];
         for (const { bound } of questions) {
           const cells = await countCells(data, policy, bound.measures);
-          all.push(toNoise(bound, cells.map((exact) => exact.open())));
+          all.push(
+            toNoise(
+              bound,
+              cells.map((exact) => exact.open()),
+            ),
+          );
         }
         return all;
       });

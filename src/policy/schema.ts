@@ -268,7 +268,9 @@ export const designShape = section(
           .array(word('column'), { error: 'Write the columns as a list, such as mixed: [sex].' })
           .min(1, { error: 'The list of columns is empty.' })
           .optional()
-          .describe('Columns by which those of one cluster differ as people do anywhere: clusters do not blur what lies between such groups.'),
+          .describe(
+            'Columns by which those of one cluster differ as people do anywhere: clusters do not blur what lies between such groups.',
+          ),
       },
       'Write clusters: {size: 20, alike: 0.05}.',
     )
