@@ -100,9 +100,12 @@ function bySample(chosen: readonly Case[]): readonly (readonly Case[])[] {
 }
 
 function lineOf(name: string, words: string, n: number, held: readonly Held[]): string {
-  const open = Math.max(...held.map((row) => row.open));
+  const [open, without] = [held.map((row) => row.open), held.map((row) => row.without)].map((list) => Math.max(...list)) as [
+    number,
+    number,
+  ];
   const each = held.map(({ keys, noise, both, below, above }) =>
     `${keys.join('/')} ${noise.toFixed(1)}${both === undefined ? '' : ` ${both.toFixed(1)} (${below.toFixed(1)}/${above.toFixed(1)})`}`.trim(),
   );
-  return `| ${name} | ${words} | ${n} | ${span(held.map((row) => row.noise))} | ${span(held.map((row) => row.both))} | ${open > 0 ? `${open.toFixed(0)} %` : ''} | ${each.join('; ')} |`;
+  return `| ${name} | ${words} | ${n} | ${span(held.map((row) => row.noise))} | ${span(held.map((row) => row.both))} | ${open > 0 ? `${open.toFixed(0)} % (any: ${without.toFixed(0)} %)` : ''} | ${each.join('; ')} |`;
 }
