@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AdditiveLaw } from './law.js';
-import { type Asked, endsOfMean, endsOfShare, ofMean, ofShare, quotients } from './ratio.js';
+import { sumOfNumbers } from './law-sum.js';
+import { type Asked, endsOfMean, endsOfShare, factorsAt, ofMean, ofShare, quotients } from './ratio.js';
 
 const miss = 0.05;
 type Law = readonly (readonly [x: number, p: number])[];
@@ -77,6 +78,26 @@ describe('near an end of what is possible', () => {
     }
   });
 
+  it('what lies a little further from it is missed on either side, and on neither more often', () => {
+    const law: AdditiveLaw<number> = { kind: 'gaussian', variance: 36 };
+    const [noise, one] = [{ factor: 1, noise: law }, outcomes(law)];
+    const told = quotients([[noise], [noise]], miss);
+    const whole = 150;
+    const found = [9, 11, 13, 14, 15, 16, 18, 21].map((part) => {
+      const read = (x: number, y: number): Asked => ({
+        top: part + x,
+        bottom: whole + x + y,
+        factors: ofShare,
+        within: [0, 1],
+        ends: endsOfShare(1, 2),
+      });
+      const { below, above } = missed(one, one, read, told, part / whole);
+      return below + above;
+    });
+    expect(Math.max(...found)).toBeLessThan(0.05);
+    expect(Math.min(...found)).toBeGreaterThan(0.025);
+  });
+
   it.each(laws)('a mean is missed in no more than 5 of 100, whatever it is: %o', (law) => {
     const [top, bottom] = [outcomes(law), outcomes(law)];
     const told = quotients([[{ factor: 10, noise: law }], [{ factor: 1, noise: law }]], miss);
@@ -97,6 +118,7 @@ describe('near an end of what is possible', () => {
   it('an interval is no longer than without this, and shorter where something is told to be there after all', () => {
     const noise = { factor: 1, noise: laws[0]! };
     const told = quotients([[noise], [noise]], miss);
+    const sum = sumOfNumbers([[noise], [noise]], miss);
     let shorter = 0;
     for (let part = -20; part <= 40; part++) {
       const asked = { top: part, bottom: 200, factors: ofShare, within: [0, 1] } as const;
@@ -104,7 +126,10 @@ describe('near an end of what is possible', () => {
       expect(ends.high).toBe(plain.high);
       expect(ends.low).toBeGreaterThanOrEqual(plain.low);
       expect(ends.low).toBeLessThanOrEqual(ends.value);
-      if (ends.low > plain.low) shorter++;
+      if (ends.low === plain.low) continue;
+      shorter++;
+      // Only those are taken off that the interval of nothing would reach over.
+      expect(sum.beyond(factorsAt(ofShare, ends.low), ends.low * 200)).toBeLessThan(1e-6);
     }
     expect(shorter).toBeGreaterThan(5);
   });
