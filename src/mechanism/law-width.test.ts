@@ -67,7 +67,10 @@ describe('the law of the noise', () => {
 
 describe('a whole half width', () => {
   it('holds 95 to 98 of 100, but at scales where no whole one does (docs/guides/statistics.md)', () => {
-    const above = { laplace: [0.22, 0.27, 0.44, 0.57, 0.68, 0.88, 0.93], gaussian: [0.33, 0.37, 0.7, 0.82, 1.11, 1.31, 1.53, 1.81, 1.95, 2.32, 2.38] };
+    const above = {
+      laplace: [0.22, 0.27, 0.44, 0.57, 0.68, 0.88, 0.93],
+      gaussian: [0.33, 0.37, 0.7, 0.82, 1.11, 1.31, 1.53, 1.81, 1.95, 2.32, 2.38],
+    };
     for (const kind of ['laplace', 'gaussian'] as const)
       for (let scale = 0.155; scale < 6; scale += 0.01) {
         const law = kind === 'laplace' ? ({ kind, scale } as const) : ({ kind, variance: scale ** 2 } as const);

@@ -80,12 +80,12 @@ function drawn(
   [left, right]: readonly [number, number],
 ): readonly string[] {
   if (value === null) return [];
-  // Without an end on one side it goes on to the edge, with a point.
+  // Without an end on one side it goes on beyond the edge, with a point.
   const bar = (a: number | null, b: number | null, thick: number): string => {
     if (a === null && b === null) return '';
     const [from, to] = [a === null ? left : x(a), b === null ? right : x(b)];
-    const edge = a === null ? left : right;
-    const point = `M${edge},${middle} l${a === null ? 7 : -7},-5 v10 z`;
+    const [edge, out] = a === null ? [left, -10] : [right, 10];
+    const point = `M${edge + out},${middle} l${-out},-6 v12 z`;
     return [
       line(from, middle, to, middle, { stroke: colour.bar, 'stroke-width': thick }),
       ...(a === null || b === null ? [element('path', { d: point, fill: colour.bar })] : []),
