@@ -15,8 +15,9 @@ export interface Held {
   /** Of the latter, how often it lay below what it is about, and above, in percent. */
   readonly below: number;
   readonly above: number;
-  /** How often it had no end, in percent. */
+  /** How often it lacked an end, and how often both, in percent. */
   readonly open: number;
+  readonly without: number;
 }
 
 interface Ends {
@@ -36,7 +37,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   const { weight: _, ...plainly } = query as { weight?: string };
   const plain = asked(policy, sample === 'weights' ? plainly : query, budget);
   const ofAll = truthOf(plain, (sample === 'weights' ? countedTimes(policy, plain, people) : count)(whole(people, n)))[0]!.rows;
-  const seen = ofAll.map(({ keys }) => ({ keys, held: 0, of: 0, below: 0, above: 0, bothOf: 0, open: 0 }));
+  const seen = ofAll.map(({ keys }) => ({ keys, held: 0, of: 0, below: 0, above: 0, bothOf: 0, open: 0, without: 0 }));
   const told = (row: AnswerRow) => (parts ? row.share : row)?.value;
   const observe = (times: Times, random: () => number): void => {
     const exact = count(times);
@@ -53,6 +54,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
       const ends = parts ? row.share! : row;
       if (fails(ends, told(truth[j]!)!) === 0) tally.held++;
       if (ends.low === null || ends.high === null) tally.open++;
+      if (ends.low === null && ends.high === null) tally.without++;
       const wide = (parts ? row.share! : row).withSampling;
       if (!wide) return;
       tally.bothOf++;
@@ -64,13 +66,14 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   const found = (): readonly Held[] =>
     seen
       .filter(({ of }) => of > 0)
-      .map(({ keys, held, of, below, above, bothOf, open }) => ({
+      .map(({ keys, held, of, below, above, bothOf, open, without }) => ({
         keys,
         noise: (100 * held) / of,
         both: bothOf > 0 ? 100 - (100 * (below + above)) / bothOf : undefined,
         below: (100 * below) / Math.max(1, bothOf),
         above: (100 * above) / Math.max(1, bothOf),
         open: (100 * open) / of,
+        without: (100 * without) / of,
       }));
   return { draw: (random: () => number) => draw(people, n, random), observe, found, count };
 }

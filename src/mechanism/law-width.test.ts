@@ -64,3 +64,29 @@ describe('the law of the noise', () => {
     expect(scaledNormalTail(3 - 1e-12)).toBeCloseTo(scaledNormalTail(3), 10);
   });
 });
+
+describe('a whole half width', () => {
+  it('holds 95 to 98 of 100, but at scales where no whole one does (docs/guides/statistics.md)', () => {
+    const above = {
+      laplace: [0.22, 0.27, 0.44, 0.57, 0.68, 0.88, 0.93],
+      gaussian: [0.33, 0.37, 0.7, 0.82, 1.11, 1.31, 1.53, 1.81, 1.95, 2.32, 2.38],
+    };
+    for (const kind of ['laplace', 'gaussian'] as const)
+      for (let scale = 0.155; scale < 6; scale += 0.01) {
+        const law = kind === 'laplace' ? ({ kind, scale } as const) : ({ kind, variance: scale ** 2 } as const);
+        const mass = (x: number) => Math.exp(kind === 'laplace' ? -Math.abs(x) / scale : -(x * x) / (2 * scale * scale));
+        const half = halfWidth(law, 0.05);
+        let [inside, all] = [0, 0];
+        for (let x = -150; x <= 150; x++) {
+          all += mass(x);
+          if (Math.abs(x) <= half) inside += mass(x);
+        }
+        expect(inside / all).toBeGreaterThanOrEqual(0.95);
+        // Those below the first, between the second and the third, and so on; an edge may be off by its rounding.
+        const edges = above[kind];
+        if (edges.some((edge) => Math.abs(edge - scale) < 0.011)) continue;
+        const odd = edges.filter((edge) => edge < scale).length % 2 === 0;
+        expect([scale, inside / all > 0.98]).toEqual([scale, edges.at(-1)! > scale && odd]);
+      }
+  });
+});

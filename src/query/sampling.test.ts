@@ -121,6 +121,43 @@ describe('shares with sampling error', () => {
   });
 });
 
+describe('clusters', () => {
+  const two = samplePolicy([category('vote', ['red', 'blue']), category('sex', ['m', 'f']), category('town', ['a', 'b'])]);
+  const clustered = (mixed: readonly string[]) => ({ ...two, design: { effect: 3, clusters: { effect: 2, mixed } } });
+  const simple = (effect: number) => ({ ...two, design: { effect } });
+  const quiet = { noise: { kind: 'laplace', scale: 0.01 }, values: [300n, 100n, 120n, 80n] } as const;
+  const asked = (between: string, policy: typeof two) =>
+    bindBatch(parseBatch({ kind: 'compare', column: 'vote', values: ['red'], between }), policy)
+      .finish([quiet])[0]!
+      .rows.map((row) => row.withSampling?.standardError ?? row.value);
+
+  it('blur a group by the part of them that belongs to it, and not what lies between groups that they mix', () => {
+    const [m, f, apart, chance] = asked('sex', clustered(['sex']));
+    // Two in three are of the first group: of the effect of clusters, 2, two thirds are left to it.
+    expect(m).toBeCloseTo(asked('sex', simple(1.5 * (1 + 2 / 3)))[0]!, 4);
+    expect(f).toBeCloseTo(asked('sex', simple(1.5 * (1 + 1 / 3)))[1]!, 4);
+    expect([apart, chance]).toEqual(asked('sex', simple(1.5)).slice(2));
+    // Of groups of which nothing is said clusters may hold one or the other.
+    expect(asked('town', clustered(['sex']))).toEqual(asked('town', simple(3)));
+  });
+
+  it('do the same to percentages within groups, and to whether two columns have to do with each other', () => {
+    const shares = (by: string, policy: typeof two) => {
+      const values = [300n, 100n, 0n, 120n, 80n, 0n, 0n, 0n, 0n];
+      const [table] = bindBatch(parseBatch({ kind: 'crosstab', columns: [by, 'vote'] }), policy).finish([
+        { noise: { kind: 'laplace', scale: 0.01 }, values },
+      ]);
+      return withSampling(table!, policy).rows.map(({ share }) => share?.withSampling);
+    };
+    expect(shares('sex', clustered(['sex']))[0]!.high).toBeCloseTo(shares('sex', simple(1.5 * (1 + 2 / 3)))[0]!.high, 6);
+    expect(shares('town', clustered(['sex']))).toEqual(shares('town', simple(3)));
+    const test = (policy: typeof two) =>
+      bindBatch(parseBatch({ kind: 'independence', columns: ['sex', 'vote'] }), policy).finish([quiet])[0]!.rows;
+    expect(test(clustered(['vote']))).toEqual(test(simple(1.5)));
+    expect(test(clustered(['town']))).toEqual(test(simple(3)));
+  });
+});
+
 describe('a declared design', () => {
   let shop: Workshop;
   afterEach(() => shop.remove());
@@ -154,6 +191,11 @@ describe('a declared design', () => {
     const { parsePolicy } = await import('../terms/read.js');
     const text = policyYaml({ extra: 'design: { clusters: { size: 21, alike: 0.05 }, effect: 1.5, population: 90000 }\n' });
     expect((await parsePolicy(text, '/nowhere/policy.yaml')).design).toEqual({ effect: 3, population: 90000 });
+    const mixed = policyYaml({ extra: 'design: { clusters: { size: 21, alike: 0.05, mixed: [party] }, effect: 1.5 }\n' });
+    expect((await parsePolicy(mixed, '/nowhere/policy.yaml')).design).toEqual({
+      effect: 3,
+      clusters: { effect: 2, mixed: ['party'] },
+    });
     shop = openWorkshop(policyYaml(), 30);
   });
 
@@ -166,6 +208,8 @@ describe('a declared design', () => {
       '{ population: 0.5 }',
       '{ clusters: { size: 20 } }',
       '{ clusters: { size: 20, alike: 2 } }',
+      '{ clusters: { size: 20, alike: 0.1, mixed: [] } }',
+      '{ clusters: { size: 20, alike: 0.1, mixed: [nowhere] } }',
       '{ weights: { column: party, mean: 1, effect: 1.2 } }',
       '{ strata: { column: nowhere, sizes: { a: 10 } } }',
       '{ strata: { column: party, sizes: { dem: 10 } } }',

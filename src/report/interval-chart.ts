@@ -63,7 +63,7 @@ export function intervalChart({
         class: 'figure',
       }),
     ];
-    return [name, ...drawn(mark, x, middle), ...figures].join('');
+    return [name, ...drawn(mark, x, middle, [left, right]), ...figures].join('');
   });
   return { width, height: bottom + 20, label, body: [...grid, ...rows].join('') };
 }
@@ -73,11 +73,25 @@ const widthOf = ({ low, high, wide }: IntervalMark): number | null => {
   return a === null || b === null ? null : (b - a) / 2;
 };
 
-function drawn({ value, low, high, wide }: IntervalMark, x: (v: number) => number, middle: number): readonly string[] {
+function drawn(
+  { value, low, high, wide }: IntervalMark,
+  x: (v: number) => number,
+  middle: number,
+  [left, right]: readonly [number, number],
+): readonly string[] {
   if (value === null) return [];
-  const bar = (a: number | null, b: number | null, thick: number): string =>
-    a === null || b === null ? '' : line(x(a), middle, x(b), middle, { stroke: colour.bar, 'stroke-width': thick });
-  const known = low !== null && high !== null;
+  // Without an end on one side it goes on beyond the edge, with a point.
+  const bar = (a: number | null, b: number | null, thick: number): string => {
+    if (a === null && b === null) return '';
+    const [from, to] = [a === null ? left : x(a), b === null ? right : x(b)];
+    const [edge, out] = a === null ? [left, -10] : [right, 10];
+    const point = `M${edge + out},${middle} l${-out},-6 v12 z`;
+    return [
+      line(from, middle, to, middle, { stroke: colour.bar, 'stroke-width': thick }),
+      ...(a === null || b === null ? [element('path', { d: point, fill: colour.bar })] : []),
+    ].join('');
+  };
+  const known = low !== null || high !== null;
   return [
     ...(wide ? [bar(wide.low, wide.high, 1.5)] : []),
     bar(low, high, 5),

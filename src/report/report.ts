@@ -9,6 +9,7 @@ import { declaredFor } from '../query/from.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { intervalChart } from './interval-chart.js';
+import { intervalText } from './interval-text.js';
 import { keyLabels, missing } from './key-labels.js';
 import { brief, estimate, shownEnds } from './number.js';
 import { rankText } from './rank-text.js';
@@ -192,10 +193,8 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
     ...(parts && { unit: '%' }),
     rows: rows.map((r) => {
       const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
-      const interval =
-        r.rankError !== undefined ? rankText(r, brief) : half === null ? '' : `${brief(r.low!)} to ${brief(r.high!)}`;
-      const wide = r.withSampling && shownEnds(r.withSampling.low, r.withSampling.high);
-      const both = wide && wide.low !== null && wide.high !== null ? `${brief(wide.low)} to ${brief(wide.high)}` : '';
+      const interval = r.rankError !== undefined ? rankText(r, brief) : between(r);
+      const both = r.withSampling ? between(shownEnds(r.withSampling.low, r.withSampling.high)) : '';
       return [
         ...r.labels,
         estimate(r.value, half).value,
@@ -205,7 +204,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
       ];
     }),
     error:
-      table.rows.every(({ low }) => low === null) && table.error !== 'rank'
+      table.rows.every(({ low, high }) => low === null && high === null) && table.error !== 'rank'
         ? ''
         : beyond
           ? 'Thick bars: at least 95 %, over the noise. Thin bars: about 95 %, over noise and sampling together, for the declared design.'
@@ -223,6 +222,8 @@ function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSectio
 
 /** Figures of different kinds in one table: nothing that bars could compare. */
 const isTest = ({ query }: AnswerTable): boolean => query.kind === 'independence' || query.kind === 'estimate';
+const between = (ends: { readonly low: number | null; readonly high: number | null }): string =>
+  intervalText(ends, brief, { to: ' to ', none: '' });
 const hasIntervals = ({ query, rows }: AnswerTable): boolean =>
   (query.by ?? []).length === 0 &&
   (query.kind === 'regression' || query.kind === 'correlation' || query.kind === 'compare') &&

@@ -1,5 +1,6 @@
 import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
+import { intervalText } from './interval-text.js';
 import { keyLabels, missing } from './key-labels.js';
 import { shownEnds } from './number.js';
 import { rankText } from './rank-text.js';
@@ -27,8 +28,8 @@ function tableText(answer: AnswerTable, policy: Policy): string {
         label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : isBin(r.keys[k]!) ? label : `${r.keys[k]} ${label}`,
       ),
       r.value === null ? '-' : figure(r.value),
-      rank ? rankText(r, figure) : intervalText(r),
-      ...(beyond ? [r.withSampling ? intervalText(r.withSampling) : ''] : []),
+      rank ? rankText(r, figure) : between(r),
+      ...(beyond ? [r.withSampling ? between(r.withSampling) : ''] : []),
       ...(shares ? [r.share ? percentText({ ...r.share, ...r.share.withSampling }) : ''] : []),
     ]),
   );
@@ -49,10 +50,8 @@ export function tablesText(tables: readonly AnswerTable[], policy: Policy, where
 }
 const mostShown = 12;
 
-function intervalText(row: { readonly low: number | null; readonly high: number | null }): string {
-  const { low, high } = shownEnds(row.low, row.high);
-  return low === null || high === null ? '-' : `${figure(low)} … ${figure(high)}`;
-}
+const between = ({ low, high }: { readonly low: number | null; readonly high: number | null }): string =>
+  intervalText(shownEnds(low, high), figure, { to: ' … ', none: '-' });
 
 const isBin = (key: string): boolean => / to /.test(key);
 const percentText = ({ value, low, high }: NonNullable<AnswerTable['rows'][number]['share']>): string =>

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { cases } from '../../../experiments/coverage/cases.js';
-import { coverage } from '../../../experiments/coverage/coverage.js';
+import { cases, policyOf } from '../../../experiments/coverage/cases.js';
+import { coverage, trialOf } from '../../../experiments/coverage/coverage.js';
 import { policy, population } from '../../../experiments/coverage/people.js';
 import { samples } from '../../../experiments/coverage/samples.js';
+import { countedInTables } from '../../../experiments/coverage/tables.js';
 import { asked, columnsOf, counted, countedTimes, seeded } from '../../../experiments/coverage/world.js';
 
 /** The light form of `npm run experiment -- coverage`, with the same numbers in every run. */
@@ -31,6 +32,20 @@ describe('95 % intervals', () => {
     ['estimate, weights', 3000, gaussian],
     ['histogram, percentages, weights', 3000, laplace],
     ['estimate, clusters', 300, laplace],
+    ['comparison of shares, clusters that mix the groups', 300, gaussian],
+    ['percentages by sex, clusters that mix the groups', 3000, gaussian],
+    ['histogram, rare answers', 300, gaussian],
+    ['regression on numbers', 300, gaussian],
+    ['correlation', 300, gaussian],
+    ['merged table, percentages', 300, gaussian],
+    ['crosstab, percentages, weights', 3000, gaussian],
+    ['quantile, rank error of the worst rows there can be', 3000, gaussian],
+    ['visits per person, mean', 300, laplace],
+    ['visits per person, comparison', 3000, gaussian],
+    ['visits per person by region, strata', 300, gaussian],
+    ['visits per person, weights', 3000, laplace],
+    ['visits per person, clusters', 300, gaussian],
+    ['visits per person, half of the population', 3000, gaussian],
     ['histogram, percentages, half of the population', 3000, gaussian],
   ] as const)('hold what they are about in 93 to 98 of 100 draws: %s, n = %d', (name, n, budget) => {
     const found = coverage(of(name), people, n, budget, { draws: name.startsWith('regression') ? 400 : 1000, random: seeded(7) });
@@ -42,6 +57,27 @@ describe('95 % intervals', () => {
     const stray = shares.length > 4 ? 0.6 : 0;
     expect(shares.filter((row) => Number(row.at(-1)) < 93 - stray || Number(row.at(-1)) > 98 + stray)).toEqual([]);
     expect(shares.length).toBeGreaterThan(0);
+  });
+
+  it('hold what joins of tables in a database say in 93 to 98 of 100 draws', async () => {
+    const joined = cases.filter(({ tables, sample }) => tables && sample === 'fixed');
+    const budgets = [laplace, gaussian];
+    const asks = joined.map((own) => asked(policyOf(own, people, 300), own.query, laplace));
+    const exact = await countedInTables(people, 300, asks);
+    expect(exact.flat(2).filter((n) => n !== 0n).length).toBeGreaterThan(20);
+    const found = joined.flatMap((own, k) =>
+      budgets.flatMap((budget) => {
+        const trial = trialOf(own, people, 300, budget, () => exact[k]!);
+        const random = seeded(9);
+        for (let d = 0; d < 1000; d++) trial.observe(trial.draw(random), random);
+        return trial.found().map(({ keys, noise }) => [own.name, ...keys, noise] as const);
+      }),
+    );
+    expect(new Set(found.map(([name]) => name)).size).toBe(joined.length);
+    // A deviation of few rows is told more widely than it need be; a median may be right more often than its bound says.
+    const wide = (name: string) => /STDDEV|MEDIAN/.test(name);
+    const wrong = found.filter((row) => Number(row.at(-1)) < 92.4 || (Number(row.at(-1)) > 98.6 && !wide(row[0])));
+    expect(wrong).toEqual([]);
   });
 
   it('would not hold the population if the error of sampling were left out: the trial can fail', () => {

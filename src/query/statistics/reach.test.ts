@@ -31,8 +31,15 @@ describe('the reach of errors', () => {
     }
   });
 
-  it('has no end where the bottom of a quotient could be nothing', () => {
-    expect(reachOf(quotient(30, 100, 5, 60), 2, gaussian)).toMatchObject({ low: null, high: null });
+  it('has no end on the side where the bottom of a quotient could be nothing, and Fieller’s on the other', () => {
+    const { low, high } = reachOf(quotient(30, 100, 5, 60), 2, gaussian)!;
+    const c = 1.959964 ** 2;
+    const [p, q, r] = [100 ** 2 - c * 60 ** 2, -2 * 30 * 100, 30 ** 2 - c * 5 ** 2];
+    expect(p).toBeLessThan(0);
+    expect(low).toBeCloseTo((-q - Math.sqrt(q * q - 4 * p * r)) / (2 * p), 4);
+    expect(high).toBeNull();
+    // Also the top could be nothing: then it could be anything.
+    expect(reachOf(quotient(5, 100, 5, 60), 2, gaussian)).toMatchObject({ low: null, high: null });
   });
 
   it('is not passed by any point of the ball, and touched by some', () => {

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { AdditiveLaw } from './law.js';
+import { sumOfNumbers } from './law-sum.js';
+import { type Asked, endsOfMean, endsOfShare, factorsAt, ofMean, ofShare, quotients } from './ratio.js';
+
+const miss = 0.05;
+type Law = readonly (readonly [x: number, p: number])[];
+/** All outcomes of a discrete noise but those less likely than one in a million. */
+function outcomes(law: AdditiveLaw<number>): Law {
+  const mass = (x: number): number =>
+    law.kind === 'laplace'
+      ? Math.exp(-Math.abs(x) / law.scale)
+      : law.kind === 'gaussian'
+        ? Math.exp((-x * x) / (2 * law.variance))
+        : 0;
+  const xs = Array.from({ length: 161 }, (_, k) => k - 80);
+  const all = xs.reduce((sum, x) => sum + mass(x), 0);
+  return xs.map((x) => [x, mass(x) / all] as const).filter(([, p]) => p > 1e-6);
+}
+function added(a: Law, b: Law): Law {
+  const sums = new Map<number, number>();
+  for (const [x, p] of a) for (const [y, q] of b) sums.set(x + y, (sums.get(x + y) ?? 0) + p * q);
+  return [...sums].filter(([, p]) => p > 1e-6);
+}
+
+/** How often the interval misses a quotient, all outcomes of its two noises added up. */
+function missed(
+  first: Law,
+  second: Law,
+  read: (x: number, y: number) => Asked,
+  told: ReturnType<typeof quotients>,
+  truth: number,
+): { readonly below: number; readonly above: number } {
+  let [below, above] = [0, 0];
+  for (const [x, p] of first)
+    for (const [y, q] of second) {
+      const asked = read(x, y);
+      if (asked.bottom <= 0) continue;
+      const { low, high } = told(asked);
+      if (truth > high + 1e-12) below += p * q;
+      if (truth < low - 1e-12) above += p * q;
+    }
+  return { below, above };
+}
+
+const laws: readonly AdditiveLaw<number>[] = [
+  { kind: 'laplace', scale: 2 },
+  { kind: 'gaussian', variance: 9 },
+];
+
+describe('near an end of what is possible', () => {
+  it.each(laws)('a share is missed in no more than 5 of 100, whatever it is: %o', (law) => {
+    const one = outcomes(law);
+    for (const others of [1, 3]) {
+      const noise = { factor: 1, noise: law };
+      const told = quotients([[noise], new Array(others).fill(noise)], miss);
+      let rest = one;
+      for (let k = 1; k < others; k++) rest = added(rest, one);
+      for (const part of [0, 2, 4, 6, 8, 10, 13]) {
+        const whole = 70;
+        const found = missed(
+          one,
+          rest,
+          (x, y) => ({
+            top: part + x,
+            bottom: whole + x + y,
+            factors: ofShare,
+            within: [0, 1],
+            ends: endsOfShare(1, 1 + others),
+          }),
+          told,
+          part / whole,
+        );
+        expect(found.below + found.above, `${part} of ${whole}, ${others}`).toBeLessThan(0.05);
+        // Nobody is missed twice: where nothing lies below, more may lie above.
+        if (part <= 4) expect(found.below).toBeLessThan(1e-6);
+      }
+    }
+  });
+
+  it('what lies a little further from it is missed on either side, and on neither more often', () => {
+    const law: AdditiveLaw<number> = { kind: 'gaussian', variance: 36 };
+    const [noise, one] = [{ factor: 1, noise: law }, outcomes(law)];
+    const told = quotients([[noise], [noise]], miss);
+    const whole = 150;
+    const found = [9, 11, 13, 14, 15, 16, 18, 21].map((part) => {
+      const read = (x: number, y: number): Asked => ({
+        top: part + x,
+        bottom: whole + x + y,
+        factors: ofShare,
+        within: [0, 1],
+        ends: endsOfShare(1, 2),
+      });
+      const { below, above } = missed(one, one, read, told, part / whole);
+      return below + above;
+    });
+    expect(Math.max(...found)).toBeLessThan(0.05);
+    expect(Math.min(...found)).toBeGreaterThan(0.025);
+  });
+
+  it.each(laws)('a mean is missed in no more than 5 of 100, whatever it is: %o', (law) => {
+    const [top, bottom] = [outcomes(law), outcomes(law)];
+    const told = quotients([[{ factor: 10, noise: law }], [{ factor: 1, noise: law }]], miss);
+    for (const mean of [-10, -9, -8, -6, -3, 0, 7, 10]) {
+      const rows = 30;
+      const read = (x: number, y: number): Asked => ({
+        top: mean * rows + 10 * x,
+        bottom: rows + y,
+        factors: ofMean,
+        within: [-10, 10],
+        ends: endsOfMean,
+      });
+      const { below, above } = missed(top, bottom, read, told, mean);
+      expect(below + above, `${mean}`).toBeLessThan(0.05);
+    }
+  });
+
+  it('an interval is no longer than without this, and shorter where something is told to be there after all', () => {
+    const noise = { factor: 1, noise: laws[0]! };
+    const told = quotients([[noise], [noise]], miss);
+    const sum = sumOfNumbers([[noise], [noise]], miss);
+    let shorter = 0;
+    for (let part = -20; part <= 40; part++) {
+      const asked = { top: part, bottom: 200, factors: ofShare, within: [0, 1] } as const;
+      const [plain, ends] = [told(asked), told({ ...asked, ends: endsOfShare(1, 2) })];
+      expect(ends.high).toBe(plain.high);
+      expect(ends.low).toBeGreaterThanOrEqual(plain.low);
+      expect(ends.low).toBeLessThanOrEqual(ends.value);
+      if (ends.low === plain.low) continue;
+      shorter++;
+      // Only those are taken off that the interval of nothing would reach over.
+      expect(sum.beyond(factorsAt(ofShare, ends.low), ends.low * 200)).toBeLessThan(1e-6);
+    }
+    expect(shorter).toBeGreaterThan(5);
+  });
+});
