@@ -34,6 +34,18 @@ const spending = async () => {
 };
 
 describe('a policy with pairs', () => {
+  it('has none of the column that says who somebody is', async () => {
+    for (const form of ['same: [who]', 'who: { secrets: { a: [a], b: [b] } }', 'who: all, same: [x]']) {
+      shop = openWorkshop(
+        `data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2, pairs: { ${form} } }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { who: { type: category, values: [a, b] }, x: { type: category, values: [1, 2] } }\n`,
+        1,
+      );
+      shop.write('visits.csv', 'who,x\na,1\n');
+      expect((await refused(checkPolicy(shop.policyFile)))!.message).toContain('so it has no pairs: a person keeps it');
+      shop.remove();
+    }
+  });
+
   it('needs noise for the largest step, and says about which values something is promised', async () => {
     const [plain, near] = [await planOf(policyYaml(), age), await planOf(policyYaml({ protect: pairs }), age)];
     // 73 years against 5; plain noise also hides how many answered.

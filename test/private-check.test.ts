@@ -72,16 +72,20 @@ describe('what a policy hides, for the steward alone', () => {
     expect(everything(shop.folder)).toEqual(before);
   });
 
-  it('counts the rows that a person has too many', async () => {
+  it.each([
+    ['', 1],
+    [', pairs: { same: [x] }', 3],
+  ])('counts the rows that a person has too many, all of them where pairs are declared (%s)', async (pairs, beyond) => {
     shop = openWorkshop(
-      'data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2 }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { x: { type: category, values: [1] } }\n',
+      `data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2${pairs} }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { x: { type: category, values: [1] } }\n`,
       1,
     );
     shop.write('visits.csv', `who,x\na,1\na,1\na,1\nb,1\n,1\n`);
     expect((await checkPolicy(shop.policyFile, { private: true })).private!.unit).toMatchObject({
       groups: 2,
       largest: 3,
-      beyond: 1,
+      beyond,
+      cut: 1,
       nameless: 1,
     });
   });

@@ -100,7 +100,7 @@ function privateText({ rows, columns, groups, unit, known = [] }: NonNullable<Ch
       '',
       bold(`Rows that share one ${k.column}`),
       `${figure(k.groups)} values, the largest in ${people(k.largest)}${k.nameless > 0 ? `; ${people(k.nameless)} without one` : ''}${
-        k.beyond ? `; ${people(k.beyond)} left out by maxRows` : ''
+        k.beyond ? `; ${people(k.beyond)} left out by maxRows, of ${figure(k.cut!)} person${k.cut === 1 ? '' : 's'}` : ''
       }`,
       table(['rows', 'values'], sizeRows(k.sizes)),
     ]),

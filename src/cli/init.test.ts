@@ -45,7 +45,7 @@ ${lines(
     `R${i},${i >> 1},${i % 97 === 0 ? -9 : 18 + (i % 73)},${['dem', 'rep', 'NA'][i % 3]},${['tv', 'tv;web', 'web;paper', 'paper'][i % 4]},${(i * 7919) % 1000}.5,${0.5 + (i % 40) / 10},2024-01-${10 + (i % 20)} 10:${10 + (i % 50)}:00,"said ${i} things, ""oh""",1,`,
 )}`;
 
-  it('guesses what each column is, and leaves out names of people, dates and free text', async () => {
+  it('guesses what each column is, and leaves out names of people and free text', async () => {
     const { policy, draft } = await init(people);
     const types = Object.fromEntries([...policy.columns].map(([name, c]) => [name, c.type]));
     expect(types).toEqual({
@@ -54,10 +54,12 @@ ${lines(
       media: 'multi',
       score: 'number',
       wt: 'weight',
+      started: 'integer',
     } satisfies Record<string, string>);
-    expect(draft.leftOut.map((o) => o.name)).toEqual(['respondent_id', 'household_id', 'started', 'remark', 'constant', 'empty']);
+    expect(draft.leftOut.map((o) => o.name)).toEqual(['respondent_id', 'household_id', 'remark', 'constant', 'empty']);
     expect(policy.columns.get('party')).toMatchObject({ values: ['dem', 'rep'], missing: ['NA'] });
     expect(policy.columns.get('media')).toMatchObject({ values: ['paper', 'tv', 'web'], separator: ';' });
+    expect(policy.columns.get('started')).toMatchObject({ date: true });
     const age = policy.columns.get('age');
     expect(age && 'bounds' in age && age.bounds.map(toNumber)).toEqual([15, 90]);
     expect(age?.missing).toEqual(['-9']);

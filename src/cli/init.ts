@@ -117,7 +117,7 @@ function initText(draft: DraftedPolicy, out: string): string {
   const wide = Math.max(...['confirm', 'check'].map((word) => `${word} ${name}`.length)) + 3;
   const next = (words: string, what: string) => `  ${typed()} ${words.padEnd(wide)}${what}`.trimEnd();
   return [
-    `${bold(out)} declares ${draft.declared} column${draft.declared === 1 ? '' : 's'} and leaves out ${draft.leftOut.length} (ids, groups, dates, timings, free text).`,
+    `${bold(out)} declares ${draft.declared} column${draft.declared === 1 ? '' : 's'} and leaves out ${draft.leftOut.length} (ids, groups, timings, free text).`,
     ...draft.doubts.map((doubt) => warn(doubt)),
     ...protectWords(draft),
     ...(draft.undecided

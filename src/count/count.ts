@@ -2,6 +2,7 @@ import type { Dialect } from '../engine/dialect.js';
 import type { Pinned, SourceColumn } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
 import type { Policy } from '../policy/policy.js';
+import { chosenRows } from './chosen-rows.js';
 import { answersOf, type CountPlan, compileMeasures, isDistinct, readCounts, readGroups } from './groups.js';
 import type { Measure, Seen } from './measure.js';
 import { columnsOf, columnsRead } from './measure.js';
@@ -122,6 +123,8 @@ async function countTogether(engine: Pinned, policy: Policy, measures: readonly 
     await engine.columns(),
     engine.dialect,
     asWritten,
+    [],
+    await chosenRows(engine, policy),
   );
   const counter = rowCounter(measures, columns, policy, written);
   for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
@@ -131,7 +134,8 @@ async function countTogether(engine: Pinned, policy: Policy, measures: readonly 
 export async function countByDatabase(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Array<Cells>(measures.length);
   const rows = (await engine.size()).open();
-  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows)) {
+  const chosen = await chosenRows(engine, policy);
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows, chosen)) {
     for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
   }
   return counted;

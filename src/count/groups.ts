@@ -6,6 +6,7 @@ import type { Policy } from '../policy/policy.js';
 import { viewColumn } from './column-view.js';
 import { withDerived } from './derived.js';
 import { cellsStatement } from './groups-to-cells.js';
+import type { Chosen } from './kept-rows.js';
 import { type Counting, cellCount, type Measure, type RowKey, textOf } from './measure.js';
 import { codePlaces } from './read-rows.js';
 import { groupsStatement, spareGroups } from './rows-to-groups.js';
@@ -33,8 +34,9 @@ export function compileMeasures(
   columns: readonly SourceColumn[],
   dialect: Dialect,
   rows = Number.POSITIVE_INFINITY,
+  chosen?: Chosen,
 ): readonly CountPlan[] {
-  const of = { dialect, policy, columns, rows };
+  const of = { dialect, policy, columns, rows, ...(chosen && { chosen }) };
   return together(measures).map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
     const single = !dialect.eachOf && isSingle(countings[0]!, policy) && !isDistinct(countings[0]!);

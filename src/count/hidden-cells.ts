@@ -41,8 +41,9 @@ export interface Sizes {
   readonly sizes: readonly { readonly size: number; readonly groups: number }[];
   /** Rows without a value. */
   readonly nameless: number;
-  /** Rows left out because one person has more than `maxRows`. */
+  /** Rows left out because one person has more than `maxRows`: those beyond it, or all of them where pairs are declared. And how many persons that are. */
   readonly beyond?: number;
+  readonly cut?: number;
 }
 
 export interface PrivateFigures {
@@ -241,11 +242,12 @@ class KeyTally {
 
   figures(): Sizes {
     const sizes = new Map<number, number>();
-    let beyond = 0;
+    let [beyond, cut] = [0, 0];
     for (const size of this.#counts.values()) {
       sizes.set(size, (sizes.get(size) ?? 0) + 1);
       const further = Math.max(0, size - (this.#most ?? size));
       beyond += further > 0 && this.#whole ? size : further;
+      if (further > 0) cut++;
     }
     const all = [...sizes].sort(([a], [b]) => a - b).map(([size, groups]) => ({ size, groups }));
     return {
@@ -254,7 +256,7 @@ class KeyTally {
       largest: all.at(-1)?.size ?? 0,
       sizes: all,
       nameless: this.#nameless,
-      ...(this.#most !== undefined && { beyond }),
+      ...(this.#most !== undefined && { beyond, cut }),
     };
   }
 }

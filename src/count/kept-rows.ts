@@ -1,4 +1,4 @@
-import { Binder, type Dialect } from '../engine/dialect.js';
+import type { Binder, Dialect } from '../engine/dialect.js';
 import type { Pinned, SourceColumn } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { addsRemoves } from '../policy/neighbours.js';
@@ -9,7 +9,7 @@ import { rawCell, sourceColumn } from './read-column.js';
  * `SELECT columns FROM fugu_data`, cut to `maxRows` rows per person when the secret is a person. The rows that stay are a keyed pseudo-random choice
  * among the person's own rows, taken as a set: neither other people nor the order in which a database happens to hand out rows can change it
  * (effects.proof.md needs that), and no value is favoured. Rows that name nobody belong to nobody and are left out. Under pairs of values no such choice is made, because it would change with a value
- * that moves along one: all rows of a person are used, or none where there are more.
+ * that moves along one: all rows of a person are used, or none where there are more. `chosen`: where that was looked up once, nothing is chosen again.
  */
 export function keptRows(
   dialect: Dialect,
@@ -17,6 +17,7 @@ export function keptRows(
   policy: Policy,
   source: readonly SourceColumn[],
   columns: readonly (readonly [expression: string, alias: string])[],
+  chosen?: Chosen,
 ): string {
   const { secret, unit, maxRows, pairs } = policy.protect;
   const select = (extra: readonly string[], from: string, aliases = columns.map(([, alias]) => alias)) =>
@@ -29,22 +30,50 @@ export function keptRows(
       'The secret is a person but no unit column names the person.',
       'Write protect: { secret: person, unit: … }.',
     );
-  const text = (name: string) => cellText(dialect, sourceColumn(source, name));
   // Rows of a view were cut table by table: at most `maxRows` of them are one person's (view/rows-per-person.proof.md).
   if (policy.view) return select([], 'fugu_data', list);
+  if (chosen) {
+    const person = ownerOf(dialect, source, unit);
+    const others = chosen.beyond === undefined ? '' : ` AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})`;
+    const within = `${select([], 'fugu_data', list)} WHERE ${person} IS NOT NULL${others}`;
+    return chosen.rows === undefined ? within : `${within} UNION ALL ${select([], chosen.rows, list)}`;
+  }
   const owner = sourceColumn(source, unit);
   if (pairs) {
     const read = select([`${dialect.name(rawCell(owner), owner.type)} AS person`], 'fugu_data', list);
     const counted = select(['count(*) OVER (PARTITION BY person) AS many'], `(${read}) AS owned WHERE person IS NOT NULL`);
     return select([], `(${counted}) AS counted WHERE many <= ${Math.trunc(maxRows)}`);
   }
-  return cutRows(dialect, binder, columns, {
+  return cutRows(dialect, binder, columns, cutOfData(dialect, policy, source));
+}
+
+/** What was looked up once for a state of the data: tables with the persons who have more rows than are used (`personColumn`), and with those of their rows that are. Absent where there are none. */
+export interface Chosen {
+  readonly beyond?: string;
+  readonly rows?: string;
+}
+export const personColumn = 'fugu_person';
+
+/** Whose a row is: whole numbers are told apart as they are, all else by its name. */
+export function ownerOf(dialect: Dialect, source: readonly SourceColumn[], unit: string): string {
+  const owner = sourceColumn(source, unit);
+  return owner.type === 'integer' ? rawCell(owner) : dialect.name(rawCell(owner), owner.type);
+}
+
+/** How the rows of the data are cut to what is used of one person. */
+export function cutOfData(
+  dialect: Dialect,
+  { protect, population, columns, data }: Policy,
+  source: readonly SourceColumn[],
+): Cut {
+  const owner = sourceColumn(source, protect.unit!);
+  return {
     from: 'fugu_data',
-    population: policy.population,
+    population,
     person: dialect.name(rawCell(owner), owner.type),
-    content: contentOf(policy.columns, policy.data.links).map(text),
-    limits: [{ most: maxRows }],
-  });
+    content: contentOf(columns, data.links).map((name) => cellText(dialect, sourceColumn(source, name))),
+    limits: [{ most: protect.maxRows }],
+  };
 }
 
 /** Whether persons may be left out as a whole: then it is no public number how many rows are used, and replacing a person may leave one row fewer. */
@@ -131,10 +160,8 @@ export async function publicRecords(engine: Pinned, policy: Policy): Promise<num
   // There it is a secret.
   if (addsRemoves(policy)) throw new Error('the number of records is protected');
   if (policy.protect.secret !== 'person') return (await engine.size()).open();
-  const binder = new Binder(engine.dialect);
-  const { pairs: _, ...protect } = policy.protect;
-  const single = { ...policy, protect: { ...protect, maxRows: 1 } };
-  const one = keptRows(engine.dialect, binder, single, await engine.columns(), []);
-  const rows = (await engine.rows({ sql: `SELECT count(*) FROM (${one}) AS persons`, values: binder.values })).open();
+  const person = ownerOf(engine.dialect, await engine.columns(), policy.protect.unit!);
+  const persons = `SELECT DISTINCT ${person} AS ${personColumn} FROM fugu_data`;
+  const rows = (await engine.rows({ sql: `SELECT count(${personColumn}) FROM (${persons}) AS persons`, values: [] })).open();
   return Number(rows[0]?.[0] ?? 0);
 }

@@ -186,7 +186,7 @@ export interface CodeReading {
 export function codeReading(dialect: Dialect, source: SourceColumn, tables: CodeTables): CodeReading {
   if (source.type === 'real') return { expression: dialect.real, list: [...tables.real] };
   return {
-    expression: (raw) => dialect.trimmed(source.type === 'text' ? raw : dialect.text(raw)),
+    expression: (raw) => (source.type === 'text' ? dialect.trimmed(raw) : dialect.text(raw)),
     list: [...(source.type === 'integer' ? tables.integer : tables.text)],
   };
 }

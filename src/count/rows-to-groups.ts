@@ -2,9 +2,9 @@ import { Binder } from '../engine/dialect.js';
 import type { Statement } from '../engine/engine.js';
 import { type DerivedColumn, withDerived } from './derived.js';
 import { withPlaces } from './derived-sql.js';
-import { keptRows } from './kept-rows.js';
+import { type Chosen, keptRows, ownerOf } from './kept-rows.js';
 import { type Axis, type Counting, cellCount, columnsOf, type RowKey, type RowValue } from './measure.js';
-import { columnGrid, rawCell, sourceColumn } from './read-column.js';
+import { columnGrid } from './read-column.js';
 import { cellSql, RowSql, type Source } from './row-sql.js';
 import { impliesPresent, type RowTest } from './row-test.js';
 
@@ -17,6 +17,8 @@ type More = readonly (readonly [expression: string, alias: string])[];
 export interface Counted extends Source {
   /** No more are there; which integers come out does not depend on it. */
   readonly rows: number;
+  /** Whose rows are used, where that was looked up. */
+  readonly chosen?: Chosen;
 }
 
 /** Groups by raw codes and bins, with one integer for each counting: codes are looked up in the groups that come back. More than `most` are not all of them. */
@@ -39,11 +41,15 @@ export function placesOfRows(source: Source, binder: Binder, keys: readonly Axis
 }
 
 /** The rows that are kept, with the cells of these columns as c0, c1, …. */
-const cellsOfRows = (source: Source, binder: Binder, names: readonly string[], more: More): string =>
-  keptRows(source.dialect, binder, source.policy, source.columns, [
-    ...names.map((name, i) => [cellSql(source, name), `c${i}`] as const),
-    ...more,
-  ]);
+const cellsOfRows = (source: Source, binder: Binder, names: readonly string[], more: More, chosen?: Chosen): string =>
+  keptRows(
+    source.dialect,
+    binder,
+    source.policy,
+    source.columns,
+    [...names.map((name, i) => [cellSql(source, name), `c${i}`] as const), ...more],
+    chosen,
+  );
 
 /** Rows of the data in groups by what their cells hold: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
 export interface Groups {
@@ -108,7 +114,7 @@ export class Grouping {
   #rows(): string {
     const { value } = this.#countings[0]!;
     const ofPersons = value.kind === 'distinct' && value.column === undefined;
-    const kept = cellsOfRows(this.#of, this.#binder, this.#names(), ofPersons ? [[this.#person(), 'who']] : []);
+    const kept = cellsOfRows(this.#of, this.#binder, this.#names(), ofPersons ? [[this.#person(), 'who']] : [], this.#of.chosen);
     return withPlaces(this.#of.dialect, kept, this.#derived, {
       placeOf: (column) => this.row.placeOf(column),
       passes: (test) => this.row.passes(test),
@@ -117,9 +123,7 @@ export class Grouping {
 
   /** Who a row is of. */
   #person(): string {
-    const owner = sourceColumn(this.#of.columns, this.#of.policy.protect.unit!);
-    // Whole numbers are told apart as they are.
-    return owner.type === 'integer' ? rawCell(owner) : this.#of.dialect.name(rawCell(owner), owner.type);
+    return ownerOf(this.#of.dialect, this.#of.columns, this.#of.policy.protect.unit!);
   }
 
   #keys(later: boolean): readonly (readonly [expression: string, name: string])[] {

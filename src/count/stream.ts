@@ -4,8 +4,9 @@ import { Exact } from '../engine/exact.js';
 import { quoteName } from '../engine/structure.js';
 import { columnNamed, isCoded } from '../policy/domain.js';
 import type { Column, Policy } from '../policy/policy.js';
+import { chosenRows } from './chosen-rows.js';
 import { viewColumn } from './column-view.js';
-import { keptRows } from './kept-rows.js';
+import { type Chosen, keptRows } from './kept-rows.js';
 import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 
 export interface StreamPlan {
@@ -17,7 +18,7 @@ export interface StreamPlan {
 
 /**
  * Raw columns, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the spelling of codes where
- * the engine has not. `names`: columns that say whose a row is, after the others, each as the name that it is.
+ * the engine has not. `names`: columns that say whose a row is, after the others, each as the name that it is. `chosen`: whose rows are used, where that was looked up.
  */
 export function compileStream(
   columns: readonly string[],
@@ -26,6 +27,7 @@ export function compileStream(
   dialect: Dialect,
   asWritten = false,
   names: readonly string[] = [],
+  chosen?: Chosen,
 ): StreamPlan {
   const binder = new Binder(dialect);
   const named = new Map(source.map((column) => [column.name, column]));
@@ -42,7 +44,7 @@ export function compileStream(
     const column = sourceColumn(source, name);
     return [dialect.name(rawCell(column), column.type), `n${i}`] as const;
   });
-  const sql = keptRows(dialect, binder, policy, source, [...list, ...keys]);
+  const sql = keptRows(dialect, binder, policy, source, [...list, ...keys], chosen);
   const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
   return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
 }
@@ -60,7 +62,15 @@ export interface Indices {
 }
 
 export async function* streamIndices(engine: Pinned, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Indices>> {
-  const { statement, columns } = compileStream([...new Set(names)], policy, await engine.columns(), engine.dialect);
+  const { statement, columns } = compileStream(
+    [...new Set(names)],
+    policy,
+    await engine.columns(),
+    engine.dialect,
+    false,
+    [],
+    await chosenRows(engine, policy),
+  );
   const views = columns.map((name) => viewColumn(columnNamed(policy, name)));
   const asked = names.map((name) => views[columns.indexOf(name)]!);
   for await (const part of engine.stream(statement)) {

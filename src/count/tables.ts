@@ -4,6 +4,7 @@ import type { Additive } from '../mechanism/additive.js';
 import type { Paid } from '../mechanism/paid.js';
 import { columnNamed } from '../policy/domain.js';
 import type { Policy } from '../policy/policy.js';
+import { chosenRows } from './chosen-rows.js';
 import { turnViews, viewColumn } from './column-view.js';
 import { countByDatabase } from './count.js';
 import { countInScans } from './in-scans.js';
@@ -64,7 +65,15 @@ async function streamed(engine: Pinned, policy: Policy, { axes, tables }: Tables
   const names = [...new Set(axes.flatMap(columnsOfKey))];
   // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
   const asWritten = policy.protect.secret !== 'person';
-  const { statement, columns, written } = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten);
+  const { statement, columns, written } = compileStream(
+    names,
+    policy,
+    await engine.columns(),
+    engine.dialect,
+    asWritten,
+    [],
+    await chosenRows(engine, policy),
+  );
   const views = new Map(names.map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
   const fillers = axes.map((axis) => keyRows(policy, views, axis));
   let places = axes.map(() => new Int32Array(0));

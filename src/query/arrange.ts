@@ -56,6 +56,13 @@ export function checkArranged(arrange: readonly Arrangement[], queries: readonly
     const alike = keys !== undefined && groups.every((other) => JSON.stringify(other) === JSON.stringify(keys));
     const lost = [...order.flatMap((by) => ('key' in by ? [by.key] : [])), ...keysIn(having)].find((key) => !keys?.includes(key));
     if (alike && lost === undefined) continue;
+    const several = named.map((index) => queries[index]).find((query) => query !== undefined && keysOf(query) === undefined);
+    if (several)
+      throw new Fault(
+        'QUERY_UNSUPPORTED',
+        `The table of kind "${several.kind}" cannot be filtered, ordered or cut: it has rows of its own, not one number for each group.`,
+        'Leave out HAVING, ORDER BY and LIMIT ("arrange" in JSON), or ask for what is to be arranged in a statement of its own.',
+      );
     throw new Fault(
       'QUERY_INVALID',
       alike ? `The tables have no key "${lost}".` : 'Tables that are shown together have not the same groups.',

@@ -1,4 +1,4 @@
-import { type Cut, cellText, contentOf } from '../count/kept-rows.js';
+import { type Cut, cellText, contentOf, personColumn } from '../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../count/read-column.js';
 import type { Dialect } from '../engine/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
@@ -22,7 +22,7 @@ export interface Held {
   /** Behind FROM: the rows of these persons that stay in a table (in the data where none is named), or those of a public table that stay. Undefined where a statement chooses them. */
   readonly rows: (table?: string) => string | undefined;
 }
-export const beyondName = 'fugu_person';
+export const beyondName = personColumn;
 
 /** Persons are compared as the numbers they are where every table has them so, else by their names. */
 export const wholePersons = (tables: Tables): boolean =>

@@ -73,7 +73,8 @@ export const duckdb: Dialect = {
   numberInText,
   dayInText,
   wholeInText: (cell) => `CASE WHEN regexp_full_match(trim(${cell}), '-?[0-9]{1,15}') THEN TRY_CAST(trim(${cell}) AS BIGINT) END`,
-  trimmed: (cell) => `trim(${cell}, ${blanks})`,
+  // Trimming takes many times as long as looking at both ends, and nearly every text has none to trim.
+  trimmed: (cell) => `CASE WHEN ord(${cell}) > 32 AND ord(right(${cell}, 1)) > 32 THEN ${cell} ELSE trim(${cell}, ${blanks}) END`,
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(`TRY_CAST(${x} AS BIGINT)`)} END`,
   presentIn,
   placeIn,

@@ -1,4 +1,5 @@
 import type { Codebook } from '../codebook/codebook.js';
+import { lifeSpan } from './date.js';
 import type { ColumnSummary } from './guess.js';
 
 type Part = 'day' | 'month' | 'year';
@@ -40,9 +41,6 @@ function partOf(column: ColumnSummary, label: string): readonly Found[] {
     }
   return [];
 }
-
-/** Far apart for days on which somebody was asked. */
-const lifeSpan = 15;
 
 /**
  * Columns that are harmless one by one and together a date of birth, which with a place names most people: day, month and year that are called alike. The

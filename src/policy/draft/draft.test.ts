@@ -100,7 +100,7 @@ describe('who belongs together is found', () => {
 });
 
 describe('what is no question', () => {
-  it('timings, dates and ids are left out, numbers with commas are said to be unreadable', () => {
+  it('timings and ids are left out, numbers with commas are said to be unreadable', () => {
     expect(is('page_12_timing', 300, (i) => `${i % 97}.${i % 10}`)).toBe('timing');
     expect(is('duration', 300, (i) => i * 3 + 5)).toBe('timing');
     expect(is('q7_page_timing', 300, (i) => (i < 4 ? `${i}.25` : null))).toBe('timing');
@@ -109,6 +109,19 @@ describe('what is no question', () => {
     expect(is('respondent_id', 300, (i) => `R${i}`)).toBe('id');
     expect(is('height', 300, (i) => `1,${50 + (i % 49)}`)).toBe('commas');
     expect(is('sometimes', 300, (i) => i % 5)).toBe('category');
+  });
+
+  it('days are dates between whole years, and left out where they are times or may be of birth', () => {
+    const drafted = (day: (i: number) => string | null) => draftPolicy([column('day', 400, day)], { source: 'a.csv' });
+    expect(drafted((i) => `202${3 + (i % 2)}-0${1 + (i % 9)}-1${i % 10}`).text).toContain(
+      '  day: {type: date, bounds: [2023-01-01, 2024-12-31]}',
+    );
+    expect(drafted((i) => (i % 50 === 0 ? 'unknown' : `2024-02-29 1${i % 10}:00:0${i % 9}`)).text).toContain(
+      '  day: {type: date, bounds: [2024-01-01, 2024-12-31]}',
+    );
+    expect(drafted((i) => `${1940 + (i % 60)}-03-1${i % 10}`).leftOut[0]?.why).toBe('dates over 59 years, as those of birth are');
+    expect(drafted((i) => `${10 + (i % 10)}.03.2024`).leftOut[0]?.why).toBe('a date or time');
+    expect(is('birthdate', 400, (i) => `199${i % 9}-03-1${i % 10}`)).toBe('person');
   });
 
   it('what is noted about devices, and addresses, are left out by name or by what they hold', () => {

@@ -1,6 +1,7 @@
 import { codeText } from '../code.js';
 import { isDesignName, isDeviceName, isIdName, isPersonalName, isTimingName } from '../column-name.js';
 import { type DecimalMark, numberFromText } from '../number-text.js';
+import { guessDate } from './date.js';
 import { isFreeText, isPeople, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { isMissingWord } from './missing-word.js';
@@ -25,6 +26,8 @@ export interface ColumnSummary {
   /** Most words in a cell that is no number. */
   readonly wordiest: number;
   readonly dates: number;
+  /** Cells that are days as a policy writes them, and the first and the last of these. */
+  readonly days?: { readonly cells: number; readonly first: number; readonly last: number };
   /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
   readonly addresses: number;
   /** Cells with telephones, accounts, postcodes, streets: who somebody is, or where. */
@@ -79,6 +82,7 @@ export type Guess =
       readonly bounds: readonly [number, number];
       readonly missing: readonly string[];
     }
+  | { readonly type: 'date'; readonly bounds: readonly [string, string]; readonly missing: readonly [] }
   | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
 
 /** Why a column is no question. */
@@ -214,7 +218,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     distinct > column.options.length
   )
     return { type: 'multi', separator: column.separator, missing: [], ...listed(column.options, column.optionTexts!) };
-  if (column.dates > filled / 20) return out('date', 'a date or time');
+  if (column.dates > filled / 20) return guessDate(column, wanted);
   if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');
   if (codes && codes.length <= mostTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
     return guessCategory(codes, known, column.mark, numeric ? undefined : column.texts);
@@ -307,7 +311,9 @@ const hasHoles = (column: ColumnSummary): boolean => {
 function guessCodes(column: ColumnSummary, known: Known): Guess {
   const told = guessCategory(column.codes!, known, column.mark, undefined);
   const number = guessNumber(column, known);
-  return told.type === 'category' && 'bounds' in number ? { ...told, orBounds: number.bounds } : told;
+  return told.type === 'category' && (number.type === 'integer' || number.type === 'number')
+    ? { ...told, orBounds: number.bounds }
+    : told;
 }
 
 const orderBy = (mark: DecimalMark) => (codes: readonly string[]) =>

@@ -8,7 +8,10 @@ export const shape = (told: Exclude<Guess, { type: 'out' }>): string[] =>
     ? ['type: category', `values: ${list(told.values)}`]
     : told.type === 'multi'
       ? ['type: multi', `values: ${list(told.values)}`, `separator: ${JSON.stringify(told.separator)}`]
-      : [`type: ${told.type}`, `bounds: [${told.bounds.map(plainNumber).join(', ')}]`];
+      : [
+          `type: ${told.type}`,
+          `bounds: [${told.bounds.map((end) => (typeof end === 'string' ? end : plainNumber(end))).join(', ')}]`,
+        ];
 
 const plainNumber = (x: number): string => (Math.abs(x) >= 1e21 ? x.toExponential() : String(x));
 export const scalar = (text: string): string =>

@@ -1,4 +1,5 @@
 import { codeText } from '../code.js';
+import { daysOf } from '../date-text.js';
 import { type DecimalMark, numberFromText } from '../number-text.js';
 import { ownWords, type Texts, wordsIn } from './free-text.js';
 import type { ColumnSummary } from './guess.js';
@@ -30,6 +31,7 @@ export class ColumnTally {
   #numbers = 0;
   #fractions = 0;
   #dates = 0;
+  #days = { cells: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
   #commas = 0;
   #plainCommas = 0;
   #thousands = 0;
@@ -99,9 +101,12 @@ export class ColumnTally {
       if (!commaThousands.test(text)) this.#plainCommas += times;
     }
     const look = personalLook(text);
-    if (look === 'date') this.#dates += times;
-    else if (look === 'machine' || look === 'mail') this.#addresses += times;
-    else if (look) this.#personal += times;
+    if (look === 'date') {
+      this.#dates += times;
+      this.#day(daysOf(text), times);
+    }
+    if (look === 'machine' || look === 'mail') this.#addresses += times;
+    else if (look && look !== 'date') this.#personal += times;
     for (const s of separators) {
       if (!text.includes(s)) continue;
       this.#separated.set(s, (this.#separated.get(s) ?? 0) + times);
@@ -112,6 +117,12 @@ export class ColumnTally {
       if (options.size > mostListed) continue;
       for (const part of text.split(s).map((p) => p.trim())) if (part !== '') options.set(part, (options.get(part) ?? 0) + times);
     }
+  }
+
+  #day(day: number | undefined, times: number): void {
+    if (day === undefined) return;
+    const { cells, first, last } = this.#days;
+    this.#days = { cells: cells + times, first: Math.min(first, day), last: Math.max(last, day) };
   }
 
   /** Keeps the outermost numbers, among which codes for "no answer" hide. */
@@ -142,6 +153,7 @@ export class ColumnTally {
       longest: this.#longest,
       wordiest: this.#wordiest,
       dates: this.#dates,
+      ...(this.#days.cells > 0 && { days: this.#days }),
       commas: this.#commas,
       plainCommas: this.#plainCommas,
       thousands: this.#thousands,

@@ -65,6 +65,7 @@ export function declarePairs(
       }
     }
   }
+  refuseUnit(protect, [...columns.keys(), ...all], declaring.yaml);
   const whose = protect.secret === 'person' ? [`person by ${protect.unit}`] : [];
   return columns.size === 0 ? undefined : { digest: digestOf(columns, declaring.columns, whose), columns, told };
 }
@@ -91,6 +92,17 @@ function refuseBeside({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbou
       `Protect rows (secret: row): pairs are then declared for each column all the same; write same: [region] for columns that everybody knows. ${leave}`,
     );
   if (secret === 'edge') throw wrong('Pairs are of values in columns; the tuples of a relation have none.', leave);
+}
+
+/** Whoever became somebody else would have that person's rows as well: how many rows are whose is moved by no pair, and all of a person's are used or none by it. */
+function refuseUnit({ secret, unit }: Pick<Protect, 'secret' | 'unit'>, named: readonly string[], yaml: YamlFile): void {
+  if (secret !== 'person' || unit === undefined || !named.includes(unit)) return;
+  throw invalid(
+    yaml,
+    ['protect', 'pairs'],
+    `The column "${unit}" says whose rows these are, so it has no pairs: a person keeps it whatever else changes.`,
+    `Leave "${unit}" out of the pairs; declare those of the other columns.`,
+  );
 }
 
 /** `partition: by country` is short for {by: country}. */

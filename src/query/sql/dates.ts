@@ -56,8 +56,13 @@ export function dateLiteral(expr: Expr): string | undefined {
       ? expr.operand.value
       : dateLiteral(expr.operand);
   if (expr.type !== 'binary' || (expr.op !== '+' && expr.op !== '-')) return undefined;
-  const [date, days] = [dateLiteral(expr.left), intervalDays(expr.right)];
-  return date === undefined || days === undefined ? undefined : dateText(daysOf(date)! + (expr.op === '+' ? days : -days));
+  const moved = (from: Expr, by: number | undefined): string | undefined => {
+    const date = by === undefined ? undefined : dateLiteral(from);
+    return date === undefined ? undefined : dateText(daysOf(date)! + by!);
+  };
+  const days = intervalDays(expr.right);
+  if (expr.op === '-') return moved(expr.left, days === undefined ? undefined : -days);
+  return days === undefined ? moved(expr.right, intervalDays(expr.left)) : moved(expr.left, days);
 }
 
 /** INTERVAL '30 days', INTERVAL '2 weeks' or a whole number; undefined for what is no fixed number of days. */

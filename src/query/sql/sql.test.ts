@@ -74,7 +74,7 @@ describe('SQL text', () => {
 
   it('counts days from a date', () => {
     const { queries } = parseSql(
-      "SELECT COUNT(*) FROM data WHERE a >= DATE '2024-03-31' - INTERVAL '30 days' AND b BETWEEN DATE '2023-12-31' + 1 AND DATE '2024-01-01' + INTERVAL '2 weeks' AND c > d + INTERVAL '1 day'",
+      "SELECT COUNT(*) FROM data WHERE a >= DATE '2024-03-31' - INTERVAL '30 days' AND b BETWEEN 1 + DATE '2023-12-31' AND INTERVAL '1 week' + DATE '2024-01-01' + INTERVAL '1 week' AND c > d + INTERVAL '1 day'",
     );
     expect(queries[0]!.where).toEqual([
       { column: 'a', op: '>=', value: '2024-03-01' },
