@@ -864,7 +864,7 @@ const beside = [
   mutant('known-missing-forgotten', 'src/count/known-effects.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
   mutant('known-carries-over', 'src/accounting/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
   mutant('known-told-from-data', 'src/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
-  mutant('known-for-analyses', 'src/release/session.ts', 'if (this.policy.known && !reading.together)', 'if (false)', knownTotals),
+  mutant('known-for-analyses', 'src/release/allowance.ts', 'if (policy.known && !reading.together)', 'if (false)', knownTotals),
   mutant('others-forgotten', 'src/release/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),
   mutant('others-one-record', 'src/accounting/others.ts', 'BigInt(known?.together ?? 1)', '1n', publishers),
   mutant('entered-any-secret', 'src/release/enter.ts', 'if (guarantee.secret !== policy.protect.secret)', 'if (false)', publishers),
