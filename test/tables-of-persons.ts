@@ -23,7 +23,8 @@ export async function smallDatabase() {
     const values = list.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
     return `SELECT ${typed} FROM (VALUES ${values}) AS v(${columns.map((_, i) => `c${i}`).join(', ')})${rows.length > 0 ? '' : ' WHERE false'}`;
   };
-  let kept = 0;
+  let made = 0;
+  let kept: string[] = [];
   /**
    * The database with these tables, the data's own under `data`. `holds`: results of up to so many rows are held, until the next database. `spoil`: how a planted fault changes a statement.
    */
@@ -31,8 +32,10 @@ export async function smallDatabase() {
     tables: Tables,
     { holds, spoil = (sql) => sql }: { holds?: number; spoil?: (sql: string) => string } = {},
   ): Pinned => {
+    const before = kept;
+    kept = [];
     const dropped = (async () => {
-      for (; kept > 0; kept--) await connection.run(`DROP TABLE IF EXISTS kept_${kept}`);
+      for (const table of before) await connection.run(`DROP TABLE IF EXISTS ${table}`);
     })();
     const views = [...tables].map(
       ([name, rows]) => `${name === 'data' ? 'fugu_all_rows' : `fugu_table_${name}`} AS MATERIALIZED (${show(rows)})`,
@@ -46,7 +49,9 @@ export async function smallDatabase() {
     };
     const hold = async (most: number, { sql, values }: Statement) => {
       await dropped;
-      const table = `kept_${++kept}`;
+      // No name is used twice: tables of the last database may still be dropped.
+      const table = `kept_${++made}`;
+      kept.push(table);
       await connection.run(`CREATE TABLE ${table} AS ${shown(sql)}`, [...values] as never);
       const rows = Number((await connection.runAndReadAll(`SELECT count(*) FROM ${table}`)).getRows()[0]![0]);
       return rows <= most ? { table, rows } : undefined;

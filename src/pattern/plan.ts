@@ -1,7 +1,8 @@
 import { rational, toNumber } from '../exact/rational.js';
 import type { Foreseen } from '../query/bound.js';
+import type { OwnPlan } from '../release/frame.js';
 import type { Plan } from '../release/plan.js';
-import type { OwnPlan, Session } from '../release/session.js';
+import type { Session } from '../release/session.js';
 import { adversarialPromise } from './adversarial-promise.js';
 import { howPatternCounted } from './counting.js';
 import type { PreparedPattern } from './prepare.js';

@@ -1,8 +1,9 @@
 import { nothingLeft } from '../accounting/share.js';
 import { Fault } from '../errors.js';
 import { isPositive, parseRational, type Rational } from '../exact/rational.js';
+import type { Allowance } from '../release/allowance.js';
 import { type Relied, relation } from '../release/relied.js';
-import type { Allowance, AskOptions, Session } from '../release/session.js';
+import type { AskOptions, Session } from '../release/session.js';
 import { chooseCandidate, publicDegree } from './candidates.js';
 import { refuseWide } from './exact-answer.js';
 import { hiddenIn, refuseOtherSecrets } from './hidden.js';

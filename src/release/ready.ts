@@ -1,5 +1,7 @@
+import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
+import { reads } from '../terms/source.js';
 
 /** What a draft leaves to be said must be said before anything is promised: which domains are public knowledge, and whether records know each other. */
 export function refuseUnready(policy: Policy): void {
@@ -16,5 +18,15 @@ export function refuseUnready(policy: Policy): void {
       'It is not said whether records know each other (dependence: undecided).',
       'Write one of these lines instead: dependence: none (no row says anything about another); or dependence: [{kind: groups, by: COLUMN, oddsRatio: inf}] (people with one value of a column, a household, answer alike: inf as copies would, 81 where two of them agree nine times in ten); or, for pairs, a relation and {kind: ties}: docs/guides/ties.md.',
       { place: policy.places?.get('dependence') ?? { file } },
+    );
+}
+
+/** Text that was forgotten, or a relation read in another way, would make other records and other effects than this policy declares. */
+export function refuseOtherReading(opened: EngineSource, policy: Policy): void {
+  if (!reads(opened, policy))
+    throw new Fault(
+      'ENGINE_FAILED',
+      'The data was opened for another policy, which reads it otherwise.',
+      'Open the data again for this policy.',
     );
 }

@@ -18,9 +18,10 @@ import { bindBatch, identityOf } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import type { Query } from '../query/query.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
+import { type Allowance, toldOf } from './allowance.js';
 import { noNoise, type Plan } from './plan.js';
 import { sameProfile } from './same-profile.js';
-import { type Allowance, type AskOptions, deskOf, type Session, toldOf } from './session.js';
+import { type AskOptions, deskOf, type Session } from './session.js';
 import { unansweredFor } from './unanswered.js';
 
 /**

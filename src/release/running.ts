@@ -8,13 +8,14 @@ import { costTogether } from '../mechanism/mechanism.js';
 import { type StoredProfile, toStored } from '../mechanism/profile.js';
 import { type RunningTotals, runningTotals } from '../mechanism/running/running-totals.js';
 import type { Decoder } from '../mechanism/running/way.js';
+import type { AskedFor } from './analysis.js';
 import { type Charged, outcomeOf } from './charge.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type Receipt, receiptOf } from './receipt.js';
 import { reliedOn, stepIn } from './relied.js';
 import { countedOf, type PreparedTotals, prepareTotals, type TotalsAsked } from './running-plan.js';
-import type { AskedFor, AskOptions, Session } from './session.js';
+import type { AskOptions, Session } from './session.js';
 
 /** The totals of one step: one per cell of the query. */
 export interface StepTotals {

@@ -1,44 +1,39 @@
-import { type Account, gained, type Route, usedShare } from '../accounting/account.js';
-import { type About, aboutOf } from '../accounting/by-slice.js';
+import { type Account, gained, type Route } from '../accounting/account.js';
+import type { About } from '../accounting/by-slice.js';
 import { type Guarantee, promiseOf } from '../accounting/guarantee.js';
 import { openAccount } from '../accounting/open-account.js';
 import { withOthers } from '../accounting/others.js';
 import type { Reading } from '../accounting/reading.js';
-import { type PartTouched, type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
-import { type Asked, askedText, chooseShare, fittingShare, leftOf, refusalOf, type Standing } from '../accounting/share.js';
+import type { PartTouched } from '../accounting/room-to-spend.js';
+import { type Asked, chooseShare, refusalOf, type Standing } from '../accounting/share.js';
 import { publicRecords } from '../count/kept-rows.js';
 import { rowsBefore, rowsOfSteps, rowsWithoutStep, type Steps } from '../count/public-steps.js';
 import type { Dialect } from '../engine/dialect.js';
-import { type Engine, type Pinned, pinned } from '../engine/engine.js';
+import { type Engine, pinned } from '../engine/engine.js';
 import { once as workedOutOnce } from '../engine/once.js';
-import type { EngineSource } from '../engine/source.js';
-import { Fault } from '../errors.js';
-import { isZero, type Rational, toNumber } from '../exact/rational.js';
+import type { Rational } from '../exact/rational.js';
 import type { Entry, Ledger, Page } from '../ledger/ledger.js';
-import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
-import type { Paid } from '../mechanism/paid.js';
-import { type Profile, type Spent, type StoredProfile, toStored } from '../mechanism/profile.js';
-import { columnsIn, everyRecord, type RecordClass } from '../mechanism/record-class.js';
-import { addsRemoves } from '../policy/neighbours.js';
+import type { Profile, Spent } from '../mechanism/profile.js';
+import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
-import { reads } from '../terms/source.js';
 import { declaredAmplifiers } from '../ties/declared.js';
 import { tieKinds } from '../ties/kinds.js';
+import { type Allowance, allowanceOf, refuseUnproven } from './allowance.js';
 import { withWayOut } from './amend.js';
+import { type Analysis, type AskedFor, paidAnalysis } from './analysis.js';
 import { systemAnalyst } from './analyst.js';
 import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
-import { type Charged, charge, type Desk, outcomeOf, type Request } from './charge.js';
+import { type Charged, charge, type Desk } from './charge.js';
 import { type Entering, enterSpent } from './enter.js';
+import { framed, type OwnPlan } from './frame.js';
 import { note, noted } from './note.js';
-import { type Outcomes, sayingOutcome } from './outcome.js';
-import { partsAsked, steadyWords } from './parts.js';
-import { lastOfIt, type Plan, planned } from './plan.js';
-import { quotaFor, quotaOf, quotaUse } from './quota.js';
-import { refuseUnready } from './ready.js';
-import { type Receipt, type Release, receiptOf } from './receipt.js';
-import type { Relied } from './relied.js';
-import { readingOf, requestKey } from './request-key.js';
+import type { Outcomes } from './outcome.js';
+import type { Plan } from './plan.js';
+import { quotaFor, quotaOf } from './quota.js';
+import { refuseOtherReading, refuseUnready } from './ready.js';
+import type { Receipt, Release } from './receipt.js';
+import { requestKey } from './request-key.js';
 import type { Trail } from './trail.js';
 
 export interface SessionParts {
@@ -90,16 +85,6 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     analyst: parts.analyst ?? systemAnalyst(),
     ...(id !== undefined && { tiesOf: id }),
   });
-}
-
-/** Text that was forgotten, or a relation read in another way, would make other records and other effects than this policy declares. */
-function refuseOtherReading(opened: EngineSource, policy: Policy): void {
-  if (!reads(opened, policy))
-    throw new Fault(
-      'ENGINE_FAILED',
-      'The data was opened for another policy, which reads it otherwise.',
-      'Open the data again for this policy.',
-    );
 }
 
 /** Data and ledger of a session: for analyses that need its public size, and for tests. */
@@ -277,40 +262,7 @@ export class Session {
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
   frame(own: OwnPlan): Plan {
-    const { account } = this;
-    const { share, spent, route, mechanisms, reading, ...rest } = own;
-    const total = toNumber(account.epsilon);
-    const used = toNumber(usedShare(account, spent)) * total;
-    // Rows are cut for every release that reads rows, whichever route proves it.
-    const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
-    // What was booked already needs no more room.
-    const quota = quotaFor(this.#desk);
-    const cost = costTogether(mechanisms);
-    const free = mechanisms.length > 0 && cost.perRecord.size === 0;
-    const refusal = own.completes === undefined ? refusalOf(account, quota, spent, cost, reading) : undefined;
-    const about = aboutOf(reading.measures ?? []);
-    const parts = partsAsked(this.policy, account, spent, about);
-    const last =
-      own.completes === undefined && !refusal && !free
-        ? lastOfIt(share, leftOf(account, spent, about), account.epsilon, parts)
-        : undefined;
-    const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
-    return {
-      ...rest,
-      measures: mechanisms.map((mechanism, k) => planned(mechanism, reading.measures?.[k])),
-      fits: refusal === undefined,
-      ...(refusal && { refusal: refusal.message }),
-      ...(warnings.length > 0 && { warnings }),
-      ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent) }),
-      epsilon: free ? 0 : toNumber(share) * total,
-      budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
-      ...(parts.length > 0 && { parts }),
-      ...(account.steady && { steady: steadyWords(this.policy, account.steady) }),
-      route: route.how,
-      whatIf: isZero(route.pureCapacity) || addsRemoves(this.policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
-      ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
-      guarantee: this.#promise(route),
-    };
+    return framed(this.#desk, this.#promise, own);
   }
 
   /** Would the ledger take this on top of what was spent? */
@@ -318,10 +270,7 @@ export class Session {
     return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
   }
 
-  /**
-   * What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. What it
-   * reads decides which routes speak about it.
-   */
+  /** What a request that touches every record of a class may spend (allowance.ts). */
   async allowance(
     options: AskOptions,
     record: RecordClass = everyRecord,
@@ -329,119 +278,18 @@ export class Session {
     standing?: Standing,
     part?: PartTouched,
   ): Promise<Allowance> {
-    if (addsRemoves(this.policy) && !reading.comesAndGoes)
-      throw new Fault(
-        'QUERY_UNSUPPORTED',
-        'This analysis is proven for records that are replaced; this policy adds and removes them.',
-        'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave protect.neighbours out.',
-      );
-    if (this.policy.known && !reading.together)
-      throw new Fault(
-        'QUERY_UNSUPPORTED',
-        'This analysis is proven for one record that is replaced; beside known totals several change at once.',
-        'Ask counts, sums, means, shares, histograms, cross tables, quantiles or workloads, or leave known out.',
-      );
+    refuseUnproven(this.policy, reading);
     const spent = standing ?? (await this.standing());
-    const quota = quotaFor(this.#desk);
-    const roomWith = (share: Rational) => roomFor(this.account, { spent, share, record, reading, quota, ...(part && { part }) });
-    const asked = this.share(
-      options,
-      spent,
-      part && new Map(columnsIn(part.slicing).map((column, k) => [column, part.values[k]!])),
-    );
-    const fitting =
-      options.epsilon === undefined && !roomWith(asked).admitted
-        ? fittingShare(asked, (share) => roomWith(share).admitted)
-        : undefined;
-    const share = fitting ?? asked;
-    return {
-      share,
-      asked: askedText(options),
-      fresh: options.fresh === true,
-      spent,
-      reading,
-      ...roomWith(share),
-    };
+    return allowanceOf(this.#desk, options, { spent, record, reading, ...(part && { part }) });
   }
 
   /** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
-  async analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
-    const { asked, fresh, reading } = request.allowance;
-    const { answer, ...paid } = await this.charge<{ plan: Plan; profile: StoredProfile; result: T }>({
-      canonical: JSON.stringify([request.kind, asked, request.canonical, readingOf(this.policy)]),
-      label: request.plan.label,
-      mechanisms: request.mechanisms,
-      plan: request.plan,
-      reading,
-      ...(request.relied && { relied: request.relied }),
-      ...(fresh && { fresh: true }),
-      ...(request.still && { still: request.still }),
-      execute: async (engine, paid) => ({
-        plan: request.plan,
-        profile: toStored(costTogether(request.mechanisms)),
-        result: await request.execute(engine, paid),
-      }),
-    });
-    return sayingOutcome(outcomeOf(paid), () => ({
-      result: answer.result,
-      receipt: receiptOf({ policy: this.policy, plan: answer.plan, profile: answer.profile, ...paid }),
-    }));
+  analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
+    return paidAnalysis(this.policy, (asked) => this.charge(asked), request);
   }
 
   /** What an attacker may have gained so far about one record, ties included; where records are added and removed, about its presence. */
   async gained(): Promise<number> {
     return gained(this.account, await this.spent());
   }
-}
-
-export type OwnPlan = Omit<
-  Plan,
-  | 'measures'
-  | 'epsilon'
-  | 'budget'
-  | 'parts'
-  | 'steady'
-  | 'quota'
-  | 'fits'
-  | 'refusal'
-  | 'waysOut'
-  | 'route'
-  | 'whatIf'
-  | 'records'
-  | 'guarantee'
-> & {
-  readonly share: Rational;
-  readonly spent: Standing;
-  readonly route: Route;
-  /** What would be drawn: what it costs, whether it fits and what is told of it follow. */
-  readonly mechanisms: readonly Mechanism[];
-  readonly reading: Reading;
-};
-
-export interface Allowance extends RoomToSpend {
-  readonly share: Rational;
-  readonly asked: string;
-  readonly fresh: boolean;
-  readonly spent: Standing;
-  readonly reading: Reading;
-}
-/** What a plan tells of the room that it was given. */
-export const toldOf = ({ share, spent, route, reading }: Allowance) => ({ share, spent, route, reading });
-
-export type AskedFor<T> = Omit<Request<T>, 'key'> & {
-  /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */
-  readonly canonical: string;
-};
-
-export interface Analysis<T> {
-  readonly kind: string;
-  readonly allowance: Allowance;
-  /** Canonical text of the parameters. */
-  readonly canonical: string;
-  readonly plan: Plan;
-  readonly mechanisms: readonly Mechanism[];
-  readonly relied?: readonly Relied[];
-  /** Of the data that will be read, before anything is booked (charge.ts). */
-  readonly still?: (data: Pinned) => Promise<void>;
-  readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }

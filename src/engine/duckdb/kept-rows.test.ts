@@ -1,3 +1,4 @@
+import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
 import type { HeldRows } from '../engine.js';
 import { KeptRows } from './kept-rows.js';
@@ -15,14 +16,14 @@ describe('rows that are kept', () => {
       begun++;
       return found;
     };
-    const first = kept.hold(statement, 9, () => late);
-    const others = [kept.hold(statement, 9, inTime), kept.hold(statement, 9, inTime)];
+    const first = kept.hold(statement, 1, 9, () => late);
+    const others = [kept.hold(statement, 1, 9, inTime), kept.hold(statement, 1, 9, inTime)];
     expect(begun).toBe(0);
     fail(new Error('late'));
     await expect(first).rejects.toThrow('late');
     expect(await Promise.all(others)).toEqual([found, found]);
     expect(begun).toBe(1);
-    expect(await kept.hold(statement, 9, inTime)).toBe(found);
+    expect(await kept.hold(statement, 1, 9, inTime)).toBe(found);
     expect(begun).toBe(1);
   });
 
@@ -31,8 +32,30 @@ describe('rows that are kept', () => {
     const failing = async (): Promise<HeldRows> => {
       throw new Error('late');
     };
-    const asked = [kept.hold(statement, 9, failing), kept.hold(statement, 9, failing), kept.hold(statement, 9, failing)];
+    const asked = [kept.hold(statement, 1, 9, failing), kept.hold(statement, 1, 9, failing), kept.hold(statement, 1, 9, failing)];
     expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    expect(await kept.hold(statement, 9, async () => found)).toBe(found);
+    expect(await kept.hold(statement, 1, 9, async () => found)).toBe(found);
+  });
+
+  it('have one room together', async () => {
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    try {
+      const kept = new KeptRows();
+      const rows = (n: number) => ({ sql: `SELECT i, ${n} AS n FROM range(${n}) AS t(i)`, values: [] });
+      const hold = (n: number) => kept.hold(rows(n), 2, 20, (write) => write(connection));
+      expect((await hold(6))!.rows).toBe(6);
+      expect(await hold(5)).toBeUndefined();
+      expect((await hold(4))!.rows).toBe(4);
+      expect(await hold(1)).toBeUndefined();
+      expect((await hold(6))!.rows).toBe(6);
+      const tables = await connection.runAndReadAll("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'fugu_kept_%'");
+      expect(Number(tables.getRows()[0]![0])).toBe(2);
+      const both = new KeptRows();
+      const found = await Promise.all([3, 4].map((n) => both.hold(rows(n), 2, 10, (write) => write(connection))));
+      expect(found.filter((held) => held !== undefined)).toHaveLength(1);
+    } finally {
+      instance.closeSync();
+    }
   });
 });

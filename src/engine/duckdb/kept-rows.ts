@@ -10,20 +10,27 @@ let made = 0;
 export class KeptRows {
   readonly #known: Record<string, Promise<HeldRows | undefined>> = {};
   readonly tables: string[] = [];
+  #cells = 0;
 
-  /** The rows of a statement, worked out once; undefined where there are more than `most`. */
+  /** The rows of a statement with so many columns, worked out once; undefined where all that is kept would be more than `room` cells. */
   hold(
     { sql, values }: Statement,
-    most: number,
+    columns: number,
+    room: number,
     use: (write: (connection: DuckDBConnection) => Promise<HeldRows | undefined>) => Promise<HeldRows | undefined>,
   ): Promise<HeldRows | undefined> {
     return once(this.#known, JSON.stringify([sql, values.map(String)]), () =>
       use(async (connection) => {
         const table = `main.fugu_kept_${++made}`;
+        const most = Math.max(0, Math.floor((room - this.#cells) / columns));
         this.tables.push(table);
         await connection.run(`CREATE TABLE ${table} AS SELECT * FROM (${sql}) AS kept LIMIT ${most + 1}`, [...values]);
         const rows = await countRows(connection, table);
-        if (rows <= most) return { table, rows };
+        // Others may have kept theirs meanwhile.
+        if (rows * columns <= room - this.#cells) {
+          this.#cells += rows * columns;
+          return { table, rows };
+        }
         await connection.run(`DROP TABLE ${table}`);
         return undefined;
       }),

@@ -12,7 +12,7 @@ import type { KeptRows } from './kept-rows.js';
 import { countRows, type Loaded } from './loading.js';
 import { TextNumbers } from './text-numbers.js';
 
-/** What is worked out from the data once may fill this part of the memory, a cell of it taking about so many bytes. */
+/** All that is worked out once from a state of the data may fill this part of the memory, a cell of it taking about so many bytes. */
 const heldShare = 8;
 const cellRoom = 64;
 
@@ -88,8 +88,8 @@ export class DuckdbPin implements Pinned {
   }
 
   hold(statement: Statement, columns: number): Promise<HeldRows | undefined> {
-    const most = Math.floor(this.#memory / heldShare / (cellRoom * columns));
-    return this.#held.kept.hold(this.#loaded.show(statement), most, (write) =>
+    const room = Math.floor(this.#memory / heldShare / cellRoom);
+    return this.#held.kept.hold(this.#loaded.show(statement), columns, room, (write) =>
       this.#inTurn(() =>
         this.#use(async ({ connection }) => {
           const held = await write(connection);

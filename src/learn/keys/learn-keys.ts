@@ -9,9 +9,10 @@ import type { Paid } from '../../mechanism/paid.js';
 import { codeText } from '../../policy/code.js';
 import type { Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
+import { toldOf } from '../../release/allowance.js';
 import type { Plan } from '../../release/plan.js';
 import type { Receipt } from '../../release/receipt.js';
-import { type AskOptions, type Session, toldOf } from '../../release/session.js';
+import type { AskOptions, Session } from '../../release/session.js';
 import { rowsMoved } from '../effects.js';
 import { countNext, type KeyColumn, nextOf, theEnd } from './prefixes.js';
 

@@ -1,0 +1,75 @@
+import { type Route, usedShare } from '../accounting/account.js';
+import { aboutOf } from '../accounting/by-slice.js';
+import type { Guarantee } from '../accounting/guarantee.js';
+import type { Reading } from '../accounting/reading.js';
+import { leftOf, refusalOf, type Standing } from '../accounting/share.js';
+import { isZero, type Rational, toNumber } from '../exact/rational.js';
+import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
+import { addsRemoves } from '../policy/neighbours.js';
+import type { Desk } from './charge.js';
+import { partsAsked, steadyWords } from './parts.js';
+import { lastOfIt, type Plan, planned } from './plan.js';
+import { quotaFor, quotaUse } from './quota.js';
+
+/** What is said of a request by whoever makes it; all else of its plan follows. */
+export type OwnPlan = Omit<
+  Plan,
+  | 'measures'
+  | 'epsilon'
+  | 'budget'
+  | 'parts'
+  | 'steady'
+  | 'quota'
+  | 'fits'
+  | 'refusal'
+  | 'waysOut'
+  | 'route'
+  | 'whatIf'
+  | 'records'
+  | 'guarantee'
+> & {
+  readonly share: Rational;
+  readonly spent: Standing;
+  readonly route: Route;
+  /** What would be drawn: what it costs, whether it fits and what is told of it follow. */
+  readonly mechanisms: readonly Mechanism[];
+  readonly reading: Reading;
+};
+
+/** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
+export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: OwnPlan): Plan {
+  const { account, policy } = desk;
+  const { share, spent, route, mechanisms, reading, ...rest } = own;
+  const total = toNumber(account.epsilon);
+  const used = toNumber(usedShare(account, spent)) * total;
+  // Rows are cut for every release that reads rows, whichever route proves it.
+  const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
+  // What was booked already needs no more room.
+  const quota = quotaFor(desk);
+  const cost = costTogether(mechanisms);
+  const free = mechanisms.length > 0 && cost.perRecord.size === 0;
+  const refusal = own.completes === undefined ? refusalOf(account, quota, spent, cost, reading) : undefined;
+  const about = aboutOf(reading.measures ?? []);
+  const parts = partsAsked(policy, account, spent, about);
+  const last =
+    own.completes === undefined && !refusal && !free
+      ? lastOfIt(share, leftOf(account, spent, about), account.epsilon, parts)
+      : undefined;
+  const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
+  return {
+    ...rest,
+    measures: mechanisms.map((mechanism, k) => planned(mechanism, reading.measures?.[k])),
+    fits: refusal === undefined,
+    ...(refusal && { refusal: refusal.message }),
+    ...(warnings.length > 0 && { warnings }),
+    ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent) }),
+    epsilon: free ? 0 : toNumber(share) * total,
+    budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
+    ...(parts.length > 0 && { parts }),
+    ...(account.steady && { steady: steadyWords(policy, account.steady) }),
+    route: route.how,
+    whatIf: isZero(route.pureCapacity) || addsRemoves(policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
+    ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
+    guarantee: promise(route),
+  };
+}
