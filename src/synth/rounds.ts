@@ -36,10 +36,33 @@ export interface Schedule {
   readonly iterations: number;
   /** Part of the model's cells that the first tables may take. */
   readonly firstRoom: number;
+  /** A table counts less by this power of how large the model becomes with it, above the part `free` of what it may have. */
+  readonly thrift: number;
+  readonly free: number;
 }
 export const usual: Readonly<Record<Allotment['noise'], Schedule>> = {
-  zcdp: { stepsPerColumn: 16, atFirst: 8, steeper: 2, choosing: rational(1, 10), penalty: 1, iterations: 200, firstRoom: 1 / 8 },
-  pure: { stepsPerColumn: 4, atFirst: 1, steeper: 2, choosing: rational(1, 10), penalty: 1, iterations: 200, firstRoom: 1 / 8 },
+  zcdp: {
+    stepsPerColumn: 16,
+    atFirst: 8,
+    steeper: 2,
+    choosing: rational(1, 10),
+    penalty: 1,
+    iterations: 200,
+    firstRoom: 1 / 8,
+    thrift: 1 / 2,
+    free: 1 / 16,
+  },
+  pure: {
+    stepsPerColumn: 4,
+    atFirst: 1,
+    steeper: 2,
+    choosing: rational(1, 10),
+    penalty: 1,
+    iterations: 200,
+    firstRoom: 1 / 8,
+    thrift: 1 / 2,
+    free: 1 / 16,
+  },
 };
 
 /**
@@ -113,7 +136,6 @@ export function roundsOf(
       partOf(part(steps), subtract(rational(1), schedule.choosing)),
     );
   const reserved = left(first);
-  const weights = wholeWeights(candidates.map(({ weight }) => weight));
 
   const run: Rounds['run'] = (rows, paid, start, total, progress) => {
     const measured: Measured[] = [...start];
@@ -132,21 +154,23 @@ export function roundsOf(
       // What would not pay for another such round goes into this one.
       const take = steps < 2 * at ? steps : at;
       const [choose, add] = [chosenBy(take), measuredBy(take)];
-      const room = setting.mostCells * Math.max(schedule.firstRoom, 1 - (steps - take) / all);
+      const room = setting.mostCells * Math.max(schedule.firstRoom, 1 - (steps - take) / first);
       const open = openFor(setting, candidates, measured, room, total, meanNoise(add));
       if (open.length === 0) break;
+      const small = schedule.free * room;
+      const weights = wholeWeights(open.map(({ k, cells }) => candidates[k]!.weight / Math.max(small, cells) ** schedule.thrift));
       const rest = steps > take ? left(steps - take) : undefined;
       paid.exchange(held, choose, add, ...(rest ? [rest] : []));
-      const penalties = open.map((k) => {
+      const penalties = open.map(({ k }, i) => {
         const { columns } = candidates[k]!;
         return penaltyOf(
           countsFor(k),
           known.table(columns),
-          weights[k]!,
+          weights[i]!,
           schedule.penalty * meanNoise(add) * cellsOf(sizes, columns),
         );
       });
-      const { columns } = candidates[open[choose.choose(paid, penalties)]!]!;
+      const { columns } = candidates[open[choose.choose(paid, penalties)]!.k]!;
       const before = known.table(columns);
       measured.push(measure(rows, columns, add, paid));
       known = model(known);
@@ -162,18 +186,26 @@ export function roundsOf(
   return { reserved, run };
 }
 
+/** A candidate, and how many cells the model has with it. */
+interface Open {
+  readonly k: number;
+  readonly cells: number;
+}
+
 /** Tables whose noise is smaller than any distance can be and with which the model stays small enough; all that keep it small where there are none. Public. */
 function openFor(
-  { sizes, impossible }: Setting,
+  { sizes, impossible, mostCells }: Setting,
   candidates: readonly Candidate[],
   measured: readonly Measured[],
   room: number,
   total: number,
   noise: number,
-): readonly number[] {
+): readonly Open[] {
   const sets = measured.map(({ columns }) => columns);
-  const most = Math.max(room, modelCells(sizes, sets, impossible));
-  const fits = [...candidates.keys()].filter((k) => modelCells(sizes, [...sets, candidates[k]!.columns], impossible) <= most);
-  const telling = fits.filter((k) => noise * cellsOf(sizes, candidates[k]!.columns) < 2 * total);
+  const all = candidates.map(({ columns }, k): Open => ({ k, cells: modelCells(sizes, [...sets, columns], impossible) }));
+  const least = all.reduce((n, { cells }) => Math.min(n, cells), mostCells);
+  const most = Math.max(room, modelCells(sizes, sets, impossible), least);
+  const fits = all.filter(({ cells }) => cells <= most);
+  const telling = fits.filter(({ k }) => noise * cellsOf(sizes, candidates[k]!.columns) < 2 * total);
   return telling.length > 0 ? telling : fits;
 }
