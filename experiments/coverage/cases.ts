@@ -266,7 +266,7 @@ export const cases: readonly Case[] = [
       tables: true,
       sample: 'fixed',
       rows: answered,
-      ...((query as { kind: string }).kind === 'quantile' && { rank: 'evenRankError' }),
+      ...((query as { kind: string }).kind === 'quantile' && { rank: 'rankError' }),
     }),
   ),
   {

@@ -38,7 +38,7 @@ export const statements: readonly (readonly [name: string, query: object])[] = [
   ['join, mean by region', asSql(`SELECT region, AVG(cost) ${visited} GROUP BY region`)],
   ['join, sum by size of clinic', asSql('SELECT size, SUM(cost) FROM visits JOIN clinics USING (clinic) GROUP BY size')],
   ['join, STDDEV', asSql(`SELECT STDDEV(cost) ${visited} WHERE age >= 40`)],
-  ['join, MEDIAN', asSql(`SELECT region, MEDIAN(cost) ${visited} GROUP BY region`)],
+  ['join, MEDIAN, rank error', asSql(`SELECT region, MEDIAN(cost) ${visited} GROUP BY region`)],
   ['join, part by sex', asSql(`SELECT sex, AVG(CASE WHEN cost > 50 THEN 1 ELSE 0 END) ${visited} GROUP BY sex`)],
   [
     'join, percent by clinic',

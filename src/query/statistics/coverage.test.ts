@@ -74,7 +74,7 @@ describe('95 % intervals', () => {
       }),
     );
     expect(new Set(found.map(([name]) => name)).size).toBe(joined.length);
-    // A deviation of few rows is told more widely than it need be; a median may be right more often than its bound says.
+    // A deviation of few rows is told more widely than it need be; the rank error of a median is a bound.
     const wide = (name: string) => /STDDEV|MEDIAN/.test(name);
     const wrong = found.filter((row) => Number(row.at(-1)) < 92.4 || (Number(row.at(-1)) > 98.6 && !wide(row[0])));
     expect(wrong).toEqual([]);
