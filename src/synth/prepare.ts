@@ -49,7 +49,7 @@ export interface Prepared extends Ground {
   readonly plan: SynthPlan;
 }
 
-const usualCells = 200_000;
+const usualCells = 400_000;
 /** Of the budget, for tables of two members of a household. */
 const forPairs = rational(1, 3);
 const forPeople = rational(2, 3);
