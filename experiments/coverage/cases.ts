@@ -1,8 +1,9 @@
 import type { Design, Policy } from '../../src/policy/policy.js';
-import { policy, townSize } from './people.js';
-import { type How, populationFor } from './samples.js';
+import { byMixedTowns, byTowns, finite, stratified, weighted } from './designs.js';
+import { policy } from './people.js';
+import type { How } from './samples.js';
 import { ofVisits, statements, tablesPolicy } from './tables.js';
-import type { Budget, Data } from './world.js';
+import type { Data } from './world.js';
 
 export interface Case {
   readonly name: string;
@@ -31,41 +32,6 @@ const last =
   (keys: readonly string[]): boolean =>
     names.includes(keys.at(-1)!);
 const answered = (keys: readonly string[]): boolean => !keys.includes('(missing)');
-
-const stratified = (): Design => ({
-  effect: 1,
-  strata: {
-    column: 'region',
-    sizes: new Map([
-      ['north', 50_000_000],
-      ['south', 30_000_000],
-      ['west', 20_000_000],
-    ]),
-  },
-});
-const finite = (people: Data, n: number): Design => ({ effect: 1, population: populationFor(people, n) });
-/** What a fieldwork report would say of one column: how much more the mean of whole towns varies than that of as many people. */
-const byTowns =
-  (column: string, value?: string) =>
-  (people: Data): Design => {
-    const numbers = people[column]!.map((x) => (value === undefined ? Number(x) : Number(x === value)));
-    const mean = numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
-    const square = (list: readonly number[]) => list.reduce((sum, x) => sum + (x - mean) ** 2, 0) / list.length;
-    const towns = Array.from(
-      { length: numbers.length / townSize },
-      (_, t) => numbers.slice(t * townSize, (t + 1) * townSize).reduce((sum, x) => sum + x, 0) / townSize,
-    );
-    return { effect: (townSize * square(towns)) / square(numbers) };
-  };
-/** The same, said of the clusters, in which men and women are mixed as anywhere. */
-const byMixedTowns =
-  (column: string, value: string) =>
-  (people: Data): Design => {
-    const { effect } = byTowns(column, value)(people);
-    return { effect, clusters: { effect, mixed: ['sex'] } };
-  };
-/** Of two in three people who weigh 0.7 and one who weighs 1.4. */
-const weighted = (): Design => ({ effect: 1, weights: { column: 'w', mean: 2.8 / 3, effect: 1.125 } });
 
 const sums = { a: { kind: 'sum', column: 'income' }, b: { kind: 'sum', column: 'education' } };
 const means = { a: { kind: 'mean', column: 'income' }, b: { kind: 'mean', column: 'education' } };
@@ -329,9 +295,4 @@ export const cases: readonly Case[] = [
     rows: answered,
     parts: true,
   },
-];
-
-export const budgets: readonly (readonly [string, Budget])[] = [
-  ['Laplace, epsilon 1', { noise: 'laplace', amount: 1 }],
-  ['Gaussian, rho 0.05', { noise: 'gaussian', amount: 0.05 }],
 ];

@@ -1,7 +1,6 @@
-import { budgets } from './cases.js';
 import { policy } from './people.js';
 import { samples } from './samples.js';
-import { asked, countedTimes, type Data, released, seeded } from './world.js';
+import { asked, budgets, countedTimes, type Data, released, seeded } from './world.js';
 
 const tests = [
   ['comparison of means', { kind: 'compare', column: 'income', between: 'sex' }],

@@ -1,12 +1,12 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { budgets, type Case, cases, policyOf } from './cases.js';
+import { type Case, cases, policyOf } from './cases.js';
 import { type Held, trialOf } from './coverage.js';
 import { population } from './people.js';
 import { rejections } from './rejections.js';
 import { samples } from './samples.js';
 import { countedInTables } from './tables.js';
-import { asked, type Data, type Exact, seeded } from './world.js';
+import { asked, budgets, type Data, type Exact, seeded } from './world.js';
 
 /**
  * 95 % intervals of every kind at several sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each;

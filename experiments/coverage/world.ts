@@ -32,6 +32,11 @@ export interface Budget {
   readonly amount: number;
 }
 
+export const budgets: readonly (readonly [string, Budget])[] = [
+  ['Laplace, epsilon 1', { noise: 'laplace', amount: 1 }],
+  ['Gaussian, rho 0.05', { noise: 'gaussian', amount: 0.05 }],
+];
+
 /** A batch, bound. */
 export interface Asked {
   readonly bound: BoundBatch;
