@@ -119,7 +119,7 @@ const tellOf = once(async (key: `${Engine} ${number}`): Promise<Told | Skipped> 
     return await worked({
       policy: file,
       plain: place.plain(Number(rows)),
-      rounds: Number(rows) > 1_000_000 ? 3 : 5,
+      rounds: large ? 3 : 7,
       every: !large,
     });
   } finally {
