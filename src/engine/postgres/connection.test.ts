@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Connection } from './connection.js';
+import { postgresFault } from './fault.js';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -30,4 +31,9 @@ it('a server that lets somebody in and then says nothing more is not waited for'
   expect(await opened).toMatchObject({ name: 'Fault', message: expect.stringMatching(/cannot be reached/) });
   for (const socket of sockets) socket.destroy();
   silent.close();
+});
+
+it('a connection that ends in the middle is told as lost, also where the driver has no code for it', () => {
+  for (const words of ['Connection terminated unexpectedly', 'Connection terminated'])
+    expect(postgresFault(new Error(words)).message).toMatch(/connection to the database was lost/);
 });
