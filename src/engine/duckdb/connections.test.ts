@@ -14,4 +14,11 @@ describe('a connection', () => {
     lease.done(false);
     await connections.close();
   });
+
+  it('that is being made while everything is closed serves nobody', async () => {
+    const connections = new Connections(await DuckDBInstance.create(':memory:'), 60_000);
+    const asked = connections.lease().catch((e: unknown) => e);
+    await connections.close();
+    expect(await asked).toMatchObject({ name: 'Fault', message: 'The database is closed.' });
+  });
 });

@@ -72,7 +72,7 @@ export class Connections {
     this.refuseClosed();
     if (deadline <= 0) throw duckdbFault(undefined, { late: true });
     const era = this.#era;
-    const connected = this.#idle.pop() ?? new Connected(await this.#instance.connect());
+    const connected = this.#idle.pop() ?? (await this.#connect());
     const { connection } = connected;
     let stopped = false;
     let again: NodeJS.Timeout | undefined;
@@ -104,6 +104,19 @@ export class Connections {
         ended();
       },
     };
+  }
+
+  async #connect(): Promise<Connected> {
+    const connected = await this.#instance.connect().then(
+      (connection) => new Connected(connection),
+      (error: unknown) => {
+        throw this.#closed ? closed() : duckdbFault(error);
+      },
+    );
+    // Whoever closes stops what is under way, and this was not yet.
+    if (!this.#closed) return connected;
+    connected.close();
+    throw closed();
   }
 
   /** Runs the work on a connection of its own; a complaint about input is one about `file` while that is being opened. */

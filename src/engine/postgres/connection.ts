@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { Fault } from '../../errors.js';
 import type { DatabaseAddress } from '../../policy/address.js';
 import type { Statement } from '../engine.js';
+import { userName } from '../user-name.js';
 import { Blocks } from './blocks.js';
 import { late, postgresFault } from './fault.js';
 
@@ -103,23 +103,32 @@ export class Connection {
       host: address.host,
       port: address.port,
       database: address.database,
-      user: address.user ?? process.env.PGUSER ?? userInfo().username,
+      user: userName(address.user, 'PGUSER'),
       ssl,
       ...(password !== undefined && { password }),
       keepAlive: true,
-      connectionTimeoutMillis: patience,
       application_name: 'fugu',
     });
     const connection = new Connection(client);
+    let passed = false;
+    const timer = setTimeout(() => {
+      passed = true;
+      connection.destroy();
+    }, patience);
     try {
-      await client.connect();
-      await client.query(settings(deadline));
-      await client.query(noticing).catch(() => undefined);
-      if (also !== undefined) await client.query(also);
+      await connection.#guarded(async () => {
+        await client.connect();
+        await client.query(settings(deadline));
+        await client.query(noticing).catch(() => undefined);
+        if (also !== undefined) await client.query(also);
+      });
       return connection;
     } catch (error) {
       connection.destroy();
-      throw told?.(error) ?? postgresFault(error, true);
+      const cause = passed ? Object.assign(new Error('late'), { code: 'ETIMEDOUT' }) : error;
+      throw told?.(cause) ?? postgresFault(cause, true);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

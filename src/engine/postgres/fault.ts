@@ -61,5 +61,7 @@ export function postgresFault(error: unknown, connecting = false): Fault {
   const found = known.find(([sign]) => sign.test(code))?.[1]();
   if (found) return found;
   if (connecting) return notEntered();
+  // The driver itself has no code for a connection that ended.
+  if (error instanceof Error && error.message.startsWith('Connection terminated')) return lost();
   return failed('The database could not answer.', 'Check that the data is still there and readable, then try again.');
 }

@@ -1,28 +1,75 @@
 import { changedMeanwhile } from '../data-file.js';
 import type { Connection } from './connection.js';
 
+/** What the server brings with it has smaller numbers. */
+export const firstOwn = 16_384;
+
+/** What statements reach: tables, and whether anything of them goes through functions or types that did not come with the server. */
+export interface Reached {
+  readonly oids: readonly number[];
+  readonly made: boolean;
+}
+export const sameReached = (one: Reached, other: Reached): boolean =>
+  one.made === other.made && String(one.oids) === String(other.oids);
+
+const list = (what: string, from: string): string => `(SELECT string_agg(${what}) FROM ${from})`;
+
 /**
- * Which files of the server hold tables, which parts they have, what they and their columns are called, and what views and row security say. A snapshot does not
- * keep these: a table that is emptied (TRUNCATE), written anew (ALTER TABLE, REFRESH) or given the name of another is seen without rows by whoever took a snapshot
- * before and reads it afterwards, a part that is added is seen with all of its own, and a view that is replaced shows something else.
+ * Which files of the server hold tables, which parts they have, what they and their columns are called, what views and row security say, and for whom. A snapshot
+ * does not keep these: a table that is emptied (TRUNCATE), written anew (ALTER TABLE, REFRESH) or given the name of another is seen without rows by whoever took a
+ * snapshot before and reads it afterwards, a part that is added is seen with all of its own, and a view that is replaced shows something else.
  */
-function marksOf(oids: readonly number[]): string {
-  const list = (what: string, from: string) => `(SELECT string_agg(${what}) FROM ${from})`;
-  const columns = list(`concat_ws(' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation), ',' ORDER BY a.attnum`, 'pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped'); // biome-ignore format: one line
+function tablesIn(oids: string): string {
+  const formula = `(SELECT d.xmin FROM pg_attrdef AS d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> '')`;
+  const columns = list(`concat_ws(' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation, ${formula}), ',' ORDER BY a.attnum`, 'pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped'); // biome-ignore format: one line
   const parts = list(`CAST(i.inhrelid AS TEXT), ',' ORDER BY i.inhrelid`, 'pg_inherits AS i WHERE i.inhparent = c.oid');
   const shown = list(`CAST(w.ev_action AS TEXT), ',' ORDER BY w.oid`, `pg_rewrite AS w WHERE w.ev_class = c.oid AND w.ev_type = '1'`); // biome-ignore format: one line
   const passing = list(`concat_ws(' ', p.polpermissive, p.polcmd, p.polroles, p.polqual), ',' ORDER BY p.oid`, 'pg_policy AS p WHERE p.polrelid = c.oid AND c.relrowsecurity'); // biome-ignore format: one line
-  const table = `jsonb_build_array(c.oid, n.nspname, c.relname, c.relfilenode, c.relrowsecurity, c.relforcerowsecurity, ${columns}, ${parts}, ${shown}, ${passing})`;
-  return `SELECT md5(string_agg(CAST(${table} AS TEXT), ' ' ORDER BY c.oid)) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = ANY (CAST('{${oids.join()}}' AS OID[]))`;
+  const table = `jsonb_build_array(c.oid, n.nspname, c.relname, c.relfilenode, c.relowner, CASE WHEN c.relkind = 'v' THEN c.reloptions END, c.relrowsecurity, c.relforcerowsecurity, ${columns}, ${parts}, ${shown}, ${passing})`;
+  return list(
+    `CAST(${table} AS TEXT), ' ' ORDER BY c.oid`,
+    `pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = ANY (${oids})`,
+  );
 }
 
-export const readMarks = async (connection: Connection, oids: readonly number[]): Promise<string> =>
-  String((await connection.run(marksOf(oids))).rows[0]![0]);
+/** Row security asks who reads, and behind a view who owns that; each of them with all whose rights they have. */
+function readersOf(oids: string): string {
+  const who = `WITH RECURSIVE who(oid) AS (
+      SELECT r.oid FROM pg_roles AS r WHERE r.rolname = current_user
+      UNION SELECT c.relowner FROM pg_class AS c WHERE c.oid = ANY (${oids})
+      UNION SELECT m.roleid FROM who AS w JOIN pg_auth_members AS m ON m.member = w.oid
+    )`;
+  const rights = list(`CAST(m.xmin AS TEXT), ',' ORDER BY m.roleid, m.grantor`, 'pg_auth_members AS m WHERE m.member = r.oid');
+  return `(${who} SELECT string_agg(concat_ws(' ', r.oid, r.rolname, r.rolsuper, r.rolbypassrls, r.rolinherit, ${rights}), ',' ORDER BY r.oid) FROM who AS w JOIN pg_roles AS r ON r.oid = w.oid)`;
+}
+
+/**
+ * Functions, casts, labels of an ENUM and parts of composite types are exchanged without any lock, and what a function calls is known to nobody: all of them are
+ * looked at, by the transaction that wrote them last, so that one which is changed and changed back shows, too.
+ */
+const ownThings = [
+  ...['pg_proc', 'pg_cast', 'pg_enum'].map((catalog) =>
+    list(`concat_ws(' ', o.oid, o.xmin), ',' ORDER BY o.oid`, `${catalog} AS o WHERE o.oid >= ${firstOwn}`),
+  ),
+  list(
+    `concat_ws(' ', a.attrelid, a.attnum, a.xmin), ',' ORDER BY a.attrelid, a.attnum`,
+    `pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind = 'c' WHERE c.oid >= ${firstOwn}`,
+  ),
+];
+
+function marksOf({ oids, made }: Reached): string {
+  const numbers = `CAST('{${oids.join()}}' AS OID[])`;
+  const looks = [tablesIn(numbers), readersOf(numbers), ...(made ? ownThings : [])];
+  return `SELECT md5(CAST(jsonb_build_array(${looks.join(', ')}) AS TEXT))`;
+}
+
+export const readMarks = async (connection: Connection, reached: Reached): Promise<string> =>
+  String((await connection.run(marksOf(reached))).rows[0]![0]);
 
 /**
  * Asked while the transaction that has just read the tables keeps them from being changed further, and by a connection that sees what is there now, not the
  * snapshot.
  */
-export async function refuseChanged(connection: Connection, oids: readonly number[], marks: string): Promise<void> {
-  if ((await readMarks(connection, oids)) !== marks) throw changedMeanwhile();
+export async function refuseChanged(connection: Connection, reached: Reached, marks: string): Promise<void> {
+  if ((await readMarks(connection, reached)) !== marks) throw changedMeanwhile();
 }

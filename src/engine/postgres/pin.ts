@@ -9,11 +9,11 @@ import { chunkOf, Numbers, rowsOf } from './cells.js';
 import { type Connection, inTime, type Written } from './connection.js';
 import { postgres } from './dialect.js';
 import { closed, late, postgresFault } from './fault.js';
-import { refuseChanged } from './marks.js';
+import { type Reached, refuseChanged } from './marks.js';
 import { type Pool, Turnstile } from './pool.js';
 
 /** What statements see, as long as nothing in the database has changed. */
-export interface Reading {
+export interface Reading extends Reached {
   readonly columns: readonly SourceColumn[];
   readonly show: (statement: Statement) => Statement;
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
@@ -21,8 +21,6 @@ export interface Reading {
   readonly beside: readonly string[];
   /** Something of it is worked out by expressions of somebody else. */
   readonly viewed: boolean;
-  /** By which the server knows the tables. */
-  readonly oids: readonly number[];
   /** Worked out once: the digest of all that is shown, and the number of rows. */
   id?: Promise<string>;
   size?: Promise<number>;
@@ -142,7 +140,11 @@ export class PostgresPin implements Pinned {
       const numbers = statement.numbered && new Numbers();
       for await (const block of connection.blocks(this.#reading.show(statement), atOnce))
         yield new Exact(chunkOf(block, numbers || undefined));
-      await this.#refuseChanged();
+      await inTime(
+        this.#left(),
+        () => connection.destroy(),
+        () => this.#refuseChanged(),
+      );
       whole = true;
     } catch (error) {
       throw passed ? late() : this.#fault(error);
@@ -179,7 +181,7 @@ export class PostgresPin implements Pinned {
     const look = this.#looks.then(() => {
       // By then the connection is somebody else's.
       if (this.#closed) throw closed();
-      return refuseChanged(this.#holder, this.#reading.oids, this.#marks);
+      return refuseChanged(this.#holder, this.#reading, this.#marks);
     });
     this.#looks = look.catch(() => undefined);
     return look;

@@ -9,7 +9,7 @@ import { columnNamed, type Staying, WithoutRows } from '../without.js';
 import { type Connection, inTime } from './connection.js';
 import { postgres } from './dialect.js';
 import { postgresFault } from './fault.js';
-import { readMarks } from './marks.js';
+import { readMarks, sameReached } from './marks.js';
 import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
 import { relationViews } from './relation.js';
@@ -25,7 +25,11 @@ export async function openPostgres(source: EngineSource, limits: EngineLimits): 
   try {
     const connection = await pool.take();
     try {
-      await refuseServer(connection, reading);
+      await inTime(
+        limits.deadline,
+        () => connection.destroy(),
+        () => refuseServer(connection, reading),
+      );
     } catch (error) {
       pool.drop(connection);
       throw postgresFault(error);
@@ -96,14 +100,15 @@ class PostgresEngine implements Engine {
     const { source, room } = this;
     for (let k = 0; k < 3; k++) {
       const before = this.#known;
-      const marks = before && (await readMarks(holder, before.reading.oids));
+      const marks = before && (await readMarks(holder, before.reading));
+      // A server that was brought back from a copy counts its transactions anew, but has been started since.
       const { rows } = await holder.run(
-        'BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SELECT pg_export_snapshot(), CAST(pg_current_snapshot() AS TEXT)',
+        `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SELECT pg_export_snapshot(), concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`,
       );
       const [snapshot, state] = rows[0] as readonly [string, string];
       const reading = before?.state === state ? before.reading : await this.#looked(holder);
       this.#known = { state, reading };
-      if (marks !== undefined && String(before!.reading.oids) === String(reading.oids))
+      if (marks !== undefined && sameReached(before!.reading, reading))
         return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks, left });
       await holder.run('ROLLBACK');
     }
@@ -141,6 +146,7 @@ class PostgresEngine implements Engine {
       show: shower({ from: data.from, columns: data.columns }, relations, beside),
       beside: [...relations.keys(), ...[...beside.keys()].map(tableView)],
       viewed: [...tables.values()].some(({ view }) => view),
+      made: [...tables.values()].some(({ made }) => made),
       oids: [...new Set([...tables.values()].flatMap(({ oids }) => oids))].sort((a, b) => a - b),
     };
   }

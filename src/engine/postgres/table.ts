@@ -6,6 +6,7 @@ import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
 import type { Connection, Field } from './connection.js';
 import { byLetters, dayInText, numberInText } from './dialect.js';
+import { firstOwn } from './marks.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface Table {
@@ -15,8 +16,10 @@ export interface Table {
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
+  /** Some of it goes through functions or types that did not come with the server. */
+  readonly made: boolean;
 }
-type Found = Pick<Table, 'from' | 'view' | 'oids'>;
+type Found = Pick<Table, 'from' | 'view' | 'oids' | 'made'>;
 
 export async function findTable(connection: Connection, named: string): Promise<Found> {
   const { rows } = await connection.run(
@@ -56,46 +59,55 @@ const steady =
   '^(date|time|timetz|timestamp|timestamptz|timezone|extract|overlaps|in_range|generate_series|make_timestamptz|interval_pl_timestamptz|date_(part|trunc|bin|add|subtract)|(date|timestamp|timestamptz)_[a-z_]+|to_(char|date|timestamp|number|json|jsonb)|concat|concat_ws|format|convert|convert_from|convert_to|length|quote_[a-z]+|anytextcat|textanycat|numeric|money|array_[a-z_]+|enum_[a-z_]+|(multi)?range_[a-z_]+|jsonb?_[a-z_]+|row_to_json|xml)$';
 
 /**
- * Foreign tables are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views, row security and partitions.
+ * Foreign tables and sequences are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views, row security and partitions.
  * Functions that come with the server are told by what is stored of an expression, others also by what depends on them. A sample hangs on where other rows lie.
  */
-async function reachedFrom(connection: Connection, oid: string, named: string): Promise<Pick<Table, 'view' | 'oids'>> {
-  const from = (kind: 'pg_rewrite' | 'pg_policy', to: 'pg_class' | 'pg_proc', own: string) =>
+async function reachedFrom(connection: Connection, oid: string, named: string): Promise<Pick<Table, 'view' | 'oids' | 'made'>> {
+  const from = (kind: 'pg_rewrite' | 'pg_policy', to: 'pg_class' | 'pg_proc' | 'pg_type', own: string) =>
     `pg_depend AS d ON d.classid = CAST('${kind}' AS REGCLASS) AND d.objid = ${own} AND d.refclassid = CAST('${to}' AS REGCLASS)`;
+  // A materialized view holds rows of its own, and rules of tables are for those who write.
+  const views = `JOIN pg_class AS v ON v.oid = r.oid AND v.relkind = 'v' JOIN pg_rewrite AS w ON w.ev_class = v.oid AND w.ev_type = '1'`;
   const { rows } = await connection.run(
     `WITH RECURSIVE reached(oid) AS (
        SELECT CAST(${Number(oid)} AS OID)
        UNION
        SELECT further.oid FROM reached AS r CROSS JOIN LATERAL (
-         SELECT d.refobjid FROM pg_rewrite AS w JOIN ${from('pg_rewrite', 'pg_class', 'w.oid')} WHERE w.ev_class = r.oid
+         SELECT d.refobjid FROM pg_class AS v JOIN pg_rewrite AS w ON w.ev_class = v.oid AND w.ev_type = '1' JOIN ${from('pg_rewrite', 'pg_class', 'w.oid')} WHERE v.oid = r.oid AND v.relkind = 'v'
          UNION SELECT d.refobjid FROM pg_policy AS p JOIN ${from('pg_policy', 'pg_class', 'p.oid')} WHERE p.polrelid = r.oid
          UNION SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = r.oid
        ) AS further(oid)
      ), written(expression) AS (
-       SELECT CAST(w.ev_action AS TEXT) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid AND c.relkind = 'v' JOIN pg_rewrite AS w ON w.ev_class = r.oid
+       SELECT CAST(w.ev_action AS TEXT) FROM reached AS r ${views}
        UNION ALL
        SELECT CAST(p.polqual AS TEXT) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid AND c.relrowsecurity JOIN pg_policy AS p ON p.polrelid = r.oid
      ), called(oid) AS (
        SELECT CAST(found[1] AS OID) FROM written, regexp_matches(expression, ':(?:funcid|opfuncid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS found
        UNION
-       SELECT d.refobjid FROM reached AS r JOIN pg_rewrite AS w ON w.ev_class = r.oid JOIN ${from('pg_rewrite', 'pg_proc', 'w.oid')}
+       SELECT d.refobjid FROM reached AS r ${views} JOIN ${from('pg_rewrite', 'pg_proc', 'w.oid')}
        UNION
        SELECT d.refobjid FROM reached AS r JOIN pg_policy AS p ON p.polrelid = r.oid JOIN ${from('pg_policy', 'pg_proc', 'p.oid')}
+     ), typed(oid) AS (
+       SELECT a.atttypid FROM reached AS r JOIN pg_attribute AS a ON a.attrelid = r.oid AND a.attnum > 0
+       UNION
+       SELECT d.refobjid FROM reached AS r ${views} JOIN ${from('pg_rewrite', 'pg_type', 'w.oid')}
+       UNION
+       SELECT d.refobjid FROM reached AS r JOIN pg_policy AS p ON p.polrelid = r.oid JOIN ${from('pg_policy', 'pg_type', 'p.oid')}
      )
      SELECT
-       (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'f'),
+       (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind IN ('f', 'S')),
        (SELECT count(*) FROM called AS f JOIN pg_proc AS p ON p.oid = f.oid
-          WHERE p.provolatile <> 'i' AND NOT (p.provolatile = 's' AND p.oid < 16384 AND p.proname ~ '${steady}')),
+          WHERE p.provolatile <> 'i' AND NOT (p.provolatile = 's' AND p.oid < ${firstOwn} AND p.proname ~ '${steady}')),
        (SELECT count(*) FROM written WHERE expression ~ '[{](SQLVALUEFUNCTION :op [0-8] |TABLESAMPLECLAUSE )'),
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'v' OR c.relrowsecurity
           OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')),
+       (SELECT count(*) FROM (SELECT oid FROM called UNION ALL SELECT oid FROM typed) AS o WHERE o.oid >= ${firstOwn}),
        (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
   );
-  const [foreign, functions, chance, workedOut] = rows[0]!.slice(0, 4).map(Number);
+  const [foreign, functions, chance, workedOut, own] = rows[0]!.slice(0, 5).map(Number);
   if (foreign! > 0)
     throw new Fault(
       'DATA_NOT_FOUND',
-      `"${named}" is read from another server, or a part of it is.`,
+      `"${named}" is read from another server or from a sequence, or a part of it is.`,
       'Such a table may change while it is being read. Copy it into this database.',
     );
   if (functions! + chance! > 0)
@@ -104,7 +116,7 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
       `"${named}" is a view, or has row security, that asks the clock or chance, or calls functions which may change their answers.`,
       'Declare functions IMMUTABLE if they are, write the day itself instead of the clock, or copy what is shown into a table.',
     );
-  return { view: workedOut! > 0, oids: rows[0]![4]!.split(',').map(Number) };
+  return { view: workedOut! > 0, made: own! > 0, oids: rows[0]![5]!.split(',').map(Number) };
 }
 
 /** Column types are asked of the server itself: it names what a domain is made of. */

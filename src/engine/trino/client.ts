@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { userInfo } from 'node:os';
 import { Fault } from '../../errors.js';
 import type { ClusterAddress } from '../../policy/address.js';
 import type { TimeLeft } from '../time-left.js';
+import { userName } from '../user-name.js';
 import { broken, closed, late, statusFault, trinoFault } from './fault.js';
 import { type Field, type Page, readPage } from './page.js';
 import { Refused } from './refused.js';
@@ -42,7 +42,7 @@ export class Client implements Asking {
     this.#deadline = deadline;
     const tls = tlsOf(address);
     this.#agent = tls ? new HttpsAgent({ keepAlive: true, ...tls }) : new HttpAgent({ keepAlive: true });
-    const user = address.user ?? process.env.TRINO_USER ?? userInfo().username;
+    const user = userName(address.user, 'TRINO_USER');
     const password = process.env.TRINO_PASSWORD;
     this.#headers = {
       'user-agent': 'fugu',

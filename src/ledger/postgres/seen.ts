@@ -39,14 +39,12 @@ function further(before: Seen | undefined, now: Seen | undefined): Seen | undefi
  * the file cannot be written only this process remembers; nothing else depends on it.
  */
 export function memoryOf(place: string): Memory {
-  const file = join(
-    process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'),
-    'fugu',
-    'ledgers',
-    `${createHash('sha256').update(canonicalAddress(place)).digest('hex').slice(0, 32)}.json`,
-  );
+  const name = `${createHash('sha256').update(canonicalAddress(place)).digest('hex').slice(0, 32)}.json`;
+  const folder = stateFolder();
+  const file = folder === undefined ? undefined : join(folder, 'fugu', 'ledgers', name);
   let own: Seen | undefined;
   const kept = (): Seen | undefined => {
+    if (file === undefined) return undefined;
     try {
       const { sequence, hash, recovered, former } = JSON.parse(readFileSync(file, 'utf8')) as Noted;
       if (!Number.isSafeInteger(sequence) || typeof hash !== 'string') return undefined;
@@ -56,6 +54,7 @@ export function memoryOf(place: string): Memory {
     }
   };
   const keep = (now: Seen): void => {
+    if (file === undefined) return;
     const draft = `${file}.${process.pid}.tmp`;
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -74,6 +73,15 @@ export function memoryOf(place: string): Memory {
       own = further(own, now);
     },
   };
+}
+
+/** Undefined for a user number without a name and a home, as in many containers. */
+function stateFolder(): string | undefined {
+  try {
+    return process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Notes of earlier versions hold the last recovery alone, or null. */

@@ -47,7 +47,7 @@ export class LedgerServer {
     const entering = { also: settings, told, ...(password !== undefined && { password }) };
     const connection = await enter(readAddress(this.place), deadline, entering);
     try {
-      await refuseServer(connection, instead);
+      await this.#within(connection, (c) => refuseServer(c, instead));
       return connection;
     } catch (error) {
       connection.destroy();
