@@ -1,13 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Draw, drawing } from '../../test/neighbouring-databases.js';
 import { category, multi, number, samplePolicy } from '../../test/sample-policy.js';
 import { smallDatabase } from '../../test/tables-of-persons.js';
 import { duckdb } from '../engine/duckdb/dialect.js';
-import type { Cell, Pinned } from '../engine/engine.js';
+import { type Cell, type Pinned, pinned } from '../engine/engine.js';
 import type { Pairs } from '../policy/pairs/pairs.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseSql } from '../query/sql/sql.js';
+import { openEngine } from '../terms/open.js';
 import { countCells } from './count.js';
 import { publicRecords } from './kept-rows.js';
 
@@ -85,6 +89,32 @@ describe('rows of a person beyond a limit', () => {
     },
     60_000,
   );
+});
+
+describe('a table of many columns', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fugu-chosen-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each([
+    ['of which one is declared', 1, 64],
+    ['all of them declared', 400, 96],
+  ])('is answered in little memory whether or not somebody has rows beyond the limit: %s', async (_, declared, memory) => {
+    const names = Array.from({ length: 400 }, (__, k) => `q${k}`);
+    const codes = ['0', '1', '2'];
+    const policy = samplePolicy(
+      names.slice(0, declared).map((name) => category(name, codes)),
+      { secret: 'person', unit: 'who', maxRows: 2 },
+    );
+    for (const many of [1, 4]) {
+      const source = join(folder, `wide-${declared}-${many}.csv`);
+      const rows = Array.from({ length: 12 }, (__, i) => [i < many ? 'ann' : `p${i}`, ...names.map((___, k) => (i + k) % 3)]);
+      writeFileSync(source, [['who', ...names], ...rows].map((row) => `${row.join(',')}\n`).join(''));
+      const engine = await openEngine({ source }, { memory: memory * 1024 ** 2, threads: 1 });
+      const [cells] = await pinned(engine, (data) => counted(data, policy, 'SELECT q0, COUNT(*) FROM data GROUP BY q0'));
+      expect(cells!.reduce((sum, n) => sum + n, 0n)).toBe(BigInt(12 - Math.max(0, many - 2)));
+      await engine.close();
+    }
+  });
 });
 
 describe('persons', () => {

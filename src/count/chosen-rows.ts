@@ -26,10 +26,11 @@ export async function chosenRows(data: Pinned, policy: Policy): Promise<Chosen |
   return rows && { beyond: beyond.table, rows: rows.table };
 }
 
-/** The rows of some persons that stay, under the names that their cells have in the data. */
+/** The rows of some persons that stay, under the names that their cells have in the data: those of columns that are declared, since no other is ever asked for, however many and long they are. */
 function staying(dialect: Dialect, policy: Policy, columns: readonly SourceColumn[], where: string) {
+  const declared = columns.filter(({ name }) => policy.columns.has(name) || name === policy.protect.unit);
   const names = new Set(
-    columns.flatMap(({ name, coded, written, places }) => [
+    declared.flatMap(({ name, coded, written, places }) => [
       name,
       ...(coded === undefined ? [] : [coded]),
       ...(written ? [written.column] : []),

@@ -12,7 +12,7 @@ import { duckdbFault } from './fault.js';
 import { KeptRows } from './kept-rows.js';
 import { filesOf, type Loaded, Loader } from './loading.js';
 import { NameLists, notIn } from './name-lists.js';
-import { DuckdbPin, type Held, type Reading } from './pin.js';
+import { DuckdbPin, type Held, leastRows, type Reading } from './pin.js';
 
 export async function openDuckdb(source: EngineSource, limits: EngineLimits): Promise<Engine> {
   const files = await Promise.all(filesOf(source).map(lookAt));
@@ -123,7 +123,13 @@ class DuckdbEngine implements Engine {
   }
 }
 
-const holding = (loaded: Loaded): Held => ({ loaded, pins: 0, size: loaded.rows, counts: new Map(), kept: new KeptRows() });
+const holding = (loaded: Loaded): Held => ({
+  loaded,
+  pins: 0,
+  size: loaded.rows,
+  counts: new Map(),
+  kept: new KeptRows(leastRows),
+});
 
 const tablesIn = ({ loaded, kept }: Held): readonly string[] => [...loaded.tables, ...kept.tables];
 

@@ -54,6 +54,10 @@ describe('rows that are kept', () => {
       const both = new KeptRows();
       const found = await Promise.all([3, 4].map((n) => both.hold(rows(n), 2, 10, (write) => write(connection))));
       expect(found.filter((held) => held !== undefined)).toHaveLength(1);
+      const wide = new KeptRows(8);
+      const few = await Promise.all([1, 2].map((n) => wide.hold(rows(n), 2, 20, (write) => write(connection))));
+      expect(few.filter((held) => held !== undefined)).toHaveLength(1);
+      expect(await new KeptRows(8).hold(rows(1), 3, 20, (write) => write(connection))).toBeUndefined();
     } finally {
       instance.closeSync();
     }

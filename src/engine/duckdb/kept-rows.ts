@@ -10,7 +10,13 @@ let made = 0;
 export class KeptRows {
   readonly #known: Record<string, Promise<HeldRows | undefined>> = {};
   readonly tables: string[] = [];
+  readonly #leastRows: number;
   #cells = 0;
+
+  /** A table of fewer rows takes as much memory as one of so many. */
+  constructor(leastRows = 0) {
+    this.#leastRows = leastRows;
+  }
 
   /** The rows of a statement with so many columns, worked out once; undefined where all that is kept would be more than `room` cells. */
   hold(
@@ -21,14 +27,17 @@ export class KeptRows {
   ): Promise<HeldRows | undefined> {
     return once(this.#known, JSON.stringify([sql, values.map(String)]), () =>
       use(async (connection) => {
+        const left = () => Math.floor((room - this.#cells) / columns);
+        const most = left();
+        if (most < this.#leastRows) return undefined;
         const table = `main.fugu_kept_${++made}`;
-        const most = Math.max(0, Math.floor((room - this.#cells) / columns));
         this.tables.push(table);
         await connection.run(`CREATE TABLE ${table} AS SELECT * FROM (${sql}) AS kept LIMIT ${most + 1}`, [...values]);
         const rows = await countRows(connection, table);
         // Others may have kept theirs meanwhile.
-        if (rows * columns <= room - this.#cells) {
-          this.#cells += rows * columns;
+        const taken = Math.max(rows, this.#leastRows);
+        if (taken <= left()) {
+          this.#cells += taken * columns;
           return { table, rows };
         }
         await connection.run(`DROP TABLE ${table}`);

@@ -28,7 +28,7 @@ const packing = 8;
 const smallParquet = 4 * 1024 ** 2;
 
 /** What a column of a held table takes at least, for each thread that fills it; a thread reads this much of a file at a time. */
-const leastColumn = 264 * 1024;
+export const leastColumn = 264 * 1024;
 const perThread = 32 * 1024 ** 2;
 
 /** Writing a table is one statement over all of its columns. */

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { Fault } from '../../errors.js';
 import { changedMeanwhile, contentDigest, lookAt } from '../data-file.js';
 import type { Cell, Chunk, HeldRows, Pinned, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
@@ -9,12 +10,13 @@ import { readChunk } from './cells.js';
 import type { Connections, Lease } from './connections.js';
 import { duckdb } from './dialect.js';
 import type { KeptRows } from './kept-rows.js';
-import { countRows, type Loaded } from './loading.js';
+import { countRows, type Loaded, leastColumn } from './loading.js';
 import { TextNumbers } from './text-numbers.js';
 
 /** All that is worked out once from a state of the data may fill this part of the memory, a cell of it taking about so many bytes. */
 const heldShare = 8;
 const cellRoom = 64;
+export const leastRows = Math.ceil(leastColumn / cellRoom);
 
 /** What was loaded, who looks at it, and what is known about it. */
 export interface Held {
@@ -95,7 +97,7 @@ export class DuckdbPin implements Pinned {
           const held = await write(connection);
           await refuseChange(this.#loaded);
           return held;
-        }),
+        }).catch(notHeld),
       ),
     );
   }
@@ -174,6 +176,12 @@ export class DuckdbPin implements Pinned {
     this.#closed = true;
     await this.#letGo();
   }
+}
+
+/** Long cells may fill more room than was reckoned: that something is held may make an answer quicker, never fail. */
+function notHeld(error: unknown): undefined {
+  if (error instanceof Fault && (error.code === 'ENGINE_MEMORY' || error.code === 'DISK_FULL')) return undefined;
+  throw error;
 }
 
 /** An answer over two states of a file belongs to neither. Relations, and what is held, were copied when they were loaded. */

@@ -12,6 +12,6 @@ export function guessDate({ days, filled }: Pick<ColumnSummary, 'days' | 'filled
   if (!days || days.cells < 0.95 * filled) return { type: 'out', is: 'date', why: 'a date or time' };
   const [first, last] = [calendarOf(days.first).year, calendarOf(days.last).year];
   if (last - first >= lifeSpan && !wanted)
-    return { type: 'out', is: 'date', why: `dates over ${last - first} years, as those of birth are` };
+    return { type: 'out', is: 'date', why: 'dates over many years, as those of birth are' };
   return { type: 'date', bounds: [dateText(dayAt(first)), dateText(dayAt(last + 1) - 1)], missing: [] };
 }

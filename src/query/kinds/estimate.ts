@@ -52,7 +52,7 @@ function bind(query: EstimateQuery, scope: Scope): BoundQuery {
     finish: (noisy) => {
       const all = rows.cells.map((_, group) => {
         const cells = Array.from({ length: several }, (__, h) => read.group(group * several + h));
-        const sides = cells.map((cell, h) => sideOf(cell, noisy, strata ? strata.factor(h) : one));
+        const sides = cells.map((cell, h) => sideOf(cell, noisy, strata ? strata.factor(h) : one, several));
         const { middle, within } = cells[0]!;
         const mean = combined(sides, strata?.parts ?? [1], middle, within);
         const worth = sides.reduce((sum, side) => sum + (side?.people ?? 0), 0);

@@ -80,6 +80,17 @@ describe('95 % intervals', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('hold a rare share in the population in 93 of 100 draws of few people also with little noise', () => {
+    const [share] = coverage(
+      of('estimate of a rare share'),
+      people,
+      300,
+      { noise: 'gaussian', amount: 5 },
+      { draws: 1000, random: seeded(7) },
+    );
+    expect(share!.both).toBeGreaterThan(93);
+  });
+
   it('would not hold the population if the error of sampling were left out: the trial can fail', () => {
     const narrow = { ...of('estimate of a mean'), design: () => ({ effect: 0.1 }) };
     const [mean] = coverage(narrow, people, 3000, { noise: 'gaussian', amount: 50 }, { draws: 200, random: seeded(7) });

@@ -19,7 +19,7 @@ export function difference(
   const [first, second] = sides;
   const all = (first?.count ?? 0) + (second?.count ?? 0);
   const rows = groups.map((group) => {
-    const own = sideOf(group, noisy, (people) => one(people, people / all));
+    const own = sideOf(group, noisy, (people) => one(people, people / all), 1);
     return combined([own], [1], group.middle, group.within);
   });
   if (!first || !second) return [...rows, nothing, nothing].map((row) => row ?? nothing);

@@ -40,10 +40,12 @@ export interface Side {
 export type Row = Omit<AnswerRow, 'keys'>;
 export const nothing: Row = { value: null, standardError: null, low: null, high: null };
 
+/** `alone`: of how many means whose interval is told it is one; where none is said, shares vary as the one told would. */
 export function sideOf(
   { sum, count, squares, weights }: Group,
   noisy: readonly NoisyMeasure[],
   factor: (people: number) => number,
+  alone?: number,
 ): Side | undefined {
   const laws = lawsOf(noisy);
   const errors = new Map<string, { -readonly [K in keyof Error]: Error[K] }>();
@@ -66,10 +68,11 @@ export function sideOf(
   const [s, n] = [read(sum, 'sum'), read(count, 'count')];
   if (!(n > 1)) return undefined;
   const mean = s / n;
-  const square = squares ? read(squares.term) / n + squares.lifted : Math.min(1, Math.max(0, mean));
-  const variance = Math.max(0, square - mean ** 2);
   const people = weights ? n ** 2 / Math.max(read(weights), Number.MIN_VALUE) : n;
   if (!(people > 1)) return undefined;
+  const variance = squares
+    ? Math.max(0, read(squares.term) / n + squares.lifted - mean ** 2)
+    : shareVariance(Math.min(1, Math.max(0, mean)), people / Math.max(factor(people), 1e-9), alone);
   return {
     sum: s,
     count: n,
@@ -78,6 +81,13 @@ export function sideOf(
     people,
     sampling: (factor(people) * variance) / people,
   };
+}
+
+/** At a share as if four more had been asked, two of whom said so (Agresti and Coull): of few who said so the sample's own varies too little. */
+function shareVariance(share: number, people: number, alone?: number): number {
+  const more = alone === undefined ? 0 : 4 / alone;
+  const near = (share * people + more / 2) / (people + more);
+  return near * (1 - near);
 }
 
 /** So much of each mean, added up, with the error of the noise, and of noise and sampling together (reach.proof.md). */
