@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../test/workshop.js';
 import { fit as modelOf } from '../graphical/fit.js';
+import { candidatesFor } from './candidates.js';
 import { planSynth, releaseSynth } from './release.js';
 import { modelCells, smallEnough } from './small-enough.js';
 
@@ -31,7 +32,7 @@ const values = ['1', '2', '3', '4', '5', '6'];
 const rows = (n: number): string =>
   `${names.join()}\n${Array.from({ length: n }, (_, i) => `${names.map((_, c) => 1 + ((i + (i % (c + 7) === 0 ? c : 0)) % 6)).join()}`).join('\n')}\n`;
 
-async function opened(delta: string) {
+async function opened(delta: string, records = 400) {
   const shop = openWorkshop(`data: { source: rows.csv }
 protect: { secret: row }
 budget: { epsilon: 400${delta} }
@@ -42,7 +43,7 @@ columns:
 ${names.map((name) => `  ${name}: { type: category, values: [${values.map((v) => `"${v}"`).join(', ')}] }`).join('\n')}
 `);
   shops.push(shop);
-  shop.write('rows.csv', rows(400));
+  shop.write('rows.csv', rows(records));
   return shop.session();
 }
 /** Three pairs of columns: a tree of all columns closes rings with them. */
@@ -68,11 +69,51 @@ describe('what was paid for is never lost to a model that is too large', () => {
     expect(result.measured.length).toBeGreaterThanOrEqual(names.length - 1);
   });
 
+  it.each(['mst', 'privbayes'] as const)(
+    'rows of one column follow what %s measured of it, or it is refused before',
+    async (mode) => {
+      const session = await opened('');
+      const one = releaseSynth(session, { mode, columns: ['a'] }, { epsilon: '100' });
+      if (mode === 'privbayes') await expect(one).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+      else {
+        const { result } = await one;
+        const answered = result.columns[0]!.values.filter((value) => value !== null).length;
+        expect(answered).toBeGreaterThan(390);
+      }
+      await session.close();
+    },
+  );
+
+  it.each(['aim', 'mst', 'privbayes'] as const)('rows of no records are refused before: %s', async (mode) => {
+    const session = await opened('', 0);
+    await expect(releaseSynth(session, { mode }, { epsilon: '1' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    await session.close();
+  });
+
   it('is refused before, where the limit is asked for and not there', async () => {
     const session = await opened('');
     await expect(planSynth(session, { columns: names, cells: most + 1 }, { epsilon: '1' })).rejects.toMatchObject({
       code: 'QUERY_INVALID',
     });
+    await session.close();
+  });
+});
+
+describe('what would fill the memory before it is refused', () => {
+  it('all that is inside a named table of many columns', () => {
+    const options = Array.from({ length: 30 }, (_, k) => ({ name: `m: ${k}`, size: 2, labels: [], column: { name: 'm' } }));
+    expect(() => candidatesFor(options, { upTo: 2, tables: [{ by: ['m'], weight: 1 }] }, 1000)).toThrow(
+      expect.objectContaining({ code: 'DOMAIN_EXCEEDED' }),
+    );
+  });
+
+  it('impossible combinations of columns that the model cannot hold together', async () => {
+    const session = await opened('');
+    const many = Array.from({ length: 1000 }, () => '1');
+    await expect(
+      planSynth(session, { cells: most, impossible: [{ a: many, b: many, c: many, d: many }] }, { epsilon: '1' }),
+    ).rejects.toMatchObject({ code: 'DOMAIN_EXCEEDED' });
+    await planSynth(session, { cells: most, impossible: [{ a: many, b: many, c: many }] }, { epsilon: '1' });
     await session.close();
   });
 });
@@ -98,6 +139,10 @@ describe('tables that would make the model too large', () => {
     ).toBe(432);
     expect(smallEnough(setting, ring)).toEqual(ring.slice(0, 3));
     expect(smallEnough({ ...setting, mostCells: 432 }, ring)).toBe(ring);
+    // A column that no other table has is known from the one that was left out.
+    const last = smallEnough({ ...setting, mostCells: 78 }, [ring[0]!, ring[1]!, ring[2]!]);
+    expect(last.map(({ columns }) => columns)).toEqual([[0, 1], [1, 2], [3]]);
+    expect(last[2]).toEqual({ columns: [3], counts: new Float64Array(6).fill(6), sd: Math.sqrt(6) });
     expect(() =>
       modelOf({
         sizes: [12, 12, 12, 12],

@@ -15,6 +15,13 @@ export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mo
   const sizes = coded.map(({ size }) => size);
   const all = subsetsUpTo(k, Math.min(upTo, k)).filter((set) => set.length > 1 || k === 1);
   const named = form.tables.map(({ by, weight }) => ({ columns: placesNamed(coded, by), weight }));
+  // A column that takes several answers is one for each: all that is inside so many is never gone through.
+  if (named.some(({ columns }) => 2 ** columns.length > 2 * mostTables))
+    throw new Fault(
+      'DOMAIN_EXCEEDED',
+      'A table that is named has too many columns; one that takes several answers counts as one for each.',
+      'Name tables of fewer columns.',
+    );
   const sets = new Map(all.map((set) => [set.join(), set]));
   for (const { columns } of named) for (const inner of subsets(columns)) if (inner.length > 1) sets.set(inner.join(), inner);
   const list = [...sets.values()].filter((set) => cellsOf(sizes, set) <= mostCells);

@@ -13,15 +13,31 @@ import type { Condition, SynthForm } from './form.js';
 /** Larger groups of merged columns are looked at two by two: a clique of all of them would fill the model. */
 const mostTogether = 2 ** 14;
 
-/** What no row can be: combinations that the questionnaire of the policy does not allow (`merge`), and those that are named. Public. */
-export function impossibleIn(policy: Policy, coded: readonly CodedColumn[], form: SynthForm): readonly Impossible[] {
+/** What no row can be: combinations that the questionnaire of the policy does not allow (`merge`), and those that are named. Public. Columns whose combinations the model cannot hold are refused before these are listed. */
+export function impossibleIn(
+  policy: Policy,
+  coded: readonly CodedColumn[],
+  form: SynthForm,
+  most: number,
+): readonly Impossible[] {
   return [
-    ...(policy.merge ?? []).flatMap((cluster) => outsideOf(coded, cluster)),
-    ...(form.impossible ?? []).map((conditions) => named(coded, conditions)),
+    ...(policy.merge ?? []).flatMap((cluster) => outsideOf(coded, cluster, most)),
+    ...(form.impossible ?? []).map((conditions) => named(coded, conditions, most)),
   ].filter(({ cells }) => cells.length > 0);
 }
 
-function outsideOf(coded: readonly CodedColumn[], { columns, support }: Cluster): readonly Impossible[] {
+function refuseMany(coded: readonly CodedColumn[], columns: readonly number[], most: number): void {
+  const cells = columns.reduce((n, at) => n * coded[at]!.size, 1);
+  if (cells <= most) return;
+  throw new Fault(
+    'DOMAIN_EXCEEDED',
+    `What is impossible in ${columns.map((at) => `"${coded[at]!.name}"`).join(', ')} would take ${cells.toLocaleString('en')} cells of the model; at most ${most.toLocaleString('en')} are allowed.`,
+    'Name fewer columns at once, declare wider bins, leave one out with except, or allow more with cells.',
+    { details: { size: Number.isFinite(cells) ? cells : 'infinite', limit: most } },
+  );
+}
+
+function outsideOf(coded: readonly CodedColumn[], { columns, support }: Cluster, most: number): readonly Impossible[] {
   const parts = columns.flatMap((name, c) => {
     const at = coded.findIndex((one) => 'axis' in one && one.name === name);
     return at < 0 ? [] : [{ at, places: support.map((answers) => placeOf(coded[at]!, answers[c] ?? null)) }];
@@ -29,6 +45,11 @@ function outsideOf(coded: readonly CodedColumn[], { columns, support }: Cluster)
   parts.sort((a, b) => a.at - b.at);
   const sizes = coded.map(({ size }) => size);
   const together = (own: typeof parts): Impossible => {
+    refuseMany(
+      coded,
+      own.map(({ at }) => at),
+      most,
+    );
     const allowed = new Set(support.map((_, k) => own.reduce((cell, { at, places }) => cell * sizes[at]! + places[k]!, 0)));
     const all = cellsOf(
       sizes,
@@ -55,7 +76,7 @@ function placeOf({ column, size, name }: CodedColumn, code: string | null): numb
   return place;
 }
 
-function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string, Condition>>): Impossible {
+function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string, Condition>>, most: number): Impossible {
   const parts = Object.entries(conditions)
     .map(([name, condition]) => {
       const at = coded.findIndex((one) => one.name === name && 'axis' in one);
@@ -65,9 +86,14 @@ function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string
           `What is impossible names "${name}", which is no column of the rows with one answer each.`,
           'Name columns that the synthetic rows have.',
         );
-      return { at, places: placesWhere(coded[at]!, condition) };
+      return { at, places: [...new Set(placesWhere(coded[at]!, condition))] };
     })
     .sort((a, b) => a.at - b.at);
+  refuseMany(
+    coded,
+    parts.map(({ at }) => at),
+    most,
+  );
   let cells = [0];
   for (const { at, places } of parts) cells = cells.flatMap((cell) => places.map((p) => cell * coded[at]!.size + p));
   return { columns: parts.map(({ at }) => at), cells };

@@ -73,12 +73,12 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   if (form.households) refuseSeveralHomes(await inSeveralGroups(session, form.households.by), form.households.by);
   const modelled: readonly ModelColumn[] = form.households ? [...coded, membersColumn(form.households)] : coded;
   const sizes = modelled.map(({ size }) => size);
+  const mostCells = form.cells ?? usualCells;
   const impossible = [
-    ...impossibleIn(policy, coded, form),
+    ...impossibleIn(policy, coded, form, mostCells),
     // Rules nothing out: what a household shares stays together in the model, so that it can be drawn first.
     ...(household ? [{ columns: [...household.shared, household.members], cells: [] }] : []),
   ];
-  const mostCells = form.cells ?? usualCells;
   refuseLarge(
     modelled,
     impossible.map((one) => one.columns),
@@ -92,6 +92,12 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const names = columns.map(({ name }) => name);
   const perRow = bytesPerRow(modelled.length, household !== undefined);
   const { records, counting } = addsRemoves(policy) ? anyHeld(session, names, perRow) : await recordsHeld(session, names, perRow);
+  if (records === 0)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'The data has no records to make rows of.',
+      'Ask again when there are some: nothing was spent.',
+    );
   const each = rowsPerRecord(policy);
   const change = addsRemoves(policy) ? 'removed' : 'replaced';
   // Where somebody may be left out it is read off the noisy tables.
@@ -164,6 +170,12 @@ function methodOf(mode: Mode, setting: Setting, allotment: Allotment, candidates
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'The mode privbayes counts one row of every person, and a public number of them.',
+      'Use the mode aim or mst.',
+    );
+  if (setting.sizes.length < 2)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'The mode privbayes measures pairs of columns; there is one column.',
       'Use the mode aim or mst.',
     );
   return asGrownTree(setting, allotment);

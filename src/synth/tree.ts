@@ -5,7 +5,7 @@ import { additive } from '../mechanism/additive.js';
 import { type Allotment, partOf } from '../mechanism/allotment.js';
 import type { Paid } from '../mechanism/paid.js';
 import { selection } from '../mechanism/select.js';
-import { cellsOf, countsOf } from './counts.js';
+import { countsOf } from './counts.js';
 import { penaltyOf } from './distance.js';
 import { choicesMoved, countsMoved, type Method, measure, type Setting, totalOf } from './method.js';
 
@@ -61,7 +61,7 @@ export function asTree(setting: Setting, allotment: Allotment): Method {
   return {
     why: 'A third of the budget measures every column by itself, a third chooses a tree of pairs that are far from independent, a third measures these pairs.',
     mechanisms: [singles, ...(joins ? [joins.choice, joins.pairs] : [])],
-    cells: Math.max(...sizes.map((_, a) => Math.max(1, ...sizes.slice(0, a).map((_, b) => cellsOf(sizes, [a, b]))))) * edges,
+    cells: edges > 0 ? widest * next * edges : widest,
     run,
   };
 }
