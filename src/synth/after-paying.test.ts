@@ -2,6 +2,8 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../test/workshop.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import { candidatesFor } from './candidates.js';
+import { made } from './made.js';
+import { rowsWithin } from './memory.js';
 import { planSynth, releaseSynth } from './release.js';
 import { modelCells, smallEnough } from './small-enough.js';
 
@@ -96,6 +98,20 @@ describe('what was paid for is never lost to a model that is too large', () => {
       code: 'QUERY_INVALID',
     });
     await session.close();
+  });
+});
+
+describe('rows whose number is read off noisy tables', () => {
+  it('are no more than there is room for', () => {
+    const setting = { sizes: [2], change: 'removed', each: 1, impossible: [], mostCells: 10 } as const;
+    const modelled = [{ name: 'a', size: 2, labels: ['0', '1'] }];
+    const told = { measured: [{ columns: [0], counts: Float64Array.of(1e11, 1e11), sd: 1e11 }], pairs: [] };
+    const ground = { form: { tables: [] }, mode: 'mst', columns: [], coded: [], modelled, setting, mostDrawn: 100 } as const;
+    expect(made(ground, told)).toMatchObject({ rows: 100, total: 2e11 });
+    const held = { rows: 0, perRow: 8, counted: 0, cells: 10, drawn: 0, columns: 2 };
+    expect(rowsWithin(held, 10_000)).toBe(128);
+    expect(rowsWithin(held, 1e15)).toBe(20_000_000);
+    expect(rowsWithin(held, 1)).toBe(1);
   });
 });
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { limits } from '../input/limits.js';
 import { readRequest } from '../learn/request.js';
+import { mostAsked } from './memory.js';
 
 const name = z.string().min(1);
 const names = z.array(name).min(1);
@@ -21,7 +22,7 @@ export const request = z.strictObject({
   columns: names.optional(),
   except: names.optional(),
   /** As many as there are records when absent. */
-  rows: whole(1, 20_000_000).optional(),
+  rows: whole(1, mostAsked).optional(),
   /** With aim: how many columns the tables have that should come out right; 3 when absent, 2 where there are many columns. */
   upTo: whole(1, 3).optional(),
   /** With aim: tables that count more than others. */
@@ -69,7 +70,7 @@ export function readForm(input: unknown): SynthForm {
 
   return {
     ...rest,
-    ...within('rows', rows, 1, 20_000_000),
+    ...within('rows', rows, 1, mostAsked),
     ...within('upTo', upTo, 1, 3),
     ...within('cells', cells, 1_000, limits.graphicalCells.most),
     ...(households && {

@@ -49,6 +49,8 @@ export interface Ground {
   readonly modelled: readonly ModelColumn[];
   readonly household?: Household;
   readonly setting: Setting;
+  /** Most rows that there is room for, where it is not said how many. */
+  readonly mostDrawn: number;
 }
 
 /** What was measured, of rows and of two members of a household. */
@@ -62,12 +64,12 @@ const mostTried = 20_000;
 
 /** From what was measured to rows: nothing here sees data. */
 export function made(
-  { form, mode, columns, coded, modelled, household, setting }: Ground,
+  { form, mode, columns, coded, modelled, household, setting, mostDrawn }: Ground,
   { measured, pairs }: Told,
 ): SynthResult {
   const { sizes, impossible } = setting;
   const total = totalOf(setting, measured);
-  const asked = form.rows ?? Math.max(1, Math.round(total));
+  const asked = form.rows ?? Math.min(mostDrawn, Math.max(1, Math.round(total)));
   const model = modelOf({ sizes, measured: smallEnough(setting, measured), total, impossible });
   const named = (column: number) => modelled[column]!;
   const told = (list: readonly Measured[], of: (column: number) => ModelColumn) =>

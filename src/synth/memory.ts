@@ -23,6 +23,13 @@ const perValue = 24;
 const bytesOf = ({ rows, perRow, counted, cells, drawn, columns }: Held): number =>
   rows * perRow + 16 * counted + perCell * cells + perValue * drawn * columns;
 
+/** Most rows that are asked for at once. */
+export const mostAsked = 20_000_000;
+
+/** As many rows as may be drawn beside all else: where their number is read off noisy tables nothing else bounds it. */
+export const rowsWithin = (held: Held, room: number): number =>
+  Math.max(1, Math.min(mostAsked, Math.floor((room - bytesOf({ ...held, drawn: 0 })) / (perValue * held.columns))));
+
 /** Said before anything is paid for, with what would help most. */
 export function refuseBeyond(held: Held, room: number): number {
   const bytes = bytesOf(held);

@@ -22,7 +22,7 @@ import { type PairMethod, pairMethod } from './households/measure-pairs.js';
 import { refuseSeveralHomes } from './households/one-home.js';
 import { impossibleIn } from './impossible.js';
 import type { Ground } from './made.js';
-import { refuseBeyond } from './memory.js';
+import { type Held, refuseBeyond, rowsWithin } from './memory.js';
 import { isOneRowEach, type Method, type Setting } from './method.js';
 import { bytesPerRow } from './read-coded.js';
 import { inRounds } from './rounds.js';
@@ -129,17 +129,15 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     );
   const tables = (mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2) + (partnered?.tables ?? 0);
   const counted = candidates.reduce((n, own) => n + cellsOf(sizes, own.columns), 0) + (partnered?.cells ?? 0);
-  const memory = refuseBeyond(
-    {
-      rows: (records ?? 0) * each,
-      perRow,
-      counted,
-      cells: setting.mostCells + (partnered?.largest ?? 0),
-      drawn: form.rows ?? (records ?? 0) * each,
-      columns: modelled.length,
-    },
-    session.room,
-  );
+  const held: Held = {
+    rows: (records ?? 0) * each,
+    perRow,
+    counted,
+    cells: setting.mostCells + (partnered?.largest ?? 0),
+    drawn: form.rows ?? (records ?? 0) * each,
+    columns: modelled.length,
+  };
+  const memory = refuseBeyond(held, session.room);
   return {
     form,
     mode,
@@ -148,6 +146,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     modelled,
     ...(household && { household }),
     setting,
+    mostDrawn: records === undefined ? rowsWithin(held, session.room) : records * each,
     allowance,
     method,
     ...(partnered && { partnered }),
