@@ -71,7 +71,7 @@ describe('columns the policy merges', () => {
   it('are told in one line of the plain words', async () => {
     const policy = await read('[{columns: [served, branch], support: [[1, army], [2, ""]]}]');
     expect(explain(policy).map((l) => l.text)).toContainEqual(
-      expect.stringMatching(/^served, branch go together: the policy lists 2 combinations .* counts as missing/),
+      expect.stringMatching(/^the columns served, branch go together: the policy lists 2 combinations .* counts as missing/),
     );
   });
 
