@@ -40,29 +40,19 @@ export interface Schedule {
   readonly thrift: number;
   readonly free: number;
 }
+const alike = {
+  steeper: 2,
+  choosing: rational(1, 10),
+  penalty: 1,
+  iterations: 200,
+  firstRoom: 1 / 8,
+  thrift: 1 / 2,
+  free: 1 / 16,
+};
+/** Gaussian noise falls with the root of a part, Laplace noise with the part itself: its rounds are fewer. */
 export const usual: Readonly<Record<Allotment['noise'], Schedule>> = {
-  zcdp: {
-    stepsPerColumn: 16,
-    atFirst: 8,
-    steeper: 2,
-    choosing: rational(1, 10),
-    penalty: 1,
-    iterations: 200,
-    firstRoom: 1 / 8,
-    thrift: 1 / 2,
-    free: 1 / 16,
-  },
-  pure: {
-    stepsPerColumn: 4,
-    atFirst: 1,
-    steeper: 2,
-    choosing: rational(1, 10),
-    penalty: 1,
-    iterations: 200,
-    firstRoom: 1 / 8,
-    thrift: 1 / 2,
-    free: 1 / 16,
-  },
+  zcdp: { ...alike, stepsPerColumn: 16, atFirst: 8 },
+  pure: { ...alike, stepsPerColumn: 4, atFirst: 1 },
 };
 
 /**
