@@ -181,12 +181,7 @@ const linesOf = (engine: Engine, rows: number): readonly Bench[] => {
   const chosen = all.filter(([, { always }]) => always || rows <= 10_000_000);
   return [
     ...chosen.flatMap(([asked, { bare }]): Bench[] => [
-      // DuckDB has its own lines, with other goals, in query.ts.
-      {
-        name: `${asked} of ${where}`,
-        ...(engine !== 'DuckDB' && { goal: { ratio: 1.1 } }),
-        run: () => line(engine, rows, asked, 'counted', 'plain'),
-      },
+      { name: `${asked} of ${where}`, goal: { ratio: 1.1 }, run: () => line(engine, rows, asked, 'counted', 'plain') },
       ...(engine === 'DuckDB'
         ? []
         : [{ name: `${asked} of ${where}, processor time of the server`, run: () => work(engine, rows, asked, 'plain') }]),

@@ -9,6 +9,7 @@ import { isCoded } from '../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../policy/grid.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
+import { type Addend, doubleAddend, wholeAddend } from './addend.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
   const found = source.find((column) => column.name === name);
@@ -42,10 +43,7 @@ export interface NumberReading {
   readonly position: string;
   /** The grid position, NULL where x is not present. */
   readonly positionOrNull: string;
-  /**
-   * For adding up: the grid position plus `base` where x is present, else NULL; no farther from 0 than `most`. Exact for sums over at most `rows` rows.
-   * `counted` is NULL in the same rows, and quicker to count.
-   */
+  /** For adding up at most `rows` rows. */
   readonly addend: (rows: number) => Addend;
   /** For grouping, where fewer steps for each row do: absent where nothing is gained. */
   readonly held?: Held;
@@ -55,12 +53,6 @@ export interface Held {
   readonly by: string;
   /** The position, of what was grouped by. */
   readonly place: (by: string) => string;
-}
-export interface Addend {
-  readonly expression: string;
-  readonly base: number;
-  readonly most: number;
-  readonly counted?: string;
 }
 export function numberReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
   if (placesIn(source, grid) !== undefined) return placeReading(dialect, grid, x);
@@ -82,10 +74,6 @@ export const placeReading = (dialect: Dialect, { last }: Grid, x: string): Numbe
 
 const orNull = (present: string, position: string): string => `CASE WHEN ${present} THEN ${position} END`;
 
-/** Nearly every number lies within its bounds, and a database that finds a whole block in the first case looks at no other: for those with blocks. */
-const byCases = (inside: string, value: string, rest: readonly (readonly [test: string, value: string])[]): string =>
-  `CASE WHEN ${inside} THEN ${value} ELSE CASE ${rest.map(([test, then]) => `WHEN ${test} THEN ${then}`).join(' ')} END END`;
-
 /**
  * Whether integers can be compared as they are, without becoming doubles: an integer that a double cannot hold lies beyond the grid either way, and is
  * no missing code either way.
@@ -99,7 +87,6 @@ function wholeReading(
   x: string,
 ): NumberReading {
   const codes = missing.filter(Number.isInteger);
-  const within = codes.filter((m) => m >= from && m <= top);
   const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${x} NOT IN (${list.join(', ')})` : '');
   const present = codes.length > 0 ? `(${x} IS NOT NULL${notIn(codes)})` : `${x} IS NOT NULL`;
   const ends = (least: number, most: number) => [
@@ -109,7 +96,6 @@ function wholeReading(
   const below = `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN ${dialect.whole(x)} - (${from})`;
   const position = `${below} ELSE ${last} END`;
   const held = `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
-  const found = codes.length > 0 ? orNull(present, held) : held;
   return {
     present,
     reaches: (p) => `${x} >= ${from + p}`,
@@ -126,39 +112,19 @@ function wholeReading(
         place: (by) => `(${dialect.whole(by)} - (${from}))`,
       },
     }),
-    addend: () => ({
-      base: from,
-      most: Math.max(Math.abs(from), Math.abs(top)),
-      ...(codes.length === 0 && { counted: x }),
-      expression: dialect.byRow
-        ? found
-        : byCases(`${x} BETWEEN ${from} AND ${top}${notIn(within)}`, x, [
-            ...(codes.length > 0 ? [[`${x} IN (${codes.join(', ')})`, 'NULL'] as const] : []),
-            [`${x} < ${from}`, `${from}`],
-            [`${x} > ${top}`, `${top}`],
-          ]),
-    }),
+    addend: () => wholeAddend(dialect, { from, top, missing }, x),
   };
 }
 
 function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
   const { constant: real } = dialect;
   const y = source.type === 'integer' ? dialect.real(x) : x;
-  const [from, top, lowest, highest] = [grid.from, grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(real);
+  const [lowest, highest] = [-Number.MAX_VALUE, Number.MAX_VALUE].map(real);
   const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${y} NOT IN (${list.map(real).join(', ')})` : '');
   const present = dialect.presentIn(y, grid);
   const position = dialect.placeIn(y, grid);
   const positionOrNull = (rows: number) => dialect.placeOrNull?.(y, grid, rows) ?? orNull(present, position);
   const reaches = (p: number) => `${y} >= ${real(firstAt(grid, p))}`;
-  const clamped = byCases(
-    `${y} BETWEEN ${from} AND ${top}${notIn(grid.missing.filter((m) => m >= grid.from && m <= grid.top))}`,
-    y,
-    [
-      ...(grid.missing.length > 0 ? [[`${y} IN (${grid.missing.map(real).join(', ')})`, 'NULL'] as const] : []),
-      [`${y} < ${from} AND ${y} >= ${lowest}`, `${from}`],
-      [`${y} > ${top} AND ${y} <= ${highest}`, `${top}`],
-    ],
-  );
   return {
     present,
     reaches,
@@ -169,12 +135,7 @@ function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: st
     },
     position,
     positionOrNull: positionOrNull(Number.POSITIVE_INFINITY),
-    addend: (rows) => ({
-      base: 0,
-      most: grid.last,
-      // Whole numbers add up exactly in doubles, in any order, as long as no sum can leave 2^53.
-      expression: dialect.realPlaceIn && rows * grid.last < 2 ** 53 ? dialect.realPlaceIn(clamped, grid) : positionOrNull(rows),
-    }),
+    addend: (rows) => doubleAddend(dialect, grid, y, rows, positionOrNull(rows)),
   };
 }
 

@@ -46,6 +46,8 @@ export interface Dialect {
    * `presentIn` and `placeIn`.
    */
   readonly placeOrNull?: (real: string, grid: PlaceGrid, rows: number) => string;
+  /** Where arithmetic on blocks of rows costs less than cases, for adding up. */
+  readonly blocks?: Blocks;
   /** How often a whole number above 0 goes into one of at least 0. */
   quotient(whole: string, divisor: number): string;
   /** A double below 2^52, rounded to a whole number of 64 bits, halves away from zero. */
@@ -74,6 +76,15 @@ export interface Dialect {
   digest(text: string): string;
   /** The name in a cell (name.ts). */
   name(cell: string, type: SourceColumn['type']): string;
+}
+
+export interface Blocks {
+  /** A whole number held to these ends; the lower one for NULL. */
+  held(whole: string, low: number, high: number): string;
+  /** The place that a double would have if its grid had no ends; NULL where 64 bits do not hold it, as for NaN and the infinities. */
+  endless(real: string, grid: PlaceGrid): string;
+  /** How many rows pass. */
+  many(test: string): string;
 }
 
 /** Collects the values bound to a statement. */

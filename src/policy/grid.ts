@@ -120,6 +120,17 @@ export function firstAt(grid: Places, p: number): number {
   return at;
 }
 
+/** The smallest double for which (x - from) x rate is at least `most`, beyond what the top of the grid has; infinity where no other has. */
+export function firstBeyond({ from, rate, top }: Places, most: number): number {
+  let below = top;
+  let at = Number.MAX_VALUE;
+  if ((at - from) * rate < most) return Number.POSITIVE_INFINITY;
+  for (let middle = below / 2 + at / 2; middle > below && middle < at; middle = below / 2 + at / 2)
+    if ((middle - from) * rate >= most) at = middle;
+    else below = middle;
+  return at;
+}
+
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
 /** The positions whose number compares so with x; `from > to` when there is none. */
 export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from: number; to: number; negate: boolean } {

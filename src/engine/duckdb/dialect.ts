@@ -78,8 +78,13 @@ export const duckdb: Dialect = {
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(`TRY_CAST(${x} AS BIGINT)`)} END`,
   presentIn,
   placeIn,
-  // Adding 2^52 leaves no digit behind the point, and rounds as every addition does.
-  realPlaceIn: (x, grid) => `(${above(x, grid)} + ${constant(2 ** 52)}) - ${constant(2 ** 52)}`,
+  blocks: {
+    // Neither looks at NULL.
+    held: (whole, low, high) => `least(greatest(${whole}, ${low}), ${high})`,
+    endless: (real, grid) => `TRY_CAST(${above(real, grid)} AS BIGINT)`,
+    // Of NULLs alone it is NULL.
+    many: (test) => `coalesce(count_if(${test}), 0)`,
+  },
   quotient: (whole, divisor) => `${whole} // ${divisor}`,
   rounded: (x) => `CAST(ROUND(${x}) AS BIGINT)`,
   parts: (list, separator) =>
