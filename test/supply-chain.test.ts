@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { version } from '../src/version.js';
 import { builtOnce } from './fugu.js';
 
 const root = join(import.meta.dirname, '..');
@@ -32,6 +33,15 @@ describe('the lock file', () => {
 });
 
 describe('what is shipped', () => {
+  it('has one version, whatever it is installed with', () => {
+    expect(read('package.json').version).toBe(version);
+    expect(lock.packages[''].version).toBe(version);
+    const found = (file: string, form: RegExp) => form.exec(readFileSync(join(root, file), 'utf8'))?.[1];
+    expect(found('python/pyproject.toml', /^version = "(.*)"$/m)).toBe(version);
+    expect(found('python/src/fugu/__init__.py', /^__version__ = "(.*)"$/m)).toBe(version);
+    expect(found('r/DESCRIPTION', /^Version: (.*)$/m)).toBe(version);
+  });
+
   it('lists every package it may bring with it, with version and hash', async () => {
     const { billOf, neededBy } = await script('sbom.mjs');
     const { components } = billOf(lock);

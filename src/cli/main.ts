@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { Fault } from '../errors.js';
+import { version } from '../version.js';
 import { fail, tell } from './output.js';
 import { exitHelp, outcomes } from './paid.js';
 import { listenForSignals } from './signals.js';
@@ -46,7 +47,7 @@ const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.val
 async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('fugu')
     .description('Private statistics for data whose records know each other.')
-    .version('0.1.0')
+    .version(version)
     .showHelpAfterError(false)
     .addHelpText('after', exitHelp)
     .exitOverride()

@@ -5,6 +5,7 @@ import type { StoredProfile } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { publicName } from '../policy/population.js';
 import type { AnswerTable } from '../query/bound.js';
+import { version } from '../version.js';
 import type { Plan, PlannedMeasure } from './plan.js';
 
 /** The noisy answer and the proof of what was promised. */
@@ -44,8 +45,6 @@ export interface Receipt {
     readonly recorded?: false;
   };
 }
-
-const version = '0.1.0';
 
 export function receiptOf(parts: {
   policy: Policy;

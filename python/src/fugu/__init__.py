@@ -12,4 +12,4 @@ from ._policy import Policy, open
 from ._server import ServedPolicy, Server, connect
 
 __all__ = ["Answer", "FuguError", "Outcome", "Policy", "ServedPolicy", "Server", "connect", "init", "open"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"

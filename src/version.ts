@@ -1,0 +1,1 @@
+export const version = '0.2.0';
