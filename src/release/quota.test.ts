@@ -93,24 +93,24 @@ describe('quotas', () => {
     const ledger = memoryLedger();
     const query = { kind: 'count' };
     const bob = await sessionOf('bob', ledger);
-    const { receipt } = await bob.release(query, { epsilon: '0.2' });
-    expect(receipt.epsilon).toBeCloseTo(0.2, 9);
+    const { receipt } = await bob.release(query, { epsilon: '0.19' });
+    expect(receipt.epsilon).toBeCloseTo(0.19, 9);
     const plan = await bob.plan(query, { epsilon: '0.15' });
     expect(plan).toMatchObject({ fits: false, quota: { analyst: 'bob', total: 0.3 } });
-    expect(plan.quota!.remaining).toBeCloseTo(0.1, 9);
+    expect(plan.quota!.remaining).toBeCloseTo(0.11, 9);
     await expect(bob.release(query, { epsilon: '0.15' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
-      message: expect.stringMatching(/quota of bob .*asked 0.15, spent 0.2 of 0.3, remaining 0.1/),
+      message: expect.stringMatching(/quota of bob .*asked 0.15, spent 0.19 of 0.3, remaining 0.11/),
       details: { quota: 0.3, analyst: 'bob' },
       outcome: { state: 'not spent' },
     });
     const rest = await bob.release({ kind: 'histogram', column: 'party' }, { all: true });
-    expect(rest.receipt.epsilon).toBeCloseTo(0.1, 9);
+    expect(rest.receipt.epsilon).toBeCloseTo(0.11, 9);
     await expect((await sessionOf('eve', ledger)).release(query, { epsilon: '0.01' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
     });
     // Recorded answers are everybody's.
-    expect((await (await sessionOf('eve', ledger)).release(query, { epsilon: '0.2' })).receipt.ledger.replayed).toBe(true);
+    expect((await (await sessionOf('eve', ledger)).release(query, { epsilon: '0.19' })).receipt.ledger.replayed).toBe(true);
     const uses = await quotaUses(policy, account, ledger);
     expect(uses.map((u) => [u.analyst, u.total, Number(u.spent.toFixed(9))])).toEqual([
       ['ann', 0.7, 0],
