@@ -181,6 +181,15 @@ describe('the stated effect of replacing an answer', () => {
     }
   });
 
+  it('is the exact one where one answer is a number and weighs it', () => {
+    const weighed = [number('x', '5', '7'), weight('w', '1', '1', '1')];
+    const own = under(weighed, { secret: 'answer' });
+    const query = { kind: 'sum', column: 'x', weight: 'heavy', derive: { heavy: { op: '-', of: ['x', 'w'] } } };
+    const [measure] = bindBatch(parseBatch(query), own).measures;
+    const exact = exactEffect(own, measure!, allRows(weighed), (a, b) => a[1] === b[1], false);
+    expect(measure!.effects.get(answersTo('x'))).toEqual(exact);
+  });
+
   it('names no class for a number of rows, nor for a public column', () => {
     const [measure] = bindBatch(parseBatch({ kind: 'count' }), policy).measures;
     expect([...measure!.effects]).toEqual([]);
