@@ -708,7 +708,7 @@ const silent = [
   mutant('shares-cut-one-by-one', 'src/query/shares.ts', 'nearestCounts(counts, total, numbers)', 'counts.map((x) => Math.max(0, x))', 'src/query/shares.test.ts'),
   mutant('share-outside-its-interval', 'src/query/shares.ts', 'low: Math.min(low, value)', 'low', 'src/query/shares.test.ts'),
   mutant('noise-unsaid', 'src/report/published-table.ts', 'warning: [table.mostlyNoise, table.arranged, table.note]', 'warning: [table.arranged, table.note]', 'test/publish.test.ts'),
-  mutant('weight-and-number', 'src/count/effects.ts', 'if (inNumber && inWeight) return ofOne(range);', '', effects),
+  mutant('weight-and-number', 'src/count/effects.ts', "value.kind === 'number' && basesOf(counting, value.column).includes(column)", 'false', effects),
   mutant('weight-below-nought', 'src/query/derived.ts', 'if (bounds[0].num < 0n)', 'if (bounds[1].num < 0n)', 'src/query/statistics/statistics.test.ts'),
   mutant('ends-always', 'src/mechanism/ratio.ts', 'return further(alone, near) === alone ? near : alone;', 'return alone;', 'src/mechanism/ratio-ends.test.ts'),
   mutant('ends-everywhere', 'src/mechanism/ratio.ts', 'if (further(reached, near) === reached) return reached;', '', 'src/mechanism/ratio-ends.test.ts'),

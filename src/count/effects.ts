@@ -295,9 +295,8 @@ export function sumEffects(declared: Policy, counting: Counting): Effects {
   const weight = weightInterval(policy, weightOf(value));
   const number = numberInterval(policy, value);
   const within = (column: string): Effect => {
-    const reads = (name: string | undefined) => name !== undefined && basesOf(counting, name).includes(column);
-    const [inNumber, inWeight] = [value.kind === 'number' && reads(value.column), reads(weightOf(value))];
-    if (inNumber && inWeight) return ofOne(range);
+    // Where it is in both: no weight is below 0, so the product moves as far as the number by the largest weight.
+    const inNumber = value.kind === 'number' && basesOf(counting, value.column).includes(column);
     return ofOne(inNumber ? sizeOf(number).range * sizeOf(weight).most : sizeOf(weight).range * sizeOf(number).most);
   };
   const cells = counting.keys.reduce((n, key) => n * BigInt(key.size), 1n);
