@@ -3,7 +3,7 @@ import { Fault } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Condition, FeatureForm, FromForm, JoinForm, PartForm } from '../form.js';
 import { dataTable } from '../from.js';
-import { scopeOf } from './joined-names.js';
+import { scopeAs, scopeOf } from './joined-names.js';
 import { columnName, refuse, refuseAll, type SqlText, unfolded } from './refuse.js';
 import { isNamed, tableNames } from './table.js';
 
@@ -53,6 +53,7 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
     refuseOwn(sql, only.select);
     const inner = readFrom(only.reading, only.select);
     const where = only.select.where ? reading.conditions(only.select.where) : [];
+    sql.scope = scopeAs(sql, only.as, sql.scope);
     return { ...inner, where: [...inner.where, ...where] };
   }
   const parts = items.map((item) => partOf(reading, item));
@@ -60,7 +61,10 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
   const [base] = parts;
   const plain = more.length === 0 && base!.form.table === dataTable;
   const from = { ...base!.form, ...(joins.length > 0 && { join: joins }) };
-  if (plain && base!.where.length === 0) return { where: [] };
+  if (plain && base!.where.length === 0) {
+    sql.scope = scopeAs(sql, base!.form.as);
+    return { where: [] };
+  }
   sql.scope = scopeOf(sql, policy as Policy, from);
   const where = parts.flatMap(({ where: own, form }) => {
     const outer = sql.scope!;
@@ -181,6 +185,14 @@ function conditionsOfJoin(
   const own = parts[at]!.form.as;
   const aliases = parts.map(({ form }) => form.as);
   const pairs = equalities(sql, on).map(([a, b]) => {
+    const sides = [sideOf(a, own, aliases), sideOf(b, own, aliases)];
+    if (sides[0] !== undefined && sides[0] === sides[1])
+      throw refuse(
+        sql,
+        sides[0] === 'own' ? `a condition on "${own}" alone in ON` : `a condition in ON that says nothing of "${own}"`,
+        a,
+        `Compare a column of "${own}" with one of a table before it; other conditions belong into WHERE.`,
+      );
     const [left, right] = sideOf(a, own, aliases) === 'own' || sideOf(b, own, aliases) === 'other' ? [b, a] : [a, b];
     const as = left.table && unfolded(aliases, left.table.name);
     const column = unfolded(names, left.name);
@@ -228,7 +240,7 @@ function personRows(reading: Reading, select: SelectFromStatement): NonNullable<
   const inner = readFrom(reading, select);
   const unit = policy.protect?.unit;
   const isPerson = (expr: Expr) =>
-    expr.type === 'ref' && expr.name !== '*' && unit !== undefined && unitIn(policy, columnName(sql, expr));
+    expr.type === 'ref' && expr.name !== '*' && unit !== undefined && columnName(sql, expr) === unit;
   const others = (select.groupBy ?? []).filter((expr) => !isPerson(expr));
   if (others[0])
     throw refuse(
@@ -251,9 +263,6 @@ function personRows(reading: Reading, select: SelectFromStatement): NonNullable<
   const from = inner.from ?? dataTable;
   return { from, ...(where.length > 0 && { where }), features: Object.fromEntries(features) };
 }
-const unitIn = ({ protect, tables }: Asked, name: string): boolean =>
-  name === protect?.unit || [...(tables?.values() ?? [])].some((t) => t.unit === name);
-
 const featureHint =
   'Per person there are COUNT(*), SUM, AVG, MIN, MAX of a number, MODE of a category, and ARG_MIN(kind, day), ARG_MAX(kind, day) for the first and the last.';
 const oneColumn: Readonly<Record<string, 'sum' | 'mean' | 'least' | 'most' | 'usual'>> = {

@@ -92,15 +92,14 @@ function selectQueries(
     columns.find((column) => isKey(column) && textOf(sql, column.expr) === textOf(sql, expr))?.alias?.name;
   const keyOf = (expr: Expr): string => {
     const meant =
-      expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(sql.named(expr.name))
-        ? aliases.get(expr.name)!
-        : expr;
+      expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(expr.name) ? aliases.get(expr.name)! : expr;
     return derived.named(meant, aliasOf(meant));
   };
   const by = (select.groupBy ?? []).map((expr) => {
     const found = expr.type === 'integer' ? columns[expr.value - 1] : undefined;
     if (expr.type === 'integer' && (!found || !isKey(found)))
       throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
+    refusePersons(sql, found?.expr ?? expr, among.policy);
     return keyOf(found?.expr ?? expr);
   });
   for (const { expr } of columns) {
@@ -142,6 +141,17 @@ function selectQueries(
     queries: queries.map((query) => ({ ...query, ...derive, ...(from !== undefined && { from }) })),
     ...(shown && { arrange: { tables: tablesShown, ...shown } }),
   };
+}
+
+/** One row for each person is what nobody is shown. */
+function refusePersons(sql: SqlText, expr: Expr, { columns, protect }: Asked): void {
+  if (expr.type !== 'ref' || !sql.isPerson(expr.name, expr.table?.name) || columns.has(protect!.unit!)) return;
+  throw refuse(
+    sql,
+    `GROUP BY ${expr.name}, which names persons,`,
+    expr,
+    `No release tells of single persons. Put it into a sub-select: SELECT AVG(n) FROM (SELECT ${expr.name}, COUNT(*) AS n FROM … GROUP BY ${expr.name}) AS each.`,
+  );
 }
 
 const sameQuery = (a: Query, b: Query): boolean => JSON.stringify(a) === JSON.stringify(b);

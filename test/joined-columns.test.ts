@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countCells } from '../src/count/count.js';
+import { type Engine, pinned } from '../src/engine/engine.js';
+import { everyRecord } from '../src/mechanism/record-class.js';
+import type { Policy } from '../src/policy/policy.js';
+import { bindBatch } from '../src/query/bind.js';
+import { parseSql } from '../src/query/sql/sql.js';
+import { openEngine } from '../src/terms/open.js';
+import { readPolicy } from '../src/terms/read.js';
+
+const text = `data: {source: people.csv, links: [parent]}
+protect: {secret: person, unit: person, maxRows: 1}
+budget: {epsilon: 1}
+columns:
+  region: {type: category, values: {1: North, 2: South}}
+  age: {type: integer, bounds: [0, 90]}
+  parent: {type: category, values: [a, b]}
+tables:
+  visits:
+    source: visits.csv
+    unit: person
+    maxRows: 4
+    links: [clinic]
+    columns:
+      age: {type: integer, bounds: [0, 90]}
+      urgent: {type: integer, bounds: [0, 1]}
+      clinic: {type: category, values: [x, y, z]}
+  kids: {source: kids.csv, unit: parent, maxRows: 2, columns: {old: {type: integer, bounds: [0, 18]}}}
+  clinics:
+    source: clinics.csv
+    key: clinic
+    public: true
+    columns: {clinic: {type: category, values: [x, y]}, size: {type: category, values: [small, large]}}
+  wards: {source: clinics.csv, key: clinic, public: true, columns: {clinic: {type: category, values: [x, y, z]}}}
+dependence: none
+`;
+let folder: string;
+let policy: Policy;
+let engine: Engine;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-joined-'));
+  const write = (name: string, lines: readonly string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
+  write('policy.yaml', [text]);
+  write('people.csv', ['person,region,age,parent', 'p1,1,30,a', 'p2,1,40,a', 'p3,2,50,b', 'p4,2,60,b']);
+  write('visits.csv', ['person,age,urgent,clinic', 'p1,31,0,x', 'p1,32,1,y', 'p2,41,1,z', 'p2,41,0,z', 'p2,41,0,x', 'p4,61,1,']);
+  write('kids.csv', ['parent,old', 'p1,3', 'p1,5', 'p3,7']);
+  write('clinics.csv', ['clinic,size', 'x,small', 'y,large']);
+  policy = await readPolicy(join(folder, 'policy.yaml'));
+  engine = await openEngine(policy);
+});
+afterAll(async () => {
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const bound = (sql: string) => bindBatch(parseSql(sql, policy), policy);
+const exact = async (sql: string): Promise<readonly number[]> => {
+  const { measures } = bound(sql);
+  const [first] = await pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+  return first!.map(Number);
+};
+
+describe('a column by which tables are joined', () => {
+  const found = 'FROM visits v LEFT JOIN clinics c ON v.clinic = c.clinic';
+  it('is empty where a LEFT JOIN finds nothing', async () => {
+    expect(await exact(`SELECT COUNT(*) ${found} WHERE c.clinic IS NULL`)).toEqual([3]);
+    expect(await exact(`SELECT COUNT(c.clinic) ${found}`)).toEqual([3]);
+    expect(await exact(`SELECT c.clinic, COUNT(*) ${found} GROUP BY c.clinic`)).toEqual([2, 1, 3]);
+    expect(await exact(`SELECT v.clinic, COUNT(*) ${found} GROUP BY v.clinic`)).toEqual([2, 1, 2, 1]);
+  });
+  it('is that of the table whose rows stay, where no table is said', async () => {
+    expect(await exact('SELECT clinic, COUNT(*) FROM visits LEFT JOIN clinics USING (clinic) GROUP BY clinic')).toEqual([
+      2, 1, 2, 1,
+    ]);
+  });
+  it('is read as its own table declares it', async () => {
+    const joined = 'FROM visits v JOIN clinics c USING (clinic)';
+    expect(await exact(`SELECT c.clinic, COUNT(*) ${joined} GROUP BY c.clinic`)).toEqual([2, 1, 0]);
+    expect(await exact(`SELECT clinic, COUNT(*) ${joined} GROUP BY clinic`)).toEqual([2, 1, 0, 0]);
+  });
+  it('is one column where it cannot differ', () => {
+    const joined = 'FROM visits v JOIN wards w USING (clinic)';
+    const [own, other] = bound(
+      `SELECT v.clinic, COUNT(*) ${joined} GROUP BY v.clinic; SELECT w.clinic, COUNT(*) ${joined} GROUP BY w.clinic`,
+    ).queries;
+    expect(own).toEqual(other);
+  });
+});
+
+describe('the person of a table that a LEFT JOIN may not find', () => {
+  it('has nothing beside the rows where it is not there', async () => {
+    const visited = 'FROM people p LEFT JOIN visits v ON p.person = v.person';
+    expect(await exact(`SELECT COUNT(old) ${visited} LEFT JOIN kids k ON v.person = k.parent`)).toEqual([4]);
+    expect(await exact(`SELECT COUNT(*) ${visited} JOIN kids k ON v.person = k.parent`)).toEqual([4]);
+    expect(await exact(`SELECT COUNT(*) ${visited} JOIN kids k ON p.person = k.parent`)).toEqual([5]);
+  });
+  it('counts in every group that its rows may be in', () => {
+    const asked = (on: string) =>
+      bound(
+        `SELECT p.region, COUNT(DISTINCT a.person) FROM visits a LEFT JOIN visits b ON a.person = b.person AND a.clinic = b.clinic LEFT JOIN people p ON ${on}.person = p.person GROUP BY p.region`,
+      ).measures[0]!.effects.get(everyRecord)!.l1;
+    // One row of a person may find another visit, and the next none.
+    expect(asked('a')).toBe(2n);
+    expect(asked('b')).toBeGreaterThanOrEqual(3n);
+  });
+});
+
+describe('names in a statement', () => {
+  it.each([
+    ['SELECT AVG(q.age) FROM visits v JOIN people p ON v.person = p.person', 'no table "q"'],
+    ['SELECT AVG(people.age) FROM people p', 'no table "people"'],
+    ['SELECT AVG(p.age) FROM (SELECT * FROM people p) q', 'no table "p"'],
+    ['SELECT COUNT(*) FROM visits v JOIN people p ON v.person = v.person', 'says nothing of "p"'],
+    ['SELECT COUNT(*) FROM visits v JOIN people p ON v.person = p.person AND p.age = p.person', 'on "p" alone'],
+    // The person of another table has that name; here it is an answer.
+    ['SELECT AVG(n) FROM (SELECT parent, COUNT(*) AS n FROM people GROUP BY parent) f', 'grouped by something else'],
+    ['SELECT person, COUNT(*) FROM visits GROUP BY person', 'names persons'],
+    ["SELECT region, COUNT(*) FROM people GROUP BY region HAVING region = 'North'", 'no group "North"'],
+    ['SELECT region, COUNT(*) FROM people GROUP BY region HAVING NOT region IN (1, 3)', 'no group "3"'],
+  ])('are refused where they name nothing: %s', (sql, words) => expect(() => bound(sql)).toThrow(words));
+
+  it('are those of a sub-select outside of it, and of the other tables inside', async () => {
+    expect(await exact('SELECT SUM(q.age) FROM (SELECT * FROM people WHERE people.age > 30) AS Q')).toEqual([150]);
+    expect(await exact('SELECT SUM(n) FROM (SELECT parent, COUNT(*) AS n FROM kids GROUP BY parent) f')).toEqual([3]);
+  });
+  it('are those that are given, where they differ from a column by large letters', async () => {
+    expect(await exact(`SELECT CASE WHEN age > 40 THEN 'old' END AS "AGE", COUNT(*) FROM people GROUP BY "AGE"`)).toEqual([2, 2]);
+  });
+});
+
+describe('a mean per person', () => {
+  it('lies between the steps of its column', async () => {
+    const [sum] = await exact('SELECT SUM(u) FROM (SELECT person, AVG(urgent) AS u FROM visits GROUP BY person) f');
+    expect(sum).toBe(500 + 333 + 1000);
+    expect(
+      await exact('SELECT COUNT(*) FROM (SELECT person, AVG(urgent) AS u FROM visits GROUP BY person) f WHERE u < 0.5'),
+    ).toEqual([1]);
+  });
+});
