@@ -6,10 +6,10 @@ import { countCells } from '../src/count/count.js';
 import { type Engine, pinned } from '../src/engine/engine.js';
 import { everyRecord } from '../src/mechanism/record-class.js';
 import type { Policy } from '../src/policy/policy.js';
-import { bindBatch } from '../src/query/bind.js';
+import { bindBatch, identityOf } from '../src/query/bind.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import { openEngine } from '../src/terms/open.js';
-import { readPolicy } from '../src/terms/read.js';
+import { parsePolicy, readPolicy } from '../src/terms/read.js';
 
 const text = `data: {source: people.csv, links: [parent]}
 protect: {secret: person, unit: person, maxRows: 1}
@@ -138,5 +138,17 @@ describe('a mean per person', () => {
     expect(
       await exact('SELECT COUNT(*) FROM (SELECT person, AVG(urgent) AS u FROM visits GROUP BY person) f WHERE u < 0.5'),
     ).toEqual([1]);
+  });
+});
+
+describe('a recorded answer', () => {
+  it.each(['WHERE age < 60', ''])('is none of rows per person whose columns are read in another way %s', async (where) => {
+    const sql = `SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n, MAX(age) AS m FROM people ${where} GROUP BY person) f`;
+    const other = await parsePolicy(
+      text.replace('bounds: [0, 90]', 'bounds: [0, 90], missing: [30]'),
+      join(folder, 'policy.yaml'),
+    );
+    const counted = (under: Policy) => identityOf(bindBatch(parseSql(sql, under), under), under)[1];
+    expect(counted(other)).not.toBe(counted(policy));
   });
 });
